@@ -104,7 +104,7 @@ pub struct Subscripts {
 pub struct Access {
     /// The memref.
     pub memref: Value,
-    /// Which element.
+    /// The subscripts of the element.
     pub subscripts: Subscripts,
     /// The value stored; `None` for a read.
     pub stored: Option<Value>,

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How the loops of a chain hang together.
+/// The dependence pattern between the loops of a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chain {
-    /// `affine.for` loop k reads what loop k - 1 wrote: all fuse into one.
+    /// `affine.for` loop k reads the elements that loop k - 1 wrote: all fuse into one.
     AffineProducers,
     /// The same with `scf.for`.
     ScfProducers,
@@ -22,13 +22,13 @@ pub enum Chain {
     ParallelInPlace,
     /// In place, each loop one iteration longer than the one before.
     Lengthening,
-    /// All read one element ahead in the one buffer they write: two neighbours fuse if the second
-    /// runs one iteration later.
+    /// All loops read one element ahead in the buffer that they all write. Two neighbours fuse if
+    /// the second is shifted by one iteration.
     ReadAhead,
 }
 
 impl Chain {
-    /// All of them.
+    /// All chains.
     pub const ALL: [Chain; 9] = [
         Chain::AffineProducers,
         Chain::ScfProducers,
@@ -107,19 +107,17 @@ impl Chain {
         matches!(self, Chain::InPlace | Chain::ParallelInPlace | Chain::Lengthening | Chain::ReadAhead)
     }
 
-    /// True if somebody sees what the function leaves in a buffer, by its name in the printed
-    /// function.
+    /// True if the buffer is live-out, by its name in the printed function.
     pub fn is_live_out(self, buffer: &str) -> bool {
         buffer.starts_with("%arg") || self == Chain::Siblings
     }
 
-    /// Demands of `time`, which says what work on so many loops took, that eight times the loops
-    /// cost well below what anything quadratic would: sixty-four times as much. What is linear
-    /// stays below sixteen, on a machine that has other things to do too. Measures up to five
-    /// times.
+    /// Checks that work on loops grows linearly. `time` measures the work on a number of loops.
+    /// Eight times the loops must cost at most sixteen times as much, far below the factor 64 of
+    /// quadratic work. The factor 16 allows for a busy machine. Measures up to five times.
     ///
     /// # Panics
-    /// If they cost more.
+    /// If eight times the loops cost more.
     pub fn grows_linearly(self, time: impl Fn(usize) -> Duration) {
         let grows = || time(8 * 300).as_secs_f64() / time(300).as_secs_f64();
         let factor = (0..4).map(|_| grows()).find(|f| *f <= 14.0).unwrap_or_else(grows);

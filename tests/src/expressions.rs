@@ -1,9 +1,9 @@
-//! Random integer expressions, as text, and what they compute.
+//! Random integer expressions, as text, and their values.
 //!
-//! An expression is a list of operations of `arith` on the arguments and earlier results. It is
-//! computed here by wide arithmetic and nothing else, so it can judge what analyses and passes say.
-//! Poison and undefined behaviour are told apart: a poison number may be anything, of a program
-//! with undefined behaviour nothing is asked.
+//! An expression is a list of operations of `arith` on the arguments and earlier results. Its value
+//! is computed here by wide arithmetic and nothing else, so it can judge the claims of analyses and
+//! passes. Poison and undefined behaviour are told apart. A poison number may be anything. A
+//! program with undefined behaviour is not checked at all.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub struct Expressions {
     pub width: u32,
     /// The number of arguments.
     pub arguments: usize,
-    /// What is computed, one after the other.
+    /// The operations, in order.
     lines: Vec<Line>,
 }
 
@@ -39,7 +39,7 @@ enum Kind {
     Cast(&'static str),
 }
 
-/// What a value is.
+/// The value of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
     /// This number, read as signed.
@@ -72,8 +72,8 @@ const BINARY: [&str; 16] = [
 const PREDICATES: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 impl Expressions {
-    /// So many operations on so many arguments. `flags`: in how many percent of them a wrap is
-    /// ruled out.
+    /// Returns an expression of `lines` operations on `arguments` arguments. `flags` is the
+    /// percentage of operations with overflow flags.
     pub fn generate(
         random: &mut Random,
         width: u32,
@@ -89,7 +89,7 @@ impl Expressions {
         made
     }
 
-    /// How many arguments and results there are.
+    /// Returns the number of arguments and results.
     pub fn values(&self) -> usize {
         self.arguments + self.lines.len()
     }
@@ -101,7 +101,7 @@ impl Expressions {
 
     fn line(&self, random: &mut Random, flags: i64) -> Option<Line> {
         let line = |kind, operands, width| Some(Line { kind, operands, width });
-        // What came last is used most, so that expressions are deep.
+        // Recent values are used most, so that expressions are deep.
         let pick = |random: &mut Random, width: u32| {
             let of_width: Vec<usize> = (0..self.values()).filter(|v| self.width_of(*v) == width).collect();
             let from = if random.chance(50) { of_width.len().saturating_sub(3) } else { 0 };
@@ -166,7 +166,7 @@ impl Expressions {
         text + &format!("  return{types}\n}}\n")
     }
 
-    /// What all values are for these arguments; none if the behaviour is undefined.
+    /// Returns all values for these arguments. `None` if the behaviour is undefined.
     pub fn compute(&self, arguments: &[i128]) -> Option<Vec<Number>> {
         let mut all: Vec<Number> = arguments.iter().map(|number| Number::Is(*number)).collect();
         for line in &self.lines {

@@ -1,12 +1,14 @@
 //! Random [`Program`]s: a few neighbouring loop nests over a few small buffers.
 //!
-//! What is drawn is what makes fusion hard: one buffer under several names (casts, views, a second
-//! `get_global`, selections, two arguments), reads ahead and behind, strides, reversal, quotients,
-//! triangles, unequal and empty iteration spaces, carried values, calls and frees between loops,
-//! calls that load or store an element. Subscripts are drawn freely and then shifted or wrapped
-//! into bounds by what they evaluate to over the (small, known) iteration space, so that almost
-//! every program runs without a fault. Equal extents and equal subscripts are drawn often enough
-//! that about half of the programs have something to fuse.
+//! The programs contain the hard cases of fusion. One buffer has several names (casts, views, a
+//! second `get_global`, selections, two arguments). Subscripts read ahead and behind, and use
+//! strides, reversal and quotients. Iteration domains are triangular, unequal or empty. There are
+//! carried values, calls and frees between loops, and calls that load or store an element.
+//!
+//! Subscripts are drawn freely. Then they are shifted or wrapped into bounds by their values over
+//! the (small, known) iteration domain, so that almost every program runs without a fault. Equal
+//! extents and equal subscripts are frequent enough that about half of the programs have something
+//! to fuse.
 
 use crate::program::{
     Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRefId, Operator,
@@ -29,8 +31,8 @@ pub fn generate(random: &mut Random) -> Program {
     generator.program
 }
 
-/// Ways to pass buffers to a program: all distinct first, then, where types allow, some of them one
-/// buffer.
+/// Returns ways to pass buffers to a program: first all distinct, then some of them as one buffer
+/// where types allow.
 pub fn aliasings(program: &Program, random: &mut Random) -> Vec<Aliasing> {
     let arguments: Vec<MemRefId> = program.argument_memrefs().collect();
     let distinct = Aliasing((0..arguments.len()).collect());
@@ -56,7 +58,7 @@ const MAX_INSTANCES: usize = 600;
 struct Generator<'r> {
     random: &'r mut Random,
     program: Program,
-    /// How often the outermost loops usually run.
+    /// The usual trip count of the outermost loops.
     extent: i64,
     /// Memrefs that may be accessed, the favourite ones several times.
     pool: Vec<MemRefId>,
@@ -66,16 +68,17 @@ struct Generator<'r> {
     last_bounds: Option<Bounds>,
     last_condition: Option<Condition>,
     last_update: Option<(MemRefId, Vec<Expr>)>,
-    /// How many statements of a hundred are updates.
+    /// The percentage of statements that are updates.
     updates: i64,
-    /// Allocations that hold what one nest hands to the next, and that nobody looks at afterwards.
+    /// Allocations that pass values from one nest to the next and are not live-out.
     temporaries: Vec<MemRefId>,
 }
 
 /// Lower and upper bounds and the step of a loop.
 type Bounds = (Vec<Expr>, Vec<Expr>, i64);
 
-/// Where the generator stands: the loops around and every value their variables take together.
+/// The generator's position: the surrounding loops and all combinations of their induction
+/// variables' values.
 #[derive(Clone, Default)]
 struct Place {
     loops: Vec<LoopId>,
@@ -186,7 +189,7 @@ impl<'r> Generator<'r> {
         } else {
             items.extend(inner);
         }
-        // What is not an argument is copied to one, so that it can be seen.
+        // Buffers that are no arguments are copied to one, so that their contents are visible.
         for m in 0..self.program.memrefs.len() {
             let memref = self.program.memrefs[m].clone();
             let kept = !freed.contains(&m) && !self.temporaries.contains(&m);
@@ -210,8 +213,8 @@ impl<'r> Generator<'r> {
         })
     }
 
-    /// Nests that hand values on in an allocation of their own: the first writes each element, the
-    /// last reads some, and those before or behind them.
+    /// Makes nests that pass values on in an allocation of their own. The first nest writes each
+    /// element. The last reads some of them, and their neighbours before or behind.
     fn temporary(&mut self, place: &Place, items: &mut Vec<Item>) {
         let depth = 1 + usize::from(self.random.chance(35));
         let spread = self.random.range(0, 2);
@@ -566,7 +569,7 @@ impl<'r> Generator<'r> {
             .collect()
     }
 
-    /// A write of what is known.
+    /// A store of a value in scope.
     fn one_store(&mut self, place: &Place) -> Vec<Item> {
         let value = *self.random.pick(&place.values);
         let (memref, at) = self.place_in(place);
@@ -594,7 +597,7 @@ impl<'r> Generator<'r> {
 
     fn test(&mut self, place: &Place) -> Test {
         use Relation::{AtLeast, Below, Equal, UnsignedBelow};
-        // The same few often, so that two may be one.
+        // A few indices are repeated often, so that two of them may be equal.
         let (expr, number) = match place.loops.last() {
             Some(innermost) if self.random.chance(50) => (Expr::Variable(*innermost), 2),
             Some(_) => (self.subscript(place, 0), self.random.range(0, self.extent)),
@@ -642,7 +645,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Shifts or wraps an index so that all its instances are in `0..size`.
+    /// Shifts or wraps an index so that its values in all instances are in `0..size`.
     fn within(&self, expr: Expr, size: i64, place: &Place) -> Expr {
         if let Expr::Wrapped(value, limit) = expr {
             return Expr::Wrapped(value, limit.min(size));

@@ -1,11 +1,11 @@
-//! Random functions of neighbouring loops with what no other generator makes: operations that some
-//! operands make undefined or poison, loops that end the
-//! program, integers of odd widths, strides and objects known only when the program runs.
+//! Random functions of neighbouring loops with rare hazards: operations that some operands make
+//! undefined or poison, loops that end the program, integers of odd widths, strides and objects
+//! known only at run time.
 //!
-//! Each function is text. It has an `index` `%n` that bounds some loops, one `%s` that divides,
-//! steps and shifts, a condition `%c`, and buffers that a call may
-//! pass twice. Most operations have subscripts in bounds, so that many calls are defined; what is
-//! undefined is so for some `%s` only.
+//! Each function is text. It has an `index` `%n` that bounds some loops, and an `index` `%s` that
+//! divides, steps and shifts. It also has a condition `%c`, and buffers that a call may pass twice.
+//! Most operations have subscripts in bounds, so that many calls are defined. Undefined behaviour
+//! occurs only for some values of `%s`.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::behaviour::{Input, same_behaviour};
 use crate::check::Checker;
 use crate::random::Random;
 
-/// Types of loop variables, with what casts one to `index`; nothing for `index` itself.
+/// Types of induction variables. All but `index` need a cast to `index`.
 const TYPES: [&str; 6] = ["index", "index", "i5", "i8", "i33", "i64"];
 /// The values `%s` is tried with.
 const DIVISORS: [i64; 8] = [0, 1, 2, 3, -1, 64, i64::MAX, i64::MIN];
@@ -36,7 +36,7 @@ const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-distribute{expand=4},loop-fusion{fusion-profitability=always},lower-affine,convert-scf-to-cf))",
 ];
 
-/// What was compared.
+/// The numbers of compared programs and runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Functions.
@@ -47,10 +47,10 @@ pub struct Tally {
     pub skipped: usize,
 }
 
-/// Runs functions of these numbers before and after each pipeline.
+/// Runs the functions of these numbers before and after each pipeline.
 ///
 /// # Errors
-/// The first call that does something else afterwards, with the function.
+/// The first call that behaves differently afterwards, with the function.
 pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(), String> {
     let checker = Checker::default();
     for index in first..first + count {
@@ -177,8 +177,8 @@ impl Writer<'_> {
         self.text += "}\n";
     }
 
-    /// A loop with some statements. What it computes is not there behind it, but for what it
-    /// carries.
+    /// Writes a loop with some statements. Its values go out of scope after it, except its carried
+    /// ones.
     fn nest(&mut self, upper: &str, ty: &str) {
         let carries = self.random.chance(50);
         let (numbers, indices) = (self.numbers.clone(), self.indices.clone());
@@ -423,7 +423,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A conditional whose sides compute what may be undefined, and perhaps write.
+    /// Writes a conditional whose branches compute values that may be undefined, and possibly
+    /// write.
     fn guarded(&mut self, i: &str, may_write: bool) {
         let is_set = self.random.chance(25);
         let condition = if is_set { String::new() } else { self.condition() };

@@ -1,11 +1,11 @@
-//! Random programs in LLVM IR that are free of undefined behaviour, and the campaign that holds
-//! what the interpreter makes of them against what `lli` does.
+//! Random programs in LLVM IR without undefined behaviour, and the campaign that compares the
+//! interpreter with `lli` on them.
 //!
-//! The programs use what the dialect has: integers of all widths, floats, vectors, structs and
-//! arrays, memory read at other widths than it was written, pointers, loops, switches, recursion,
-//! calls through tables, intrinsics, atomic updates, flags and attributes that promise something.
-//! Everything promised holds, so the interpreter must find nothing undefined; a number that depends
-//! on all that was computed must be the same.
+//! The programs use the features of the dialect: integers of all widths, floats, vectors, structs
+//! and arrays, memory read at other widths than it was written, pointers, loops, switches,
+//! recursion, calls through tables, intrinsics, atomic updates, flags and attributes that state
+//! promises. All promises hold, so the interpreter must find nothing undefined. Each program
+//! returns a number that depends on everything computed, and that number must be the same.
 //!
 //! | module | makes |
 //! | --- | --- |
@@ -31,7 +31,7 @@ mod program;
 mod types;
 mod vectors;
 
-/// What a campaign found.
+/// The statistics of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs.
@@ -54,7 +54,7 @@ pub struct Tally {
 /// The number of programs one process runs.
 const BATCH: u64 = 25;
 
-/// What the text is for: sizes and alignments are those of x86-64.
+/// The target of the text: sizes and alignments are those of x86-64.
 const TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 
 /// LLVM's tools that a campaign asks.
@@ -67,13 +67,13 @@ pub struct Judges {
 }
 
 impl Judges {
-    /// Finds them, if the variable `LOOMIR_LLVM` says where they are.
+    /// Finds the tools, if the variable `LOOMIR_LLVM` names their folder.
     pub fn find() -> Option<Judges> {
         Some(Judges { lli: Peer::find("lli")?, opt: Peer::find("opt")? })
     }
 }
 
-/// The text of a case of a campaign, without what calls it. The function to call is `@p` and the
+/// Returns the text of a case of a campaign, without a caller. The function to call is `@p` and the
 /// number of the case.
 pub fn case(seed: u64, index: u64) -> String {
     program::program(&mut Random::of_case(seed, index), &format!("p{index}"))
@@ -152,7 +152,7 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
     Ok(())
 }
 
-/// A `main` that prints what the programs return, one a line.
+/// Returns a `main` that prints the results of the programs, one a line.
 fn main_function(first: u64, count: u64) -> String {
     let mut text = String::from(
         "@format = private constant [6 x i8] c\"%llx\\0A\\00\"\ndeclare i32 @dprintf(i32, ptr, ...)\ndefine i32 @main() {\n",

@@ -1,7 +1,6 @@
-//! Which accesses of a run touch one location, one of them writing: dependences, one by one.
+//! Pairs of accesses of a run that touch one location, one of them writing: single dependences.
 //!
-//! Of an access of which it is not known where it is nothing is said, but that it meets what
-//! touches the world.
+//! An access with an unknown location only meets accesses of the world.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +12,12 @@ use loomir::transforms::tree::Program;
 
 use crate::instances::{Instance, Values, location};
 
-/// Two accesses of which the first ran first.
+/// Two accesses. The first ran first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Meeting {
     /// The operations.
     pub ops: [Op; 2],
-    /// What they are to each other.
+    /// The kind of dependence between them.
     pub kind: Kind,
     /// For each loop around both, how many iterations the second is behind.
     pub distance: Vec<i64>,
@@ -28,7 +27,7 @@ pub struct Meeting {
 pub fn meetings(program: &Program, run: &[Instance], values: Values<'_>) -> Vec<Meeting> {
     let (mut objects, mut touched, mut all) = (Vec::new(), BTreeMap::<_, Vec<usize>>::new(), Vec::new());
     for (place, instance) in run.iter().enumerate() {
-        // What a statement touches under a condition inside of it may not happen.
+        // An access under a condition inside a statement may not happen.
         let always = |class: &Class| class.domain.constraints.is_empty();
         for (class, op) in program.statement(instance.0).effects.classes.iter().filter(|own| always(&own.0)) {
             if let Some(location) = location(class, instance, values, &mut objects) {

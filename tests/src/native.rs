@@ -1,14 +1,11 @@
 //! The campaign that runs fused loops as machine code: random functions of neighbouring loops with
-//! [what compilers seldom see](crate::neighbours::odd), before and after fusion.
+//! [rare constructs](crate::neighbours::odd), before and after fusion.
 //!
-//! The interpreter says which calls are defined, and compares what they do. Then `clang` compiles
-//! both
-//! texts without optimisation and with all of it, and the four programs have to print the same.
-//! Some
-//! texts state the data layout of a machine with 32-bit addresses, which no test machine has: those
-//! are
-//! fused under it, and then run by the interpreter without it. Their numbers are small, so that
-//! addresses do not wrap in either width.
+//! The interpreter finds the defined calls, and compares their outcomes. Then `clang` compiles both
+//! texts without optimisation and with all of it, and the four programs must print the same. Some
+//! texts state the data layout of a machine with 32-bit addresses, which no test machine has. They
+//! are fused under it, and then interpreted without it. Their numbers are small, so that addresses
+//! do not wrap in either width.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -50,11 +47,11 @@ const NARROW: u64 = 5;
 const WIDE_TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 const NARROW_TARGET: &str = "target datalayout = \"e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128\"\n";
 
-/// Runs `cases` functions of the campaign of `seed`, from number `first` on. `folder` is for
-/// programs.
+/// Runs `cases` functions of the campaign of `seed`, from number `first` on. `folder` receives the
+/// compiled programs.
 ///
 /// # Errors
-/// The first function that does something else, or why that can't be told.
+/// The first function that behaves differently, or the reason why it can't be judged.
 pub fn run(
     seed: u64,
     (first, cases): (u64, u64),
@@ -200,7 +197,7 @@ fn c_argument(at: usize, text: &str) -> String {
     match text {
         "true" => "1".to_owned(),
         "false" => "0".to_owned(),
-        // A part of what is passed as the first array.
+        // A part of the first array.
         _ if text.starts_with('@') => {
             let by = text.split(['+', ':']).nth(1).unwrap_or("0");
             format!("buffers[0] + {by}")

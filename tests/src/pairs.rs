@@ -1,9 +1,9 @@
-//! Which loops of a text in LLVM IR become one: by Loomir's fusion, and by that of `opt`.
+//! The fused loops of a text in LLVM IR: by Loomir's fusion, and by that of `opt`.
 //!
-//! Names are what both have in common. Those of `opt` survive its fusion, so two loops have become
-//! one if what was computed in them is computed in one loop afterwards, as `print<loops>` tells.
-//! Loomir keeps places instead: its remarks name the branches of the latches. Values have to have
-//! names, therefore, and every operation a line of its own.
+//! Both are matched by names. Names survive the fusion of `opt`: two loops were fused if values of
+//! both are computed in one loop afterwards, according to `print<loops>`. Loomir keeps locations
+//! instead: its remarks name the branches of the latches. Therefore values must have names, and
+//! every operation must have a line of its own.
 //!
 //! Cost: linear in the text.
 
@@ -17,7 +17,7 @@ use crate::peers::Peer;
 pub mod compared;
 pub mod turned;
 
-/// A loop of a function as it is written.
+/// A loop of a function as written in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
     /// The name of its header.
@@ -28,7 +28,7 @@ pub struct Loop {
     values: Vec<String>,
 }
 
-/// Which loops of a function became one.
+/// The groups of fused loops of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Groups(Vec<usize>);
 
@@ -54,25 +54,25 @@ impl Groups {
     }
 }
 
-/// How long `opt` may take for one text: on some it does not come to an end.
+/// The time limit of `opt` for one text. It does not terminate on some.
 const MAX_SECONDS: u64 = 10;
 
-/// What `opt` made of a text.
+/// The result of `opt` on a text.
 #[derive(Clone, Debug)]
 pub struct Theirs {
     /// The text afterwards.
     pub text: String,
-    /// The loops of each function as it was, in the order of the text.
+    /// The original loops of each function, in the order of the text.
     pub loops: BTreeMap<String, Vec<Loop>>,
-    /// Which of them it made one.
+    /// The groups of loops that it fused.
     pub groups: BTreeMap<String, Groups>,
 }
 
 impl Theirs {
-    /// Lets `opt` fuse, with so many iterations peeled at most.
+    /// Lets `opt` fuse with at most `peel` peeled iterations.
     ///
     /// # Errors
-    /// What it says against the text, or that it did not come to an end.
+    /// The error message of `opt`, or that it did not terminate.
     pub fn of(text: &str, opt: &Peer, peel: u32) -> Result<Theirs, String> {
         let peel = format!("-loop-fusion-peel-max-count={peel}");
         let options = ["-passes=print<loops>,loop-fusion,print<loops>", &peel, "-S", "-o", "-"];
@@ -109,10 +109,10 @@ impl Theirs {
     }
 }
 
-/// The loops of the functions of a text, in its order, by `opt`.
+/// Returns the loops of the functions of a text in its order, as `opt` finds them.
 ///
 /// # Errors
-/// What it says against the text.
+/// The error message of `opt`.
 pub fn written(text: &str, opt: &Peer) -> Result<BTreeMap<String, Vec<Loop>>, String> {
     let said = opt.said(text, &["-passes=print<loops>", "-disable-output"])?;
     let source = Text::of(text);
@@ -123,7 +123,7 @@ pub fn written(text: &str, opt: &Peer) -> Result<BTreeMap<String, Vec<Loop>>, St
     Ok(printed(&said).into_iter().filter_map(loops).collect())
 }
 
-/// Which of these loops Loomir made one, by its remarks.
+/// Returns the groups of these loops that Loomir fused, by its remarks.
 pub fn ours(
     loops: &BTreeMap<String, Vec<Loop>>,
     ctx: &Context,
@@ -150,11 +150,11 @@ pub fn ours(
     ours
 }
 
-/// A block of a function as it is written.
+/// A block of a function as written in the text.
 #[derive(Debug)]
 struct Block {
     label: String,
-    /// The line of what ends it.
+    /// The line of its terminator.
     last: u32,
     values: Vec<String>,
 }
@@ -223,7 +223,7 @@ impl Nest {
     }
 }
 
-/// What `print<loops>` said, of each function in order.
+/// Parses the output of `print<loops>`, for each function in order.
 fn printed(said: &str) -> BTreeMap<String, Vec<Nest>> {
     let mut all: BTreeMap<String, Vec<Nest>> = BTreeMap::new();
     let mut current: Option<String> = None;

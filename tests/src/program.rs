@@ -1,13 +1,13 @@
 //! Small programs of neighbouring loop nests, as a language of their own.
 //!
 //! A [`Program`] is one function over a few small buffers. It can be written as MLIR
-//! ([`Program::to_mlir`]) and, sharing no code with the dialects or the interpreter, be executed
-//! here ([`Program::execute`]), which gives what its buffers hold at the end and a trace of every
-//! element touched. So random programs ([`generate`](crate::generate)) have an oracle for both
-//! their values and their dependences.
+//! ([`Program::to_mlir`]). It can also be executed here ([`Program::execute`]), by code shared with
+//! neither the dialects nor the interpreter. Execution returns the final contents of its buffers
+//! and a trace of every element touched. Random programs ([`generate`](crate::generate)) therefore
+//! have an oracle for both their values and their dependences.
 //!
-//! Everything is a number: values of the element type are kept as 64 bits (`i32` sign-extended,
-//! `f32` as its bits), which memref, loop or value is meant as an index. Programs are as deep as
+//! Everything is a number. Values of the element type are kept as 64 bits (`i32` sign-extended,
+//! `f32` as its bits). Memrefs, loops and values are named by indices. Programs are as deep as
 //! their generator makes them, a handful of levels; functions here recurse on that depth.
 
 mod execute;
@@ -19,7 +19,7 @@ pub use execute::{Access, Aliasing, Execution, POISON, ROUNDED, Step};
 pub use print::Text;
 pub use updates::Update;
 
-/// What buffers hold.
+/// The element type of buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     /// `i32`
@@ -37,10 +37,10 @@ pub type MemRefId = usize;
 /// A loop, and its induction variable.
 pub type LoopId = usize;
 
-/// One function and what it is called with.
+/// One function and its arguments.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What all buffers hold.
+    /// The element type of all buffers.
     pub element: Element,
     /// Arguments of type `index`, with the values they are called with.
     pub parameters: Vec<i64>,
@@ -48,15 +48,15 @@ pub struct Program {
     pub memrefs: Vec<MemRef>,
     /// Constants of the element type.
     pub constants: Vec<(ValueId, i64)>,
-    /// What runs.
+    /// The statements of the function.
     pub body: Vec<Item>,
-    /// What the function returns.
+    /// The returned values.
     pub returns: Vec<ValueId>,
-    /// How index arithmetic outside `affine` operations is written.
+    /// The style of index arithmetic outside `affine` operations.
     pub style: Style,
 }
 
-/// How index arithmetic is written.
+/// The style of index arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// As `affine.apply`, not as `arith` operations.
@@ -74,7 +74,7 @@ pub struct Style {
 /// A memref: static sizes, strides and offset, the latter absolute in its object.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemRef {
-    /// Where it comes from.
+    /// The source of the memref.
     pub source: Source,
     /// Sizes.
     pub shape: Vec<i64>,
@@ -86,10 +86,10 @@ pub struct MemRef {
     pub dynamic: bool,
 }
 
-/// Where a memref comes from.
+/// The source of a memref.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Source {
-    /// An argument. `noalias`: never called with what another argument is.
+    /// An argument. `noalias`: never passed the same buffer as another argument.
     Argument {
         /// True if it is declared `llvm.noalias`.
         noalias: bool,
@@ -103,7 +103,7 @@ pub enum Source {
     /// `memref.subview`: offsets, strides; sizes are the shape's, behind a 1 if the first dimension
     /// is dropped.
     SubView {
-        /// Of which memref.
+        /// The source memref.
         of: MemRefId,
         /// Offsets in it.
         offsets: Vec<i64>,
@@ -114,9 +114,9 @@ pub enum Source {
     },
     /// `memref.reinterpret_cast`.
     Reinterpret(MemRefId),
-    /// `arith.select` on whether the first parameter is positive.
+    /// `arith.select` on the condition that the first parameter is positive.
     Select(MemRefId, MemRefId),
-    /// What a function returned that was given this memref.
+    /// The result of a function that was passed this memref.
     Returned(MemRefId),
 }
 
@@ -143,7 +143,7 @@ pub enum Expr {
     Wrapped(ValueId, i64),
 }
 
-/// Which loop operation.
+/// The loop operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `affine.for`
@@ -163,7 +163,7 @@ pub enum Kind {
 pub struct Loop {
     /// Its name.
     pub id: LoopId,
-    /// Which operation.
+    /// The loop operation.
     pub kind: Kind,
     /// Its first value: the greatest of these.
     pub lower: Vec<Expr>,
@@ -171,9 +171,9 @@ pub struct Loop {
     pub upper: Vec<Expr>,
     /// Positive.
     pub step: i64,
-    /// What it carries.
+    /// The loop-carried value.
     pub carried: Option<Carried>,
-    /// What it repeats.
+    /// The body of the loop.
     pub body: Vec<Item>,
 }
 
@@ -190,7 +190,7 @@ pub struct Carried {
     pub result: ValueId,
 }
 
-/// What decides an [`Item::If`].
+/// The condition of an [`Item::If`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
     /// All of these hold.
@@ -204,13 +204,13 @@ pub enum Condition {
 pub struct Test {
     /// The index.
     pub expr: Expr,
-    /// How it lies to the number.
+    /// The relation of the index to the number.
     pub relation: Relation,
     /// The number.
     pub number: i64,
 }
 
-/// How two numbers lie to each other.
+/// A relation between two numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     /// The first is less.
@@ -245,7 +245,7 @@ pub enum Callee {
     Bump,
 }
 
-/// What runs.
+/// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Item {
     /// A loop.
@@ -271,7 +271,7 @@ pub enum Item {
     Yield(ValueId, ValueId),
 }
 
-/// What both sides of a conditional yield.
+/// Returns the values that both branches of a conditional yield.
 fn results_of(then: &[Item], otherwise: &[Item]) -> Vec<ValueId> {
     let yields = |item: &Item, wanted: ValueId| matches!(item, Item::Yield(result, _) if *result == wanted);
     let results = then.iter().filter_map(|item| match item {
@@ -282,7 +282,7 @@ fn results_of(then: &[Item], otherwise: &[Item]) -> Vec<ValueId> {
 }
 
 impl MemRef {
-    /// True if elements lie in row-major order from the start of the object on.
+    /// True if the elements are in row-major order from the start of the object.
     pub fn is_identity(&self) -> bool {
         self.offset == 0 && self.strides == row_major(&self.shape)
     }
@@ -299,8 +299,8 @@ impl MemRef {
 }
 
 impl Program {
-    /// The same over integers, without flags, if it is over floats: what its [twin](crate::twin) is
-    /// called with.
+    /// Returns the same program over integers without flags: the [twin](crate::twin) of a program
+    /// over floats.
     pub fn with_integers(&self) -> Program {
         Program { element: Element::I32, style: Style { flags: false, ..self.style }, ..self.clone() }
     }
@@ -310,12 +310,12 @@ impl Program {
         self.constants.iter().find(|(own, _)| *own == value).map(|(_, number)| *number)
     }
 
-    /// True if what computes a value has flags, if it can have some.
+    /// True if the operation that computes a value has flags, provided it can have any.
     pub fn has_flags(&self, value: ValueId) -> bool {
         self.style.flags && !value.is_multiple_of(4)
     }
 
-    /// True if what loads a value, or stores it, is written as a call of a function that does.
+    /// True if the load or store of a value is written as a call of a function.
     pub fn is_called(&self, value: ValueId) -> bool {
         self.style.calls && value % 3 == 1
     }

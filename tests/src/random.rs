@@ -10,7 +10,7 @@ impl Random {
         Random(seed)
     }
 
-    /// The numbers of case `index` of a campaign, independent of those of its other cases.
+    /// Returns the random numbers of case `index` of a campaign, independent of its other cases.
     pub fn of_case(seed: u64, index: u64) -> Random {
         let mut outer = Random(seed);
         let mixed = outer.bits() ^ index.wrapping_mul(0xd134_2543_de82_ef95);
@@ -48,7 +48,7 @@ impl Random {
         &list[self.below(list.len())]
     }
 
-    /// The index of one of several weights, as often as its weight says.
+    /// Returns the index of one of several weights, with a frequency proportional to its weight.
     pub fn weighted(&mut self, weights: &[i64]) -> usize {
         let mut left = self.range(0, weights.iter().sum::<i64>() - 1);
         weights

@@ -1,10 +1,10 @@
-//! The rewiring campaign: each step of fusion of random loop trees, made on the tree and on the
-//! graph it is lowered to, has to come to the same.
+//! The rewiring campaign: each fusion step of random loop trees must give the same result on the
+//! tree and on the lowered graph.
 //!
-//! Programs are those of the [campaign](crate::campaign) of fusion. All that the tree fuses of
-//! neighbours as they are is counted: what is equal on both sides, and of the rest why the graph is
-//! not fused, or can't be compared. A difference is a failure. Beside that each graph is brought
-//! into normal form and executed before and after that.
+//! Programs come from the [campaign](crate::campaign) of fusion. All tree fusions of adjacent
+//! unchanged loops are counted: those with equal results on both sides, and the reasons of those
+//! that the graph does not fuse or that can't be compared. A difference is a failure. In addition
+//! each graph is brought into normal form and executed before and after that.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::check::Checker;
 use crate::generate::generate;
 use crate::random::Random;
 
-/// What a campaign found.
+/// The statistics of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs.
@@ -30,17 +30,17 @@ pub struct Tally {
     pub not_lowered: u64,
     /// Fusions of neighbours as they are, on the tree.
     pub steps: u64,
-    /// Those with nothing between the two but what makes values.
+    /// Steps whose two loops have nothing between them but operations that make values.
     pub adjacent: u64,
-    /// Those that come to the same on the graph.
+    /// Steps with equal results on the graph.
     pub equal: u64,
-    /// Those of these with nothing between.
+    /// Equal steps with nothing between the loops.
     pub adjacent_equal: u64,
-    /// Those of these where more is promised of values on one side.
+    /// Equal steps where one side states more promises about values.
     pub promised: u64,
-    /// Those that are not fused on the graph, by the name of the reason.
+    /// Steps that the graph does not fuse, by the name of the reason.
     pub refused: BTreeMap<String, u64>,
-    /// Those that can't be compared, by the reason.
+    /// Steps that can't be compared, by the reason.
     pub open: BTreeMap<String, u64>,
     /// Neighbours that the tree does not fuse as they are.
     pub apart: u64,
@@ -51,10 +51,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds what a check found.
+    /// Adds the report of a check.
     ///
     /// # Errors
-    /// What differs or is broken.
+    /// The first difference or broken graph.
     pub fn add(&mut self, checker: &Checker, module: &Body, report: &Report) -> Result<(), String> {
         self.apart += report.apart as u64;
         for step in &report.steps {
@@ -146,7 +146,7 @@ pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String
     Ok(())
 }
 
-/// Calls of a function after it was lowered: arguments say of what type they once were.
+/// Returns calls of a lowered function. The arguments name their types before lowering.
 fn lowered_inputs(module: &Body, name: &str, seed: u64) -> Option<Vec<Input>> {
     let calls = inputs(module, name, &mut Random::of_case(seed, 0))?;
     let (parameters, _) = interp::signature(module, name)?;
@@ -160,7 +160,7 @@ fn lowered_inputs(module: &Body, name: &str, seed: u64) -> Option<Vec<Input>> {
     Some(calls.into_iter().map(|call| call.into_iter().zip(&parameters).map(typed).collect()).collect())
 }
 
-/// What one run may take.
+/// The limits of one run.
 const LIMITS: interp::Limits = interp::Limits { steps: 200_000, call_depth: 200, memory: 1 << 26 };
 
 fn functions(module: &Body) -> Vec<String> {

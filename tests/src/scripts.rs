@@ -1,7 +1,7 @@
-//! Edits of loop trees as text, for fixtures: what they make of a program, and what the judge says.
+//! Edits of loop trees as text, for fixtures: their result, and the verdict of the judge.
 //!
-//! A line of edits names options, then edits with `;` between them. Each one is a place, the change
-//! and its numbers:
+//! A line of edits has options, then edits separated by `;`. Each edit is a place, the change and
+//! its numbers:
 //!
 //! ```text
 //! --alias=distinct 0 fuse 1; 0.2 strip-mine 4
@@ -18,9 +18,10 @@
 //! | `strip-mine` | the iterations of a block |
 //! | `peel` | how many of the first iterations, how many of the last |
 //!
-//! A place leads from the root to an item: the number of the child at each node, `.` between them.
+//! A place is the path from the root to an item: the number of the child at each node, with `.`
+//! between them.
 //!
-//! **Cost.** As edits, the judge and writing.
+//! **Cost.** The sum of edits, judge and writing.
 
 use std::fmt::Write;
 
@@ -37,7 +38,7 @@ use crate::blocks::each_block;
 /// Edits, and how their tree is judged.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// How arguments lie to each other.
+    /// The alias assumption about arguments.
     pub alias: AliasMode,
     edits: Vec<Edit>,
 }
@@ -57,7 +58,7 @@ impl Script {
 
     /// Makes the edits in each block of the functions of a module, if the judge approves.
     ///
-    /// Returns the tree, as comments, and the reason if the block stays as it was.
+    /// Returns the tree as comments, and the reason for each unchanged block.
     pub fn apply(&self, module: &mut Body) -> (String, Diagnostics) {
         let (mut text, mut said) = (String::new(), Diagnostics::new());
         each_block(module, &mut |body, block| {

@@ -1,9 +1,9 @@
-//! Verdicts of the checker about random pairs of programs: what a pipeline makes of a random
-//! program, half of them with one [change](crate::mutations) that may make it wrong.
+//! Verdicts of the checker about random pairs of programs: a random program and the output of a
+//! pipeline, half of them with one [change](crate::mutations) that may be wrong.
 //!
-//! No verdict is believed. What is called equal is executed on inputs that the checker did not
-//! choose; what is called different is executed on the input that it names. The interpreter is
-//! the oracle of both.
+//! No verdict is believed. Pairs called equal are executed on inputs that the checker did not
+//! choose. Pairs called different are executed on the input that it names. The interpreter is the
+//! oracle of both.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::random::Random;
 
 /// Most changes that are tried until one makes a program.
 const CHANGES_TRIED: usize = 40;
-/// Inputs on which the checker executes what a pass made and it does not prove.
+/// The number of inputs on which the checker executes unproved outputs of a pass.
 const INPUTS: usize = 8;
 /// Inputs that are chosen for each pair that is called equal.
 const ROUNDS: usize = 3;
@@ -40,7 +40,7 @@ const PIPELINES: [&str; 8] = [
 /// The pairs that were judged, by verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Pairs of which the texts differ.
+    /// Pairs with different texts.
     pub pairs: usize,
     /// Pairs with a change that may make the second program wrong.
     pub changed: usize,
@@ -48,14 +48,13 @@ pub struct Tally {
     pub equal: usize,
     /// Pairs that differ on an input.
     pub different: usize,
-    /// Pairs of which nothing is certain.
+    /// Undecided pairs.
     pub undecided: usize,
     /// Calls of pairs that are called equal.
     pub compared: usize,
-    /// Pairs of which nothing is certain, though they differ on an input that was chosen here.
+    /// Undecided pairs that differ on an input chosen here.
     pub missed: usize,
-    /// The first reason of each pair of which nothing is certain, without places, and how often it
-    /// was met.
+    /// The first reason of each undecided pair without locations, and its count.
     pub reasons: BTreeMap<String, usize>,
 }
 
@@ -131,7 +130,7 @@ fn judge(
     match functions.into_iter().next().map(|function| function.verdict) {
         Some(Verdict::Identical | Verdict::Proved(_)) => {
             tally.equal += 1;
-            // A promise about an argument says nothing of calls that break it.
+            // A promise about an argument does not apply to calls that break it.
             let is_distinct = loomir::print(before).contains("llvm.noalias");
             for _ in 0..ROUNDS {
                 let mut calls = inputs(before, "kernel", random).unwrap_or_default();

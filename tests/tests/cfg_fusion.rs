@@ -80,8 +80,8 @@ fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usi
     }
 }
 
-/// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of
-/// it is right.
+/// Every pair that a dependence strategy allows is allowed by the exact strategy too, and the
+/// result is right.
 #[test]
 fn no_strategy_fuses_what_the_exact_one_refuses() {
     let mut fused = [0; 4];
@@ -114,8 +114,8 @@ fn no_strategy_fuses_what_the_exact_one_refuses() {
     assert!(scev > 50 && da > 50 && exact > all && compared > 300, "{counts}");
 }
 
-/// A module in which two loops of a function in a row were tried to fuse, if they were fused;
-/// nothing at all, if there are no such two.
+/// Tries to fuse two consecutive loops of a function. Returns the module if they were fused.
+/// Returns `None` if there are no two such loops.
 fn pair_fused(before: &Body, at: usize, strategy: Strategy) -> Option<Option<Body>> {
     let (mut module, symbols) = (before.duplicate(), SymbolTable::of(before));
     let is_whole = |function: &&mut Body| function.entry_block(function.region(function.root(), 0)).is_some();

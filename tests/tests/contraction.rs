@@ -20,13 +20,13 @@ fn contracted(text: &str) -> String {
     loomir::print(&module)
 }
 
-/// How many loads of one element there are.
+/// Returns the number of loads of one element.
 fn loads(text: &str) -> usize {
     text.matches("affine.load ").count() + text.matches("memref.load ").count()
 }
 
-/// How many of one element there are in each of these programs, after MLIR's scalar replacement and
-/// after contraction.
+/// Returns, for each of these programs, the number of loads of one element after MLIR's scalar
+/// replacement and after contraction.
 fn compare(peer: &Peer, programs: &[String]) -> Vec<(usize, usize)> {
     let replaced = peer
         .run(&programs.join("\n// -----\n"), &["--split-input-file", "--affine-scalrep", "-o", "-"])

@@ -29,7 +29,7 @@ struct Tally {
     affine: u32,
     /// Values of other parameters.
     named: u32,
-    /// Those that have the name of another one.
+    /// Values that share the name of another value.
     shared: u32,
     /// Ranges that are less than the type's.
     narrow: u32,
@@ -77,7 +77,7 @@ fn case(index: u64, tally: &mut Tally) {
             let says = || format!("value {at} is {own} for {input:?}, and its form is {form:?}\n{text}");
             assert!(range.0 <= own && own <= range.1, "not in {range:?}: {}", says());
             let Some(form) = form else { continue };
-            // What a name stands for is poison only if the value is.
+            // A named value is poison only if the original value is.
             let found = form.evaluate(&|_| None, &number);
             assert_eq!(found.map(i128::from), Some(own), "{}", says());
             form.each_unknown(&mut |unknown| {

@@ -33,7 +33,7 @@ struct Tally {
     unavailable: u32,
     reordered: u32,
     written: u32,
-    /// What was not written, and why.
+    /// The programs that could not be written, by reason.
     unwritten: BTreeMap<Reason, u32>,
     executed: u32,
 }
@@ -44,7 +44,7 @@ fn only_reads(program: &Program, forest: &Forest, op: Op) -> bool {
     own.all(|own| own.effects.classes.iter().all(|(class, _)| !class.writes))
 }
 
-/// What a verdict says, but for the witness: there may be several.
+/// Returns the content of a verdict without its witness, because there may be several witnesses.
 fn kind(verdict: &Verdict) -> (u8, Vec<String>) {
     match verdict {
         Verdict::Legal { assumed } => {
@@ -147,7 +147,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                     tally.reordered += u32::from(!found.is_empty());
                     last = Some((tree, kinds));
                 }
-                // Where a value can be seen is not asked there.
+                // The oracle does not check the scope of values.
                 Verdict::Illegal(Witness::Unavailable { .. })
                 | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
                     tally.unavailable += 1;

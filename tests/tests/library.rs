@@ -118,7 +118,7 @@ fn a_fixture_says_what_is_wrong_with_it() {
     assert_eq!(missing, Err("check: there is no function 'f'".into()));
 }
 
-/// Each program of a file is treated alone, and places are those of the file.
+/// Each program of a file is treated alone. Locations refer to the file.
 #[test]
 fn a_fixture_holds_several_programs() {
     let source =

@@ -8,10 +8,10 @@ use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry};
 use loomir_testing::peers::Peer;
 
-/// What stands between two programs.
+/// The separator of programs.
 const SEPARATOR: &str = "// -----\n";
 
-/// What Loomir prints of a program, or what it says against it.
+/// Returns the program as Loomir prints it, or its error message.
 fn ours(program: &str, options: &PrintOptions) -> Result<String, String> {
     let ctx = Context::new(Registry::new());
     let body = text::parse(&ctx, program, "<stdin>").map_err(|d| d.to_text(&ctx))?;
@@ -23,7 +23,7 @@ fn ours(program: &str, options: &PrintOptions) -> Result<String, String> {
 }
 
 /// Checks each literal in the program that `around` makes of it. The report has a line for each:
-/// what it is printed as, or the error.
+/// the printed literal, or the error.
 fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> String {
     let options = PrintOptions { generic: true, debug_info, ..PrintOptions::default() };
     let programs: Vec<String> = literals.lines().map(&around).collect();

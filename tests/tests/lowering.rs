@@ -6,13 +6,13 @@ use loomir::ir::Body;
 use loomir::lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
 use loomir_testing::chains::Chain;
 
-/// What lowering a chain cost.
+/// The cost of lowering a chain.
 struct Cost {
     /// To branches.
     branches: Duration,
     /// From there to the `llvm` dialect and its text.
     llvm: Duration,
-    /// Of the module in the end, which keeps all room it ever had.
+    /// The memory of the final module, including freed room.
     bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Red cursors: where nodes stand, and edits there.
+//! Red cursors: the places of nodes, and edits there.
 
 use loomir::AliasMode;
 use loomir::transforms::tree::raise::raise;
@@ -79,7 +79,8 @@ fn cursors_find_what_stands_where_they_do_and_edit_it() {
                 assert!(beside.up());
                 let siblings: Vec<Green> = beside.children(&forest).collect();
                 assert_eq!(cursor.index().map(|at| siblings[at]), Some(cursor.node()));
-                // Itself changes nothing; something else what making the tree anew does.
+                // Replacing a node by itself changes nothing. Replacing it by another equals
+                // building the tree anew.
                 let mut same = cursor.clone();
                 let is_side = matches!(forest.get(beside.node()), Node::Versioned { .. });
                 if !is_side {

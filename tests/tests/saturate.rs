@@ -7,7 +7,7 @@ use loomir_testing::expressions::Expressions;
 use loomir_testing::random::Random;
 use loomir_testing::{Checker, same_behaviour};
 
-/// Vectors of numbers of so many bits: all, or some of them.
+/// Returns vectors of numbers of `width` bits: all, or a sample.
 fn inputs(random: &mut Random, width: u32, arguments: usize) -> Vec<Vec<String>> {
     let (count, low) = (1usize << width, -(1i64 << (width - 1)));
     let number = |index: usize| (low + (index % count) as i64).to_string();

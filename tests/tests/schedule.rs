@@ -19,7 +19,7 @@ const CASES: u64 = 3000;
 /// Iterations of each loop.
 const LENGTH: i64 = 4;
 
-/// A piece as it is drawn.
+/// A random piece.
 struct Drawn {
     levels: u32,
     accesses: Vec<Access>,

@@ -31,15 +31,14 @@ fn neighbours(body: &Body) -> Vec<[Op; 2]> {
     found
 }
 
-/// Loops that stay apart although no remark names one of them, and how many stay apart.
+/// Returns the loops that stay apart without a remark, and the number of loops that stay apart.
 fn silent(text: &str) -> (Vec<String>, usize) {
     let checker = Checker::default();
     let mut module = checker.read(text).unwrap_or_else(|errors| panic!("{}\n{text}", checker.lines(&errors)));
     let place = |loc: Loc| checker.lines(&Diagnostic::remark(loc, "").into());
     let (mut silent, mut apart) = (Vec::new(), 0);
     for function in module.nested_in_order() {
-        // What runs before and behind a delayed loop are copies of loops of which something was
-        // said.
+        // Prologues and epilogues of a shifted loop are copies of loops that a remark names.
         let report = fuse(function, &Options { max_delay: 0, ..Options::default() });
         let mut told: Vec<String> = Vec::new();
         for remark in report.remarks.iter() {

@@ -1,5 +1,5 @@
-//! The loop tree: sequences against plain vectors, raising and regenerating as the identity, what
-//! variants cost.
+//! Tests of the loop tree: sequences against plain vectors, raising and regenerating as the
+//! identity, and the cost of variants.
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
@@ -230,8 +230,8 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
 
 #[test]
 fn what_runs_in_any_order_has_no_dependence_across_iterations() {
-    // In order the loops may run as one, since the second reads what is written already; in any
-    // order they may only if it reads its own element.
+    // In sequential order fusion is legal, because the second loop reads elements that are already
+    // written. In any order it is legal only if the second loop reads its own element.
     let verdict = |read: &str, parallel: bool| {
         let source = format!(
             "func.func @f(%a: memref<9xi32>, %b: memref<9xi32> {{llvm.noalias}}, %v: i32) {{
@@ -411,8 +411,8 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
     }
 }
 
-/// The loop `item` of statements with other iterations: at each of its own the one that the form
-/// says.
+/// Returns the loop `item` with remapped iterations: each of its iterations runs the statements at
+/// the iteration that the form gives.
 fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Green {
     let Node::Loop { header, body } = forest.get(item) else { panic!("it is a loop") };
     let of = forest.header(header).origins[0].of;
@@ -431,8 +431,8 @@ fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Gree
     )
 }
 
-/// The program, a loop of nine iterations, with the loops that `make` makes of it in its place.
-/// `None` if they cannot be written; it is as it was then. The judge approves them.
+/// Returns the program, a loop of nine iterations, with the loops of `make` in its place. `None` if
+/// they cannot be written; the program is then unchanged. The judge approves the loops.
 fn remade(statements: &str, make: &dyn Fn(&mut Forest, Green) -> Vec<Green>) -> Option<String> {
     let source = format!(
         "func.func @f(%a: memref<9xi32>, %s: memref<i32>, %v: i32) {{

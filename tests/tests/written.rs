@@ -18,7 +18,7 @@ use loomir_testing::random::Random;
 /// with.
 type Changes<'a> = &'a dyn Fn(&[Form]) -> Vec<(Vec<usize>, Change)>;
 
-/// A reason for which nothing is written: it is not approved, or it cannot be written.
+/// The reason why nothing is written: the judge refuses it, or it cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Refused {
     Judged,
@@ -26,7 +26,7 @@ enum Refused {
 }
 
 /// Makes changes of the function `f`, whose last two arguments are numbers, and runs it with these
-/// numbers. Places count from the first loop. Returns what is written, or why it is not.
+/// numbers. Places count from the first loop. Returns the written program, or the reason.
 fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String, Refused> {
     let ctx = loomir::context();
     let read =
@@ -71,7 +71,7 @@ fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String
 }
 
 /// Returns a function with loops around one statement, which uses the variables `i` and perhaps
-/// `j`. Its result tells in which order they come, or if `any_order` only which there are.
+/// `j`. Its result depends on the order of the iterations, or with `any_order` only on their set.
 fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
     let from = if any_order { "%x" } else { "%q" };
     let variables = if heads.len() > 1 { "arith.addi %i, %j" } else { "arith.addi %i, %c0" };
@@ -103,7 +103,7 @@ fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
     )
 }
 
-/// Returns what comes of changes, or the reason, under a heading.
+/// Returns the result of changes, or the reason, under a heading.
 fn told(heading: &str, made: Result<String, Refused>) -> String {
     let made = made.unwrap_or_else(|why| match why {
         Refused::Judged => "not approved\n".to_owned(),

@@ -45,7 +45,7 @@ fn resolve(
     Ok(())
 }
 
-/// Which operand of an access is the memref.
+/// Returns the operand index of the memref of an access.
 fn memref_place(op: OpRef<'_>) -> usize {
     usize::from(op.def().is_some_and(|def| &*def.operands[0].name == "value"))
 }

@@ -25,12 +25,12 @@ pub(super) mod select;
 /// The result of a fold hook.
 pub(crate) type Fold = Option<Vec<Folded>>;
 
-/// The one result is a value that is there already.
+/// Folds the only result to an existing value.
 pub(crate) fn value(value: Value) -> Fold {
     Some(vec![Folded::Value(value)])
 }
 
-/// The one result is a constant.
+/// Folds the only result to a constant.
 pub(crate) fn constant(attr: Attr) -> Fold {
     Some(vec![Folded::Constant(attr)])
 }
@@ -131,7 +131,7 @@ impl<'b> Binary<'b> {
         Numbers::One(bits).attr(self.op.ctx(), self.op.result_type(index)).map(Folded::Constant)
     }
 
-    /// The one result is `bits` in every element.
+    /// Folds the only result to `bits` in every element.
     pub(crate) fn all(&self, bits: u128) -> Fold {
         Some(vec![self.splat(0, bits)?])
     }
@@ -143,7 +143,7 @@ impl<'b> Binary<'b> {
         left.zip(&right, f)?.attr(ctx, self.op.result_type(index)).map(Folded::Constant)
     }
 
-    /// The one result of constant operands, each pair of elements through `f`.
+    /// Folds the only result from constant operands, each pair of elements through `f`.
     pub(crate) fn evaluate(&self, f: impl Fn(u128, u128) -> Option<u128>) -> Fold {
         Some(vec![self.compute(0, f)?])
     }

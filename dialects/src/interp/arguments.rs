@@ -72,13 +72,13 @@ pub enum Argument {
 /// A view of a buffer as a memref. Offset, sizes and strides count elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct View {
-    /// Which buffer.
+    /// The index of the buffer.
     pub buffer: usize,
     /// The type of an element.
     pub element: Type,
     /// Bytes of an element.
     pub element_size: u64,
-    /// Where its pointers lead to: so many elements into the buffer.
+    /// The element of the buffer that its pointers point to.
     pub shift: i64,
     /// The offset of the first element from there, according to the type.
     pub offset: i64,
@@ -120,7 +120,7 @@ pub enum Flat {
     },
     /// An address within a buffer.
     Address {
-        /// Which buffer.
+        /// The index of the buffer.
         buffer: usize,
         /// Bytes from its start.
         offset: u64,

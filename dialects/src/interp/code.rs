@@ -47,7 +47,7 @@ where
 pub type Decoded = Result<Action, Box<Fault>>;
 /// A decoded operation.
 pub type Action = Box<dyn Execute>;
-/// Where control goes, or why it can't go on.
+/// The control flow after an action, or the fault that ends the run.
 pub type Step = Result<Flow, Box<Fault>>;
 
 /// The behaviour of a decoded operation.
@@ -78,7 +78,7 @@ pub fn action(f: impl Fn(&mut Machine) -> Step + 'static) -> Action {
     Box::new(f)
 }
 
-/// Where control goes after an action.
+/// The control flow after an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
     /// To the next operation.
@@ -105,10 +105,10 @@ pub struct FunctionId(pub(super) u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub(super) u32);
 
-/// A block as a place to go: where it starts, and the registers of its arguments.
+/// A block as a branch target: its first action, and the registers of its arguments.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where it starts.
+    /// The first action of the block.
     pub target: Target,
     /// Its arguments.
     pub arguments: Box<[Slot]>,

@@ -75,7 +75,7 @@ impl Pointer {
 pub struct MemRef {
     /// The pointer to deallocate.
     pub allocated: Pointer,
-    /// Where element 0 would be.
+    /// The pointer that offset 0 refers to.
     pub aligned: Pointer,
     /// Distance of the first element from there.
     pub offset: i64,
@@ -159,12 +159,12 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Why a datum is poison, and which operation made it so.
+/// The cause of a poison datum, and the operation that made it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Poison {
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// Where.
+    /// The location of the operation.
     pub loc: Loc,
 }
 

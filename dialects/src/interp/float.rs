@@ -163,7 +163,7 @@ macro_rules! with_format {
 }
 pub(crate) use with_format;
 
-/// Which of the four formats a scalar type is.
+/// Returns the format of a scalar type, one of the four supported ones.
 pub(crate) fn format_kind(ctx: &loomir_ir::Context, ty: Type) -> Result<FloatKind, Box<Fault>> {
     match ty.kind(ctx) {
         TypeKind::Float(kind @ (FloatKind::F16 | FloatKind::BF16 | FloatKind::F32 | FloatKind::F64)) => {

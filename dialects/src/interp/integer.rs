@@ -122,7 +122,7 @@ fn inexact(is: bool) -> Result<(), Trouble> {
     if is { Err(Trouble::Poison(Cause::Inexact)) } else { Ok(()) }
 }
 
-/// Which way a quotient is rounded.
+/// The rounding of a quotient.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
     /// To zero.

@@ -216,7 +216,7 @@ pub static UNNAMED_ADDR: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// Who sees a symbol.
+/// The visibility of a symbol.
 pub static VISIBILITY: EnumDef = EnumDef {
     name: "llvm.visibility",
     cases: &[("", 0), ("hidden", 1), ("protected", 2)],

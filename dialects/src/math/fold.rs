@@ -44,7 +44,7 @@ pub(super) fn roundeven(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     exact(op, constants, |x| Some(x.round_ties_even()))
 }
 
-/// Of numbers that have one.
+/// Folds the square root of constants that are not negative.
 pub(super) fn sqrt(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     exact(op, constants, |x| (x >= 0.0).then(|| x.sqrt()))
 }

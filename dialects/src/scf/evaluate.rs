@@ -131,7 +131,7 @@ pub(crate) fn overflow(current: i128, step: i128, width: u32) -> Box<Fault> {
 pub(crate) struct Choice<F> {
     /// Picks the entry.
     pub(crate) pick: F,
-    /// Where the yielded values go.
+    /// The registers of the yielded values.
     pub(crate) results: Box<[Slot]>,
 }
 

@@ -1,5 +1,4 @@
-//! Loops of which the second goes another way than the first: with its loops in the other order, or
-//! from its end backwards.
+//! Loop nests whose second nest runs in a different order than the first: interchanged or reversed.
 
 use super::{Generator, Place};
 use crate::program::{Expr, Item, Kind, MemRefId};

@@ -26,7 +26,7 @@ impl Generator<'_> {
         items.append(&mut own);
     }
 
-    /// What is updated.
+    /// Returns the memref and the subscripts that are updated.
     fn updated(&mut self, place: &Place) -> (MemRefId, Vec<Expr>) {
         let again = self.random.chance(60);
         let last = self.last_update.clone().filter(|(memref, _)| again && self.pool.contains(memref));

@@ -1,5 +1,5 @@
-//! Random operations on floats, whose results LLVM says to the bit: what it leaves open (the sign
-//! and payload of a NaN, which zero is the larger) is never looked at.
+//! Random operations on floats whose results LLVM defines to the bit. Open results (the sign and
+//! payload of a NaN, which zero is the larger) are never looked at.
 
 use super::function::Function;
 use super::types::{Ty, integer, splat_float};
@@ -17,7 +17,7 @@ impl Function<'_> {
         self.make(&format!("select {bit} {is_nan}, {ty} {}, {ty} {value}", splat_float(ty, 1.0)))
     }
 
-    /// A value if its magnitude is at most a hundred, else that of three.
+    /// Returns a value if its magnitude is at most a hundred, else three.
     fn bounded(&mut self, ty: &Ty, value: &str) -> String {
         let bit = ty.with(Ty::Int(1));
         let magnitude = self.make(&format!("call {ty} @llvm.fabs.{}({ty} {value})", ty.mangled()));

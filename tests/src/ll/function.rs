@@ -1,9 +1,9 @@
-//! A random function: what is in scope, and how control flows.
+//! A random function: its values in scope, and its control flow.
 //!
-//! Every value in scope is free of poison, and every byte of memory in scope is written, so
-//! whatever is computed from them by an operation that is made total (divisors that are not zero,
-//! shifts in range, flags only where they hold) is so too. Control nests: what is made on one side
-//! of a branch leaves scope at its end, by a phi node or not at all.
+//! Every value in scope is free of poison, and every byte of memory in scope is written. Operations
+//! are made total (nonzero divisors, shifts in range, flags only where they hold), so their results
+//! are free of poison too. Control nests: values made in one branch leave scope at its end, through
+//! a phi node or not at all.
 
 use std::fmt::Write;
 
@@ -21,14 +21,14 @@ pub(super) struct Value {
 /// A function that may be called.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
-    /// What stands between `call` and the arguments: its name, or that of a table of functions with
-    /// as many entries.
+    /// The callee between `call` and the arguments: its name, or the name of a table of functions
+    /// with as many entries.
     pub(super) name: String,
     pub(super) table: Option<u32>,
     pub(super) result: Ty,
     /// Types with their attributes.
     pub(super) parameters: Vec<(Ty, String)>,
-    /// What the first argument, an `i32`, must be below.
+    /// The exclusive upper bound of the first argument, an `i32`.
     pub(super) first_below: Option<u32>,
     /// About how many instructions a call executes.
     pub(super) cost: u64,
@@ -51,7 +51,7 @@ pub(super) struct Function<'r> {
     result: Ty,
     /// True if it may return in the middle.
     pub(super) may_leave: bool,
-    /// How often what is written now is executed, at most.
+    /// The maximal number of executions of the code written now.
     times: u64,
     pub(super) cost: u64,
 }
@@ -117,7 +117,7 @@ impl<'r> Function<'r> {
     pub(super) fn value(&mut self, ty: &Ty) -> String {
         let fitting: Vec<usize> = (0..self.values.len()).filter(|at| self.values[*at].ty == *ty).collect();
         if !fitting.is_empty() && (self.random.chance(85) || matches!(ty, Ty::Ptr)) {
-            // What came last is used most, so that expressions are deep.
+            // Recent values are used most, so that expressions are deep.
             let from = if self.random.chance(60) { fitting.len().saturating_sub(3) } else { 0 };
             let at = fitting[from + self.random.below(fitting.len() - from)];
             return self.values[at].name.clone();
@@ -156,7 +156,7 @@ impl<'r> Function<'r> {
         }
     }
 
-    /// A value of a type that occurs in scope, any of its own making else.
+    /// Returns a type that occurs in scope, sometimes any number type.
     fn some_type(&mut self) -> Ty {
         match self.values.is_empty() || self.random.chance(20) {
             true => Ty::number(self.random),
@@ -193,7 +193,7 @@ impl<'r> Function<'r> {
         }
     }
 
-    /// What is in scope, for [`Function::leave`].
+    /// Returns the sizes of the scope, for [`Function::leave`].
     pub(super) fn enter(&self) -> (usize, usize, usize) {
         (self.values.len(), self.slots.len(), self.bytes.len())
     }
@@ -204,8 +204,8 @@ impl<'r> Function<'r> {
         self.bytes.truncate(bytes);
     }
 
-    /// Statements in a scope of their own in a block of its own that goes on at `to`: the values of
-    /// these types at the end, and the block they come from.
+    /// Writes statements in a scope and block of their own. The block ends with a branch to `to`.
+    /// Returns the values of these types at the end, and the block they come from.
     fn side(&mut self, label: &str, to: &str, types: &[Ty], depth: usize) -> (Vec<String>, String) {
         self.begin(label.into());
         let scope = self.enter();

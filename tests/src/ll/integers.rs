@@ -84,7 +84,7 @@ impl Function<'_> {
         self.keep(ty, &format!("{op} {ty} {a}, {b}"));
     }
 
-    /// A division or remainder, by what is neither 0 nor -1.
+    /// Writes a division or remainder by a value that is neither 0 nor -1.
     fn division(&mut self, ty: &Ty, a: &str, b: &str) {
         let (op, w) = (*self.random.pick(&["udiv", "urem", "sdiv", "srem"]), ty.width());
         let divisor = if op.starts_with('u') || self.random.chance(50) {
@@ -242,7 +242,7 @@ impl Function<'_> {
         }
     }
 
-    /// A fact of a value, told to LLVM.
+    /// Writes an assumption about a value.
     pub(super) fn assumption(&mut self) {
         let ty = Ty::Int(*self.random.pick(&[8, 32, 64]));
         let (value, bound) = (self.value(&ty), 1 + self.random.below(100) as u128);

@@ -23,9 +23,9 @@ pub(super) struct Slot {
     pub(super) writable: bool,
 }
 
-/// What every pointer in scope leads to.
+/// The number of accessible bytes behind every pointer in scope.
 pub(super) const REACH: u64 = 16;
-/// How objects of bytes are aligned.
+/// The alignment of objects of bytes.
 pub(super) const ALIGN: u64 = 16;
 
 impl Function<'_> {
@@ -90,7 +90,7 @@ impl Function<'_> {
         slot
     }
 
-    /// An object of bytes, one that may be written if that is asked.
+    /// Returns an object of bytes, a writable one if `write` is set.
     fn some_bytes(&mut self, write: bool) -> Bytes {
         let fitting: Vec<&Bytes> = self.bytes.iter().filter(|bytes| bytes.writable || !write).collect();
         match fitting.is_empty() {
@@ -292,7 +292,7 @@ impl Function<'_> {
         match self.random.below(6) {
             0 => {
                 let predicate = *self.random.pick(&["eq", "ne", "ult", "uge", "slt"]);
-                // Signs of addresses are left open, not whether they are equal.
+                // The signs of addresses are unspecified; their equality is not.
                 let predicate = if predicate == "slt" { "ule" } else { predicate };
                 self.keep(&Ty::Int(1), &format!("icmp {predicate} ptr {a}, {b}"));
             }

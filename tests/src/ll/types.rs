@@ -15,12 +15,12 @@ pub(super) enum Ty {
     Vector(u32, Box<Ty>),
     Array(u32, Box<Ty>),
     Struct(Vec<Ty>),
-    /// Of a value: to 16 bytes at least, which are written and may be written.
+    /// A pointer. Values point to at least 16 bytes, which are written and writable.
     Ptr,
 }
 
-/// Widths of integers in vectors. Of vectors of others LLVM's code differs from what its optimiser
-/// computes (quotients, casts of constants).
+/// Widths of integers in vectors. For vectors of other widths LLVM's code generator disagrees with
+/// its optimiser (quotients, casts of constants).
 pub(super) const ELEMENT_WIDTHS: &[u32] = &[1, 8, 16, 32, 64];
 
 /// Widths of integers, the usual ones more often.
@@ -131,7 +131,7 @@ impl Ty {
         self.width() * self.count().unwrap_or(1)
     }
 
-    /// How the name of an intrinsic says this type.
+    /// Returns the suffix of an intrinsic's name for this type.
     pub(super) fn mangled(&self) -> String {
         match self {
             Ty::Vector(count, scalar) => format!("v{count}{}", scalar.mangled()),

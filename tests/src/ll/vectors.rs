@@ -116,7 +116,7 @@ impl Function<'_> {
         }
     }
 
-    /// A way into an aggregate, as `, 0, 2`, and what is there.
+    /// Returns a path into an aggregate, as `, 0, 2`, and the type of the part there.
     fn path(&mut self, ty: &Ty) -> (String, Ty) {
         let (mut path, mut part) = (String::new(), ty.clone());
         loop {

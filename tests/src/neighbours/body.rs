@@ -1,5 +1,5 @@
-//! What an iteration of a neighbouring loop does: loads, stores, arithmetic, conditions, a loop of
-//! its own, now and then something that orders others or may not return.
+//! The body of a neighbouring loop: loads, stores, arithmetic, conditions, an inner loop, and
+//! sometimes an operation that orders others or may not return.
 
 use super::{Between, Writer};
 

@@ -1,12 +1,10 @@
-//! Neighbouring loops with what compilers seldom see: odd widths, vectors of three, another address
-//! space,
-//! memory on the stack that is given back, functions whose attributes stand at their definition
-//! only, and
-//! one of the program's own with the name of one of the C library.
+//! Neighbouring loops with rare constructs: odd widths, vectors of three, another address space,
+//! stack memory that is released, functions whose attributes are only at their definition, and a
+//! function named like one of the C library.
 
 use super::Writer;
 
-/// Types of elements. A store of most touches fewer bytes than an array of it takes.
+/// Types of elements. For most of them a store touches fewer bytes than the array stride.
 pub(super) const TYPES: [&str; 8] = ["i24", "i24", "i40", "i56", VECTOR, "i16", "i32", "i64"];
 
 /// A vector of three.
@@ -80,7 +78,7 @@ impl Writer<'_> {
         place
     }
 
-    /// An address in the address space in which it is used, with its type.
+    /// Returns an address with its type, in the address space in which it is used.
     fn in_some_space(&mut self, place: &str) -> String {
         if !self.one_in(6) {
             return format!("ptr {place}");

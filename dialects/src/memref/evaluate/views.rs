@@ -143,7 +143,8 @@ fn decode_subview(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// Which dimensions of a view its type drops: some of size one.
+/// Returns, for each dimension of a view, true if its type drops it. Only unit dimensions can be
+/// dropped.
 fn dropped(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Vec<bool>> {
     let numbers = |name: &str| op.attr(name)?.as_dense_ints(d.ctx());
     let (offsets, sizes) = (numbers("static_offsets")?, numbers("static_sizes")?);

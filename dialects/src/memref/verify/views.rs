@@ -173,8 +173,8 @@ fn subview_problem(op: OpRef<'_>, source: &Ranked<'_>, slice: &Slice) -> Option<
     if dropped_by_subview(ctx, expected, to).is_none() { mismatch("layout") } else { None }
 }
 
-/// Which unit dimensions of the full type of a part its type drops; `None` if they don't fit
-/// together.
+/// Returns, for each dimension of the full type of a part, true if the part's type drops it. Only
+/// unit dimensions can be dropped. Returns `None` if the types don't fit together.
 pub(crate) fn dropped_by_subview(ctx: &Context, full: Type, reduced: Type) -> Option<Vec<bool>> {
     let (full_strides, full_offset) = full.strides_and_offset(ctx)?;
     let (strides, offset) = reduced.strides_and_offset(ctx)?;

@@ -77,8 +77,8 @@ impl Writer<'_> {
         format!("func.call @{name}{k}({}) : ({})", operands.join(", "), types.join(", "))
     }
 
-    /// A function that reads an element, or writes it: some by `affine` operations, others hand on
-    /// what they read in an array of their own.
+    /// Writes a function that reads an element, or writes it. Some use `affine` operations, others
+    /// pass the value that they read through an array of their own.
     fn function_at(&mut self, k: usize, name: &str, ty: &str) {
         let element = self.program.element.name();
         let shape = ty.trim_start_matches("memref<").split([',', '>']).next().unwrap_or_default();
