@@ -13,7 +13,7 @@ use loomir::ir::{Block, Body, text, verifier};
 use loomir::transforms::legality::Checker;
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Forest, Green, Node, Red};
+use loomir::transforms::tree::{Green, Node, Red, TreeStore};
 use loomir_benches::loops::Loops;
 
 const LOOPS: usize = 1000;
@@ -36,47 +36,47 @@ const _: () = {
 
 fn main() {
     let function = function();
-    let mut forest = Forest::default();
+    let mut trees = TreeStore::default();
     let block = block_of(&function);
-    let original = raise(&function, block, &mut forest, AliasMode::May).root;
-    let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
-    let first = forest.items(original).position(is_loop).unwrap_or_default();
+    let original = raise(&function, block, &mut trees, AliasMode::May).root;
+    let is_loop = |item: Green| matches!(trees.get(item), Node::Loop { .. });
+    let first = trees.items(original).position(is_loop).unwrap_or_default();
 
     let copy = copy(original);
     assert!(copy < LIMIT, "a copy of a tree takes {copy:.1} ns");
 
     // Inside a nest, where a cursor stands: the first two statements of its body in the other
     // order.
-    let inside = Edits::measure(&mut forest, original, FEW, &mut Vec::new(), |forest, tree, random| {
+    let inside = Edits::measure(&mut trees, original, FEW, &mut Vec::new(), |trees, tree, random| {
         let mut cursor = Red::of(tree);
-        cursor.down(forest, first + random % LOOPS);
-        let pair: Vec<Green> = cursor.children(forest).take(2).collect();
-        cursor.splice(forest, 0..2, &[pair[1], pair[0]]);
+        cursor.down(trees, first + random % LOOPS);
+        let pair: Vec<Green> = cursor.children(trees).take(2).collect();
+        cursor.splice(trees, 0..2, &[pair[1], pair[0]]);
         cursor.root()
     });
     // Between nests: two neighbours in the other order.
-    let mut swap = |forest: &mut Forest, tree: Green, random: usize| {
+    let mut swap = |trees: &mut TreeStore, tree: Green, random: usize| {
         let at = first + random % (LOOPS - 1);
-        let pair = [at + 1, at].map(|i| forest.item(tree, i).unwrap_or(Forest::EMPTY));
-        forest.splice(tree, at..at + 2, &pair)
+        let pair = [at + 1, at].map(|i| trees.item(tree, i).unwrap_or(TreeStore::EMPTY));
+        trees.splice(tree, at..at + 2, &pair)
     };
-    let few = Edits::measure(&mut forest, original, FEW, &mut Vec::new(), &mut swap);
+    let few = Edits::measure(&mut trees, original, FEW, &mut Vec::new(), &mut swap);
     let mut variants: Vec<Green> = Vec::with_capacity(VARIANTS);
-    let all = Edits::measure(&mut forest, original, VARIANTS, &mut variants, &mut swap);
-    let mut seen = vec![false; forest.len()];
+    let all = Edits::measure(&mut trees, original, VARIANTS, &mut variants, &mut swap);
+    let mut seen = vec![false; trees.len()];
     let different = variants.iter().filter(|tree| !std::mem::replace(&mut seen[tree.index()], true)).count();
 
     let start = Instant::now();
     let mut verified = 0;
     for variant in variants.iter().step_by(VARIANTS / WRITTEN) {
         let mut copy = function.duplicate();
-        // In the same forest the same program has the same nodes.
+        // In the same trees the same program has the same nodes.
         let block = block_of(&copy);
-        let own = raise(&copy, block, &mut forest, AliasMode::May);
+        let own = raise(&copy, block, &mut trees, AliasMode::May);
         assert_eq!(own.root, original);
         let checker = Checker::new(&copy, &own, AliasMode::May, Default::default());
-        let Ok(approved) = checker.judge(&forest, *variant) else { continue };
-        let outcome = regenerate(&mut copy, &own, &forest, &approved, Rewrite::Changed);
+        let Ok(approved) = checker.judge(&trees, *variant) else { continue };
+        let outcome = regenerate(&mut copy, &own, &trees, &approved, Rewrite::Changed);
         assert_eq!(outcome, Ok(()));
         verified += usize::from(!verifier::verify(&copy).has_errors());
     }
@@ -94,7 +94,7 @@ fn main() {
     println!("| an edit between loops | {few} |");
     println!("| an edit, with a million variants held | {all} |");
     println!("| variants held | {VARIANTS}, {different} of them different |");
-    println!("| memory for all | {:.0} MiB |", forest.bytes() as f64 / 1_048_576.0);
+    println!("| memory for all | {:.0} MiB |", trees.bytes() as f64 / 1_048_576.0);
     let each = written.as_secs_f64() * 1e3;
     println!("| copied, written and verified | {verified} of {WRITTEN}, {each:.2} ms each |");
 }
@@ -119,22 +119,22 @@ struct Edits {
 impl Edits {
     /// `count` edits, each of what the one before made.
     fn measure(
-        forest: &mut Forest,
+        trees: &mut TreeStore,
         original: Green,
         count: usize,
         variants: &mut Vec<Green>,
-        mut edit: impl FnMut(&mut Forest, Green, usize) -> Green,
+        mut edit: impl FnMut(&mut TreeStore, Green, usize) -> Green,
     ) -> Edits {
-        let (nodes, bytes) = (forest.len(), forest.bytes());
+        let (nodes, bytes) = (trees.len(), trees.bytes());
         let (mut tree, mut state) = (original, 1_u64);
         let start = Instant::now();
         for _ in 0..count {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            tree = edit(forest, tree, (state >> 33) as usize);
+            tree = edit(trees, tree, (state >> 33) as usize);
             variants.push(tree);
         }
         let time = start.elapsed() / count as u32;
-        Edits { time, nodes: (forest.len() - nodes) / count, bytes: (forest.bytes() - bytes) / count }
+        Edits { time, nodes: (trees.len() - nodes) / count, bytes: (trees.bytes() - bytes) / count }
     }
 }
 

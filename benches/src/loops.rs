@@ -14,7 +14,7 @@ pub enum Loops {
     /// All update one array in place.
     InPlace,
     /// All read one element ahead in the one array they write: neighbours fuse only if the second
-    /// is delayed.
+    /// is shifted.
     ReadAhead,
     /// Functions of two loops, of which the second reads what the first wrote.
     Functions,

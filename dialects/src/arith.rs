@@ -12,12 +12,12 @@ use loomir_ir::{EnumDef, Registry, dialect};
 pub mod constant;
 pub(crate) mod evaluate;
 pub(crate) mod fold;
-mod meaning;
+mod interfaces;
 pub(crate) mod reduction;
 mod syntax;
 pub(crate) mod verify;
 
-pub(crate) use meaning::{Division, materialize_constant};
+pub(crate) use interfaces::{Division, materialize_constant};
 
 use fold::{bits, cast, compare, division, float, integer, minmax, select};
 
@@ -141,7 +141,7 @@ dialect! {
     /// them.
     pub ARITH = "arith" {
         enums [FASTMATH, OVERFLOW]
-        constant meaning::materialize_constant;
+        constant interfaces::materialize_constant;
     }
 
     /// A constant: an integer, an index, a float, or a vector or tensor of them.
@@ -665,5 +665,5 @@ dialect! {
 pub fn register(registry: &mut Registry) {
     registry.dialect(&ARITH);
     evaluate::register(registry);
-    meaning::register(registry);
+    interfaces::register(registry);
 }

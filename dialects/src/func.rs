@@ -3,7 +3,7 @@
 use loomir_ir::{Registry, dialect};
 
 pub(crate) mod evaluate;
-mod meaning;
+mod interfaces;
 pub(crate) mod syntax;
 mod verify;
 
@@ -13,7 +13,7 @@ const DICTIONARIES: &str = "Array of dictionary attributes";
 
 dialect! {
     /// Functions with one region as their body, calls of them, and functions as values.
-    pub FUNC = "func" { constant meaning::materialize_constant; }
+    pub FUNC = "func" { constant interfaces::materialize_constant; }
 
     /// A function: a symbol with a function type and a body whose entry block takes the arguments.
     /// Without a body it is a declaration, which must be private.
@@ -78,5 +78,5 @@ dialect! {
 pub fn register(registry: &mut Registry) {
     registry.dialect(&FUNC);
     evaluate::register(registry);
-    meaning::register(registry);
+    interfaces::register(registry);
 }

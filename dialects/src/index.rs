@@ -11,7 +11,7 @@ use crate::arith::fold::{bits, cast, division, integer, minmax};
 use crate::arith::{CMPI_PREDICATE, verify};
 
 mod evaluate;
-mod meaning;
+mod interfaces;
 
 /// The predicates of index comparisons.
 pub static CMP_PREDICATE: EnumDef =
@@ -27,7 +27,7 @@ dialect! {
     /// Arithmetic on `index`.
     pub INDEX = "index" {
         enums [CMP_PREDICATE]
-        constant meaning::materialize_constant;
+        constant interfaces::materialize_constant;
     }
 
     /// Sum. Wraps around.
@@ -233,7 +233,7 @@ dialect! {
         attrs { pred: Required Enum(&CMP_PREDICATE) }
         traits [Pure]
         format "$pred `(` $lhs `,` $rhs `)` attr-dict"
-        fold meaning::compare;
+        fold interfaces::compare;
     }
 
     /// The number of bits of an index. Not folded: other tools that read the program may decide on
@@ -264,6 +264,6 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&INDEX);
-    meaning::register(registry);
+    interfaces::register(registry);
     evaluate::register(registry);
 }

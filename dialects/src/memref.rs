@@ -12,8 +12,8 @@ use crate::arith::ATOMIC_RMW_KIND;
 mod dma;
 pub(crate) mod evaluate;
 mod fold;
+mod interfaces;
 mod layout;
-mod meaning;
 mod syntax;
 mod verify;
 
@@ -371,6 +371,6 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&MEMREF);
-    meaning::register(registry);
+    interfaces::register(registry);
     evaluate::register(registry);
 }

@@ -8,7 +8,8 @@
 //! (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and statistics
 //! come back in a [`Report`], merged in the order of the bodies, whatever the threads did.
 //!
-//! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a
+//! A pass may need a [`CanonicalForm`] of its body and gets it. Passes are found by name and anchor
+//! in a
 //! [`PassRegistry`]: one name may mean different passes on different operations (`loop-fusion` on
 //! `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose
 //! defect it is.
@@ -34,7 +35,7 @@ pub mod report;
 pub mod survey;
 
 pub use edits::EditLimit;
-pub use forms::Form;
+pub use forms::CanonicalForm;
 use instrumentation::Around;
 pub use instrumentation::{
     Checks, PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyAnalyses, VerifyEach,
@@ -49,17 +50,17 @@ pub trait Pass: Send + Sync {
     fn name(&self) -> &str;
 
     /// The forms that a body must be in for it. The manager brings it into them.
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         &[]
     }
 
     /// The forms that a body is in when it is done.
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         &[]
     }
 
     /// The forms that a body is in when it is done if it was before.
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         &[]
     }
 

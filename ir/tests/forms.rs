@@ -2,7 +2,7 @@
 //! them.
 
 use insta::assert_snapshot;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInstrumentor, PassManager, Report, VerifyEach};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInstrumentor, PassManager, Report, VerifyEach};
 use loomir_ir::{Attr, Body, Context, Diagnostic, Diagnostics, OperationState, Registry, dialect};
 
 dialect! {
@@ -22,9 +22,9 @@ struct Marks {
     name: &'static str,
     sets: &'static [&'static str],
     removes: &'static [&'static str],
-    requires: &'static [&'static Form],
-    makes: &'static [&'static Form],
-    preserves: &'static [&'static Form],
+    requires: &'static [&'static CanonicalForm],
+    makes: &'static [&'static CanonicalForm],
+    preserves: &'static [&'static CanonicalForm],
 }
 
 const NOTHING: Marks = Marks { name: "", sets: &[], removes: &[], requires: &[], makes: &[], preserves: &[] };
@@ -34,15 +34,15 @@ impl Pass for Marks {
         self.name
     }
 
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         self.requires
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         self.makes
     }
 
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         self.preserves
     }
 
@@ -65,14 +65,20 @@ fn has(body: &Body, mark: &str) -> Result<(), Diagnostic> {
 }
 
 /// `closed` needs `simple`, and making it keeps that.
-static SIMPLE: Form =
-    Form { name: "simple", check: |body, _| has(body, "mini.simple"), make: || Box::new(MAKE_SIMPLE) };
-static CLOSED: Form =
-    Form { name: "closed", check: |body, _| has(body, "mini.closed"), make: || Box::new(MAKE_CLOSED) };
-static OPEN: Form =
-    Form { name: "open", check: |body, _| has(body, "mini.open"), make: || Box::new(MAKE_OPEN) };
-static ROUND: Form =
-    Form { name: "round", check: |body, _| has(body, "mini.round"), make: || Box::new(MAKE_ROUND) };
+static SIMPLE: CanonicalForm = CanonicalForm {
+    name: "simple",
+    check: |body, _| has(body, "mini.simple"),
+    make: || Box::new(MAKE_SIMPLE),
+};
+static CLOSED: CanonicalForm = CanonicalForm {
+    name: "closed",
+    check: |body, _| has(body, "mini.closed"),
+    make: || Box::new(MAKE_CLOSED),
+};
+static OPEN: CanonicalForm =
+    CanonicalForm { name: "open", check: |body, _| has(body, "mini.open"), make: || Box::new(MAKE_OPEN) };
+static ROUND: CanonicalForm =
+    CanonicalForm { name: "round", check: |body, _| has(body, "mini.round"), make: || Box::new(MAKE_ROUND) };
 
 const MAKE_SIMPLE: Marks = Marks { name: "simple", sets: &["mini.simple"], makes: &[&SIMPLE], ..NOTHING };
 const MAKE_CLOSED: Marks = Marks {

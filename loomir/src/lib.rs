@@ -106,7 +106,7 @@ pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
 }
 
 fn fuse_in(function: &mut Body, callees: &Arc<Callees>, options: &FuseOptions) -> FuseReport {
-    let analyses = options.analyses.knowing(callees);
+    let analyses = options.analyses.with_callees(callees);
     fusion::fuse(function, &FuseOptions { analyses, ..options.clone() })
 }
 
@@ -114,7 +114,7 @@ fn fuse_in(function: &mut Body, callees: &Arc<Callees>, options: &FuseOptions) -
 pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeReport {
     let mut report = DistributeReport::default();
     for_each_function(module, &mut |body, callees| {
-        let analyses = options.analyses.knowing(callees);
+        let analyses = options.analyses.with_callees(callees);
         report.append(distribution::distribute(body, &DistributeOptions { analyses, ..options.clone() }));
     });
     report
@@ -133,7 +133,7 @@ fn contract_in(
     callees: &Arc<Callees>,
     options: &ContractionOptions,
 ) -> ContractionReport {
-    let options = ContractionOptions { analyses: options.analyses.knowing(callees), ..*options };
+    let options = ContractionOptions { analyses: options.analyses.with_callees(callees), ..*options };
     let mut report = contraction::contract(function, &options);
     // What is gone may have been in the way of more.
     let mut changed = report.changed();

@@ -27,7 +27,7 @@ use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::{LoopForest, LoopId, NaturalLoop};
 use loomir_ir::graph::post_dominators::PostDominatorTree;
 use loomir_ir::graph::{ControlFlow, MutableDigraph};
-use loomir_ir::pass::Form;
+use loomir_ir::pass::CanonicalForm;
 use loomir_ir::{Block, Body, Diagnostic, Loc, Op};
 
 pub mod accesses;
@@ -35,6 +35,7 @@ mod arguments;
 pub(crate) mod branch;
 mod calls;
 pub(crate) mod conditions;
+mod constants;
 mod copy;
 pub mod edit;
 pub(crate) mod effects;
@@ -55,7 +56,7 @@ pub mod simplify_cfg;
 pub mod unify_loop_exits;
 
 /// The forms that functions can be brought into, each after those it needs.
-pub const FORMS: &[&Form] = &[
+pub const FORMS: &[&CanonicalForm] = &[
     &loop_simplify::FORM,
     &lcssa::FORM,
     &loop_rotate::FORM,
@@ -146,7 +147,7 @@ impl Analysis {
         &self.graph
     }
 
-    /// Who dominates whom; not if that was [put off](Analysis::put_off).
+    /// Who dominates whom; not if that was [put off](Analysis::defer_updates).
     pub fn dominators(&self) -> &DominatorTree {
         &self.dominators
     }

@@ -135,7 +135,7 @@ impl Report {
 /// If it can't be lowered.
 pub fn check(module: &Body, options: &Options) -> Result<Report, Diagnostics> {
     let mut report = Report::default();
-    let analyses = options.tree.analyses.knowing(&Callees::of(module).into());
+    let analyses = options.tree.analyses.with_callees(&Callees::of(module).into());
     let options = Options { tree: fusion::Options { analyses, ..options.tree.clone() }, ..options.clone() };
     let functions = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
     let is_function = |op| module.nested(op).is_some_and(|body| body.is(body.root(), func::FuncOp::DEF));

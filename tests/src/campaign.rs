@@ -47,9 +47,9 @@ pub struct Tally {
     /// Pairs fused, in all ways together.
     pub pairs_fused: u64,
     /// Fused pairs whose second loop is shifted.
-    pub pairs_delayed: u64,
+    pub pairs_shifted: u64,
     /// Pairs fused where one runs backwards, not counted above.
-    pub pairs_backwards: u64,
+    pub pairs_reversed: u64,
     /// Fused pairs whose loops run different iterations.
     pub pairs_cut: u64,
     /// Pairs fused after one nest was interchanged. Not counted as delayed or cut.
@@ -60,7 +60,7 @@ pub struct Tally {
     /// Fused pairs with one loop that filled a conditional. The condition was moved into the fused
     /// loop.
     pub pairs_guarded: u64,
-    /// Programs in which some pair was fused in each of these ways: delayed, cut, backwards,
+    /// Programs in which some pair was fused in each of these ways: shifted, cut, backwards,
     /// interchanged, distributed.
     pub reshaped: [u64; 5],
     /// Programs in which some pair was refused for a dependence.
@@ -116,9 +116,9 @@ impl Tally {
     /// Pairs fused in each of the ways of [`Tally::reshaped`].
     fn reshaped_pairs(&self) -> [u64; 5] {
         [
-            self.pairs_delayed,
+            self.pairs_shifted,
             self.pairs_cut,
-            self.pairs_backwards,
+            self.pairs_reversed,
             self.pairs_interchanged,
             self.pairs_distributed,
         ]
@@ -137,9 +137,9 @@ impl Tally {
             format!("mixed={}", self.mixed),
             format!("faults_before={}", self.undefined),
             format!("pairs_fused={}", self.pairs_fused),
-            format!("pairs_delayed={}", self.pairs_delayed),
+            format!("pairs_shifted={}", self.pairs_shifted),
             format!("pairs_cut={}", self.pairs_cut),
-            format!("pairs_backwards={}", self.pairs_backwards),
+            format!("pairs_reversed={}", self.pairs_reversed),
             format!("pairs_interchanged={}", self.pairs_interchanged),
             format!("pairs_distributed={}", self.pairs_distributed),
             format!("pairs_guarded={}", self.pairs_guarded),
@@ -148,7 +148,7 @@ impl Tally {
             format!("refused_by_dependence={}", self.refused_by_dependence),
             format!("conditionals_merged={}", self.merged),
         ];
-        let ways = ["delayed", "cut", "backwards", "interchanged", "distributed"];
+        let ways = ["shifted", "cut", "backwards", "interchanged", "distributed"];
         lines.extend(ways.iter().zip(self.reshaped).map(|(way, programs)| format!("{way}={programs}")));
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
         lines.extend([
@@ -291,7 +291,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
                 match change {
                     Change::Interchanged => tally.pairs_interchanged += 1,
                     Change::Distributed => tally.pairs_distributed += 1,
-                    Change::Backwards => tally.pairs_backwards += 1,
+                    Change::Backwards => tally.pairs_reversed += 1,
                 }
             }
             let is_open =
@@ -634,7 +634,7 @@ struct Said {
     /// The change of one of the loops before fusion.
     change: Option<Change>,
     /// The shift of the second loop in iterations.
-    delay: u64,
+    shift: u64,
     /// True if the second runs backwards.
     backwards: bool,
     /// True if all iterations of both are merged.
@@ -664,7 +664,7 @@ impl Said {
         let reason = reason.map(|(reason, _)| reason.to_owned());
         let how = remark.message.split_once("Loops fused").map_or("", |(_, how)| how);
         let (change, way) = Change::of(how);
-        let delay = delay(way)?;
+        let shift = shift(way)?;
         let backwards = way == ", the second run backwards";
         let whole = way.is_empty() || backwards;
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
@@ -683,7 +683,7 @@ impl Said {
             second,
             reason,
             change,
-            delay,
+            shift,
             backwards,
             whole,
             by_dependence,
@@ -695,8 +695,8 @@ impl Said {
     }
 }
 
-/// The delay that a remark on fused loops names, in the words behind `Loops fused`.
-fn delay(way: &str) -> Option<u64> {
+/// The shift that a remark on fused loops names, in the words behind `Loops fused`.
+fn shift(way: &str) -> Option<u64> {
     match way.strip_prefix(", the second ") {
         None => Some(0),
         Some("one iteration later") => Some(1),
@@ -730,11 +730,11 @@ fn judge(
     tally: &mut Tally,
 ) -> Result<(), Wrong> {
     if said.backwards {
-        tally.pairs_backwards += 1;
-        groups.join_backwards(said.first, said.second);
+        tally.pairs_reversed += 1;
+        groups.join_reversed(said.first, said.second);
         return Ok(());
     }
-    let turned = |run: &&Run| groups.turned_around(&run.trace.trace, said.first, said.second, said.delay);
+    let turned = |run: &&Run| groups.turned_around(&run.trace.trace, said.first, said.second, said.shift);
     let witness = runs.iter().find_map(turned);
     match (&said.reason, witness) {
         (None, Some((p, q))) => {
@@ -744,9 +744,9 @@ fn judge(
         }
         (None, None) => {
             tally.pairs_fused += 1;
-            tally.pairs_delayed += u64::from(said.delay > 0);
-            tally.pairs_cut += u64::from(said.delay == 0 && !said.whole);
-            groups.join(said.first, said.second, said.delay, said.whole);
+            tally.pairs_shifted += u64::from(said.shift > 0);
+            tally.pairs_cut += u64::from(said.shift == 0 && !said.whole);
+            groups.join(said.first, said.second, said.shift, said.whole);
         }
         (Some(reason), witness) => {
             *tally.reasons.entry(reason.clone()).or_default() += 1;

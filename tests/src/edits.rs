@@ -1,8 +1,8 @@
 //! Random edits of loop trees, most of them wrong.
 
 use loomir::ir::Body;
-use loomir::transforms::affine::{Atom, Form};
-use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, Red};
+use loomir::transforms::affine::{AffineForm, Atom};
+use loomir::transforms::tree::{Change, Green, Header, Node, Program, Red, TreeStore};
 
 use crate::random::Random;
 
@@ -13,7 +13,7 @@ pub const KINDS: &[&str] = &[
     "permute",
     "distribute",
     "fuse",
-    "delay",
+    "shift",
     "split",
     "drop",
     "repeat",
@@ -26,21 +26,21 @@ pub const KINDS: &[&str] = &[
 /// impossible there.
 pub fn edit(
     ir: &Body,
-    forest: &mut Forest,
+    trees: &mut TreeStore,
     program: &Program,
     tree: Green,
     random: &mut Random,
 ) -> Option<(Green, usize)> {
     let (mut cursor, mut depth) = (Red::of(tree), 0);
     let (items, loops) = loop {
-        let items: Vec<Green> = cursor.children(forest).collect();
+        let items: Vec<Green> = cursor.children(trees).collect();
         let loops: Vec<usize> =
-            (0..items.len()).filter(|at| matches!(forest.get(items[*at]), Node::Loop { .. })).collect();
+            (0..items.len()).filter(|at| matches!(trees.get(items[*at]), Node::Loop { .. })).collect();
         // Inside a loop, or here.
         if loops.is_empty() || !random.chance(45) {
             break (items, loops);
         }
-        cursor.down(forest, *random.pick(&loops));
+        cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
     let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12]);
@@ -53,56 +53,62 @@ pub fn edit(
         0 => Change::Move { to: random.below(items.len()) },
         1 => Change::Reverse,
         2 => Change::Permute { order: Box::new([1, 0]) },
-        3 => Change::Distribute { at: cut(ir, forest, program, item, random)? },
+        3 => Change::Distribute { at: cut(ir, trees, program, item, random)? },
         4 => {
             // The items between the loops run before or after them.
             let next = *loops.iter().find(|next| **next > at)?;
             let (from, to, first) =
                 if random.chance(70) { (at, next - 1, next - 1) } else { (next, at + 1, at) };
             let moved = Change::Move { to }.at(path(&cursor, from));
-            let tree = moved.apply(program, forest, tree)?;
+            let tree = moved.apply(program, trees, tree)?;
             let shift = if random.chance(70) { 0 } else { random.range(1, 2) };
             let fuse = Change::Fuse { shift }.at(path(&cursor, first));
-            return Some((fuse.apply(program, forest, tree)?, kind));
+            return Some((fuse.apply(program, trees, tree)?, kind));
         }
-        6 => Change::SplitRange { at: bound(forest, program, item, depth, random)? },
+        6 => Change::SplitRange { at: bound(trees, program, item, depth, random)? },
         10 => Change::StripMine { size: random.range(1, 4) },
         11 => Change::Peel { first: random.below(3), last: random.below(3) },
         // What no edit makes.
         _ => {
-            let new = match (kind, forest.get(item)) {
+            let new = match (kind, trees.get(item)) {
                 (5, Node::Loop { header, body }) => {
-                    let later = forest.delayed(body, random.range(-1, 1))?;
-                    vec![forest.with_header(header, later)]
+                    let later = trees.shifted(body, random.range(-1, 1))?;
+                    vec![trees.with_header(header, later)]
                 }
                 (7, _) => Vec::new(),
                 (8, _) => vec![item, item],
                 (_, Node::Loop { header, body }) => {
-                    let header = forest.header(header).clone();
-                    vec![forest.make_loop(Header { parallel: true, ..header }, body)]
+                    let header = trees.header(header).clone();
+                    vec![trees.make_loop(Header { parallel: true, ..header }, body)]
                 }
                 _ => return None,
             };
-            cursor.splice(forest, at..at + 1, &new);
+            cursor.splice(trees, at..at + 1, &new);
             return Some((cursor.root(), kind));
         }
     };
     let edit = change.at(path(&cursor, at));
-    Some((edit.apply(program, forest, tree)?, kind))
+    Some((edit.apply(program, trees, tree)?, kind))
 }
 
 /// Returns where to split the range of a loop inside `depth` others. The bound is mostly a number,
 /// else the sum of a number and an outer induction variable or a number that bounds the loop.
-fn bound(forest: &Forest, program: &Program, item: Green, depth: u32, random: &mut Random) -> Option<Form> {
-    let mut sum = Form::constant(random.range(0, 4));
+fn bound(
+    trees: &TreeStore,
+    program: &Program,
+    item: Green,
+    depth: u32,
+    random: &mut Random,
+) -> Option<AffineForm> {
+    let mut sum = AffineForm::constant(random.range(0, 4));
     if depth > 0 && random.chance(30) {
-        let level = Form::level(random.below(depth as usize) as u32);
+        let level = AffineForm::level(random.below(depth as usize) as u32);
         sum = sum.plus(&level, *random.pick(&[1, 1, -1, 2]))?;
     }
     if random.chance(20)
-        && let Node::Loop { header, .. } = forest.get(item)
+        && let Node::Loop { header, .. } = trees.get(item)
     {
-        let lead = forest.header(header).origins.first()?.of;
+        let lead = trees.header(header).origins.first()?.of;
         let mut parameters = Vec::new();
         program
             .loop_info(lead)
@@ -110,16 +116,16 @@ fn bound(forest: &Forest, program: &Program, item: Green, depth: u32, random: &m
             .bounds()
             .for_each(|own| own.each_parameter(&mut |at| parameters.push(at)));
         if let Some(value) = parameters.first() {
-            sum = sum.plus(&Form::atom(Atom::Param(*value)), *random.pick(&[1, -1, 2]))?;
+            sum = sum.plus(&AffineForm::atom(Atom::Param(*value)), *random.pick(&[1, -1, 2]))?;
         }
     }
     Some(sum)
 }
 
 /// Returns the tree with a change of the item at `place`. Panics if it cannot be made.
-pub fn made(forest: &mut Forest, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
+pub fn made(trees: &mut TreeStore, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
     let edit = change.at(place);
-    edit.apply(program, forest, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))
+    edit.apply(program, trees, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))
 }
 
 /// Returns the path of a child of the cursor's node.
@@ -128,18 +134,18 @@ fn path(cursor: &Red, at: usize) -> Box<[usize]> {
 }
 
 /// Returns where to cut the body of a loop: mostly behind an item whose values are not used later.
-fn cut(ir: &Body, forest: &Forest, program: &Program, item: Green, random: &mut Random) -> Option<usize> {
-    let Node::Loop { body, .. } = forest.get(item) else { return None };
-    let cut = 1 + random.below(forest.items_in(body).checked_sub(1).filter(|n| *n > 0)?);
+fn cut(ir: &Body, trees: &TreeStore, program: &Program, item: Green, random: &mut Random) -> Option<usize> {
+    let Node::Loop { body, .. } = trees.get(item) else { return None };
+    let cut = 1 + random.below(trees.items_in(body).checked_sub(1).filter(|n| *n > 0)?);
     let is_end =
-        |at: &usize| forest.item(body, at - 1).is_some_and(|item| !computes(forest, program, ir, item));
-    let ends: Vec<usize> = (1..forest.items_in(body)).filter(is_end).collect();
+        |at: &usize| trees.item(body, at - 1).is_some_and(|item| !computes(trees, program, ir, item));
+    let ends: Vec<usize> = (1..trees.items_in(body)).filter(is_end).collect();
     Some(if ends.is_empty() || random.chance(20) { cut } else { *random.pick(&ends) })
 }
 
 /// True if an item is a statement that has results.
-fn computes(forest: &Forest, program: &Program, ir: &Body, item: Green) -> bool {
-    match forest.get(item) {
+fn computes(trees: &TreeStore, program: &Program, ir: &Body, item: Green) -> bool {
+    match trees.get(item) {
         Node::Leaf { statement, .. } => {
             program.statement(statement).ops.iter().any(|op| ir.num_results(*op) > 0)
         }

@@ -16,9 +16,9 @@ use loomir::transforms::access::Class;
 use loomir::transforms::access::base::{Base, Bases, Overlap};
 use loomir::transforms::access::updates::reduction::has_poison_flags;
 use loomir::transforms::access::updates::{Reduction, updates_of};
-use loomir::transforms::affine::Form;
+use loomir::transforms::affine::AffineForm;
 use loomir::transforms::affine::operation::{Operation, width};
-use loomir::transforms::tree::{Forest, Green, IfId, Node, Program, Span, StatementId};
+use loomir::transforms::tree::{Green, IfId, Node, Program, Span, StatementId, TreeStore};
 
 use crate::random::Random;
 
@@ -73,7 +73,7 @@ impl Values<'_> {
 
 /// The direction for iterations that may run in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Direction {
     /// As in an ordinary loop.
     Forwards,
     /// From the last to the first.
@@ -84,49 +84,49 @@ pub enum Way {
 /// are too many.
 pub fn run(
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     tree: Green,
     values: Values<'_>,
-    way: Way,
+    way: Direction,
 ) -> Option<Vec<Instance>> {
-    let mut run = Run { program, forest, values, way, levels: Vec::new(), found: Vec::new() };
+    let mut run = Run { program, trees, values, way, levels: Vec::new(), found: Vec::new() };
     run.enter(tree)?;
     Some(run.found)
 }
 
 struct Run<'a> {
     program: &'a Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     values: Values<'a>,
-    way: Way,
+    way: Direction,
     levels: Vec<i64>,
     found: Vec<Instance>,
 }
 
 impl Run<'_> {
     /// Forms over the loops around, which count outwards.
-    fn evaluate(&self, forms: &[Form]) -> Option<Vec<i64>> {
+    fn evaluate(&self, forms: &[AffineForm]) -> Option<Vec<i64>> {
         let level = |level: u32| self.levels.iter().rev().nth(level as usize).copied();
         forms.iter().map(|form| form.evaluate(&level, &|value| self.values.of(value))).collect()
     }
 
     /// Evaluates forms over the loops of the program in one iteration of each.
-    fn in_iteration(&self, forms: &[Form], around: &[i64]) -> Option<Vec<i64>> {
+    fn in_iteration(&self, forms: &[AffineForm], around: &[i64]) -> Option<Vec<i64>> {
         let level = |level: u32| around.get(level as usize).copied();
         forms.iter().map(|form| form.evaluate(&level, &|value| self.values.of(value))).collect()
     }
 
     fn enter(&mut self, tree: Green) -> Option<()> {
-        let (program, forest) = (self.program, self.forest);
-        match forest.get(tree) {
+        let (program, trees) = (self.program, self.trees);
+        match trees.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
-                for item in forest.items(tree) {
+                for item in trees.items(tree) {
                     self.enter(item)?;
                 }
             }
             Node::Loop { header, body } => {
-                let header = forest.header(header);
+                let header = trees.header(header);
                 let range = match &header.span {
                     Span::Range { scale, lower, upper } => {
                         let lower = self.evaluate(lower)?.into_iter().max()?;
@@ -150,7 +150,7 @@ impl Run<'_> {
                     }
                 };
                 let mut values: Vec<i64> = range.collect();
-                if header.parallel && self.way == Way::Backwards {
+                if header.parallel && self.way == Direction::Backwards {
                     values.reverse();
                 }
                 for value in values {
@@ -160,14 +160,14 @@ impl Run<'_> {
                 }
             }
             Node::Guard { of, map, holds, body } => {
-                let around = self.evaluate(forest.map(map))?;
+                let around = self.evaluate(trees.map(map))?;
                 if self.decides(of, &around)? == holds {
                     self.enter(body)?;
                 }
             }
             Node::Versioned { fast, .. } => self.enter(fast)?,
             Node::Leaf { statement, map } => {
-                let iteration = self.evaluate(forest.map(map))?;
+                let iteration = self.evaluate(trees.map(map))?;
                 self.found.push((statement, iteration));
                 if self.found.len() > MAX_INSTANCES {
                     return None;
@@ -241,7 +241,7 @@ pub fn compare(
     old: &[Instance],
     new: &[Instance],
     values: Values<'_>,
-    way: Way,
+    way: Direction,
 ) -> Finding {
     let is_pure = |id: StatementId| program.statement(id).is_pure(body);
     let mut places: BTreeMap<&Instance, Vec<usize>> = BTreeMap::new();
@@ -296,7 +296,7 @@ pub fn compare(
                     && !program.statement(first.0).effects.classes.is_empty();
                 // Updates by one operation have no order.
                 let may_swap = update.is_some() && update == by;
-                let has_order = || way == Way::Forwards || is_ordered(program, first, second);
+                let has_order = || way == Direction::Forwards || is_ordered(program, first, second);
                 if (*writes || *other) && !may_swap && touches && turned(first, second) && has_order() {
                     return Finding::Fault(format!("{} runs after {}", name(first), name(second)));
                 }
@@ -360,7 +360,7 @@ pub(crate) fn location(
     values: Values<'_>,
     objects: &mut Vec<(Base, Option<Value>)>,
 ) -> Option<Location> {
-    let at = |form: &Form| {
+    let at = |form: &AffineForm| {
         let level = |level: u32| instance.1.get(level as usize).copied();
         form.evaluate(&level, &|value| values.of(value))
     };

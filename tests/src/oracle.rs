@@ -45,11 +45,11 @@ impl Groups {
 
     /// When an iteration of a loop runs.
     fn time(&self, step: &Step) -> u64 {
-        step.iteration + self.members.get(&step.id).map_or(0, |(_, delay)| *delay)
+        step.iteration + self.members.get(&step.id).map_or(0, |(_, shift)| *shift)
     }
 
-    /// Makes two groups one, the second `delay` later. `whole`: they have all iterations in common.
-    pub fn join(&mut self, a: LoopId, b: LoopId, delay: u64, whole: bool) {
+    /// Makes two groups one, the second `shift` later. `whole`: they have all iterations in common.
+    pub fn join(&mut self, a: LoopId, b: LoopId, shift: u64, whole: bool) {
         let (a, b) = (self.of(a), self.of(b));
         if !whole || self.cut.contains(&b) {
             self.cut.insert(a);
@@ -57,13 +57,13 @@ impl Groups {
         self.members.entry(b).or_insert((b, 0));
         for (group, own) in self.members.values_mut() {
             if *group == b {
-                (*group, *own) = (a, *own + delay);
+                (*group, *own) = (a, *own + shift);
             }
         }
     }
 
     /// Makes two groups one, the second, a single loop, run backwards.
-    pub fn join_backwards(&mut self, a: LoopId, b: LoopId) {
+    pub fn join_reversed(&mut self, a: LoopId, b: LoopId) {
         self.backwards.insert(b);
         self.join(a, b, 0, true);
     }
@@ -144,7 +144,7 @@ impl Groups {
         trace: &[Access],
         first: LoopId,
         second: LoopId,
-        delay: u64,
+        shift: u64,
     ) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
         // For each element, in each surrounding iteration: the last iteration of the first loop
@@ -171,7 +171,7 @@ impl Groups {
         }
         trace.iter().find_map(|access| {
             let (key, time) = place(access, b)?;
-            let time = time + delay;
+            let time = time + shift;
             let ways = last.get(&key).into_iter().flatten();
             let latest =
                 ways.filter(|(other, _)| conflict(other, access)).map(|(_, latest)| *latest).max()?;
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_was_delayed_stays_so() {
+    fn a_loop_that_was_shifted_stays_so() {
         // for i { A[i] = } for i { = A[i + 1]; B[i] = } for i { = B[i] }, the second one iteration
         // later than the first.
         let mut groups = Groups::new();

@@ -27,11 +27,11 @@ use std::fmt::Write;
 
 use loomir::AliasMode;
 use loomir::ir::{Body, Diagnostic, Diagnostics, Loc, Value};
-use loomir::transforms::affine::{Atom, Form};
+use loomir::transforms::affine::{AffineForm, Atom};
 use loomir::transforms::legality::{Checker, Verdict};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Change, Edit, Forest, Green, Header, Node, Program, Span};
+use loomir::transforms::tree::{Change, Edit, Green, Header, Node, Program, Span, TreeStore};
 
 use crate::blocks::each_block;
 
@@ -62,9 +62,9 @@ impl Script {
     pub fn apply(&self, module: &mut Body) -> (String, Diagnostics) {
         let (mut text, mut said) = (String::new(), Diagnostics::new());
         each_block(module, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, self.alias);
-            if let Err(reason) = self.in_block(body, &program, &mut forest, &mut text) {
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, self.alias);
+            if let Err(reason) = self.in_block(body, &program, &mut trees, &mut text) {
                 said.push(reason);
             }
         });
@@ -75,24 +75,24 @@ impl Script {
         &self,
         body: &mut Body,
         program: &Program,
-        forest: &mut Forest,
+        trees: &mut TreeStore,
         text: &mut String,
     ) -> Result<(), Diagnostic> {
         let mut tree = program.root;
         for (number, edit) in self.edits.iter().enumerate() {
-            let Some(new) = edit.apply(program, forest, tree) else {
+            let Some(new) = edit.apply(program, trees, tree) else {
                 let said = format!("edit {} cannot be made", number + 1);
                 return Err(Diagnostic::remark(Loc::UNKNOWN, said));
             };
             tree = new;
         }
-        Printer { program, forest, body, depth: 0, parameters: Vec::new(), text }.items(tree, 0);
-        let judged = Checker::new(body, program, self.alias, Default::default()).judge(forest, tree);
+        Printer { program, trees, body, depth: 0, parameters: Vec::new(), text }.items(tree, 0);
+        let judged = Checker::new(body, program, self.alias, Default::default()).judge(trees, tree);
         let approved = judged.map_err(|verdict| refused(body, &verdict))?;
         for assumption in approved.assumed() {
             let _ = writeln!(text, "// taken not to overlap: {}", assumption.text(body));
         }
-        regenerate(body, program, forest, &approved, Rewrite::Changed).map_err(|why| {
+        regenerate(body, program, trees, &approved, Rewrite::Changed).map_err(|why| {
             let text = format!("this loop cannot be written: {}", why.reason.text());
             Diagnostic::remark(body.loc(why.op), text)
         })
@@ -112,7 +112,7 @@ fn parse_edit(text: &str) -> Option<Edit> {
             Change::Permute { order: order.iter().map(|own| place_of(*own)).collect::<Option<_>>()? }
         }
         ("distribute", [at]) => Change::Distribute { at: place_of(*at)? },
-        ("split", [at]) => Change::SplitRange { at: Form::constant(*at) },
+        ("split", [at]) => Change::SplitRange { at: AffineForm::constant(*at) },
         ("fuse", [shift]) => Change::Fuse { shift: *shift },
         ("strip-mine", [size]) => Change::StripMine { size: *size },
         ("peel", [first, last]) => Change::Peel { first: place_of(*first)?, last: place_of(*last)? },
@@ -140,7 +140,7 @@ fn refused(body: &Body, verdict: &Verdict) -> Diagnostic {
 /// with.
 struct Printer<'a> {
     program: &'a Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     body: &'a Body,
     depth: u32,
     parameters: Vec<Value>,
@@ -154,28 +154,28 @@ impl Printer<'_> {
 
     /// Recurses once a loop, guard or versioned node.
     fn items(&mut self, sequence: Green, indent: u32) {
-        let items: Vec<Green> = self.forest.items(sequence).collect();
+        let items: Vec<Green> = self.trees.items(sequence).collect();
         items.into_iter().for_each(|item| self.item(item, indent));
     }
 
     fn item(&mut self, item: Green, indent: u32) {
-        let forest = self.forest;
-        match forest.get(item) {
+        let trees = self.trees;
+        match trees.get(item) {
             Node::Empty | Node::Sequence { .. } => self.items(item, indent),
             Node::Leaf { statement, map } => {
                 let name = self.body.op_ref(self.program.statement(statement).op()).name().to_owned();
-                let map = self.forms(forest.map(map));
+                let map = self.forms(trees.map(map));
                 self.line(indent, &format!("{}: {name}({map})", statement.0));
             }
             Node::Loop { header, body } => {
                 self.depth += 1;
-                let header = self.header(forest.header(header));
+                let header = self.header(trees.header(header));
                 self.line(indent, &header);
                 self.items(body, indent + 1);
                 self.depth -= 1;
             }
             Node::Guard { of, map, holds, body } => {
-                let map = self.forms(forest.map(map));
+                let map = self.forms(trees.map(map));
                 let word = if holds { "if" } else { "unless" };
                 self.line(indent, &format!("{word} condition {}({map})", of.0));
                 self.items(body, indent + 1);
@@ -213,18 +213,18 @@ impl Printer<'_> {
     }
 
     /// One form, or which of several counts.
-    fn bound(&mut self, word: &str, forms: &[Form]) -> String {
+    fn bound(&mut self, word: &str, forms: &[AffineForm]) -> String {
         let joined = self.forms(forms);
         if forms.len() == 1 { joined } else { format!("{word}({joined})") }
     }
 
-    fn forms(&mut self, forms: &[Form]) -> String {
+    fn forms(&mut self, forms: &[AffineForm]) -> String {
         let forms: Vec<String> = forms.iter().map(|form| self.form(form)).collect();
         forms.join(", ")
     }
 
     /// Recurses once a nested quotient.
-    fn form(&mut self, form: &Form) -> String {
+    fn form(&mut self, form: &AffineForm) -> String {
         let mut parts: Vec<String> = Vec::new();
         for (atom, coefficient) in form.terms() {
             let atom = match atom {

@@ -13,18 +13,18 @@ use loomir::ir::{Body, Op, OpRef, verifier};
 use loomir::transforms::access::base::Bases;
 use loomir::transforms::access::dependence::{Differences, Polyhedral};
 use loomir::transforms::access::{
-    Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, Frame, INTERFACES, Order, Question,
-    Site, Statements,
+    Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, LoopContext, Order,
+    Question, Site, Statements,
 };
 use loomir::transforms::affine::condition::Condition;
-use loomir::transforms::affine::{Form, Forms};
+use loomir::transforms::affine::{AffineForm, Forms};
 use loomir::transforms::legality::{
-    Approved, Checker, Ending, Means, Piece, Schedule, Verdict, Witness, merged,
+    Approved, Checker, DependenceOracle, Ending, Piece, Schedule, Verdict, Witness, merged,
 };
 use loomir::transforms::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::nest::Nest;
+use loomir::transforms::tree::access_summary::AccessSummary;
 use loomir::transforms::tree::raise::raise_by;
-use loomir::transforms::tree::{Change, Forest, Node, Program, StatementId};
+use loomir::transforms::tree::{Change, Node, Program, StatementId, TreeStore};
 use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
@@ -93,50 +93,52 @@ fn every_choice_leaves_random_programs_what_they_were() {
 
 /// Returns the pairs of neighbouring loops whose fusion is legal, by their operations.
 fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<(Op, Op)> {
-    let mut forest = Forest::default();
-    let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
-    let frame = Frame::outside(&program.surroundings);
+    let mut trees = TreeStore::default();
+    let program = raise_by(analyses, body, block, &mut trees, AliasMode::May);
+    let loop_context = LoopContext::outside(&program.surroundings);
     let bases = Bases::new(body, AliasMode::May);
-    let means = Means {
+    let oracle = DependenceOracle {
         bases: &bases,
         dependence: &*analyses.dependence,
         limits: &Default::default(),
         tested_before: None,
     };
-    let loops = forest.items(program.root).filter_map(|item| match forest.get(item) {
-        Node::Loop { header, .. } => Some((item, program.loop_info(forest.header(header).origins[0].of).op)),
+    let loops = trees.items(program.root).filter_map(|item| match trees.get(item) {
+        Node::Loop { header, .. } => Some((item, program.loop_info(trees.header(header).origins[0].of).op)),
         _ => None,
     });
-    let nests: Vec<(Op, Nest)> =
-        loops.map(|(item, op)| (op, Nest::of(&program, &forest, item, &frame))).collect();
-    let legal = |pair: &&[(Op, Nest)]| merged(&pair[0].1, &pair[1].1, 0, &frame, &means).is_legal();
+    let nests: Vec<(Op, AccessSummary)> =
+        loops.map(|(item, op)| (op, AccessSummary::of(&program, &trees, item, &loop_context))).collect();
+    let legal =
+        |pair: &&[(Op, AccessSummary)]| merged(&pair[0].1, &pair[1].1, 0, &loop_context, &oracle).is_legal();
     nests.windows(2).filter(legal).map(|pair| (pair[0].0, pair[1].0)).collect()
 }
 
 /// Returns, for each nest of two loops, whether interchange is legal: by dependences of their
 /// accesses, and by the check of the resulting tree.
 fn interchanged(body: &Body, block: loomir::ir::Block) -> Vec<[bool; 2]> {
-    let mut forest = Forest::default();
-    let program = raise_by(&Analyses::default(), body, block, &mut forest, AliasMode::May);
-    let frame = Frame::outside(&program.surroundings);
+    let mut trees = TreeStore::default();
+    let program = raise_by(&Analyses::default(), body, block, &mut trees, AliasMode::May);
+    let loop_context = LoopContext::outside(&program.surroundings);
     let bases = Bases::new(body, AliasMode::May);
     let limits = Default::default();
-    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &limits, tested_before: None };
+    let oracle =
+        DependenceOracle { bases: &bases, dependence: &Polyhedral, limits: &limits, tested_before: None };
     let checker = Checker::new(body, &program, AliasMode::May, limits);
-    let items: Vec<_> = forest.items(program.root).collect();
+    let items: Vec<_> = trees.items(program.root).collect();
     let mut found = Vec::new();
     for (at, item) in items.into_iter().enumerate() {
-        let Node::Loop { header, .. } = forest.get(item) else { continue };
-        let of = forest.header(header).origins[0].of;
+        let Node::Loop { header, .. } = trees.get(item) else { continue };
+        let of = trees.header(header).origins[0].of;
         let edit = Change::Permute { order: Box::new([1, 0]) }.at([at]);
-        let Some(tree) = edit.apply(&program, &mut forest, program.root) else { continue };
-        let Some(other) = forest.item(tree, at) else { continue };
-        let nest = Nest::of(&program, &forest, item, &frame);
-        let [i, j] = [0, 1].map(Form::level);
+        let Some(tree) = edit.apply(&program, &mut trees, program.root) else { continue };
+        let Some(other) = trees.item(tree, at) else { continue };
+        let nest = AccessSummary::of(&program, &trees, item, &loop_context);
+        let [i, j] = [0, 1].map(AffineForm::level);
         let (old, new) = (vec![i.clone(), j.clone()], vec![j, i]);
         let piece = Piece { touches: &nest, old, new, ending: Ending::default(), replaces: false };
-        let own = Schedule::new(&frame, vec![piece]).check(&means).is_legal();
-        let verdict = checker.check_loop(&forest, of, &[other], &Default::default());
+        let own = Schedule::new(&loop_context, vec![piece]).check(&oracle).is_legal();
+        let verdict = checker.check_loop(&trees, of, &[other], &Default::default());
         let is_order = matches!(
             verdict,
             Verdict::Illegal(Witness::Order { .. }) | Verdict::MayBeIllegal(Witness::Order { .. })
@@ -255,7 +257,7 @@ struct InStep;
 
 impl Dependence for InStep {
     fn meet(&self, question: &Question<'_>) -> Answer {
-        let level = Form::level(question.frame.depth);
+        let level = AffineForm::level(question.loop_context.depth);
         let in_step = question.equal.iter().any(|(x, y)| **x == level && **y == level);
         let apart = question.order.iter().any(|one| {
             one.is == Order::Greater
@@ -272,11 +274,15 @@ impl Dependence for InStep {
 struct WithMasks;
 
 impl ClosedForms for WithMasks {
-    fn follows(&self, _: &Form, _: &[Option<Form>]) -> bool {
+    fn follows(&self, _: &AffineForm, _: &[Option<AffineForm>]) -> bool {
         true
     }
 
-    fn of_result(&self, op: OpRef<'_>, operand: &mut dyn FnMut(usize) -> Option<Form>) -> Option<Form> {
+    fn of_result(
+        &self,
+        op: OpRef<'_>,
+        operand: &mut dyn FnMut(usize) -> Option<AffineForm>,
+    ) -> Option<AffineForm> {
         let mask = operand(1)?.as_constant().filter(|_| op.is(arith::AndIOp::DEF))?;
         let count = mask.checked_add(1).filter(|count| *count > 0 && count & mask == 0)?;
         operand(0)?.modulo(count)
@@ -398,10 +404,10 @@ fn operations_are_tied_only_where_there_is_an_order_left() {
         for analyses in [with("statements", "tied"), with("statements", "block"), everything.clone()] {
             let (before, mut after) = (parsed(&text), parsed(&text));
             each_block(&mut after, &mut |body, block| {
-                let mut forest = Forest::default();
-                let program = raise_by(&analyses, body, block, &mut forest, AliasMode::May);
+                let mut trees = TreeStore::default();
+                let program = raise_by(&analyses, body, block, &mut trees, AliasMode::May);
                 let ops = |program: &Program| -> BTreeSet<usize> {
-                    let leaves = forest.leaves(program.root);
+                    let leaves = trees.leaves(program.root);
                     (0..leaves)
                         .flat_map(|id| program.statement(StatementId(id)).ops.clone())
                         .map(|op| op.index())
@@ -411,9 +417,9 @@ fn operations_are_tied_only_where_there_is_an_order_left() {
                 // Regenerated in the order of the tree, everything is computed before it is used,
                 // and memory has the original contents.
                 let written =
-                    regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All);
+                    regenerate(body, &program, &trees, &Approved::unchanged(&program), Rewrite::All);
                 assert_eq!(written, Ok(()), "{analyses:?}\n{text}");
-                counts.0 += forest.leaves(program.root) as usize;
+                counts.0 += trees.leaves(program.root) as usize;
                 counts.1 += all.len();
             });
             let errors = verifier::verify(&after);

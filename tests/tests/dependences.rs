@@ -9,13 +9,13 @@ use loomir::ir::Op;
 use loomir::polyhedra::Limits;
 use loomir::transforms::access::base::Bases;
 use loomir::transforms::access::dependence::Polyhedral;
-use loomir::transforms::access::{Answer, Dependence as Means, Order, Question};
+use loomir::transforms::access::{Answer, Dependence as DependenceOracle, Order, Question};
 use loomir::transforms::listing::{Dependence, Dependences, Kind, Options, Through};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Forest, Program, StatementId};
+use loomir::transforms::tree::{Program, StatementId, TreeStore};
 use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
-use loomir_testing::instances::{Finding, Values, Way, compare, is_exact, run};
+use loomir_testing::instances::{Direction, Finding, Values, compare, is_exact, run};
 use loomir_testing::meetings::{Meeting, meetings};
 use loomir_testing::random::Random;
 
@@ -87,11 +87,11 @@ fn case(index: u64, tally: &mut Tally) {
     let ctx = loomir::context();
     let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::Distinct);
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::Distinct);
         let (bases, limits) = (Bases::new(body, AliasMode::Distinct), Limits::default());
         let options = Options { bases: &bases, dependence: &Polyhedral, limits: &limits };
-        let all = Dependences::of(body, &program, &forest, &options);
+        let all = Dependences::of(body, &program, &trees, &options);
         let memory: Vec<&Dependence> =
             all.iter().filter(|one| matches!(one.through, Through::Memory(_))).collect();
         tally.blocks += 1;
@@ -100,7 +100,7 @@ fn case(index: u64, tally: &mut Tally) {
         let runs = if is_known_outside(&program) { 3 } else { 0 };
         for _ in 0..runs {
             let values = Values { seed: Some(random.bits()), body };
-            let ran = run(&program, &forest, program.root, values, Way::Forwards);
+            let ran = run(&program, &trees, program.root, values, Direction::Forwards);
             let Some(ran) = ran.filter(|all| all.len() <= MAX_INSTANCES) else { continue };
             for met in meetings(&program, &ran, values) {
                 tally.met += 1;
@@ -111,11 +111,11 @@ fn case(index: u64, tally: &mut Tally) {
             }
         }
         // Where everything is a number one run is all there is.
-        let statements = (0..forest.leaves(program.root)).map(StatementId);
+        let statements = (0..trees.leaves(program.root)).map(StatementId);
         let none = Values { seed: None, body };
-        let ran = run(&program, &forest, program.root, none, Way::Forwards);
+        let ran = run(&program, &trees, program.root, none, Direction::Forwards);
         let Some(ran) = ran.filter(|all| all.len() <= MAX_INSTANCES) else { return };
-        let has_numbers = compare(body, &program, &ran, &ran, none, Way::Forwards) == Finding::Same;
+        let has_numbers = compare(body, &program, &ran, &ran, none, Direction::Forwards) == Finding::Same;
         if !has_numbers || !is_exact(&program, &bases, statements) {
             return;
         }
@@ -160,7 +160,7 @@ struct Counting {
     questions: AtomicU64,
 }
 
-impl Means for Counting {
+impl DependenceOracle for Counting {
     fn meet(&self, question: &Question<'_>) -> Answer {
         self.questions.fetch_add(1, Ordering::Relaxed);
         Polyhedral.meet(question)
@@ -182,11 +182,11 @@ fn questions(loops: usize) -> u64 {
     let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let counting = Counting::default();
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::May);
         let (bases, limits) = (Bases::new(body, AliasMode::May), Limits::default());
         let options = Options { bases: &bases, dependence: &counting, limits: &limits };
-        Dependences::of(body, &program, &forest, &options);
+        Dependences::of(body, &program, &trees, &options);
     });
     counting.questions.into_inner()
 }

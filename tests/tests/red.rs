@@ -2,50 +2,50 @@
 
 use loomir::AliasMode;
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Forest, Green, Node, Red};
+use loomir::transforms::tree::{Green, Node, Red, TreeStore};
 use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
 /// A tree with `items` in the place of the child that `path` leads to, made anew from the bottom up
 /// without a cursor.
-fn replaced(forest: &mut Forest, tree: Green, path: &[usize], items: &[Green]) -> Green {
-    let Some((at, inner)) = path.split_first() else { return forest.sequence(items) };
-    let all = |forest: &Forest, sequence| forest.items(sequence).collect::<Vec<Green>>();
-    let with = |forest: &mut Forest, sequence: Green| {
-        let mut own = all(forest, sequence);
+fn replaced(trees: &mut TreeStore, tree: Green, path: &[usize], items: &[Green]) -> Green {
+    let Some((at, inner)) = path.split_first() else { return trees.sequence(items) };
+    let all = |trees: &TreeStore, sequence| trees.items(sequence).collect::<Vec<Green>>();
+    let with = |trees: &mut TreeStore, sequence: Green| {
+        let mut own = all(trees, sequence);
         let new = match inner {
             [] => items.to_vec(),
-            _ => vec![replaced(forest, own[*at], inner, items)],
+            _ => vec![replaced(trees, own[*at], inner, items)],
         };
         own.splice(*at..*at + 1, new);
-        forest.sequence(&own)
+        trees.sequence(&own)
     };
-    match forest.get(tree) {
-        Node::Empty | Node::Sequence { .. } => with(forest, tree),
+    match trees.get(tree) {
+        Node::Empty | Node::Sequence { .. } => with(trees, tree),
         Node::Loop { header, body } => {
-            let body = with(forest, body);
-            forest.with_header(header, body)
+            let body = with(trees, body);
+            trees.with_header(header, body)
         }
         Node::Guard { of, map, holds, body } => {
-            let body = with(forest, body);
-            forest.guard(of, map, holds, body)
+            let body = with(trees, body);
+            trees.guard(of, map, holds, body)
         }
         Node::Versioned { assumption, fast, fallback } => {
-            let side = replaced(forest, [fast, fallback][*at], inner, items);
+            let side = replaced(trees, [fast, fallback][*at], inner, items);
             let (fast, fallback) = if *at == 0 { (side, fallback) } else { (fast, side) };
-            let assumed = forest.assumptions(assumption).to_vec();
-            forest.versioned(assumed, fast, fallback)
+            let assumed = trees.assumptions(assumption).to_vec();
+            trees.versioned(assumed, fast, fallback)
         }
         Node::Leaf { .. } => tree,
     }
 }
 
 /// A program as a tree whose last item is a versioned node with the program on both sides.
-fn with_versions(forest: &mut Forest, root: Green) -> Green {
-    let versioned = forest.versioned(Vec::new(), root, root);
-    let items: Vec<Green> = forest.items(root).chain([versioned]).collect();
-    forest.sequence(&items)
+fn with_versions(trees: &mut TreeStore, root: Green) -> Green {
+    let versioned = trees.versioned(Vec::new(), root, root);
+    let items: Vec<Green> = trees.items(root).chain([versioned]).collect();
+    trees.sequence(&items)
 }
 
 #[test]
@@ -58,41 +58,41 @@ fn cursors_find_what_stands_where_they_do_and_edit_it() {
         let mut module =
             loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         each_block(&mut module, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, AliasMode::May);
-            let tree = with_versions(&mut forest, program.root);
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, AliasMode::May);
+            let tree = with_versions(&mut trees, program.root);
             let mut cursor = Red::of(tree);
             let mut before: Vec<usize> = Vec::new();
-            while cursor.onwards(&forest) {
+            while cursor.onwards(&trees) {
                 places += 1;
                 let path: Vec<usize> = cursor.path().collect();
                 assert!(before < path, "{path:?} comes behind {before:?}");
-                assert_eq!(Red::at(&forest, tree, &path), Some(cursor.clone()));
-                let depth = cursor.depth(&forest);
-                assert_eq!(cursor.frame(&program, &forest).depth as usize, depth);
+                assert_eq!(Red::at(&trees, tree, &path), Some(cursor.clone()));
+                let depth = cursor.depth(&trees);
+                assert_eq!(cursor.loop_context(&program, &trees).depth as usize, depth);
                 deepest = deepest.max(depth);
                 let mut beside = cursor.clone();
-                if beside.left(&forest) {
-                    assert!(beside.right(&forest));
+                if beside.left(&trees) {
+                    assert!(beside.right(&trees));
                     assert_eq!(beside, cursor);
                 }
                 assert!(beside.up());
-                let siblings: Vec<Green> = beside.children(&forest).collect();
+                let siblings: Vec<Green> = beside.children(&trees).collect();
                 assert_eq!(cursor.index().map(|at| siblings[at]), Some(cursor.node()));
                 // Replacing a node by itself changes nothing. Replacing it by another equals
                 // building the tree anew.
                 let mut same = cursor.clone();
-                let is_side = matches!(forest.get(beside.node()), Node::Versioned { .. });
+                let is_side = matches!(trees.get(beside.node()), Node::Versioned { .. });
                 if !is_side {
-                    same.replace(&mut forest, &[cursor.node()]);
+                    same.replace(&mut trees, &[cursor.node()]);
                     assert_eq!(same, cursor);
                 }
-                let statement = forest.items(tree).next().unwrap_or(tree);
+                let statement = trees.items(tree).next().unwrap_or(tree);
                 let new: Vec<Green> = std::iter::repeat_n(statement, random.below(3)).collect();
                 let mut edited = cursor.clone();
-                edited.replace(&mut forest, &new);
-                assert_eq!(edited.root(), replaced(&mut forest, tree, &path, &new));
-                assert_eq!(Red::at(&forest, edited.root(), &edited.path().collect::<Vec<_>>()), Some(edited));
+                edited.replace(&mut trees, &new);
+                assert_eq!(edited.root(), replaced(&mut trees, tree, &path, &new));
+                assert_eq!(Red::at(&trees, edited.root(), &edited.path().collect::<Vec<_>>()), Some(edited));
                 edits += usize::from(!new.is_empty());
                 before = path;
             }
@@ -108,23 +108,21 @@ fn an_edit_deep_in_a_wide_tree_makes_few_nodes() {
     let text = loomir_testing::chains::Chain::InPlace.to_mlir(1000, 16);
     let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let root = raise(body, block, &mut forest, AliasMode::May).root;
-        let nests: Vec<usize> = (0..forest.items_in(root))
-            .filter(|at| {
-                matches!(forest.item(root, *at).map(|item| forest.get(item)), Some(Node::Loop { .. }))
-            })
+        let mut trees = TreeStore::default();
+        let root = raise(body, block, &mut trees, AliasMode::May).root;
+        let nests: Vec<usize> = (0..trees.items_in(root))
+            .filter(|at| matches!(trees.item(root, *at).map(|item| trees.get(item)), Some(Node::Loop { .. })))
             .collect();
         assert_eq!(nests.len(), 1000);
-        let before = forest.len();
+        let before = trees.len();
         let mut cursor = Red::of(root);
         for at in &nests {
-            assert!(cursor.down(&forest, *at) && cursor.down(&forest, 0));
-            cursor.replace(&mut forest, &[]);
+            assert!(cursor.down(&trees, *at) && cursor.down(&trees, 0));
+            cursor.replace(&mut trees, &[]);
             assert_eq!(cursor.index(), Some(*at));
             cursor.up();
         }
-        let made = (forest.len() - before) / nests.len();
+        let made = (trees.len() - before) / nests.len();
         assert!(made <= 40, "{made} nodes an edit");
     });
 }

@@ -7,11 +7,11 @@ use loomir::AliasMode;
 use loomir::ir::{Body, Loc, Op, OperationState};
 use loomir::transforms::access::base::{Base, Bases};
 use loomir::transforms::access::dependence::Polyhedral;
-use loomir::transforms::access::{Class, Domain, Frame};
+use loomir::transforms::access::{Class, Domain, LoopContext};
 use loomir::transforms::affine::facts::Facts;
-use loomir::transforms::affine::{Atom, Form};
-use loomir::transforms::legality::{Ending, Means, Piece, QUESTION, Schedule, Verdict};
-use loomir::transforms::tree::nest::{LoopIteration, Nest, Representative};
+use loomir::transforms::affine::{AffineForm, Atom};
+use loomir::transforms::legality::{DependenceOracle, Ending, Piece, QUESTION, Schedule, Verdict};
+use loomir::transforms::tree::access_summary::{AccessSummary, LoopIteration, Representative};
 use loomir_testing::blocks::each_block;
 use loomir_testing::random::Random;
 
@@ -23,35 +23,37 @@ const LENGTH: i64 = 4;
 struct Drawn {
     levels: u32,
     accesses: Vec<Access>,
-    old: Vec<Form>,
-    new: Vec<Form>,
+    old: Vec<AffineForm>,
+    new: Vec<AffineForm>,
     ending: [bool; 3],
 }
 
 #[derive(Clone)]
 struct Access {
     object: usize,
-    place: Form,
+    place: AffineForm,
     writes: bool,
 }
 
-fn sum(terms: &[(Form, i64)], constant: i64) -> Form {
-    let add = |all: Form, (form, factor): &(Form, i64)| all.plus(form, *factor).expect("numbers are small");
-    terms.iter().fold(Form::constant(constant), add)
+fn sum(terms: &[(AffineForm, i64)], constant: i64) -> AffineForm {
+    let add = |all: AffineForm, (form, factor): &(AffineForm, i64)| {
+        all.plus(form, *factor).expect("numbers are small")
+    };
+    terms.iter().fold(AffineForm::constant(constant), add)
 }
 
 fn piece(random: &mut Random, at: i64) -> Drawn {
     let levels = random.below(3) as u32;
-    let level = |level: u32| Form::level(level);
+    let level = |level: u32| AffineForm::level(level);
     let mut accesses = Vec::new();
     for _ in 0..1 + random.below(2) {
-        let terms: Vec<(Form, i64)> =
+        let terms: Vec<(AffineForm, i64)> =
             (0..levels).map(|own| (level(own), random.below(5) as i64 - 2)).collect();
         let place = sum(&terms, random.below(5) as i64 - 2);
         accesses.push(Access { object: random.below(2), place, writes: random.below(2) == 0 });
     }
-    let mut iteration: Vec<Form> = (0..levels).map(level).collect();
-    let old = [vec![Form::constant(at)], iteration.clone(), vec![Form::constant(at)]].concat();
+    let mut iteration: Vec<AffineForm> = (0..levels).map(level).collect();
+    let old = [vec![AffineForm::constant(at)], iteration.clone(), vec![AffineForm::constant(at)]].concat();
     if levels == 2 && random.below(3) == 0 {
         iteration.swap(0, 1);
     }
@@ -64,9 +66,9 @@ fn piece(random: &mut Random, at: i64) -> Drawn {
     // Some run together, some as loops of their own.
     let group = if random.below(3) == 0 { random.below(3) as i64 - 1 } else { 0 };
     let place = if random.below(4) == 0 { 3 - at } else { at };
-    let mut new = vec![Form::constant(group)];
+    let mut new = vec![AffineForm::constant(group)];
     new.extend(iteration.first().cloned());
-    new.push(Form::constant(place));
+    new.push(AffineForm::constant(place));
     new.extend(iteration.get(1).cloned());
     let ending = [0; 3].map(|_| random.below(12) == 0);
     Drawn { levels, accesses, old, new, ending }
@@ -79,9 +81,9 @@ fn split(pieces: &mut [Drawn], random: &mut Random) {
     }
 }
 
-/// The frame outside of all loops, where nothing is known.
-fn outside() -> Frame {
-    Frame {
+/// The loop_context outside of all loops, where nothing is known.
+fn outside() -> LoopContext {
+    LoopContext {
         depth: 0,
         constraints: Vec::new(),
         exact: true,
@@ -96,7 +98,7 @@ fn instances(levels: u32) -> Vec<Vec<i64>> {
     })
 }
 
-fn value(form: &Form, at: &[i64]) -> i64 {
+fn value(form: &AffineForm, at: &[i64]) -> i64 {
     let own = |(atom, factor): &(Atom, i64)| match atom {
         Atom::Level(level) => at[*level as usize] * factor,
         _ => unreachable!("there are levels only"),
@@ -105,7 +107,7 @@ fn value(form: &Form, at: &[i64]) -> i64 {
 }
 
 /// When an instance runs, filled up with zeros.
-fn time(forms: &[Form], at: &[i64]) -> Vec<i64> {
+fn time(forms: &[AffineForm], at: &[i64]) -> Vec<i64> {
     let mut time: Vec<i64> = forms.iter().map(|form| value(form, at)).collect();
     time.resize(8, 0);
     time
@@ -131,15 +133,15 @@ fn is_turned_around(pieces: &[Drawn]) -> bool {
     })
 }
 
-fn nest(piece: &Drawn, op: Op, objects: &[Base]) -> Nest {
+fn nest(piece: &Drawn, op: Op, objects: &[Base]) -> AccessSummary {
     let bound = |level: u32| {
-        let own = Form::level(level);
+        let own = AffineForm::level(level);
         let last = sum(&[(own.clone(), -1)], LENGTH - 1);
         [own, last]
     };
-    let constraints: Vec<Form> = (0..piece.levels).flat_map(bound).collect();
+    let constraints: Vec<AffineForm> = (0..piece.levels).flat_map(bound).collect();
     let domain = Arc::new(Domain { levels: piece.levels, constraints, exact: true });
-    let mut nest = Nest::default();
+    let mut nest = AccessSummary::default();
     for Access { object, place, writes } in piece.accesses.clone() {
         let class = Class {
             base: objects[object],
@@ -163,22 +165,23 @@ fn a_schedule_is_legal_iff_no_pair_of_instances_is_turned_around() {
     let op = body.root();
     let objects = ["a", "b"].map(|name| Base::Global(ctx.name(name)));
     let bases = Bases::new(&body, AliasMode::May);
-    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
-    let frame = outside();
+    let oracle =
+        DependenceOracle { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
+    let loop_context = outside();
     let mut counts = [0; 2];
     for index in 0..CASES {
         let mut random = Random::of_case(31, index);
         let mut drawn: Vec<Drawn> =
             (0..2 + random.below(2) as i64).map(|at| piece(&mut random, at)).collect();
         split(&mut drawn, &mut random);
-        let nests: Vec<Nest> = drawn.iter().map(|own| nest(own, op, &objects)).collect();
+        let nests: Vec<AccessSummary> = drawn.iter().map(|own| nest(own, op, &objects)).collect();
         let said = |own: bool| own.then_some(op);
         let pieces = drawn.iter().zip(&nests).map(|(own, touches)| {
             let [barrier, late, seen] = own.ending.map(said);
             let ending = Ending { barrier, late, seen };
             Piece { touches, old: own.old.clone(), new: own.new.clone(), ending, replaces: false }
         });
-        let verdict = Schedule::new(&frame, pieces.collect()).check(&means);
+        let verdict = Schedule::new(&loop_context, pieces.collect()).check(&oracle);
         let expected = is_turned_around(&drawn);
         let has_ending = drawn.iter().any(|own| own.ending != [false; 3]);
         assert!(!matches!(verdict, Verdict::Unknown { .. }), "case {index}");
@@ -197,20 +200,21 @@ fn a_time_that_forgets_iterations_is_refused() {
     let ctx = loomir::context();
     let body = Body::new(&ctx, OperationState::new(&ctx, "test.op", Loc::UNKNOWN));
     let bases = Bases::new(&body, AliasMode::May);
-    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
-    let frame = outside();
-    let access = Access { object: 0, place: Form::level(0), writes: true };
+    let oracle =
+        DependenceOracle { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
+    let loop_context = outside();
+    let access = Access { object: 0, place: AffineForm::level(0), writes: true };
     let drawn = Drawn {
         levels: 1,
         accesses: vec![access],
-        old: vec![Form::level(0)],
-        new: vec![Form::constant(0)],
+        old: vec![AffineForm::level(0)],
+        new: vec![AffineForm::constant(0)],
         ending: [false; 3],
     };
     let touches = nest(&drawn, body.root(), &[Base::Global(ctx.name("a"))]);
     let (old, new) = (drawn.old.clone(), drawn.new.clone());
     let piece = Piece { touches: &touches, old, new, ending: Ending::default(), replaces: false };
-    let verdict = Schedule::new(&frame, vec![piece]).check(&means);
+    let verdict = Schedule::new(&loop_context, vec![piece]).check(&oracle);
     assert!(matches!(verdict, Verdict::Unknown { .. }), "{verdict:?}");
 }
 
@@ -225,10 +229,15 @@ fn what_is_assumed_has_to_be_tested() {
     each_block(&mut module, &mut |body, block| {
         let arguments: Vec<_> = body.arguments(block).collect();
         let bases = Bases::new(body, AliasMode::Distinct);
-        let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
-        let frame = outside();
+        let oracle = DependenceOracle {
+            bases: &bases,
+            dependence: &Polyhedral,
+            limits: &QUESTION,
+            tested_before: None,
+        };
+        let loop_context = outside();
         let touches = |object: usize, writes: bool| {
-            let access = Access { object, place: Form::constant(0), writes };
+            let access = Access { object, place: AffineForm::constant(0), writes };
             let drawn =
                 Drawn { levels: 0, accesses: vec![access], old: vec![], new: vec![], ending: [false; 3] };
             nest(&drawn, body.root(), &[Base::Argument(arguments[0]), Base::Argument(arguments[1])])
@@ -236,16 +245,16 @@ fn what_is_assumed_has_to_be_tested() {
         let nests = [touches(0, false), touches(1, true)];
         let piece = |at: usize| Piece {
             touches: &nests[at],
-            old: vec![Form::constant(at as i64)],
-            new: vec![Form::constant(-(at as i64))],
+            old: vec![AffineForm::constant(at as i64)],
+            new: vec![AffineForm::constant(-(at as i64))],
             ending: Ending::default(),
             replaces: false,
         };
-        let schedule = Schedule::new(&frame, vec![piece(0), piece(1)]);
-        let Verdict::Legal { assumed } = schedule.check(&means) else { panic!("they are assumed apart") };
+        let schedule = Schedule::new(&loop_context, vec![piece(0), piece(1)]);
+        let Verdict::Legal { assumed } = schedule.check(&oracle) else { panic!("they are assumed apart") };
         assert_eq!(assumed.len(), 1);
-        assert!(schedule.judge((), &[], &means).is_err());
-        assert!(schedule.judge((), &assumed, &means).is_ok());
+        assert!(schedule.judge((), &[], &oracle).is_err());
+        assert!(schedule.judge((), &assumed, &oracle).is_ok());
         is_asked = true;
     });
     assert!(is_asked);

@@ -39,7 +39,7 @@ fn silent(text: &str) -> (Vec<String>, usize) {
     let (mut silent, mut apart) = (Vec::new(), 0);
     for function in module.nested_in_order() {
         // Prologues and epilogues of a shifted loop are copies of loops that a remark names.
-        let report = fuse(function, &Options { max_delay: 0, ..Options::default() });
+        let report = fuse(function, &Options { max_shift: 0, ..Options::default() });
         let mut told: Vec<String> = Vec::new();
         for remark in report.remarks.iter() {
             told.push(place(remark.loc));

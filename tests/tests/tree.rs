@@ -4,11 +4,11 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
-use loomir::transforms::affine::Form;
+use loomir::transforms::affine::AffineForm;
 use loomir::transforms::legality::{Approved, Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Origin, Program, Span, StatementId};
+use loomir::transforms::tree::{Change, Green, Header, Node, Origin, Program, Span, StatementId, TreeStore};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::chains::Chain;
@@ -17,48 +17,48 @@ use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
 /// The tree, which the judge approves.
-fn approved(body: &Body, program: &Program, forest: &Forest, tree: Green) -> Approved {
+fn approved(body: &Body, program: &Program, trees: &TreeStore, tree: Green) -> Approved {
     let checker = Checker::new(body, program, AliasMode::Distinct, Default::default());
-    checker.judge(forest, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"))
+    checker.judge(trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"))
 }
 
-fn leaves(forest: &mut Forest, count: u32) -> Vec<Green> {
-    let none = forest.make_map(Box::new([]));
-    (0..count).map(|i| forest.leaf(StatementId(i), none)).collect()
+fn leaves(trees: &mut TreeStore, count: u32) -> Vec<Green> {
+    let none = trees.make_map(Box::new([]));
+    (0..count).map(|i| trees.leaf(StatementId(i), none)).collect()
 }
 
 #[test]
 fn sequences_are_lists_and_equal_ones_are_one_node() {
     for case in 0..200 {
         let mut random = Random::of_case(17, case);
-        let mut forest = Forest::default();
-        let leaves = leaves(&mut forest, 6);
+        let mut trees = TreeStore::default();
+        let leaves = leaves(&mut trees, 6);
         let mut list: Vec<Green> = Vec::new();
-        let mut sequence = Forest::EMPTY;
+        let mut sequence = TreeStore::EMPTY;
         for _ in 0..40 {
             let start = random.below(list.len() + 1);
             let end = start + random.below(list.len() - start + 1);
             let new: Vec<Green> = (0..random.below(4)).map(|_| leaves[random.below(6)]).collect();
             list.splice(start..end, new.iter().copied());
-            sequence = forest.splice(sequence, start..end, &new);
-            assert_eq!(forest.items(sequence).collect::<Vec<_>>(), list);
-            assert_eq!(forest.items_in(sequence), list.len());
-            assert_eq!(forest.leaves(sequence) as usize, list.len());
-            assert_eq!(forest.item(sequence, start), list.get(start).copied());
-            assert_eq!(forest.sequence(&list), sequence, "one node for {list:?}");
-            let (a, b) = forest.split(sequence, start);
-            assert_eq!(forest.join(a, b), sequence);
+            sequence = trees.splice(sequence, start..end, &new);
+            assert_eq!(trees.items(sequence).collect::<Vec<_>>(), list);
+            assert_eq!(trees.items_in(sequence), list.len());
+            assert_eq!(trees.leaves(sequence) as usize, list.len());
+            assert_eq!(trees.item(sequence, start), list.get(start).copied());
+            assert_eq!(trees.sequence(&list), sequence, "one node for {list:?}");
+            let (a, b) = trees.split(sequence, start);
+            assert_eq!(trees.join(a, b), sequence);
         }
     }
 }
 
 #[test]
 fn a_long_run_of_one_item_overflows_no_stack() {
-    let mut forest = Forest::default();
-    let leaf = leaves(&mut forest, 1)[0];
-    let sequence = forest.sequence(&vec![leaf; 200_000]);
-    let (first, _) = forest.split(sequence, 100_000);
-    assert_eq!(forest.items(first).count(), 100_000);
+    let mut trees = TreeStore::default();
+    let leaf = leaves(&mut trees, 1)[0];
+    let sequence = trees.sequence(&vec![leaf; 200_000]);
+    let (first, _) = trees.split(sequence, 100_000);
+    assert_eq!(trees.items(first).count(), 100_000);
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn raising_and_regenerating_everything_is_the_identity() {
             loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let before = loomir::print(&module);
         each_block(&mut module, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, AliasMode::May);
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, AliasMode::May);
             loops += program.num_loops();
             assert_eq!(
-                regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All),
+                regenerate(body, &program, &trees, &Approved::unchanged(&program), Rewrite::All),
                 Ok(())
             );
         });
@@ -95,51 +95,51 @@ fn raising_and_regenerating_everything_is_the_identity() {
 }
 
 /// A chain of loops in a module, raised.
-fn chain(loops: usize) -> (Body, Block, Forest, Program) {
+fn chain(loops: usize) -> (Body, Block, TreeStore, Program) {
     let ctx = loomir::context();
     let source = Chain::InPlace.to_mlir(loops, 16);
     let mut module =
         loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let mut raised = None;
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
-        raised = Some((body.duplicate(), block, forest, program));
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::May);
+        raised = Some((body.duplicate(), block, trees, program));
     });
     raised.unwrap_or_else(|| panic!("there is a function"))
 }
 
 /// A neighbour of `root`: two of its items change places.
-fn swapped(forest: &mut Forest, root: Green, at: usize) -> Green {
-    let pair: Vec<Green> = [at + 1, at].into_iter().filter_map(|i| forest.item(root, i)).collect();
-    forest.splice(root, at..at + 2, &pair)
+fn swapped(trees: &mut TreeStore, root: Green, at: usize) -> Green {
+    let pair: Vec<Green> = [at + 1, at].into_iter().filter_map(|i| trees.item(root, i)).collect();
+    trees.splice(root, at..at + 2, &pair)
 }
 
 #[test]
 fn an_edit_in_a_thousand_nests_costs_less_than_a_kilobyte() {
     const EDITS: usize = 2000;
-    let (_, _, mut forest, program) = chain(1000);
+    let (_, _, mut trees, program) = chain(1000);
     let mut random = Random::new(5);
     let mut tree = program.root;
-    let before = forest.bytes();
+    let before = trees.bytes();
     for _ in 0..EDITS {
         let at = random.below(990) + 2;
-        tree = swapped(&mut forest, tree, at);
+        tree = swapped(&mut trees, tree, at);
     }
-    let each = (forest.bytes() - before) / EDITS;
+    let each = (trees.bytes() - before) / EDITS;
     assert!((1..1024).contains(&each), "an edit takes {each} bytes");
 }
 
 #[test]
 fn variants_share_what_they_have_in_common() {
-    let (_, _, mut forest, program) = chain(1000);
-    let there = swapped(&mut forest, program.root, 500);
-    let back = swapped(&mut forest, there, 500);
+    let (_, _, mut trees, program) = chain(1000);
+    let there = swapped(&mut trees, program.root, 500);
+    let back = swapped(&mut trees, there, 500);
     assert_ne!(there, program.root);
     assert_eq!(back, program.root);
-    let nodes = forest.len();
-    assert_eq!(swapped(&mut forest, program.root, 500), there);
-    assert_eq!(forest.len(), nodes, "what is there already is not made again");
+    let nodes = trees.len();
+    assert_eq!(swapped(&mut trees, program.root, 500), there);
+    assert_eq!(trees.len(), nodes, "what is there already is not made again");
 }
 
 /// Two loops on different buffers, in either order.
@@ -157,12 +157,12 @@ fn loops_that_change_places_are_regenerated_so() {
         || loomir::parse(&ctx, TWO_BUFFERS, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let (before, mut after) = (read(), read());
     each_block(&mut after, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::Distinct);
-        assert!(forest.items(program.root).all(|item| matches!(forest.get(item), Node::Loop { .. })));
-        let root = swapped(&mut forest, program.root, 0);
-        let tree = approved(body, &program, &forest, root);
-        assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::Distinct);
+        assert!(trees.items(program.root).all(|item| matches!(trees.get(item), Node::Loop { .. })));
+        let root = swapped(&mut trees, program.root, 0);
+        let tree = approved(body, &program, &trees, root);
+        assert_eq!(regenerate(body, &program, &trees, &tree, Rewrite::Changed), Ok(()));
     });
     let printed = loomir::print(&after);
     assert!(printed.find("%arg1[").unwrap_or(0) < printed.find("%arg0[").unwrap_or(0), "{printed}");
@@ -187,10 +187,10 @@ fn what_stands_too_deep_is_a_tree_of_its_own() {
         loomir::parse(&ctx, &source, "deep.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let before = loomir::print(&module);
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::May);
         assert_eq!(program.num_loops(), 0);
-        assert_eq!(regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All), Ok(()));
+        assert_eq!(regenerate(body, &program, &trees, &Approved::unchanged(&program), Rewrite::All), Ok(()));
     });
     assert_eq!(loomir::print(&module), before);
     let options = loomir::FuseOptions { alias: AliasMode::Distinct, ..loomir::FuseOptions::default() };
@@ -211,14 +211,14 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
     let read = || loomir::parse(&ctx, source, "sides.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let (before, mut after) = (read(), read());
     each_block(&mut after, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
-        let guards: Vec<Green> = forest.items(program.root).collect();
-        assert!(guards.iter().all(|item| matches!(forest.get(*item), Node::Guard { .. })));
-        let root = swapped(&mut forest, program.root, 0);
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::May);
+        let guards: Vec<Green> = trees.items(program.root).collect();
+        assert!(guards.iter().all(|item| matches!(trees.get(*item), Node::Guard { .. })));
+        let root = swapped(&mut trees, program.root, 0);
         assert_ne!(root, program.root);
-        let tree = approved(body, &program, &forest, root);
-        assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
+        let tree = approved(body, &program, &trees, root);
+        assert_eq!(regenerate(body, &program, &trees, &tree, Rewrite::Changed), Ok(()));
     });
     let printed = loomir::print(&after);
     assert!(!verifier::verify(&after).has_errors());
@@ -252,19 +252,19 @@ fn what_runs_in_any_order_has_no_dependence_across_iterations() {
             loomir::parse(&ctx, &source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let mut verdict = None;
         each_block(&mut module, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, AliasMode::May);
-            let items: Vec<Green> = forest.items(program.root).collect();
-            let loops = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. }));
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, AliasMode::May);
+            let items: Vec<Green> = trees.items(program.root).collect();
+            let loops = items.iter().position(|item| matches!(trees.get(*item), Node::Loop { .. }));
             let at = loops.unwrap_or_else(|| panic!("there are loops"));
-            let root = made(&mut forest, &program, program.root, &[at], Change::Fuse { shift: 0 });
-            let fused = forest.item(root, at).map(|fused| forest.get(fused));
+            let root = made(&mut trees, &program, program.root, &[at], Change::Fuse { shift: 0 });
+            let fused = trees.item(root, at).map(|fused| trees.get(fused));
             let Some(Node::Loop { header, body: inside }) = fused else { panic!("they are loops") };
-            let header = Header { parallel, ..forest.header(header).clone() };
-            let fused = forest.make_loop(header, inside);
-            let root = forest.splice(root, at..at + 1, &[fused]);
+            let header = Header { parallel, ..trees.header(header).clone() };
+            let fused = trees.make_loop(header, inside);
+            let root = trees.splice(root, at..at + 1, &[fused]);
             let checker = Checker::new(body, &program, AliasMode::May, Default::default());
-            verdict = Some(checker.check(&forest, root).is_legal());
+            verdict = Some(checker.check(&trees, root).is_legal());
         });
         verdict
     };
@@ -289,13 +289,13 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
         loomir::parse(&ctx, source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let before = loomir::print(&module);
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::Distinct);
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::Distinct);
         // What can be written is moved meanwhile.
-        let tree = made(&mut forest, &program, program.root, &[3], Change::StripMine { size: 8 });
-        let tree = made(&mut forest, &program, tree, &[0], Change::Move { to: 3 });
-        let tree = approved(body, &program, &forest, tree);
-        let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+        let tree = made(&mut trees, &program, program.root, &[3], Change::StripMine { size: 8 });
+        let tree = made(&mut trees, &program, tree, &[0], Change::Move { to: 3 });
+        let tree = approved(body, &program, &trees, tree);
+        let written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
         assert_eq!(written.map_err(|why| why.reason), Err(Reason::StepMayWrap));
     });
     assert!(!verifier::verify(&module).has_errors());
@@ -341,22 +341,22 @@ fn a_matrix_product_is_tiled() {
             || loomir::parse(&ctx, &source, "product.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let (before, mut after) = (read(), read());
         each_block(&mut after, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, AliasMode::Distinct);
-            let items: Vec<Green> = forest.items(program.root).collect();
-            let at = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. }));
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, AliasMode::Distinct);
+            let items: Vec<Green> = trees.items(program.root).collect();
+            let at = items.iter().position(|item| matches!(trees.get(*item), Node::Loop { .. }));
             let mut tree = program.root;
             let mut edit = |depth: usize, change: Change| {
                 let place: Vec<usize> = at.into_iter().chain(std::iter::repeat_n(0, depth)).collect();
-                tree = made(&mut forest, &program, tree, &place, change);
+                tree = made(&mut trees, &program, tree, &place, change);
             };
             // Blocks of i, j and k, each around its iterations; then the blocks of all outside.
             for depth in [0, 2, 4] {
                 edit(depth, Change::StripMine { size });
             }
             edit(0, Change::Permute { order: Box::new([0, 2, 4, 1, 3, 5]) });
-            let tree = approved(body, &program, &forest, tree);
-            assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
+            let tree = approved(body, &program, &trees, tree);
+            assert_eq!(regenerate(body, &program, &trees, &tree, Rewrite::Changed), Ok(()));
         });
         let errors = verifier::verify(&after);
         assert!(!errors.has_errors(), "{}", errors.to_text(&ctx));
@@ -396,14 +396,14 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
             loomir::parse(&ctx, &source, "end.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let before = loomir::print(&module);
         each_block(&mut module, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, AliasMode::Distinct);
-            let items: Vec<Green> = forest.items(program.root).collect();
-            let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, AliasMode::Distinct);
+            let items: Vec<Green> = trees.items(program.root).collect();
+            let is_loop = |item: Green| matches!(trees.get(item), Node::Loop { .. });
             let at = items.iter().position(|item| is_loop(*item)).unwrap_or_default();
-            let tree = made(&mut forest, &program, program.root, &[at], Change::StripMine { size: 8 });
-            let tree = approved(body, &program, &forest, tree);
-            let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+            let tree = made(&mut trees, &program, program.root, &[at], Change::StripMine { size: 8 });
+            let tree = approved(body, &program, &trees, tree);
+            let written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
             assert_eq!(written.is_ok(), is_written, "{ty}, {bounds}");
         });
         assert!(!verifier::verify(&module).has_errors());
@@ -413,19 +413,19 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
 
 /// Returns the loop `item` with remapped iterations: each of its iterations runs the statements at
 /// the iteration that the form gives.
-fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Green {
-    let Node::Loop { header, body } = forest.get(item) else { panic!("it is a loop") };
-    let of = forest.header(header).origins[0].of;
-    let map: Box<[Form]> = Box::new([iteration]);
-    let leaves: Vec<Green> = forest.items(body).collect();
+fn run_at(trees: &mut TreeStore, item: Green, iteration: AffineForm, span: Span) -> Green {
+    let Node::Loop { header, body } = trees.get(item) else { panic!("it is a loop") };
+    let of = trees.header(header).origins[0].of;
+    let map: Box<[AffineForm]> = Box::new([iteration]);
+    let leaves: Vec<Green> = trees.items(body).collect();
     let leaves = leaves.into_iter().map(|leaf| {
-        let Node::Leaf { statement, .. } = forest.get(leaf) else { panic!("it is a statement") };
-        let map = forest.make_map(map.clone());
-        forest.leaf(statement, map)
+        let Node::Leaf { statement, .. } = trees.get(leaf) else { panic!("it is a statement") };
+        let map = trees.make_map(map.clone());
+        trees.leaf(statement, map)
     });
     let leaves: Vec<Green> = leaves.collect();
-    let body = forest.sequence(&leaves);
-    forest.make_loop(
+    let body = trees.sequence(&leaves);
+    trees.make_loop(
         Header { span, origins: Box::new([Origin { of, map }]), parallel: false, mark: None },
         body,
     )
@@ -433,7 +433,7 @@ fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Gree
 
 /// Returns the program, a loop of nine iterations, with the loops of `make` in its place. `None` if
 /// they cannot be written; the program is then unchanged. The judge approves the loops.
-fn remade(statements: &str, make: &dyn Fn(&mut Forest, Green) -> Vec<Green>) -> Option<String> {
+fn remade(statements: &str, make: &dyn Fn(&mut TreeStore, Green) -> Vec<Green>) -> Option<String> {
     let source = format!(
         "func.func @f(%a: memref<9xi32>, %s: memref<i32>, %v: i32) {{
            affine.for %i = 0 to 9 {{ {statements} }}
@@ -445,13 +445,13 @@ fn remade(statements: &str, make: &dyn Fn(&mut Forest, Green) -> Vec<Green>) -> 
     let (before, mut after) = (read(), read());
     let mut is_written = false;
     each_block(&mut after, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::Distinct);
-        let item = forest.item(program.root, 0).unwrap_or_else(|| panic!("there is a loop"));
-        let new = make(&mut forest, item);
-        let root = forest.splice(program.root, 0..1, &new);
-        let tree = approved(body, &program, &forest, root);
-        is_written = regenerate(body, &program, &forest, &tree, Rewrite::Changed).is_ok();
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::Distinct);
+        let item = trees.item(program.root, 0).unwrap_or_else(|| panic!("there is a loop"));
+        let new = make(&mut trees, item);
+        let root = trees.splice(program.root, 0..1, &new);
+        let tree = approved(body, &program, &trees, root);
+        is_written = regenerate(body, &program, &trees, &tree, Rewrite::Changed).is_ok();
     });
     assert!(!verifier::verify(&after).has_errors());
     assert!(is_written || loomir::print(&after) == loomir::print(&before));
@@ -466,29 +466,30 @@ fn a_loop_that_leaps_is_written_only_with_bounds_of_its_own() {
     let store = "affine.store %v, %a[%i] : memref<9xi32>";
     // The even iterations, then the odd ones.
     let parts = |spans: &dyn Fn(i64) -> Span| {
-        let make = |forest: &mut Forest, item: Green| {
+        let make = |trees: &mut TreeStore, item: Green| {
             let part = |first: i64| {
-                let twice = Form::level(0).times(2).and_then(|form| form.plus(&Form::constant(first), 1));
+                let twice =
+                    AffineForm::level(0).times(2).and_then(|form| form.plus(&AffineForm::constant(first), 1));
                 (twice.unwrap_or_default(), spans(first))
             };
             let parts = [0, 1].map(part);
-            parts.into_iter().map(|(iteration, span)| run_at(forest, item, iteration, span)).collect()
+            parts.into_iter().map(|(iteration, span)| run_at(trees, item, iteration, span)).collect()
         };
         remade(store, &make)
     };
     // What the bounds of the program's loop say is that all nine run.
     assert_eq!(parts(&|_| Span::Whole), None);
-    let own = |first| Span::range(2, vec![Form::constant(0)], vec![Form::constant(9 - first)]);
+    let own = |first| Span::range(2, vec![AffineForm::constant(0)], vec![AffineForm::constant(9 - first)]);
     insta::assert_snapshot!(parts(&own).unwrap_or_default());
 }
 
 #[test]
 fn a_loop_that_counts_down_is_written_with_bounds_of_its_own() {
     let backwards = |statements: &str, is_whole: bool| {
-        let make = |forest: &mut Forest, item: Green| {
-            let last = Form::constant(8).minus(&Form::level(0)).unwrap_or_default();
-            let own = || Span::range(1, vec![Form::constant(0)], vec![Form::constant(9)]);
-            vec![run_at(forest, item, last, if is_whole { Span::Whole } else { own() })]
+        let make = |trees: &mut TreeStore, item: Green| {
+            let last = AffineForm::constant(8).minus(&AffineForm::level(0)).unwrap_or_default();
+            let own = || Span::range(1, vec![AffineForm::constant(0)], vec![AffineForm::constant(9)]);
+            vec![run_at(trees, item, last, if is_whole { Span::Whole } else { own() })]
         };
         remade(statements, &make)
     };
@@ -506,13 +507,13 @@ fn a_loop_that_ends_early_is_refused() {
     let ctx = loomir::context();
     let mut module = loomir::parse(&ctx, source, "one.mlir").expect("it reads");
     each_block(&mut module, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
-        let item = forest.item(program.root, 0).expect("there is a loop");
-        let span = Span::range(1, vec![Form::constant(0)], vec![Form::constant(8)]);
-        let short = run_at(&mut forest, item, Form::level(0), span);
-        let root = forest.splice(program.root, 0..1, &[short]);
-        let verdict = Checker::new(body, &program, AliasMode::May, Default::default()).judge(&forest, root);
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::May);
+        let item = trees.item(program.root, 0).expect("there is a loop");
+        let span = Span::range(1, vec![AffineForm::constant(0)], vec![AffineForm::constant(8)]);
+        let short = run_at(&mut trees, item, AffineForm::level(0), span);
+        let root = trees.splice(program.root, 0..1, &[short]);
+        let verdict = Checker::new(body, &program, AliasMode::May, Default::default()).judge(&trees, root);
         assert!(matches!(verdict, Err(Verdict::Illegal(Witness::Lost(_)))), "{verdict:?}");
     });
 }

@@ -4,11 +4,11 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;
-use loomir::transforms::affine::{Atom, Form};
+use loomir::transforms::affine::{AffineForm, Atom};
 use loomir::transforms::legality::Checker;
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Origin, Span};
+use loomir::transforms::tree::{Change, Green, Header, Node, Origin, Span, TreeStore};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::edits::made;
@@ -16,7 +16,7 @@ use loomir_testing::random::Random;
 
 /// Changes of items, each with its place, where these are the numbers that a function is called
 /// with.
-type Changes<'a> = &'a dyn Fn(&[Form]) -> Vec<(Vec<usize>, Change)>;
+type Changes<'a> = &'a dyn Fn(&[AffineForm]) -> Vec<(Vec<usize>, Change)>;
 
 /// The reason why nothing is written: the judge refuses it, or it cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -34,20 +34,20 @@ fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String
     let (before, mut after) = (read(), read());
     let mut written = Ok(());
     each_block(&mut after, &mut |body, block| {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::Distinct);
-        let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
-        let Some(first) = forest.items(program.root).position(is_loop) else { return };
-        let arguments: Vec<Form> =
-            body.arguments(block).map(|value| Form::atom(Atom::Param(value))).collect();
+        let mut trees = TreeStore::default();
+        let program = raise(body, block, &mut trees, AliasMode::Distinct);
+        let is_loop = |item: Green| matches!(trees.get(item), Node::Loop { .. });
+        let Some(first) = trees.items(program.root).position(is_loop) else { return };
+        let arguments: Vec<AffineForm> =
+            body.arguments(block).map(|value| AffineForm::atom(Atom::Param(value))).collect();
         let mut tree = program.root;
         for (mut place, change) in changes(&arguments[arguments.len() - 2..]) {
             place[0] += first;
-            tree = made(&mut forest, &program, tree, &place, change);
+            tree = made(&mut trees, &program, tree, &place, change);
         }
         let checker = Checker::new(body, &program, AliasMode::Distinct, Default::default());
-        written = checker.judge(&forest, tree).map_err(|_| Refused::Judged).and_then(|tree| {
-            let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+        written = checker.judge(&trees, tree).map_err(|_| Refused::Judged).and_then(|tree| {
+            let written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
             written.map_err(|why| Refused::Unwritable(why.reason))
         });
     });
@@ -134,8 +134,8 @@ fn a_loop_that_runs_backwards_is_written_forwards() {
 #[test]
 fn bounds_of_several_values_are_written() {
     let mut printed = String::new();
-    let split = |place: &[usize], at: &Form| (place.to_vec(), Change::SplitRange { at: at.clone() });
-    let sum = |n: &Form, m: &Form, factor: i64| n.plus(m, factor).unwrap_or_default();
+    let split = |place: &[usize], at: &AffineForm| (place.to_vec(), Change::SplitRange { at: at.clone() });
+    let sum = |n: &AffineForm, m: &AffineForm, factor: i64| n.plus(m, factor).unwrap_or_default();
     let triangle = ["scf.for %i = %c0 to %n step %c1", "scf.for %j = %i to %n step %c1"];
     let affine = [
         "affine.for %i = 0 to min affine_map<()[s0] -> (8, s0)>()[%n]",
@@ -144,11 +144,11 @@ fn bounds_of_several_values_are_written() {
     let plain = ["affine.for %i = %m to %n", "affine.for %j = 0 to 4"];
     let inner: &[(&str, &[&str], Changes<'_>)] = &[
         ("split at the outer variable and a number", &triangle, &|_| {
-            vec![split(&[0, 0], &sum(&Form::level(0), &Form::constant(1), 1))]
+            vec![split(&[0, 0], &sum(&AffineForm::level(0), &AffineForm::constant(1), 1))]
         }),
         ("split at two arguments", &triangle, &|of| vec![split(&[0], &sum(&of[0], &of[1], -1))]),
         ("split at two arguments and a variable", &triangle, &|of| {
-            vec![split(&[0, 0], &sum(&sum(&of[0], &of[1], 1), &Form::level(0), -2))]
+            vec![split(&[0, 0], &sum(&sum(&of[0], &of[1], 1), &AffineForm::level(0), -2))]
         }),
         (
             "blocks of the inner loop outermost",
@@ -170,15 +170,15 @@ fn bounds_of_several_values_are_written() {
             &["affine.for %i = 0 to 8", "affine.for %j = 0 to affine_map<(d0) -> (8 - d0)>(%i)"],
             &|_| vec![(vec![0], Change::Reverse)],
         ),
-        ("affine: split at the outer variable", &affine, &|_| vec![split(&[0, 0], &Form::level(0))]),
+        ("affine: split at the outer variable", &affine, &|_| vec![split(&[0, 0], &AffineForm::level(0))]),
         ("affine: split at an argument and the variable", &affine, &|of| {
-            vec![split(&[0, 0], &sum(&of[1], &Form::level(0), 1))]
+            vec![split(&[0, 0], &sum(&of[1], &AffineForm::level(0), 1))]
         }),
         ("affine: one behind a variable", &plain, &|of| {
-            vec![split(&[0, 0], &sum(&sum(&Form::level(0), &of[1], 1), &Form::constant(1), 1))]
+            vec![split(&[0, 0], &sum(&sum(&AffineForm::level(0), &of[1], 1), &AffineForm::constant(1), 1))]
         }),
         ("affine: two behind a variable", &plain, &|of| {
-            vec![split(&[0, 0], &sum(&sum(&Form::level(0), &of[1], 1), &Form::constant(2), 1))]
+            vec![split(&[0, 0], &sum(&sum(&AffineForm::level(0), &of[1], 1), &AffineForm::constant(2), 1))]
         }),
         ("affine: one iteration of a step", &["affine.for %i = 2 to 8 step 3"], &|_| {
             vec![(vec![0], Change::Peel { first: 1, last: 0 })]
@@ -206,7 +206,7 @@ fn bounds_at_the_ends_of_a_type_do_not_wrap() {
         let made = changed(&loops(&[head], "i8", any_order), changes, ENDS);
         *reasons.entry(made.err()).or_insert(0) += 1;
     };
-    let at = |number: i64| Change::SplitRange { at: Form::constant(number) };
+    let at = |number: i64| Change::SplitRange { at: AffineForm::constant(number) };
     for head in heads {
         for number in [-300, -129, -128, -1, 0, 1, 3, 42, 100, 127, 128, 200, 255, 256, 300] {
             try_out(head, false, &|_| vec![(vec![0], at(number))]);
@@ -216,8 +216,8 @@ fn bounds_at_the_ends_of_a_type_do_not_wrap() {
         for (n, m, number) in
             [(1, 0, 0), (1, 1, 0), (1, -1, 5), (2, 3, -100), (-1, 0, 7), (0, 1, 100), (100, 100, 0)]
         {
-            let form = |of: &[Form]| {
-                let numbers = Form::constant(number).plus(&of[0], n);
+            let form = |of: &[AffineForm]| {
+                let numbers = AffineForm::constant(number).plus(&of[0], n);
                 numbers.and_then(|sum| sum.plus(&of[1], m)).unwrap_or_default()
             };
             try_out(head, false, &|of| vec![(vec![0], Change::SplitRange { at: form(of) })]);
@@ -267,8 +267,9 @@ fn bounds_at_the_ends_of_64_bits_do_not_wrap() {
             };
             let (first, at) = (
                 || vec![0],
-                |of: &[Form], n, m, number| {
-                    let sum = Form::constant(number).plus(&of[0], n).and_then(|sum| sum.plus(&of[1], m));
+                |of: &[AffineForm], n, m, number| {
+                    let sum =
+                        AffineForm::constant(number).plus(&of[0], n).and_then(|sum| sum.plus(&of[1], m));
                     Change::SplitRange { at: sum.unwrap_or_default() }
                 },
             );
@@ -376,32 +377,33 @@ fn trees_that_no_edit_makes_are_written_or_refused() {
         let (before, mut after) = (module(), module());
         let mut written = Ok(());
         each_block(&mut after, &mut |body, block| {
-            let mut forest = Forest::default();
-            let program = raise(body, block, &mut forest, AliasMode::Distinct);
-            let first = forest.item(program.root, 0).map(|item| forest.get(item));
+            let mut trees = TreeStore::default();
+            let program = raise(body, block, &mut trees, AliasMode::Distinct);
+            let first = trees.item(program.root, 0).map(|item| trees.get(item));
             let Some(Node::Loop { header, body: inside }) = first else { panic!("it is a loop") };
-            let own = forest.header(header).clone();
+            let own = trees.header(header).clone();
             let loops = parts.clone().map(|(span, factor, number)| {
-                let form = Form::constant(number).plus(&Form::level(0), factor).unwrap_or_default();
-                let map = forest.make_map(Box::new([form.clone()]));
-                let leaves: Vec<Green> = forest.items(inside).collect();
-                let leaves = leaves.into_iter().map(|leaf| match forest.get(leaf) {
-                    Node::Leaf { statement, .. } => forest.leaf(statement, map),
+                let form =
+                    AffineForm::constant(number).plus(&AffineForm::level(0), factor).unwrap_or_default();
+                let map = trees.make_map(Box::new([form.clone()]));
+                let leaves: Vec<Green> = trees.items(inside).collect();
+                let leaves = leaves.into_iter().map(|leaf| match trees.get(leaf) {
+                    Node::Leaf { statement, .. } => trees.leaf(statement, map),
                     _ => leaf,
                 });
                 let leaves: Vec<Green> = leaves.collect();
-                let inside = forest.sequence(&leaves);
+                let inside = trees.sequence(&leaves);
                 let origins =
                     own.origins.iter().map(|own| Origin { of: own.of, map: Box::new([form.clone()]) });
-                forest.make_loop(
+                trees.make_loop(
                     Header { span, origins: origins.collect(), parallel: false, mark: None },
                     inside,
                 )
             });
-            let root = forest.splice(program.root, 0..1, &loops);
+            let root = trees.splice(program.root, 0..1, &loops);
             let checker = Checker::new(body, &program, AliasMode::Distinct, Default::default());
-            let tree = checker.judge(&forest, root).unwrap_or_else(|verdict| panic!("{verdict:?}"));
-            written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+            let tree = checker.judge(&trees, root).unwrap_or_else(|verdict| panic!("{verdict:?}"));
+            written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
         });
         let calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
         let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
@@ -410,8 +412,8 @@ fn trees_that_no_edit_makes_are_written_or_refused() {
     };
     let span = |lower: &[i64], upper: i64| Span::Range {
         scale: 1,
-        lower: lower.iter().map(|number| Form::constant(*number)).collect(),
-        upper: [Form::constant(upper)].into(),
+        lower: lower.iter().map(|number| AffineForm::constant(*number)).collect(),
+        upper: [AffineForm::constant(upper)].into(),
     };
     // Of several numbers the greatest counts.
     assert_eq!(try_out([(span(&[0], 2), 1, 0), (span(&[2, 1], 4), 1, 0)]), Ok(()));

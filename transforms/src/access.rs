@@ -30,7 +30,7 @@ pub use class::{Class, Domain, Effects, Space};
 pub use control_flow::ControlFlow;
 pub use dependence::{Answer, Dependence, Example, Order, Question, Relation};
 pub use elements::{Accesses, Elements, Site};
-pub use frame::Frame;
+pub use loop_context::LoopContext;
 pub use reader::{Reader, header_may_be_undefined};
 pub use statements::Statements;
 use structure::Structure;
@@ -41,8 +41,8 @@ mod class;
 pub mod control_flow;
 pub mod dependence;
 pub mod elements;
-mod frame;
 pub mod locals;
+mod loop_context;
 pub mod objects;
 mod reader;
 pub mod statements;
@@ -166,7 +166,7 @@ impl Analyses {
 
     /// The same, where what is called is known.
     #[must_use]
-    pub fn knowing(&self, callees: &Arc<Callees>) -> Analyses {
+    pub fn with_callees(&self, callees: &Arc<Callees>) -> Analyses {
         Analyses { callees: callees.clone(), ..self.clone() }
     }
 

@@ -84,12 +84,12 @@ pub enum Atom {
     /// The product of two or more such values, in ℤ. By their place in the body.
     Product(Box<[Value]>),
     /// `⌊form / divisor⌋`, divisor > 1.
-    FloorDiv(Box<Form>, i64),
+    FloorDiv(Box<AffineForm>, i64),
 }
 
 /// `constant + Σ coefficient · atom`, atoms in canonical order, no coefficient zero.
 #[derive(PartialEq, Eq, Hash, Debug, Default)]
-pub struct Form {
+pub struct AffineForm {
     constant: i64,
     terms: Terms,
 }
@@ -97,15 +97,15 @@ pub struct Form {
 /// Most forms have two terms or fewer; those are no allocation.
 type Terms = SmallVec<[(Atom, i64); 2]>;
 
-impl Clone for Form {
-    fn clone(&self) -> Form {
+impl Clone for AffineForm {
+    fn clone(&self) -> AffineForm {
         // What most are, without a loop.
         let terms = match &self.terms[..] {
             [] => Terms::new(),
             [(atom, coefficient)] => smallvec![(atom.clone(), *coefficient)],
             terms => terms.iter().cloned().collect(),
         };
-        Form { constant: self.constant, terms }
+        AffineForm { constant: self.constant, terms }
     }
 }
 
@@ -149,20 +149,20 @@ impl Atom {
     }
 }
 
-impl Form {
+impl AffineForm {
     /// A number.
-    pub fn constant(value: i64) -> Form {
-        Form { constant: value, terms: Terms::new() }
+    pub fn constant(value: i64) -> AffineForm {
+        AffineForm { constant: value, terms: Terms::new() }
     }
 
     /// One atom.
-    pub fn atom(atom: Atom) -> Form {
-        Form { constant: 0, terms: smallvec![(atom, 1)] }
+    pub fn atom(atom: Atom) -> AffineForm {
+        AffineForm { constant: 0, terms: smallvec![(atom, 1)] }
     }
 
     /// The variable of the loop at a level.
-    pub fn level(level: u32) -> Form {
-        Form::atom(Atom::Level(level))
+    pub fn level(level: u32) -> AffineForm {
+        AffineForm::atom(Atom::Level(level))
     }
 
     /// The number, if it is one.
@@ -188,7 +188,7 @@ impl Form {
         &self.terms
     }
 
-    fn order(&self, other: &Form) -> Ordering {
+    fn order(&self, other: &AffineForm) -> Ordering {
         let lengths = self.terms.len().cmp(&other.terms.len());
         let terms = || {
             let pairs = self.terms.iter().zip(&other.terms);
@@ -206,13 +206,13 @@ impl Form {
     }
 
     /// `self + factor · other`; `None` if a coefficient leaves 64 bits or there are too many terms.
-    pub fn plus(&self, other: &Form, factor: i64) -> Option<Form> {
+    pub fn plus(&self, other: &AffineForm, factor: i64) -> Option<AffineForm> {
         let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         if other.terms.is_empty() || factor == 0 {
-            return Some(Form { constant, ..self.clone() });
+            return Some(AffineForm { constant, ..self.clone() });
         }
         if self.terms.is_empty() {
-            let mut form = Form { constant, ..other.clone() };
+            let mut form = AffineForm { constant, ..other.clone() };
             for (_, coefficient) in form.terms.iter_mut().filter(|_| factor != 1) {
                 *coefficient = coefficient.checked_mul(factor)?;
             }
@@ -240,17 +240,17 @@ impl Form {
                 terms.push((atom.clone(), coefficient));
             }
         }
-        (terms.len() <= MAX_TERMS).then_some(Form { constant, terms })
+        (terms.len() <= MAX_TERMS).then_some(AffineForm { constant, terms })
     }
 
     /// `factor · self`.
-    pub fn times(&self, factor: i64) -> Option<Form> {
-        Form::default().plus(self, factor)
+    pub fn times(&self, factor: i64) -> Option<AffineForm> {
+        AffineForm::default().plus(self, factor)
     }
 
     /// `self · other`, if one of them is a number, or both are sums of parameters and products of
     /// such.
-    pub fn product(&self, other: &Form) -> Option<Form> {
+    pub fn product(&self, other: &AffineForm) -> Option<AffineForm> {
         match (self.as_constant(), other.as_constant()) {
             (_, Some(factor)) => return self.times(factor),
             (Some(factor), _) => return other.times(factor),
@@ -260,7 +260,7 @@ impl Form {
         sum.constant = self.constant.checked_mul(other.constant)?;
         for (a, x) in &self.terms {
             for (b, y) in &other.terms {
-                let term = Form { constant: 0, terms: smallvec![(a.product(b)?, x.checked_mul(*y)?)] };
+                let term = AffineForm { constant: 0, terms: smallvec![(a.product(b)?, x.checked_mul(*y)?)] };
                 sum = sum.plus(&term, 1)?;
             }
         }
@@ -274,7 +274,7 @@ impl Form {
 
     /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as
     /// signed.
-    fn wrapped(mut self, width: u32) -> Form {
+    fn wrapped(mut self, width: u32) -> AffineForm {
         let unused = 64u32.saturating_sub(width.max(1));
         let wrap = |number: &mut i64| *number = *number << unused >> unused;
         wrap(&mut self.constant);
@@ -284,21 +284,21 @@ impl Form {
     }
 
     /// `self - other`.
-    pub fn minus(&self, other: &Form) -> Option<Form> {
+    pub fn minus(&self, other: &AffineForm) -> Option<AffineForm> {
         self.plus(other, -1)
     }
 
     /// `⌊self / divisor⌋` for a positive divisor. Terms whose coefficients it divides come out of
     /// the quotient.
-    pub fn floor_div(&self, divisor: i64) -> Option<Form> {
+    pub fn floor_div(&self, divisor: i64) -> Option<AffineForm> {
         if divisor <= 0 {
             return None;
         }
         if divisor == 1 {
             return Some(self.clone());
         }
-        let mut outside = Form::constant(self.constant.div_euclid(divisor));
-        let mut inside = Form::constant(self.constant.rem_euclid(divisor));
+        let mut outside = AffineForm::constant(self.constant.div_euclid(divisor));
+        let mut inside = AffineForm::constant(self.constant.rem_euclid(divisor));
         for (atom, c) in &self.terms {
             let target = if c % divisor == 0 { &mut outside } else { &mut inside };
             target.terms.push((atom.clone(), if c % divisor == 0 { c / divisor } else { *c }));
@@ -309,31 +309,31 @@ impl Form {
         if inside.nesting() >= MAX_NESTING {
             return None;
         }
-        outside.plus(&Form::atom(Atom::FloorDiv(Box::new(inside), divisor)), 1)
+        outside.plus(&AffineForm::atom(Atom::FloorDiv(Box::new(inside), divisor)), 1)
     }
 
     /// `⌈self / divisor⌉`.
-    pub fn ceil_div(&self, divisor: i64) -> Option<Form> {
-        self.plus(&Form::constant(divisor.checked_sub(1)?), 1)?.floor_div(divisor)
+    pub fn ceil_div(&self, divisor: i64) -> Option<AffineForm> {
+        self.plus(&AffineForm::constant(divisor.checked_sub(1)?), 1)?.floor_div(divisor)
     }
 
     /// `self mod divisor`, in `[0, divisor)`.
-    pub fn modulo(&self, divisor: i64) -> Option<Form> {
+    pub fn modulo(&self, divisor: i64) -> Option<AffineForm> {
         self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
     }
 
     /// The form with another form in the place of each level. `None` if `replacement` has none, or
     /// a number leaves 64 bits.
-    pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<Form>) -> Option<Form> {
-        let mut sum = Form::constant(self.constant);
+    pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<AffineForm>) -> Option<AffineForm> {
+        let mut sum = AffineForm::constant(self.constant);
         for (atom, coefficient) in &self.terms {
             let term = match atom {
                 Atom::Level(level) => replacement(*level)?,
-                Atom::Param(_) | Atom::Product(_) => Form::atom(atom.clone()),
+                Atom::Param(_) | Atom::Product(_) => AffineForm::atom(atom.clone()),
                 Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.floor_div(*divisor)?,
             };
             sum = match (&sum.terms[..], *coefficient) {
-                ([], 1) => Form { constant: term.constant.checked_add(sum.constant)?, ..term },
+                ([], 1) => AffineForm { constant: term.constant.checked_add(sum.constant)?, ..term },
                 (_, coefficient) => sum.plus(&term, coefficient)?,
             };
         }
@@ -345,17 +345,17 @@ impl Form {
     /// parameters.
     pub fn instantiate(
         &self,
-        level: &mut dyn FnMut(u32) -> Option<Form>,
-        parameter: &mut dyn FnMut(Value) -> Option<Form>,
-    ) -> Option<Form> {
-        let mut sum = Form::constant(self.constant);
+        level: &mut dyn FnMut(u32) -> Option<AffineForm>,
+        parameter: &mut dyn FnMut(Value) -> Option<AffineForm>,
+    ) -> Option<AffineForm> {
+        let mut sum = AffineForm::constant(self.constant);
         for (atom, coefficient) in &self.terms {
             let term = match atom {
                 Atom::Level(at) => level(*at)?,
                 Atom::FloorDiv(inner, divisor) => inner.instantiate(level, parameter)?.floor_div(*divisor)?,
                 Atom::Param(value) => parameter(*value)?,
                 Atom::Product(values) => {
-                    let mut product = Form::constant(1);
+                    let mut product = AffineForm::constant(1);
                     for value in values {
                         product = product.product(&parameter(*value)?)?;
                     }
@@ -367,16 +367,16 @@ impl Form {
         Some(sum)
     }
 
-    /// The form with a level replaced by itself minus `delay`.
-    pub fn delayed(&self, level: u32, delay: i64) -> Option<Form> {
-        let earlier = Form::level(level).plus(&Form::constant(1), delay.checked_neg()?)?;
-        self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { Form::level(own) }))
+    /// The form with a level replaced by itself minus `shift`.
+    pub fn shifted(&self, level: u32, shift: i64) -> Option<AffineForm> {
+        let earlier = AffineForm::level(level).plus(&AffineForm::constant(1), shift.checked_neg()?)?;
+        self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { AffineForm::level(own) }))
     }
 
     /// The form with each level `by` higher: what it is inside so many more loops, where levels
     /// count outwards.
-    pub fn raised(&self, by: u32) -> Option<Form> {
-        self.substitute(&mut |level| Some(Form::level(level + by)))
+    pub fn raised(&self, by: u32) -> Option<AffineForm> {
+        self.substitute(&mut |level| Some(AffineForm::level(level + by)))
     }
 
     /// The coefficient of a level outside of quotients.
@@ -457,9 +457,9 @@ pub struct Forms<'b> {
     followed: &'b dyn ClosedForms,
     /// The blocks whose values are parameters.
     around: HashSet<Block>,
-    memo: HashMap<Value, Option<Form>>,
+    memo: HashMap<Value, Option<AffineForm>>,
     /// Forms that are equal modulo 2 to the power of the width.
-    congruent: HashMap<Value, Option<Form>>,
+    congruent: HashMap<Value, Option<AffineForm>>,
     ranges: HashMap<Value, Range>,
     conditions: HashMap<Value, Condition>,
     classes: Classes,
@@ -499,7 +499,7 @@ impl<'b> Forms<'b> {
     }
 
     /// From now on none of these forms is negative wherever anything is asked of.
-    pub fn suppose(&mut self, constraints: &[Form]) {
+    pub fn suppose(&mut self, constraints: &[AffineForm]) {
         // What was found out without them may have been less.
         self.memo.clear();
         self.congruent.clear();
@@ -522,29 +522,30 @@ impl<'b> Forms<'b> {
     }
 
     /// Fixes the form of a value: an induction variable that is entered.
-    pub fn set(&mut self, value: Value, form: Option<Form>) {
+    pub fn set(&mut self, value: Value, form: Option<AffineForm>) {
         self.memo.insert(value, form);
     }
 
     /// The form of a value of type `index` (or any integer type), if it is affine.
-    pub fn of(&mut self, value: Value) -> Option<Form> {
+    pub fn of(&mut self, value: Value) -> Option<AffineForm> {
         self.form(value, MAX_CHAIN)
     }
 
     /// The forms of the results of a map. `None` for those that are not affine.
-    pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
+    pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<AffineForm>> {
         let ctx = self.body.ctx();
-        let operands: SmallVec<[Option<Form>; 2]> = subscripts.operands.iter().map(|v| self.of(*v)).collect();
+        let operands: SmallVec<[Option<AffineForm>; 2]> =
+            subscripts.operands.iter().map(|v| self.of(*v)).collect();
         let data = subscripts.map.data(ctx);
         let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
         let form = |expr| expr_form(expr, ctx, dims, symbols);
-        let followed = |form: &Form| self.followed.follows(form, &operands);
+        let followed = |form: &AffineForm| self.followed.follows(form, &operands);
         data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
     }
 
     /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one
     /// is not affine.
-    pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<Form>> {
+    pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<AffineForm>> {
         match bound {
             Bound::Value(value) => vec![self.of(*value)],
             Bound::Map(subscripts) => self.of_subscripts(subscripts),
@@ -561,7 +562,7 @@ impl<'b> Forms<'b> {
     }
 
     /// True if a form is given out that was computed from these.
-    pub fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool {
+    pub fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool {
         self.followed.follows(form, operands)
     }
 
@@ -570,7 +571,7 @@ impl<'b> Forms<'b> {
         self.body.value_block(value).is_some_and(|block| self.around.contains(&block))
     }
 
-    fn form(&mut self, value: Value, fuel: usize) -> Option<Form> {
+    fn form(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {
         if let Some(known) = self.memo.get(&value) {
             return known.clone();
         }
@@ -582,7 +583,7 @@ impl<'b> Forms<'b> {
             None if self.is_parameter(value) => {
                 let name = self.name(value, fuel);
                 let is_followed = name.as_parameter().is_some() || self.followed.follows(&name, &[]);
-                Some(if is_followed { name } else { Form::atom(Atom::Param(value)) })
+                Some(if is_followed { name } else { AffineForm::atom(Atom::Param(value)) })
             }
             form => form,
         };
@@ -593,7 +594,7 @@ impl<'b> Forms<'b> {
         form
     }
 
-    fn followed_form(&mut self, op: Op, fuel: usize) -> Option<Form> {
+    fn followed_form(&mut self, op: Op, fuel: usize) -> Option<AffineForm> {
         let (body, followed) = (self.body, self.followed);
         let form = self.op_form(op, fuel).or_else(|| {
             followed.of_result(body.op_ref(op), &mut |at| self.form(body.operands(op).nth(at)?, fuel))
@@ -601,17 +602,17 @@ impl<'b> Forms<'b> {
         form.filter(|form| followed.follows(form, &[]))
     }
 
-    fn op_form(&mut self, op: Op, fuel: usize) -> Option<Form> {
+    fn op_form(&mut self, op: Op, fuel: usize) -> Option<AffineForm> {
         let body = self.body;
         let ctx = body.ctx();
         if body.num_results(op) == 1
             && let Some(constant) = constant_of(body, body.result(op, 0))
         {
-            return constant.as_int(ctx).map(Form::constant);
+            return constant.as_int(ctx).map(AffineForm::constant);
         }
         if body.is(op, affine::ApplyOp::DEF) {
             let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(ctx))?;
-            let operands: Vec<Option<Form>> = body.operands(op).map(|v| self.form(v, fuel)).collect();
+            let operands: Vec<Option<AffineForm>> = body.operands(op).map(|v| self.form(v, fuel)).collect();
             let (dims, symbols) = operands.split_at((map.data(ctx).dims as usize).min(operands.len()));
             return expr_form(*map.results(ctx).first()?, ctx, dims, symbols);
         }
@@ -658,13 +659,13 @@ impl<'b> Forms<'b> {
     }
 
     /// What a sum, difference, product or shift to the left computes, if that does not wrap.
-    fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<Form> {
+    fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<AffineForm> {
         let Operation::Binary(binary) = operation else { return None };
         let body = self.body;
         if self.is_exact(op, binary, fuel) {
             let a = self.form(body.operand(op, 0), fuel)?;
             let b = match binary {
-                Binary::Shl => Form::constant(self.shift(op, fuel)?),
+                Binary::Shl => AffineForm::constant(self.shift(op, fuel)?),
                 _ => self.form(body.operand(op, 1), fuel)?,
             };
             return ring(binary, &a, &b);
@@ -691,7 +692,7 @@ impl<'b> Forms<'b> {
 
     /// A form that is the value modulo 2 to the power of its width: sums, differences and products
     /// of words are those of numbers, wrapped.
-    fn congruent(&mut self, value: Value, fuel: usize) -> Option<Form> {
+    fn congruent(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {
         let body = self.body;
         if let Some(known) = self.congruent.get(&value) {
             return known.clone();
@@ -705,7 +706,7 @@ impl<'b> Forms<'b> {
             )) => {
                 let a = self.congruent(body.operand(op, 0), fuel - 1);
                 let b = match binary {
-                    Binary::Shl => self.shift(op, fuel - 1).map(Form::constant),
+                    Binary::Shl => self.shift(op, fuel - 1).map(AffineForm::constant),
                     _ => self.congruent(body.operand(op, 1), fuel - 1),
                 };
                 a.zip(b).and_then(|(a, b)| ring(binary, &a, &b))
@@ -732,7 +733,7 @@ impl<'b> Forms<'b> {
 }
 
 /// A sum, difference or product; of a shift, the power of two is given.
-fn ring(binary: Binary, a: &Form, b: &Form) -> Option<Form> {
+fn ring(binary: Binary, a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     match binary {
         Binary::Add => a.plus(b, 1),
         Binary::Sub => a.minus(b),
@@ -768,16 +769,16 @@ pub(crate) fn fold_expr<T: Clone>(
 fn expr_form(
     expr: AffineExpr,
     ctx: &loomir_ir::Context,
-    dims: &[Option<Form>],
-    symbols: &[Option<Form>],
-) -> Option<Form> {
+    dims: &[Option<AffineForm>],
+    symbols: &[Option<AffineForm>],
+) -> Option<AffineForm> {
     fold_expr(
         expr,
         ctx,
         |kind| match kind {
             AffineExprKind::Dim(d) => dims.get(d as usize)?.clone(),
             AffineExprKind::Symbol(s) => symbols.get(s as usize)?.clone(),
-            AffineExprKind::Constant(c) => Some(Form::constant(c)),
+            AffineExprKind::Constant(c) => Some(AffineForm::constant(c)),
             _ => None,
         },
         |kind, a, b| match kind {

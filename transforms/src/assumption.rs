@@ -8,7 +8,7 @@
 
 use loomir_ir::{Body, Value};
 
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::naming::called;
 
 /// The most tests before a loop, if nothing else is said.
@@ -21,9 +21,9 @@ pub enum Assumption {
     /// whole bytes. In the order of the body.
     Apart(Value, Value),
     /// A form of parameters is zero; its first coefficient is positive.
-    Zero(Form),
+    Zero(AffineForm),
     /// One of these forms of parameters, at least, is not negative.
-    Natural(Vec<Form>),
+    Natural(Vec<AffineForm>),
 }
 
 impl Assumption {
@@ -33,13 +33,13 @@ impl Assumption {
     }
 
     /// A form is zero. `None` if that cannot be written down.
-    pub fn zero(form: &Form) -> Option<Assumption> {
+    pub fn zero(form: &AffineForm) -> Option<Assumption> {
         let negative = form.terms().first().is_some_and(|(_, coefficient)| *coefficient < 0);
         Some(Assumption::Zero(form.times(if negative { -1 } else { 1 })?))
     }
 
     /// Forms that are not negative where it holds.
-    pub fn facts(&self) -> Vec<Form> {
+    pub fn facts(&self) -> Vec<AffineForm> {
         match self {
             Assumption::Zero(form) => form.times(-1).into_iter().chain([form.clone()]).collect(),
             Assumption::Natural(forms) if forms.len() == 1 => forms.clone(),
@@ -48,7 +48,7 @@ impl Assumption {
     }
 
     /// Forms of which one is not negative where it holds, if that is all it says.
-    pub fn alternatives(&self) -> &[Form] {
+    pub fn alternatives(&self) -> &[AffineForm] {
         match self {
             Assumption::Natural(forms) => forms,
             Assumption::Apart(..) | Assumption::Zero(_) => &[],
@@ -75,7 +75,7 @@ impl Assumption {
 
     /// True if this one holds wherever the other one does, as far as numbers in them say.
     fn follows_from(&self, other: &Assumption) -> bool {
-        let follows = |form: &Form, from: &Form| {
+        let follows = |form: &AffineForm, from: &AffineForm| {
             form.minus(from).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
         };
         match (self, other) {
@@ -120,7 +120,7 @@ pub fn sort(all: &mut [Assumption]) {
 }
 
 /// How a form lies to zero, with what is subtracted on the other side.
-fn compared(body: &Body, form: &Form, relation: &str) -> String {
+fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for (atom, coefficient) in form.terms() {
         let names = atom.factors().into_iter().flatten().map(|value| called(body, *value));

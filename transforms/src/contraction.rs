@@ -297,7 +297,7 @@ impl Pass for ArrayContraction {
         if !cx.edits.allows_more() {
             return Ok(());
         }
-        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
+        let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let report = contract(body, &Options { analyses, ..self.options });
         if report.changed() {
             cx.edits.made(self.name(), body.root_ref().loc());

@@ -29,7 +29,7 @@ use loomir_polyhedra::Limits;
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::survey;
-use crate::access::{Analyses, Frame, INTERFACES};
+use crate::access::{Analyses, INTERFACES, LoopContext};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource};
@@ -37,7 +37,7 @@ use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::legality::{Checker, QUESTION, Verdict};
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Forest, Green, LoopId, Node, Program};
+use crate::tree::{Green, LoopId, Node, Program, TreeStore};
 use crate::while_to_for;
 use pieces::Pieces;
 use price::{Cut, Priced};
@@ -89,7 +89,7 @@ impl Options {
     }
 
     fn checker<'a>(&'a self, body: &'a Body, program: &'a Program) -> Checker<'a> {
-        Checker::new(body, program, self.alias, self.limits).told_by(&*self.analyses.dependence)
+        Checker::new(body, program, self.alias, self.limits).with_dependence(&*self.analyses.dependence)
     }
 }
 
@@ -180,12 +180,12 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         }
     }
     loop {
-        let mut forest = Forest::default();
-        let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
+        let mut trees = TreeStore::default();
+        let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
         let mut distribution = Distribution {
             body,
             program: &program,
-            forest: &mut forest,
+            trees: &mut trees,
             options,
             expanded: &expanded,
             report: Report::default(),
@@ -214,9 +214,9 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
                 .into_iter()
                 .for_each(|said| report.remarks.push(said));
         }
-        match options.checker(body, &program).judge(&forest, root) {
+        match options.checker(body, &program).judge(&trees, root) {
             Ok(approved) => {
-                if let Err(why) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+                if let Err(why) = regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
                     report.remarks.push(why.remark(remarks::remarks(body), "distributed"));
                 }
             }
@@ -272,14 +272,14 @@ impl Handed {
 
 /// The loops of a block that may be distributed if values are handed on in arrays.
 fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
-    let mut forest = Forest::default();
-    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
+    let mut trees = TreeStore::default();
+    let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
     let checker = options.checker(body, &program);
     let mut planned = Vec::new();
     for of in (0..program.num_loops() as u32).map(LoopId) {
         let info = program.loop_info(of);
-        let Node::Loop { header, body: inside } = forest.get(info.green) else { continue };
-        let pieces = Pieces::of(body, &program, &forest, inside);
+        let Node::Loop { header, body: inside } = trees.get(info.green) else { continue };
+        let pieces = Pieces::of(body, &program, &trees, inside);
         let gaps = pieces.gaps();
         if info.carried > 0 || !expansion::has_trip_count(body, info.op) {
             continue;
@@ -301,11 +301,11 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
                 |(_, value): &(usize, Value)| expansion::may_be_element(body, body.value_type(*value));
             let Some(split) = split.filter(|_| values.iter().all(is_element)) else { continue };
             let items = [0..at, at..pieces.len()].map(|range| {
-                let part = pieces.part(&mut forest, range);
-                forest.with_header(header, part)
+                let part = pieces.part(&mut trees, range);
+                trees.with_header(header, part)
             });
             let on: HashSet<Op> = values.iter().filter_map(|(_, value)| body.defining_op(*value)).collect();
-            if checker.check_loop(&forest, of, &items, &on).is_legal() {
+            if checker.check_loop(&trees, of, &items, &on).is_legal() {
                 cuts.push((Cut { at, values }, split));
             }
         }
@@ -313,16 +313,16 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
             continue;
         }
         if options.expand == Expand::Cost {
-            let frame = Frame::around(&program, &forest, of);
+            let loop_context = LoopContext::around(&program, &trees, of);
             let priced = Priced {
                 ir: body,
                 program: &program,
                 cost: &*options.cost,
                 header,
                 pieces: &pieces,
-                frame: &frame,
+                loop_context: &loop_context,
             };
-            let mut is_worth = priced.worth(&mut forest, &cuts).into_iter();
+            let mut is_worth = priced.worth(&mut trees, &cuts).into_iter();
             cuts.retain(|_| is_worth.next() == Some(true));
         }
         let (cuts, splits): (Vec<Cut>, Vec<Option<Op>>) = cuts.into_iter().unzip();
@@ -380,7 +380,7 @@ fn hand_on(
 struct Distribution<'a> {
     body: &'a Body,
     program: &'a Program,
-    forest: &'a mut Forest,
+    trees: &'a mut TreeStore,
     options: &'a Options,
     expanded: &'a [(Planned, Handed)],
     report: Report,
@@ -397,24 +397,24 @@ impl Distribution<'_> {
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn sequence(&mut self, sequence: Green, depth: u32) -> Green {
         let mut done = Vec::new();
-        for item in self.forest.items(sequence).collect::<Vec<_>>() {
-            match self.forest.get(item) {
+        for item in self.trees.items(sequence).collect::<Vec<_>>() {
+            match self.trees.get(item) {
                 Node::Loop { header, .. } => {
                     let mut loops = Vec::new();
                     for body in self.parts_of(item) {
                         let body = self.sequence(body, depth + 1);
-                        loops.push(self.forest.with_header(header, body));
+                        loops.push(self.trees.with_header(header, body));
                     }
                     done.extend(if depth == 0 { self.tested(item, loops) } else { loops });
                 }
                 Node::Guard { of, map, holds, body } => {
                     let body = self.sequence(body, depth);
-                    done.push(self.forest.guard(of, map, holds, body));
+                    done.push(self.trees.guard(of, map, holds, body));
                 }
                 _ => done.push(item),
             }
         }
-        self.forest.sequence(&done)
+        self.trees.sequence(&done)
     }
 
     /// What a loop that stands in no other became, which runs if what was assumed for it holds.
@@ -425,8 +425,8 @@ impl Distribution<'_> {
             return loops;
         }
         assumption::sort(&mut tests);
-        let (fast, original) = (self.forest.sequence(&loops), self.forest.sequence(&[original]));
-        vec![self.forest.versioned(tests, fast, original)]
+        let (fast, original) = (self.trees.sequence(&loops), self.trees.sequence(&[original]));
+        vec![self.trees.versioned(tests, fast, original)]
     }
 
     /// Adds what is assumed too. The error is how much would have to be tested, if that is too
@@ -449,20 +449,20 @@ impl Distribution<'_> {
 
     /// The bodies of the loops that a loop becomes.
     fn parts_of(&mut self, item: Green) -> Vec<Green> {
-        let Node::Loop { header, body } = self.forest.get(item) else { return Vec::new() };
-        let Some(of) = self.forest.header(header).origins.first().map(|origin| origin.of) else {
+        let Node::Loop { header, body } = self.trees.get(item) else { return Vec::new() };
+        let Some(of) = self.trees.header(header).origins.first().map(|origin| origin.of) else {
             return vec![body];
         };
-        let pieces = Pieces::of(self.body, self.program, self.forest, body);
+        let pieces = Pieces::of(self.body, self.program, self.trees, body);
         let gaps = pieces.gaps();
         let checker = self.options.checker(self.body, self.program);
         let (mut cuts, mut why, mut tested) = (Vec::new(), None, None);
         for (at, _) in gaps.iter().filter(|(_, crossing)| *crossing == 0).take(MAX_CUTS) {
             let items = [0..*at, *at..pieces.len()].map(|range| {
-                let part = pieces.part(self.forest, range);
-                self.forest.with_header(header, part)
+                let part = pieces.part(self.trees, range);
+                self.trees.with_header(header, part)
             });
-            match checker.check_loop(self.forest, of, &items, &HashSet::new()) {
+            match checker.check_loop(self.trees, of, &items, &HashSet::new()) {
                 Verdict::Legal { assumed } => match self.assume(assumed) {
                     Ok(()) => cuts.push(*at),
                     Err(many) => tested = Some(many),
@@ -495,7 +495,7 @@ impl Distribution<'_> {
         self.report.remarks.push(remarks::distributed(self.body, op, &heads));
         self.report.distributed += 1;
         self.parts.insert(op, ranges.len());
-        ranges.into_iter().map(|range| pieces.part(self.forest, range)).collect()
+        ranges.into_iter().map(|range| pieces.part(self.trees, range)).collect()
     }
 }
 
@@ -549,7 +549,7 @@ impl Pass for LoopDistribute {
         if !cx.edits.allows_more() {
             return Ok(());
         }
-        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
+        let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let report = distribute(body, &Options { analyses, ..self.options.clone() });
         if report.distributed > 0 {
             cx.edits.made(self.name(), body.root_ref().loc());

@@ -25,7 +25,7 @@ use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, S
 use crate::access::Class;
 use crate::access::base::{AliasMode, Bases, Overlap};
 use crate::affine::system::{Pair, System, Unknowns};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use timeline::{Access, AccessId, Side, Timeline};
 
 pub mod timeline;
@@ -107,7 +107,12 @@ impl<'a> Flow<'a> {
 
     /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing
     /// is known of that.
-    fn subscripts<'c>(&self, x: &'c Class, y: &'c Class, known: u32) -> Vec<(&'c Form, &'c Form)> {
+    fn subscripts<'c>(
+        &self,
+        x: &'c Class,
+        y: &'c Class,
+        known: u32,
+    ) -> Vec<(&'c AffineForm, &'c AffineForm)> {
         let same = self.bases.overlap(x.base, y.base) == Overlap::Same && x.counts_like(y);
         if !same || !self.timeline.names_one_object(x, known) {
             return Vec::new();
@@ -122,7 +127,7 @@ impl<'a> Flow<'a> {
         x: &'c Class,
         y: &'c Class,
         depth: u32,
-    ) -> Vec<(usize, &'c Form, &'c Form)> {
+    ) -> Vec<(usize, &'c AffineForm, &'c AffineForm)> {
         let (Some(a), Some(b)) = (&x.subscripts, &y.subscripts) else { return Vec::new() };
         if a.len() != b.len() {
             return Vec::new();
@@ -134,7 +139,7 @@ impl<'a> Flow<'a> {
     }
 
     /// The constraints of an access's iterations whose parameters are known inside `depth` loops.
-    fn constraints<'c>(&self, access: &'c Access, depth: u32) -> std::borrow::Cow<'c, [Form]> {
+    fn constraints<'c>(&self, access: &'c Access, depth: u32) -> std::borrow::Cow<'c, [AffineForm]> {
         let all = &access.class.domain.constraints;
         if access.parameters <= depth {
             return all.as_slice().into();
@@ -153,9 +158,10 @@ impl<'a> Flow<'a> {
         let shared = way.same;
         let equal = self.subscripts(&x.class, &y.class, shared);
         // In one iteration of all that they are over, subscripts that differ by a number are apart.
-        let is_outer =
-            |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared));
-        let differ = |(a, b): &(&Form, &Form)| {
+        let is_outer = |form: &AffineForm| {
+            form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared))
+        };
+        let differ = |(a, b): &(&AffineForm, &AffineForm)| {
             is_outer(a) && is_outer(b) && a.minus(b).and_then(|d| d.as_constant()).is_some_and(|d| d != 0)
         };
         if equal.iter().any(differ) {
@@ -175,7 +181,7 @@ impl<'a> Flow<'a> {
     pub fn clock(&self, accesses: impl IntoIterator<Item = AccessId>) -> Clock {
         let mut clock = Clock { parameters: Vec::new(), names: Vec::new(), loops: 0 };
         let mut unknowns = Unknowns::default();
-        let mut collect = |form: &Form| {
+        let mut collect = |form: &AffineForm| {
             if self.timeline.is_known(form, 0) {
                 unknowns.add(form);
             }
@@ -399,7 +405,7 @@ impl<'a> Flow<'a> {
 
     /// The dimensions in which both accesses have subscripts that a clock for them knows, with
     /// these.
-    pub fn subscripts_of(&self, x: AccessId, y: AccessId) -> Vec<(usize, &Form, &Form)> {
+    pub fn subscripts_of(&self, x: AccessId, y: AccessId) -> Vec<(usize, &AffineForm, &AffineForm)> {
         self.known_subscripts(&self.timeline.get(x).class, &self.timeline.get(y).class, 0)
     }
 

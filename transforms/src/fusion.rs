@@ -5,11 +5,11 @@
 //! the first's, and the fused loop is tried with the next (a cascade). Neighbouring conditionals of
 //! one condition become one. Then the bodies of loops and conditionals are treated the same way.
 //! What stands between two loops is moved before the first, or the second over it, if that may be
-//! (`fusion/way.rs`); so a loop is tried with the nearest few before it.
+//! (`fusion/make_adjacent.rs`); so a loop is tried with the nearest few before it.
 //!
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps
 //! it. Iterations that not all loops have run by themselves, before and after the fused loop
-//! (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs
+//! (`fusion/group.rs`). If no shift helps, and the second loop may run in any order, it runs
 //! backwards. Else one of the two is interchanged, or distributed, if that is legal and lets them
 //! fuse (`fusion/reshape.rs`). Parallel loops are fused where the iterations of both together may
 //! run in any order, so that they stay parallel. Loops written as `scf.while` that count are
@@ -30,8 +30,8 @@
 //! - Remarks and costs decide which of several legal programs it is, never whether one is legal.
 //!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on
-//! objects that may overlap (see [`nest`](crate::tree::nest)). The changed part of a block is
-//! written once, at the end.
+//! objects that may overlap (see [`nest`](crate::tree::access_summary)). The changed part of a
+//! block is written once, at the end.
 
 use std::rc::Rc;
 use std::str::FromStr;
@@ -44,20 +44,20 @@ use loomir_polyhedra::Limits;
 
 use crate::access::base::{AliasMode, Bases};
 use crate::access::callees::Callees;
-use crate::access::{Analyses, Frame};
+use crate::access::{Analyses, LoopContext};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, Saving, StaticCost, Work};
-use crate::legality::{self, Means, QUESTION, Verdict};
+use crate::legality::{self, DependenceOracle, QUESTION, Verdict};
 use crate::marks;
-use crate::tree::{Forest, Green, If, Node, Program};
+use crate::tree::{Green, If, Node, Program, TreeStore};
 use decision::Missed;
 use group::{Fit, Group, Joined};
-use line::Entry;
+use make_adjacent::Cleared;
 use pair::Only;
 use reshape::Reshaped;
-use segment::Segment;
-use way::Cleared;
+use schedule::Entry;
+use versioned_region::Segment;
 
 pub use pair::fuse_pair;
 pub use pass::PASS;
@@ -68,16 +68,16 @@ mod footprint;
 mod group;
 mod grouping;
 mod guard;
-mod line;
+mod make_adjacent;
 mod pair;
 mod partition;
 mod pass;
 mod remarks;
 mod reshape;
 mod rounds;
+mod schedule;
 mod search;
-mod segment;
-mod way;
+mod versioned_region;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
@@ -88,13 +88,13 @@ pub struct Options {
     pub limits: Limits,
     /// What is asked.
     pub analyses: Analyses,
-    /// By how many iterations the second of two loops may be delayed to keep a dependence.
-    pub max_delay: i64,
-    /// Of which number a delay is a multiple, if that is not more than may be. Iterations that
+    /// By how many iterations the second of two loops may be shifted to keep a dependence.
+    pub max_shift: i64,
+    /// Of which number a shift is a multiple, if that is not more than may be. Iterations that
     /// depend on each other are then about as far apart, so that as many of the fused loop may run
-    /// at once as vectors. If all delays will do, the costs choose between the least and one by a
-    /// block more, the elements of a vector; that may be more than `max_delay`.
-    pub delay_multiple: i64,
+    /// at once as vectors. If all shifts will do, the costs choose between the least and one by a
+    /// block more, the elements of a vector; that may be more than `max_shift`.
+    pub shift_multiple: i64,
     /// How much may be assumed of one fused loop, and tested before it.
     pub max_tests: usize,
     /// Most rounds for one function. The loops that one round fused may fuse further in the next.
@@ -137,8 +137,8 @@ impl Default for Options {
             alias: AliasMode::default(),
             limits: QUESTION,
             analyses: Analyses::default(),
-            max_delay: 8,
-            delay_multiple: 1,
+            max_shift: 8,
+            shift_multiple: 1,
             max_tests: MAX_TESTS,
             max_rounds: rounds::MAX_ROUNDS,
             remarks: true,
@@ -208,7 +208,7 @@ impl Choice {
 struct Fusion<'a> {
     body: &'a Body,
     program: &'a Program,
-    forest: &'a mut Forest,
+    trees: &'a mut TreeStore,
     /// May anything be assumed of memrefs here? Inside a run-time check nothing more is tested.
     alias: AliasMode,
     assumed: Bases<'a>,
@@ -238,11 +238,16 @@ struct Fusion<'a> {
 }
 
 impl<'a> Fusion<'a> {
-    fn new(body: &'a Body, program: &'a Program, forest: &'a mut Forest, options: &'a Options) -> Fusion<'a> {
+    fn new(
+        body: &'a Body,
+        program: &'a Program,
+        trees: &'a mut TreeStore,
+        options: &'a Options,
+    ) -> Fusion<'a> {
         Fusion {
             body,
             program,
-            forest,
+            trees,
             alias: options.alias,
             assumed: Bases::new(body, options.alias),
             sure: Bases::new(body, options.alias.untested()),
@@ -273,15 +278,15 @@ impl<'a> Fusion<'a> {
 
     /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop or
     /// conditional, and these nest at most as deep as they are raised.
-    fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
-        let items = self.forest.with_ifs(sequence);
-        let segments = self.choose(&items, frame);
+    fn sequence(&mut self, sequence: Green, loop_context: &LoopContext) -> Green {
+        let items = self.trees.with_ifs(sequence);
+        let segments = self.choose(&items, loop_context);
         self.remark_on_others(&segments);
         let mut done: Vec<Green> = Vec::new();
         for segment in segments {
-            self.finish_segment(segment, frame, &mut done);
+            self.finish_segment(segment, loop_context, &mut done);
         }
-        self.forest.sequence(&done)
+        self.trees.sequence(&done)
     }
 
     /// Says of loops that stand beside others in a sequence, and are statements there, why they are
@@ -302,14 +307,17 @@ impl<'a> Fusion<'a> {
 
     /// Adds what a segment becomes to `done`: what was assumed for that is tested before it, unless
     /// there are loops or a segment around, before which it is.
-    fn finish_segment(&mut self, segment: Segment, frame: &Frame, done: &mut Vec<Green>) {
-        if frame.depth > 0 || self.inside.is_some() {
-            return segment.entries.into_iter().for_each(|entry| self.finish_entry(entry, frame, done));
+    fn finish_segment(&mut self, segment: Segment, loop_context: &LoopContext, done: &mut Vec<Green>) {
+        if loop_context.depth > 0 || self.inside.is_some() {
+            return segment
+                .entries
+                .into_iter()
+                .for_each(|entry| self.finish_entry(entry, loop_context, done));
         }
         self.inside = segment.operations();
         let mut fast = Vec::new();
         for entry in segment.entries {
-            self.finish_entry(entry, frame, &mut fast);
+            self.finish_entry(entry, loop_context, &mut fast);
         }
         self.inside = None;
         let mut tests = std::mem::take(&mut self.tests);
@@ -318,18 +326,18 @@ impl<'a> Fusion<'a> {
         if tests.is_empty() || self.alias != AliasMode::Version {
             return done.extend(fast);
         }
-        let fast = self.forest.sequence(&fast);
-        let fallback = self.fallback(&segment.originals, &tests, frame);
-        done.push(self.forest.versioned(tests, fast, fallback));
+        let fast = self.trees.sequence(&fast);
+        let fallback = self.fallback(&segment.originals, &tests, loop_context);
+        done.push(self.trees.versioned(tests, fast, fallback));
     }
 
     /// Returns the original items of a segment, fused where that needs no test. Nothing is told of
     /// that.
-    fn fallback(&mut self, originals: &[Green], tests: &[Assumption], frame: &Frame) -> Green {
+    fn fallback(&mut self, originals: &[Green], tests: &[Assumption], loop_context: &LoopContext) -> Green {
         let (report, alias) = (std::mem::take(&mut self.report), self.alias);
         self.alias = alias.untested();
-        let originals = self.forest.sequence(originals);
-        let fallback = self.sequence(originals, frame);
+        let originals = self.trees.sequence(originals);
+        let fallback = self.sequence(originals, loop_context);
         (self.report, self.alias) = (report, alias);
         // That two buffers overlap tells nothing more of these loops; how numbers lie may.
         if fallback == originals && tests.iter().all(|test| matches!(test, Assumption::Apart(..))) {
@@ -338,16 +346,16 @@ impl<'a> Fusion<'a> {
         fallback
     }
 
-    fn finish_entry(&mut self, entry: Entry, frame: &Frame, done: &mut Vec<Green>) {
+    fn finish_entry(&mut self, entry: Entry, loop_context: &LoopContext, done: &mut Vec<Green>) {
         match entry {
             Entry::Statement(item, _) => done.push(item),
-            Entry::If(conditional, _) => self.finish_if(conditional, frame, done),
-            Entry::Group(group) => self.finish(Rc::unwrap_or_clone(group), frame, done),
+            Entry::If(conditional, _) => self.finish_if(conditional, loop_context, done),
+            Entry::Group(group) => self.finish(Rc::unwrap_or_clone(group), loop_context, done),
         }
     }
 
     /// Adds the guards of a conditional to `done`, with the loops inside them fused.
-    fn finish_if(&mut self, conditional: If, frame: &Frame, done: &mut Vec<Green>) {
+    fn finish_if(&mut self, conditional: If, loop_context: &LoopContext, done: &mut Vec<Green>) {
         let If { of, map, bodies } = conditional;
         let (said, alias) = (self.report.remarks.len(), self.alias);
         let is_version = self.body.attr(self.program.if_info(of).op, marks::VERSIONED).is_some();
@@ -355,8 +363,8 @@ impl<'a> Fusion<'a> {
             self.alias = alias.untested();
         }
         let mut sides = bodies.into_iter().zip([true, false]).map(|(body, holds)| {
-            let frame = frame.guarded(self.program, self.forest, (of, map), holds);
-            body.map(|body| self.sequence(body, &frame))
+            let loop_context = loop_context.guarded(self.program, self.trees, (of, map), holds);
+            body.map(|body| self.sequence(body, &loop_context))
         });
         let bodies = [sides.next().flatten(), sides.next().flatten()];
         if is_version {
@@ -364,29 +372,29 @@ impl<'a> Fusion<'a> {
             self.report.remarks.retain_from(said, |own| own.is_passed());
         }
         self.alias = alias;
-        done.extend(self.forest.guards(If { of, map, bodies }));
+        done.extend(self.trees.guards(If { of, map, bodies }));
     }
 
     /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs
     /// before and after it runs few times, and is left as it is.
-    fn finish(&mut self, group: Group, frame: &Frame, done: &mut Vec<Green>) {
-        let frame = &frame.knowing(group.assumed.iter().flat_map(Assumption::facts));
+    fn finish(&mut self, group: Group, loop_context: &LoopContext, done: &mut Vec<Green>) {
+        let loop_context = &loop_context.with_facts(group.assumed.iter().flat_map(Assumption::facts));
         assumption::add(&mut self.tests, group.assumed.iter().cloned());
-        let parts = group.into_parts(self.forest);
+        let parts = group.into_parts(self.trees);
         done.extend(parts.before);
-        done.push(self.finish_inside(parts.fused, frame));
+        done.push(self.finish_inside(parts.fused, loop_context));
         done.extend(parts.after);
     }
 
     /// The loop `item` with what is inside it fused. Statements alone stay as they are.
-    fn finish_inside(&mut self, item: Green, frame: &Frame) -> Green {
-        let Node::Loop { header, body } = self.forest.get(item) else { return item };
-        if self.forest.items(body).all(|item| matches!(self.forest.get(item), Node::Leaf { .. })) {
+    fn finish_inside(&mut self, item: Green, loop_context: &LoopContext) -> Green {
+        let Node::Loop { header, body } = self.trees.get(item) else { return item };
+        if self.trees.items(body).all(|item| matches!(self.trees.get(item), Node::Leaf { .. })) {
             return item;
         }
-        let frame = frame.inside(self.program, self.forest, header);
-        let body = self.sequence(body, &frame);
-        self.forest.with_header(header, body)
+        let loop_context = loop_context.inside(self.program, self.trees, header);
+        let body = self.sequence(body, &loop_context);
+        self.trees.with_header(header, body)
     }
 
     /// How `second` may be fused with the group `first`, behind which stands `between`, whatever
@@ -396,9 +404,9 @@ impl<'a> Fusion<'a> {
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Result<Plan, Missed> {
-        self.plan_if(None, first, between, second, frame)
+        self.plan_if(None, first, between, second, loop_context)
     }
 
     /// How they may be fused if numbers lie to each other in some way, which is tested when the
@@ -409,7 +417,7 @@ impl<'a> Fusion<'a> {
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
         missed: Missed,
     ) -> Result<Plan, Missed> {
         let is_symbolic = |group: &Group| group.footprint.nest.symbolic;
@@ -422,15 +430,15 @@ impl<'a> Fusion<'a> {
         if !may_help {
             return Err(missed);
         }
-        let as_it_is = self.plan_if(Some(Vec::new()), first, between, second, frame);
+        let as_it_is = self.plan_if(Some(Vec::new()), first, between, second, loop_context);
         let equally_long = || {
-            let (extent, gap) = first.gap(second, self.program, frame)?;
-            legality::assumed_zero(&gap, &[extent], frame, self.program, &self.options.limits)
+            let (extent, gap) = first.gap(second, self.program, loop_context)?;
+            legality::assumed_zero(&gap, &[extent], loop_context, self.program, &self.options.limits)
         };
         let plan = match as_it_is {
             Err(Missed::TooManyAssumptions(_)) | Ok(_) => as_it_is,
             Err(_) => match equally_long() {
-                Some(equal) => self.plan_if(Some(vec![equal]), first, between, second, frame),
+                Some(equal) => self.plan_if(Some(vec![equal]), first, between, second, loop_context),
                 None => return Err(missed),
             },
         };
@@ -449,27 +457,28 @@ impl<'a> Fusion<'a> {
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Result<Plan, Missed> {
         let tests_numbers = assumed.is_some();
         let mut assumed = assumed.unwrap_or_default();
         let known = first.assumed.iter().chain(&assumed);
-        let (around, frame) = (frame, &frame.knowing(known.flat_map(Assumption::facts)));
+        let (around, loop_context) =
+            (loop_context, &loop_context.with_facts(known.flat_map(Assumption::facts)));
         self.check_kinds(first, second)?;
-        let mut fit = first.fit(second, self.program, frame)?;
+        let mut fit = first.fit(second, self.program, loop_context)?;
         if let Some(user) = self.user_of(first, second) {
             return Err(Missed::UsesResult(user));
         }
         for entry in between.iter_mut() {
-            entry.summarise(self.body, self.program, self.forest, frame);
+            entry.summarise(self.body, self.program, self.trees, loop_context);
         }
         // What changes places does so whatever is assumed of the iterations.
-        let cleared = self.clear_way(&first.footprint, &second.footprint, between, around, self.swaps());
+        let cleared = self.make_adjacent(&first.footprint, &second.footprint, between, around, self.swaps());
         let Cleared { hoisted, swapped, assumed: more } = cleared.map_err(Missed::NonAdjacent)?;
         assumption::add(&mut assumed, more);
         let judge = |fusion: &Self, a: &Group, b: &Group| match tests_numbers {
-            true => fusion.merged_assuming(a, b, frame),
-            false => fusion.merged(a, b, 0, frame),
+            true => fusion.merged_assuming(a, b, loop_context),
+            false => fusion.merged(a, b, 0, loop_context),
         };
         let (way, missed) = match judge(self, first, second) {
             Verdict::Legal { assumed: more } => {
@@ -482,10 +491,10 @@ impl<'a> Fusion<'a> {
                         verdict => return Err(Missed::InOrder(verdict.swapped())),
                     }
                 }
-                (Way::AsItIs, Missed::CannotBeCut)
+                (Alignment::AsItIs, Missed::CannotBeCut)
             }
             verdict => {
-                let way = self.later_or_backwards((first, second), &mut fit, frame, &mut assumed);
+                let way = self.later_or_backwards((first, second), &mut fit, loop_context, &mut assumed);
                 (way.ok_or_else(|| Missed::Dependences(verdict.clone()))?, Missed::Dependences(verdict))
             }
         };
@@ -495,15 +504,15 @@ impl<'a> Fusion<'a> {
                 false => Missed::TooManyTests(tested),
             });
         }
-        let context = (self.body, self.program, &mut *self.forest);
+        let context = (self.body, self.program, &mut *self.trees);
         let joined = match &way {
-            Way::AsItIs => first.align(second, fit, 0, context, frame),
-            Way::Later { least, block } => {
-                let mut joined = first.align(second, fit, least + block, context, frame);
+            Alignment::AsItIs => first.align(second, fit, 0, context, loop_context),
+            Alignment::Later { least, block } => {
+                let mut joined = first.align(second, fit, least + block, context, loop_context);
                 joined.iter_mut().for_each(|joined| joined.block = *block);
                 joined
             }
-            Way::Backwards(mirrored) => first.align(mirrored, fit, 0, context, frame),
+            Alignment::Backwards(mirrored) => first.align(mirrored, fit, 0, context, loop_context),
         };
         let joined = joined.ok_or(missed)?;
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
@@ -528,25 +537,25 @@ impl<'a> Fusion<'a> {
         &mut self,
         (first, second): (&Group, &Group),
         fit: &mut Fit,
-        frame: &Frame,
+        loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
-    ) -> Option<Way> {
-        let delay = match fit.may_be_delayed {
-            true => self.best_delay(first, second, frame, assumed),
+    ) -> Option<Alignment> {
+        let shift = match fit.may_be_shifted {
+            true => self.best_shift(first, second, loop_context, assumed),
             false => None,
         };
-        let way = match delay {
-            Some((least, block)) => Some(Way::Later { least, block }),
-            None if fit.same && !second.parallel => self.backwards(first, second, frame, assumed),
+        let way = match shift {
+            Some((least, block)) => Some(Alignment::Later { least, block }),
+            None if fit.same && !second.parallel => self.reverse(first, second, loop_context, assumed),
             None => None,
         };
-        fit.same &= delay.is_none();
+        fit.same &= shift.is_none();
         way
     }
 
     /// True if nothing of this is about what is computed in the segment at hand.
     fn can_be_tested(&self, assumed: &[Assumption]) -> bool {
-        self.inside.as_ref().is_none_or(|ops| !segment::tests_any_of(self.body, assumed, ops))
+        self.inside.as_ref().is_none_or(|ops| !versioned_region::tests_any_of(self.body, assumed, ops))
     }
 
     /// How much would have to be tested before `first` and what assumes this, if that is too much.
@@ -556,42 +565,42 @@ impl<'a> Fusion<'a> {
         (self.alias == AliasMode::Version && all.len() > self.options.max_tests).then_some(all.len())
     }
 
-    /// The same as [`Fusion::merged`], not delayed, where numbers may be tested.
-    fn merged_assuming(&self, first: &Group, second: &Group, frame: &Frame) -> Verdict {
-        let means = Means { tested_before: Some(self.program), ..self.means(self.bases()) };
-        legality::merged(&first.footprint.nest, &second.footprint.nest, 0, frame, &means)
+    /// The same as [`Fusion::merged`], not shifted, where numbers may be tested.
+    fn merged_assuming(&self, first: &Group, second: &Group, loop_context: &LoopContext) -> Verdict {
+        let oracle = DependenceOracle { tested_before: Some(self.program), ..self.oracle(self.bases()) };
+        legality::merged(&first.footprint.nest, &second.footprint.nest, 0, loop_context, &oracle)
     }
 
-    fn merged(&self, first: &Group, second: &Group, delay: i64, frame: &Frame) -> Verdict {
+    fn merged(&self, first: &Group, second: &Group, shift: i64, loop_context: &LoopContext) -> Verdict {
         legality::merged(
             &first.footprint.nest,
             &second.footprint.nest,
-            delay,
-            frame,
-            &self.means(self.bases()),
+            shift,
+            loop_context,
+            &self.oracle(self.bases()),
         )
     }
 
     /// What dependences are told with, if objects lie to each other as `bases` says.
-    fn means<'m>(&'m self, bases: &'m Bases<'m>) -> Means<'m> {
+    fn oracle<'m>(&'m self, bases: &'m Bases<'m>) -> DependenceOracle<'m> {
         let Options { analyses, limits, .. } = self.options;
-        Means { bases, dependence: &*analyses.dependence, limits, tested_before: None }
+        DependenceOracle { bases, dependence: &*analyses.dependence, limits, tested_before: None }
     }
 
-    /// The delay of the second loop with which the pair may be fused, and with which most is saved:
+    /// The shift of the second loop with which the pair may be fused, and with which most is saved:
     /// the least, and how many iterations more. These are a block, or none, and none if a multiple
     /// is asked for.
-    fn best_delay(
+    fn best_shift(
         &self,
         first: &Group,
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
     ) -> Option<(i64, i64)> {
-        let least = self.least_delay(first, second, frame, assumed)?;
+        let least = self.least_shift(first, second, loop_context, assumed)?;
         let block = match (&first.work, &second.work) {
-            (Some(own), Some(others)) if self.options.delay_multiple <= 1 => {
-                let most = first.max_delay(second);
+            (Some(own), Some(others)) if self.options.shift_multiple <= 1 => {
+                let most = first.max_shift(second);
                 Saving::block(own, others, least, most, self.options.cost.machine())
             }
             _ => 0,
@@ -599,22 +608,24 @@ impl<'a> Fusion<'a> {
         Some((least, block))
     }
 
-    /// The least delay of the second loop with which the pair may be fused: of the multiples that
+    /// The least shift of the second loop with which the pair may be fused: of the multiples that
     /// are asked for, or else of all.
-    fn least_delay(
+    fn least_shift(
         &self,
         first: &Group,
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
     ) -> Option<i64> {
         // What reads what a member writes that runs blocks later runs as much later.
-        let most = self.options.max_delay.saturating_add(first.blocks).min(first.max_delay(second));
-        let multiples = [self.options.delay_multiple.max(1), 1];
-        multiples.into_iter().find_map(|unit| self.least_multiple(unit, most, first, second, frame, assumed))
+        let most = self.options.max_shift.saturating_add(first.blocks).min(first.max_shift(second));
+        let multiples = [self.options.shift_multiple.max(1), 1];
+        multiples
+            .into_iter()
+            .find_map(|unit| self.least_multiple(unit, most, first, second, loop_context, assumed))
     }
 
-    /// The least multiple of `unit`, not more than `most`, by which the second loop may be delayed.
+    /// The least multiple of `unit`, not more than `most`, by which the second loop may be shifted.
     /// What may run later may run later still, so it is found by halving.
     fn least_multiple(
         &self,
@@ -622,10 +633,10 @@ impl<'a> Fusion<'a> {
         most: i64,
         first: &Group,
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
     ) -> Option<i64> {
-        let mut legal = |times: i64| match self.merged(first, second, times * unit, frame) {
+        let mut legal = |times: i64| match self.merged(first, second, times * unit, loop_context) {
             Verdict::Legal { assumed: more } => {
                 assumption::add(assumed, more);
                 true
@@ -649,27 +660,33 @@ impl<'a> Fusion<'a> {
 
     /// Why two loops were not fused; if that is since the second may run only so much later, by how
     /// much it would have to.
-    fn with_delay(&self, missed: Missed, first: &Group, second: &Group, frame: &Frame) -> Missed {
+    fn with_shift(
+        &self,
+        missed: Missed,
+        first: &Group,
+        second: &Group,
+        loop_context: &LoopContext,
+    ) -> Missed {
         let Missed::Dependences(verdict) = missed else { return missed };
         if !self.options.remarks {
             return Missed::Dependences(verdict);
         }
-        match self.delay_beyond(first, second, frame) {
-            Some(delay) => {
-                Missed::TooLate { delay, most: self.options.max_delay, verdict: Box::new(verdict) }
+        match self.shift_beyond(first, second, loop_context) {
+            Some(shift) => {
+                Missed::TooLate { shift, most: self.options.max_shift, verdict: Box::new(verdict) }
             }
             None => Missed::Dependences(verdict),
         }
     }
 
-    /// The least delay of the second loop that would do, where that is more than may be. Costs a
+    /// The least shift of the second loop that would do, where that is more than may be. Costs a
     /// question where none would, and else a few.
-    fn delay_beyond(&self, first: &Group, second: &Group, frame: &Frame) -> Option<i64> {
-        first.fit(second, self.program, frame).ok().filter(|fit| fit.may_be_delayed)?;
-        let frame = &frame.knowing(first.assumed.iter().flat_map(Assumption::facts));
-        let legal = |delay: i64| self.merged(first, second, delay, frame).is_legal();
-        let limit = self.options.max_delay.saturating_add(first.blocks);
-        let (mut short, mut enough) = (limit, first.max_delay(second).min(MOST_NAMED));
+    fn shift_beyond(&self, first: &Group, second: &Group, loop_context: &LoopContext) -> Option<i64> {
+        first.fit(second, self.program, loop_context).ok().filter(|fit| fit.may_be_shifted)?;
+        let loop_context = &loop_context.with_facts(first.assumed.iter().flat_map(Assumption::facts));
+        let legal = |shift: i64| self.merged(first, second, shift, loop_context).is_legal();
+        let limit = self.options.max_shift.saturating_add(first.blocks);
+        let (mut short, mut enough) = (limit, first.max_shift(second).min(MOST_NAMED));
         if enough <= limit || !legal(enough) {
             return None;
         }
@@ -691,23 +708,23 @@ impl<'a> Fusion<'a> {
     }
 
     /// The second loop run backwards, if it may be, and may be fused so.
-    fn backwards(
+    fn reverse(
         &mut self,
         first: &Group,
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
-    ) -> Option<Way> {
+    ) -> Option<Alignment> {
         // No two of its iterations may depend on each other, in either order.
-        let Verdict::Legal { assumed: own } = self.merged(second, second, 0, frame) else {
+        let Verdict::Legal { assumed: own } = self.merged(second, second, 0, loop_context) else {
             return None;
         };
-        let mirrored = second.backwards(self.program, self.forest, self.body, frame)?;
-        let Verdict::Legal { assumed: more } = self.merged(first, &mirrored, 0, frame) else {
+        let mirrored = second.reverse(self.program, self.trees, self.body, loop_context)?;
+        let Verdict::Legal { assumed: more } = self.merged(first, &mirrored, 0, loop_context) else {
             return None;
         };
         assumption::add(assumed, own.into_iter().chain(more));
-        Some(Way::Backwards(Box::new(mirrored)))
+        Some(Alignment::Backwards(Box::new(mirrored)))
     }
 
     /// An operation inside `second` that uses a result of a loop of `first`.
@@ -721,7 +738,7 @@ impl<'a> Fusion<'a> {
     }
 }
 /// How the second of two loops runs in the fused one.
-enum Way {
+enum Alignment {
     /// In the iterations in which it ran.
     AsItIs,
     /// Later by so many iterations: those that keep every dependence, and those of a block more.
@@ -732,7 +749,7 @@ enum Way {
 
 /// How a pair will be fused.
 struct Plan {
-    way: Way,
+    way: Alignment,
     /// What is assumed.
     assumed: Vec<Assumption>,
     /// The second, as it joins the first.
@@ -748,5 +765,5 @@ struct Plan {
 /// The name of the pass, which remarks bear.
 const NAME: &str = "loop-fusion";
 
-/// The greatest delay that a remark names.
+/// The greatest shift that a remark names.
 const MOST_NAMED: i64 = 4096;

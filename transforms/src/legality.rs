@@ -35,20 +35,21 @@ use crate::access::base::{Base, Bases, Overlap};
 use crate::access::callees::{Callees, callee};
 use crate::access::{Class, Dependence, Example};
 use crate::affine::system::Side;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::assumption::{self, Assumption};
 use crate::tree::Program;
-use crate::tree::nest::{LoopIteration, Nest};
+use crate::tree::access_summary::{AccessSummary, LoopIteration};
 
-pub use avoid::zero as assumed_zero;
 pub use check::Checker;
 pub(crate) use explain::{iterations, object, symbols};
 pub use judge::Approved;
 pub use merge::{independent, merged};
+pub use runtime_checks::zero as assumed_zero;
 pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 
-mod avoid;
+mod atomic_updates;
 mod carried;
+mod changed_region;
 mod check;
 mod coverage;
 mod explain;
@@ -57,17 +58,16 @@ pub mod meeting;
 mod merge;
 mod order;
 mod pairs;
-mod part;
-pub(crate) mod placed;
 mod reordered;
+mod runtime_checks;
 mod schedule;
+pub(crate) mod scheduled;
 mod scope;
 pub(crate) mod storage;
-mod whole;
 
 /// What dependences are told with.
 #[derive(Clone, Copy)]
-pub struct Means<'a> {
+pub struct DependenceOracle<'a> {
     /// Which objects may overlap.
     pub bases: &'a Bases<'a>,
     /// Which accesses conflict.
@@ -79,7 +79,7 @@ pub struct Means<'a> {
     pub tested_before: Option<&'a Program>,
 }
 
-impl Means<'_> {
+impl DependenceOracle<'_> {
     /// How two objects lie to each other; nothing if they are apart.
     pub(crate) fn overlap(&self, a: Base, b: Base) -> Option<Overlap> {
         match self.bases.overlap(a, b) {
@@ -92,7 +92,7 @@ impl Means<'_> {
     }
 
     /// The objects of a nest that may be near another one.
-    fn near<'n>(&self, nest: &'n Nest, base: Base) -> impl Iterator<Item = Base> + use<'n> {
+    fn near<'n>(&self, nest: &'n AccessSummary, base: Base) -> impl Iterator<Item = Base> + use<'n> {
         let all = (!self.dependence.tells_objects_apart()).then(|| nest.bases());
         let near = all.is_none().then(|| nest.bases_near(base));
         all.into_iter().flatten().chain(near.into_iter().flatten())
@@ -210,7 +210,7 @@ impl Instance {
     fn at<'f>(
         op: Op,
         iteration: impl IntoIterator<Item = &'f LoopIteration>,
-        value: &dyn Fn(&Form) -> Option<i64>,
+        value: &dyn Fn(&AffineForm) -> Option<i64>,
     ) -> Instance {
         let mut symbols = Vec::new();
         let told =
@@ -227,10 +227,14 @@ impl Instance {
 }
 
 /// Adds what the parameters of a form are.
-fn add_symbols(symbols: &mut Vec<(Value, i64)>, form: &Form, value: &dyn Fn(&Form) -> Option<i64>) {
+fn add_symbols(
+    symbols: &mut Vec<(Value, i64)>,
+    form: &AffineForm,
+    value: &dyn Fn(&AffineForm) -> Option<i64>,
+) {
     form.each_parameter(&mut |parameter| {
         let is_there = symbols.iter().any(|(own, _)| *own == parameter);
-        let at = value(&Form::atom(Atom::Param(parameter))).filter(|_| !is_there);
+        let at = value(&AffineForm::atom(Atom::Param(parameter))).filter(|_| !is_there);
         symbols.extend(at.map(|at| (parameter, at)));
     });
 }

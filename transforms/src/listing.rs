@@ -34,11 +34,11 @@ use loomir_ir::{Body, Op, Value};
 use loomir_polyhedra::Limits;
 use smallvec::SmallVec;
 
-use crate::access::Dependence as Means;
+use crate::access::Dependence as DependenceOracle;
 use crate::access::base::Bases;
 use crate::access::updates::Reduction;
 use crate::legality::{Cause, Instance};
-use crate::tree::{Forest, LoopId, Program, StatementId};
+use crate::tree::{LoopId, Program, StatementId, TreeStore};
 
 pub use directions::{Directions, Entry};
 pub use print::{PASS, print};
@@ -132,7 +132,7 @@ pub struct Options<'a> {
     /// Which objects may overlap. Of those that are assumed to be apart there are no dependences.
     pub bases: &'a Bases<'a>,
     /// Which accesses conflict.
-    pub dependence: &'a dyn Means,
+    pub dependence: &'a dyn DependenceOracle,
     /// What one question may cost.
     pub limits: &'a Limits,
 }
@@ -147,7 +147,7 @@ impl Dependences {
     /// # use loomir_transforms::access::dependence::Polyhedral;
     /// # use loomir_transforms::access::base::{AliasMode, Bases};
     /// use loomir_transforms::listing::{Dependences, Kind, Options};
-    /// use loomir_transforms::tree::{Forest, StatementId, raise::raise};
+    /// use loomir_transforms::tree::{TreeStore, StatementId, raise::raise};
     ///
     /// # let ctx = dialects::context();
     /// let source = "
@@ -161,11 +161,11 @@ impl Dependences {
     /// # let mut module = text::parse(&ctx, source, "example.mlir").unwrap();
     /// # let function: &_ = module.nested_in_order().remove(0);
     /// # let block = function.blocks(function.own_regions(function.root()).next().unwrap()).next().unwrap();
-    /// let mut forest = Forest::default();
-    /// let program = raise(function, block, &mut forest, AliasMode::May);
+    /// let mut trees = TreeStore::default();
+    /// let program = raise(function, block, &mut trees, AliasMode::May);
     /// let (bases, limits) = (Bases::new(function, AliasMode::May), Limits::default());
     /// let options = Options { bases: &bases, dependence: &Polyhedral, limits: &limits };
-    /// let all = Dependences::of(function, &program, &forest, &options);
+    /// let all = Dependences::of(function, &program, &trees, &options);
     /// // What the store writes the load of the next iteration reads.
     /// let load = StatementId(0);
     /// let [flow] = all.reaching(load).collect::<Vec<_>>()[..] else { panic!() };
@@ -173,9 +173,9 @@ impl Dependences {
     /// assert_eq!(flow.vector[0].distance, Some(1));
     /// assert!(flow.is_certain);
     /// ```
-    pub fn of(body: &Body, program: &Program, forest: &Forest, options: &Options<'_>) -> Dependences {
-        let mut found = memory::dependences(body, program, forest, options);
-        found.extend(values::dependences(body, program, forest, options));
+    pub fn of(body: &Body, program: &Program, trees: &TreeStore, options: &Options<'_>) -> Dependences {
+        let mut found = memory::dependences(body, program, trees, options);
+        found.extend(values::dependences(body, program, trees, options));
         found.sort_by_key(|one| (one.source.statement, one.sink.statement));
         let mut of = vec![<[Vec<u32>; 2]>::default(); program.statements().count()];
         for (one, place) in found.iter().zip(0..) {

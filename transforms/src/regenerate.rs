@@ -29,13 +29,14 @@ use smallvec::SmallVec;
 
 use crate::access::updates::reduction::drop_poison_flags;
 use crate::affine::range::fits;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::legality::Approved;
 use crate::marks;
 use crate::tree::edit::counted;
 use crate::tree::levels::absolute;
 use crate::tree::{
-    Arm, Forest, Green, Header, If, Item, LoopId, Mark, Node, Origin, Program, Reordered, Span, StatementId,
+    Arm, Green, Header, If, Item, LoopId, Mark, Node, Origin, Program, Reordered, Span, StatementId,
+    TreeStore,
 };
 use bounds::Range;
 use expression::{Expression, Sum};
@@ -78,7 +79,7 @@ pub enum Rewrite {
 pub fn regenerate(
     body: &mut Body,
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     approved: &Approved,
     rewrite: Rewrite,
 ) -> Result<(), Unwritable> {
@@ -100,7 +101,7 @@ pub fn regenerate(
     let mut emit = Emit {
         body,
         program,
-        forest,
+        trees,
         reordered,
         arm: None,
         begun: HashSet::new(),
@@ -113,13 +114,13 @@ pub fn regenerate(
         unwritable: None,
         in_remainder: false,
     };
-    for item in forest.with_ifs(root) {
+    for item in trees.with_ifs(root) {
         let own: &[Op] = match item {
             Item::If(If { of, bodies, .. }) => {
                 let info = program.if_info(of);
                 if info.bodies == bodies { std::slice::from_ref(&info.op) } else { &[] }
             }
-            Item::Other(item) => match forest.get(item) {
+            Item::Other(item) => match trees.get(item) {
                 Node::Leaf { statement, .. } => &program.statement(statement).ops,
                 _ => unchanged.get(&item).map_or(&[], std::slice::from_ref),
             },
@@ -180,7 +181,7 @@ struct Scope {
     variable: Value,
     /// What the variable is, as a form over the levels down to this one; the own level's
     /// coefficient is `scale`. None: the level is the variable, and nothing is computed from it.
-    meaning: Option<(Form, i64)>,
+    meaning: Option<(AffineForm, i64)>,
     /// What the variable is between.
     between: Between,
     /// True if values in it are computed by `affine.apply`.
@@ -190,7 +191,7 @@ struct Scope {
 struct Emit<'a> {
     body: &'a mut Body,
     program: &'a Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     reordered: &'a Reordered,
     /// Of which tree of a versioned node we are inside.
     arm: Option<Arm>,
@@ -217,7 +218,7 @@ struct Emit<'a> {
 impl Emit<'_> {
     fn sequence(&mut self, sequence: Green, at: InsertPoint) {
         let around = std::mem::take(&mut self.begun);
-        for item in self.forest.with_ifs(sequence) {
+        for item in self.trees.with_ifs(sequence) {
             self.item(item, at);
         }
         self.begun = around;
@@ -225,23 +226,23 @@ impl Emit<'_> {
 
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn item(&mut self, item: Item, at: InsertPoint) {
-        let forest = self.forest;
+        let trees = self.trees;
         let item = match item {
             Item::If(conditional) => return self.conditional(conditional, at),
             Item::Other(item) => item,
         };
-        match forest.get(item) {
+        match trees.get(item) {
             Node::Empty | Node::Sequence { .. } => self.sequence(item, at),
             Node::Guard { of, map, holds, body } => self.conditional(If::side(of, map, holds, body), at),
-            Node::Loop { header, body } => self.new_loop(forest.header(header), body, at),
+            Node::Loop { header, body } => self.new_loop(trees.header(header), body, at),
             Node::Versioned { assumption, fast, fallback } => {
-                self.versioned(forest.assumptions(assumption), fast, fallback, at);
+                self.versioned(trees.assumptions(assumption), fast, fallback, at);
             }
-            Node::Leaf { statement, map } => self.statement(statement, forest.map(map), at),
+            Node::Leaf { statement, map } => self.statement(statement, trees.map(map), at),
         }
     }
 
-    fn statement(&mut self, id: StatementId, map: &[Form], at: InsertPoint) {
+    fn statement(&mut self, id: StatementId, map: &[AffineForm], at: InsertPoint) {
         if let Some(conditional) = self.program.statement(id).yields_for(self.body) {
             return self.yielded(conditional, self.program.statement(id).op(), map, at);
         }
@@ -276,7 +277,7 @@ impl Emit<'_> {
 
     /// What a value of the program is here, in the iteration `map` of the loops around. It is in
     /// the mapping from then on.
-    fn resolve(&mut self, value: Value, map: &[Form], at: InsertPoint) -> Value {
+    fn resolve(&mut self, value: Value, map: &[AffineForm], at: InsertPoint) -> Value {
         let Some((of, 0)) = self.program.loop_of_argument(self.body, value) else {
             return self.mapping.value(value);
         };
@@ -286,7 +287,7 @@ impl Emit<'_> {
     }
 
     /// The variable of a loop of the program.
-    fn variable(&mut self, of: LoopId, old: Value, map: &[Form], at: InsertPoint) -> Value {
+    fn variable(&mut self, of: LoopId, old: Value, map: &[AffineForm], at: InsertPoint) -> Value {
         let depth = self.scopes.len() as u32;
         let info = self.program.loop_info(of);
         let ty = self.body.value_type(old);
@@ -333,19 +334,25 @@ impl Emit<'_> {
     }
 
     /// Returns a form over the levels around as one over values.
-    fn here(&self, form: &Form) -> Result<Form, Reason> {
+    fn here(&self, form: &AffineForm) -> Result<AffineForm, Reason> {
         self.in_values(form, self.scopes.len() as u32).ok_or(Reason::NotAffine)
     }
 
     /// Returns a form over values of the program as a sum over those that are here.
-    fn sum(&self, form: &Form) -> Result<Sum, Reason> {
-        let width = |form: &Form| bounds::bits(self.range_of(form));
+    fn sum(&self, form: &AffineForm) -> Result<Sum, Reason> {
+        let width = |form: &AffineForm| bounds::bits(self.range_of(form));
         Sum::of(form, &self.mapping, &width).ok_or(Reason::TooWide)
     }
 
     /// Returns the value of a form over values of the program, which is in range. It is computed
     /// here unless it is known. `affine`: by `affine.apply`, if its operands allow that.
-    fn computed(&mut self, form: &Form, ty: Type, affine: bool, at: InsertPoint) -> Result<Value, Reason> {
+    fn computed(
+        &mut self,
+        form: &AffineForm,
+        ty: Type,
+        affine: bool,
+        at: InsertPoint,
+    ) -> Result<Value, Reason> {
         let sum = self.sum(form)?;
         let is_there = matches!(sum.as_offset(), Some((None, _) | (_, 0)));
         let key = Computed::Sum(sum.clone(), ty);
@@ -361,7 +368,7 @@ impl Emit<'_> {
     }
 
     /// A form over levels as one over values: a level is what the variable of its loop says.
-    fn in_values(&self, form: &Form, depth: u32) -> Option<Form> {
+    fn in_values(&self, form: &AffineForm, depth: u32) -> Option<AffineForm> {
         let mut form = form.clone();
         for level in (0..depth).rev() {
             let scope = &self.scopes[level as usize];
@@ -369,16 +376,16 @@ impl Emit<'_> {
             let Some((meaning, scale)) = &scope.meaning else { continue };
             if coefficient != 0 && coefficient % scale == 0 {
                 let times = coefficient / scale;
-                let variable = Form::atom(Atom::Param(scope.variable));
+                let variable = AffineForm::atom(Atom::Param(scope.variable));
                 form = form.plus(meaning, times.checked_neg()?)?.plus(&variable, times)?;
             }
         }
         form.substitute(&mut |level| {
             let scope = &self.scopes[level as usize];
             let (meaning, scale) = scope.meaning.as_ref()?;
-            let rest = meaning.plus(&Form::level(level), scale.checked_neg()?)?;
+            let rest = meaning.plus(&AffineForm::level(level), scale.checked_neg()?)?;
             let rest = self.in_values(&rest, level)?;
-            Form::atom(Atom::Param(scope.variable)).minus(&rest)?.floor_div(*scale)
+            AffineForm::atom(Atom::Param(scope.variable)).minus(&rest)?.floor_div(*scale)
         })
     }
 
@@ -518,7 +525,7 @@ impl Emit<'_> {
         &self,
         header: &Header,
         lead: &Origin,
-        meaning: Option<&(Form, i64)>,
+        meaning: Option<&(AffineForm, i64)>,
     ) -> Result<Option<Range>, Reason> {
         let of_one_kind = self.is_of_one_kind(header);
         // All iterations of the program's loop are those of a loop that does not leap over any.
@@ -539,7 +546,7 @@ impl Emit<'_> {
     /// Returns the variable of a loop that is about to be opened, as a form over the levels down to
     /// it, and the coefficient of its own level, which is positive. It is the variable of the
     /// program's loop; or if that counts down, another one that counts up from the lower bound.
-    fn meaning(&self, lead: &Origin) -> Option<(Form, i64)> {
+    fn meaning(&self, lead: &Origin) -> Option<(AffineForm, i64)> {
         let depth = self.scopes.len() as u32;
         let space = &self.program.loop_info(lead.of).space;
         let form = self.around(lead, space.variable.as_ref()?)?;
@@ -547,11 +554,11 @@ impl Emit<'_> {
         let (form, scale) = match scale < 0 {
             true => {
                 let scale = scale.checked_neg()?;
-                (self.around(lead, space.lower.as_ref()?)?.plus(&Form::level(depth), scale)?, scale)
+                (self.around(lead, space.lower.as_ref()?)?.plus(&AffineForm::level(depth), scale)?, scale)
             }
             false => (form, scale),
         };
-        let rest = form.plus(&Form::level(depth), scale.checked_neg()?)?;
+        let rest = form.plus(&AffineForm::level(depth), scale.checked_neg()?)?;
         let is_outside = rest.all_atoms(&|atom| *atom != Atom::Level(depth));
         (scale > 0 && is_outside).then_some((form, scale))
     }
@@ -561,13 +568,13 @@ impl Emit<'_> {
         &mut self,
         lead: &Origin,
         variable: Value,
-        meaning: Option<(Form, i64)>,
+        meaning: Option<(AffineForm, i64)>,
         range: Option<&Range>,
     ) {
         let info = self.program.loop_info(lead.of);
         let affine = affine::is_loop(self.body, info.op);
-        let here = |form: &Form| self.here(form).ok();
-        let program = |form: &Form| self.around(lead, form).and_then(|form| here(&form));
+        let here = |form: &AffineForm| self.here(form).ok();
+        let program = |form: &AffineForm| self.around(lead, form).and_then(|form| here(&form));
         let space = &info.space;
         let (lower, upper) = match range {
             Some(range) => {
@@ -644,8 +651,9 @@ impl Emit<'_> {
 
 /// An origin's map as seen from outside of its loop: without the loop's own iteration, which
 /// nothing there refers to.
-fn outside(map: &[Form]) -> Vec<Form> {
+fn outside(map: &[AffineForm]) -> Vec<AffineForm> {
     let around = &map[..map.len().saturating_sub(1)];
-    let seen = |form: &Form| form.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)));
+    let seen =
+        |form: &AffineForm| form.substitute(&mut |level| Some(AffineForm::level(level.checked_sub(1)?)));
     around.iter().filter_map(seen).collect()
 }

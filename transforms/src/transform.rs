@@ -31,7 +31,7 @@ use crate::legality::{Approved, Checker, QUESTION, Verdict};
 use crate::regenerate::{Reason, Rewrite, Unwritable, regenerate};
 use crate::remark::Remarks;
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Change, Edit, Forest, Program};
+use crate::tree::{Change, Edit, Program, TreeStore};
 
 pub use loops::LoopRef;
 use peel::Peel;
@@ -123,7 +123,7 @@ impl<T: Transformation> Pass for TransformPass<T> {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let analyses = Analyses::default().knowing(&Callees::around(cx.surveys));
+        let analyses = Analyses::default().with_callees(&Callees::around(cx.surveys));
         for remark in transform(body, &self.0, &analyses, &cx.edits.clone()) {
             cx.remark(remark);
         }
@@ -169,10 +169,10 @@ fn in_block<T: Transformation>(
     analyses: &Analyses,
     (unwritable, limit): (&HashMap<Op, Reason>, &EditLimit),
 ) -> Result<Diagnostics, Vec<(Op, Reason)>> {
-    let mut forest = Forest::default();
-    let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
+    let mut trees = TreeStore::default();
+    let program = raise_by(analyses, body, block, &mut trees, AliasMode::May);
     let mut proposals = Proposals::default();
-    by.propose(&mut LoopRef::all(&program, &forest), &mut proposals);
+    by.propose(&mut LoopRef::all(&program, &trees), &mut proposals);
     let mut edits = proposals.edits;
     edits.retain(|(op, _)| !unwritable.contains_key(op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
@@ -183,8 +183,8 @@ fn in_block<T: Transformation>(
     let checker = Checker::new(body, &program, AliasMode::May, QUESTION);
     let mut search = Search {
         program: &program,
-        forest: &mut forest,
-        checker: checker.told_by(&*analyses.dependence),
+        trees: &mut trees,
+        checker: checker.with_dependence(&*analyses.dependence),
         approved: Approved::unchanged(&program),
         done: HashSet::new(),
         refused: HashMap::new(),
@@ -193,7 +193,7 @@ fn in_block<T: Transformation>(
     let Search { approved, done, refused, .. } = search;
     let mut said = Diagnostics::default();
     let remarks = Remarks { body, pass: T::INFO.name };
-    for op in LoopRef::all(&program, &forest).map(|own| own.op()) {
+    for op in LoopRef::all(&program, &trees).map(|own| own.op()) {
         let missed = |why| remarks.missed(T::INFO.missed, body.loc(op), T::INFO.what_missed, why);
         if done.contains(&op) {
             said.push(by.remark(remarks, body.loc(op)));
@@ -206,9 +206,9 @@ fn in_block<T: Transformation>(
             said.push(missed(why));
         }
     }
-    let changed = LoopRef::all(&program, &forest).map(|own| own.op()).filter(|op| done.contains(op));
+    let changed = LoopRef::all(&program, &trees).map(|own| own.op()).filter(|op| done.contains(op));
     let made: Vec<Loc> = changed.map(|op| body.loc(op)).collect();
-    match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+    match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
             made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));
             Ok(said)
@@ -221,7 +221,7 @@ fn in_block<T: Transformation>(
 /// The search for the edits that may be made together.
 struct Search<'a> {
     program: &'a Program,
-    forest: &'a mut Forest,
+    trees: &'a mut TreeStore,
     checker: Checker<'a>,
     approved: Approved,
     /// The loops that are changed in it.
@@ -237,7 +237,7 @@ impl Search<'_> {
         let mut tree = self.approved.root();
         let mut made = Vec::new();
         for (op, edit) in edits {
-            match edit.apply(self.program, self.forest, tree) {
+            match edit.apply(self.program, self.trees, tree) {
                 Some(changed) => (tree, _) = (changed, made.push(*op)),
                 None => _ = self.refused.insert(*op, None),
             }
@@ -245,7 +245,7 @@ impl Search<'_> {
         if made.is_empty() {
             return;
         }
-        match (self.checker.judge(self.forest, tree), edits) {
+        match (self.checker.judge(self.trees, tree), edits) {
             (Ok(approved), _) => {
                 self.approved = approved;
                 self.done.extend(made);

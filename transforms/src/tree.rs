@@ -1,9 +1,9 @@
 //! The loop tree: programs as immutable, shared trees of loops, guards and statements.
 //!
 //! A block of the IR is *raised* to a [`Program`], its loops, `if`s and statements as they were,
-//! and to a green node of a [`Forest`], the order in which they run. An edit makes a new green node
-//! that shares everything it leaves alone with the old one, so a thousand variants of a program
-//! cost little more than one; a copy is the copy of a number. The tree one settles on is
+//! and to a green node of a [`TreeStore`], the order in which they run. An edit makes a new green
+//! node that shares everything it leaves alone with the old one, so a thousand variants of a
+//! program cost little more than one; a copy is the copy of a number. The tree one settles on is
 //! [regenerated](crate::regenerate::regenerate) as IR.
 //!
 //! ```text
@@ -18,11 +18,11 @@
 //! variables have no names: an index counts loops outwards, 0 is the innermost, so equal bodies are
 //! equal wherever they stand.
 
+pub mod access_summary;
 pub mod edit;
 pub mod green;
 mod ids;
 pub mod levels;
-pub mod nest;
 pub mod program;
 pub mod raise;
 pub mod red;
@@ -32,7 +32,7 @@ mod sides;
 
 pub use edit::{Change, Edit};
 pub(crate) use edit::{Parts, Times, Together};
-pub use green::{AssumptionId, Forest, Green, Header, HeaderId, Map, Mark, Node, Origin, Span};
+pub use green::{AssumptionId, Green, Header, HeaderId, Map, Mark, Node, Origin, Span, TreeStore};
 pub use ids::{IfId, LoopId, StatementId};
 pub use program::Program;
 pub use red::Red;

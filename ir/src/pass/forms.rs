@@ -16,7 +16,7 @@ use crate::symbols::SymbolTable;
 
 /// A form that bodies can be in.
 #[derive(Debug)]
-pub struct Form {
+pub struct CanonicalForm {
     /// Its name, which is that of the pass that makes it.
     pub name: &'static str,
     /// Says if a body is in it. The symbols are those that a pass on the body sees.
@@ -33,15 +33,15 @@ const MAX_DEPTH: usize = 16;
 
 /// Which forms a body is known to be in.
 #[derive(Default)]
-pub(super) struct Held(Vec<&'static Form>);
+pub(super) struct Held(Vec<&'static CanonicalForm>);
 
 impl Held {
-    fn has(&self, form: &Form) -> bool {
+    fn has(&self, form: &CanonicalForm) -> bool {
         self.0.iter().any(|own| own.name == form.name)
     }
 
     /// True if a body is in a form, looked at if that isn't known.
-    fn holds(&mut self, form: &'static Form, scope: &Scope<'_>) -> bool {
+    fn holds(&mut self, form: &'static CanonicalForm, scope: &Scope<'_>) -> bool {
         if !self.has(form) && (form.check)(scope.body(), scope.symbols()).is_ok() {
             self.0.push(form);
         }
@@ -50,7 +50,7 @@ impl Held {
 
     /// Takes in that a pass has run.
     fn after(&mut self, pass: &dyn Pass) {
-        let keeps = |form: &&Form| pass.preserves().iter().any(|own| own.name == form.name);
+        let keeps = |form: &&CanonicalForm| pass.preserves().iter().any(|own| own.name == form.name);
         self.0.retain(keeps);
         for form in pass.makes() {
             if !self.has(form) {

@@ -47,8 +47,8 @@ pub(super) fn choice_args() -> [Arg; 5] {
             .default_value("static")
             .value_parser(["static", "profile"])
             .help("How often loops run: as far as the program says, or as 'loomir run --profile' measured"),
-        number("max-delay", "8", "By how many iterations the second of two loops may be delayed to keep a dependence, blocks not counted"),
-        number("delay-multiple", "1", "Of which number a delay is a multiple, if it can be; with 1, costs choose between the least and a block more"),
+        number("max-shift", "8", "By how many iterations the second of two loops may be shifted to keep a dependence, blocks not counted"),
+        number("shift-multiple", "1", "Of which number a shift is a multiple, if it can be; with 1, costs choose between the least and a block more"),
         number("max-tests", "8", "How many assumptions may be tested before a fused loop when the program runs"),
     ]
 }
@@ -94,8 +94,8 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
         profitability: word("fusion-profitability", "cost").parse().map_err(Failure::usage)?,
         cost: cost.cost(),
         analyses: analyses::chosen(matches)?,
-        max_delay: number("max-delay", 8),
-        delay_multiple: number("delay-multiple", 1),
+        max_shift: number("max-shift", 8),
+        shift_multiple: number("shift-multiple", 1),
         max_tests: usize::try_from(number("max-tests", 8)).unwrap_or(usize::MAX),
         ..FuseOptions::default()
     })

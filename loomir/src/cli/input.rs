@@ -8,7 +8,7 @@ use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, LocKind};
 
 use super::Failure;
 use super::flags::{flag, is_on};
-use super::remarks::{self, Form};
+use super::remarks::{self, RemarkFormat};
 use super::render::Stream;
 
 /// The flag that lets what nobody registered be read.
@@ -19,7 +19,7 @@ pub(super) struct Input {
     pub(super) name: String,
     pub(super) text: String,
     /// The form in which its diagnostics are shown.
-    pub(super) form: Form,
+    pub(super) form: RemarkFormat,
 }
 
 /// Binary forms of programs, by the bytes they begin with: their names, and how to get text.
@@ -53,7 +53,7 @@ pub(super) fn read_named(matches: &ArgMatches, name: &str) -> Result<Input, Fail
     } else {
         (name, std::fs::read(name))
     };
-    let input = |text| Input { name: shown.into(), text, form: Form::of(matches) };
+    let input = |text| Input { name: shown.into(), text, form: RemarkFormat::of(matches) };
     let refused = |message: String, help: Option<&str>| {
         let error = Diagnostic::error(Loc::UNKNOWN, message);
         let error = help.into_iter().fold(error, |error, help| error.help(help));

@@ -16,7 +16,7 @@ use loomir::{ExpectedLevel, verify_diagnostics};
 
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
-use super::remarks::Form;
+use super::remarks::RemarkFormat;
 use super::render::Stream;
 use super::{Failure, limit, output, remarks};
 use reproducer::Reproducers;
@@ -155,7 +155,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let (input, pipeline) = (&input::read(matches)?, &pipeline::text(matches)?);
     let run = Run { matches, ctx: &ctx, input, pipeline, edits: edits.clone() };
     // A mistake in the pipeline is one whatever the program is.
-    let nothing = Input { name: String::new(), text: String::new(), form: Form::default() };
+    let nothing = Input { name: String::new(), text: String::new(), form: RemarkFormat::default() };
     let read = pipeline::read(run.pipeline, &nothing.parse(&ctx, matches)?);
     read.map_err(|error| Failure::usage(error.to_text(run.pipeline)))?;
     let chunks = match string(matches, "split-input-file") {

@@ -37,18 +37,18 @@ pub(super) fn are_grouped(matches: &ArgMatches) -> bool {
 
 /// The form in which diagnostics are shown.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Form {
+pub(super) struct RemarkFormat {
     json: bool,
     hides_remarks: bool,
     pub(super) color: Color,
 }
 
-impl Form {
+impl RemarkFormat {
     /// Returns the form that the arguments ask for. Commands without remarks show text.
-    pub(super) fn of(matches: &ArgMatches) -> Form {
+    pub(super) fn of(matches: &ArgMatches) -> RemarkFormat {
         let remarks = matches.try_get_one::<String>("remarks").ok().flatten();
         let is = |form: &str| remarks.is_some_and(|own| own == form);
-        Form { json: is("json"), hides_remarks: is("none"), color: Color::of(matches) }
+        RemarkFormat { json: is("json"), hides_remarks: is("none"), color: Color::of(matches) }
     }
 }
 

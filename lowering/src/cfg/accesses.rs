@@ -46,7 +46,7 @@ use loomir_ir::{Attr, Body, Op, OpRef, Trait, Value};
 use loomir_transforms::access::base::Base;
 use loomir_transforms::access::{Class, Domain};
 use loomir_transforms::affine::facts::Facts;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 
 use self::numbers::Numbers;
 use self::space::Space;
@@ -73,7 +73,7 @@ pub struct Access {
     /// The loops around it, the outermost first.
     pub loops: Vec<LoopId>,
     /// The number of bytes it touches from its subscripts on, if that is known.
-    pub bytes: Option<Form>,
+    pub bytes: Option<AffineForm>,
     /// What it touches: the union of these.
     pub classes: Vec<Class>,
 }
@@ -203,7 +203,7 @@ impl<'f> Accesses<'f> {
     /// A class as it is seen within one iteration of so many common loops: of what changes in it
     /// nothing is known.
     pub fn within(&self, class: &Class, levels: u32) -> Class {
-        let is_known = |form: &Form| {
+        let is_known = |form: &AffineForm| {
             form.all_atoms(&|atom| match atom {
                 Atom::Param(value) => self.is_fixed(*value, levels),
                 _ => true,
@@ -216,7 +216,7 @@ impl<'f> Accesses<'f> {
         let named = class.subscripts.as_ref().filter(|_| is_one && is_grid);
         let subscripts =
             named.map(|all| all.iter().map(|form| form.clone().filter(is_known)).collect::<Vec<_>>());
-        let kept: Vec<Form> =
+        let kept: Vec<AffineForm> =
             class.domain.constraints.iter().filter(|form| is_known(form)).cloned().collect();
         let exact = class.domain.exact && kept.len() == class.domain.constraints.len();
         let domain = Arc::new(Domain { levels: class.domain.levels, constraints: kept, exact });
@@ -225,7 +225,7 @@ impl<'f> Accesses<'f> {
 }
 
 /// The number of the last iteration of a loop, if that is known exactly and is a form.
-pub(super) fn last_iteration(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Form> {
+pub(super) fn last_iteration(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<AffineForm> {
     let count = scev.counts(of).exact?;
     Numbers::new(scev).unsigned(count, Some(of))?.to_form()
 }
@@ -252,14 +252,14 @@ impl Found {
         if subscripts.is_none() {
             access.bytes = None;
         }
-        let class = |piece: &Vec<Form>| {
+        let class = |piece: &Vec<AffineForm>| {
             let mut domain = Domain { levels, constraints: piece.clone(), exact: space.exact };
             let (mut sizes, mut found) = (Vec::new(), None);
             if let (Some(Subscripts { mut digits, sizes: own }), Some(bytes)) =
                 (subscripts.clone(), &access.bytes)
             {
-                let byte = Form::level(levels);
-                let last = bytes.minus(&byte).and_then(|left| left.plus(&Form::constant(1), -1));
+                let byte = AffineForm::level(levels);
+                let last = bytes.minus(&byte).and_then(|left| left.plus(&AffineForm::constant(1), -1));
                 let moved = digits.last().and_then(|digit| digit.plus(&byte, 1));
                 if let (Some(last), Some(moved)) = (last, moved) {
                     digits.pop();
@@ -330,7 +330,7 @@ impl Reader<'_, '_, '_> {
         };
         let address = self.numbers.address(pointer, site, self.symbols);
         let bytes = match bytes {
-            Width::Fixed(bytes) => i64::try_from(bytes).ok().map(Form::constant),
+            Width::Fixed(bytes) => i64::try_from(bytes).ok().map(AffineForm::constant),
             Width::Given(length) => self.numbers.length(length, site).and_then(|found| found.to_form()),
             Width::Whole => None,
         };

@@ -226,7 +226,7 @@ impl Analysis {
 
     /// Leaves dominators as they are until [`settle`](Analysis::settle), which then costs what
     /// making them costs: for changes all over a function.
-    pub fn put_off(&mut self) {
+    pub fn defer_updates(&mut self) {
         if self.upkeep == Upkeep::AtOnce {
             self.upkeep = Upkeep::Later(false);
         }

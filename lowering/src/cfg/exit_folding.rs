@@ -18,7 +18,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
 
@@ -50,7 +50,7 @@ pub fn fold_exits(function: &mut Body, checks: bool) -> (Analysis, Folded) {
             break;
         }
         done.branches += found.len();
-        analysis.put_off();
+        analysis.defer_updates();
         for (block, ending) in found {
             end_block(function, block, &ending);
             analysis.branch_changed(function, block);
@@ -176,7 +176,7 @@ fn folded_switch(function: &Body, op: Op, facts: &Facts, leaves: impl Fn(Block) 
 const NAME: &str = "fold-loop-exits";
 
 /// The form: no way out of a loop is known never to be taken, and everything can be reached.
-pub static FORM: Form = Form { name: NAME, check, make: || Box::new(FoldLoopExits) };
+pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(FoldLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     match never_taken(function, &Analysis::of(function)).first() {
@@ -204,7 +204,7 @@ impl Pass for FoldLoopExits {
         NAME
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         const { &[&FORM] }
     }
 

@@ -18,14 +18,15 @@
 use hashbrown::HashSet;
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op};
 
 use super::Analysis;
 use super::branch::all_known;
+use super::constants::Constants;
 use super::edit::erase_unreachable;
-use super::hub::{Constants, by_branch, lead_through_hub, part_edges};
+use super::hub::{by_branch, lead_through_hub, part_edges};
 
 /// Gives every irreducible cycle of a function a header. The analysis that is returned holds for
 /// what the function is then; with it how many cycles that were.
@@ -35,7 +36,7 @@ pub fn fix_irreducible(function: &mut Body, checks: bool) -> (Analysis, usize) {
     let cycles = cycles_of(function);
     let (mut fixed, mut constants) = (0, Constants::default());
     let mut pending: Vec<CycleId> = cycles.top().to_vec();
-    analysis.put_off();
+    analysis.defer_updates();
     while let Some(id) = pending.pop() {
         pending.extend(&cycles.get(id).children);
         if !cycles.get(id).is_reducible() {
@@ -88,7 +89,7 @@ fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, 
 const NAME: &str = "fix-irreducible";
 
 /// The form: every cycle is a natural loop.
-pub static FORM: Form = Form { name: NAME, check, make: || Box::new(FixIrreducible) };
+pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(FixIrreducible) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     let flow = ControlFlow::of(function, function.region(function.root(), 0));
@@ -122,7 +123,7 @@ impl Pass for FixIrreducible {
         NAME
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         const { &[&FORM] }
     }
 

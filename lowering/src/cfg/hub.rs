@@ -6,12 +6,12 @@
 //! many edges to many targets costs the edges times the arguments of one target, not of all.
 
 use hashbrown::HashMap;
-use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
+use loomir_ir::{Block, Body, Op, Type, Value};
 
 use super::Analysis;
 use super::branch::{Ending, Target, change_operands, end_block, successor_operands};
+use super::constants::Constants;
 
 /// Lets edges, given by branch and number of the successor, lead through a new block, which is in
 /// `innermost` and the loops around it and stands behind `after`. Edges of one branch have one
@@ -117,38 +117,6 @@ impl Places {
             *taken += 1;
         }
         places
-    }
-}
-
-/// What branches hand on besides what the targets get: constants at the start of the function, each
-/// once for all its uses.
-#[derive(Default)]
-pub(super) struct Constants {
-    /// By type, and the way that is meant; without, poison.
-    known: HashMap<(Type, Option<usize>), Value>,
-}
-
-impl Constants {
-    /// The constant of a type for a way, the first of which is the one of a condition that is true;
-    /// poison for none.
-    pub(super) fn get(&mut self, function: &mut Body, ty: Type, way: Option<usize>) -> Value {
-        *self.known.entry((ty, way)).or_insert_with(|| {
-            let region = function.region(function.root(), 0);
-            let entry = function.entry_block(region).expect("a function with branches has blocks");
-            let mut builder = Builder::new(function, InsertPoint::Start(entry));
-            let ctx = builder.ctx();
-            let state = match way {
-                None => builder.state(llvm::PoisonOp::DEF),
-                Some(way) => {
-                    let value = match ty {
-                        Type::I1 => ctx.bool_attr(way == 0),
-                        _ => ctx.int_attr(ty, way as i128),
-                    };
-                    builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", value)
-                }
-            };
-            builder.value(state.results(&[ty]))
-        })
     }
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 
@@ -161,7 +161,7 @@ impl<'a> Arrivals<'a> {
 const NAME: &str = "lcssa";
 
 /// The form.
-pub static FORM: Form = Form { name: NAME, check, make: || Box::new(Lcssa) };
+pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(Lcssa) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     let analysis = Analysis::of(function);
@@ -195,15 +195,15 @@ impl Pass for Lcssa {
         NAME
     }
 
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM] }
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         const { &[&FORM] }
     }
 
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM] }
     }
 

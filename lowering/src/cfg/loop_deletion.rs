@@ -23,7 +23,7 @@
 use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Value};
@@ -76,7 +76,7 @@ pub fn delete_loops(function: &mut Body, analysis: &mut Analysis, finite: &dyn F
             return deleted;
         }
         deleted += found.len();
-        analysis.put_off();
+        analysis.defer_updates();
         let exits: Vec<Block> = found.iter().filter_map(|idle| Some(idle.exit.as_ref()?.block)).collect();
         for idle in found {
             let ending = match idle.exit {
@@ -241,7 +241,7 @@ fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
 const NAME: &str = "loop-deletion";
 
 /// The form: no loop is known to do nothing. It comes with loop-simplify form and closed loops.
-pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopDeletion) };
+pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(LoopDeletion) };
 
 fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {
     let analysis = Analysis::of(function);
@@ -267,15 +267,15 @@ impl Pass for LoopDeletion {
         NAME
     }
 
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM, &lcssa::FORM] }
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         const { &[&FORM] }
     }
 
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM, &lcssa::FORM] }
     }
 

@@ -32,7 +32,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{EditLimit, Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, EditLimit, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 use loomir_transforms::fusion::Profitability;
@@ -40,8 +40,8 @@ use loomir_transforms::legality::ApprovedPlan;
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Adjacent, Candidate, between, following};
-use distribute::Rest;
-use finals::Finals;
+use distribute::Remainder;
+use exit_values::Finals;
 use proposal::Past;
 use remarks::Missed;
 use reorder::{Change, Reordered};
@@ -50,23 +50,23 @@ pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
-use super::hub::Constants;
+use super::constants::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod apart;
-mod backwards;
 mod candidate;
-mod computed;
 mod def_use;
 mod distribute;
-mod finals;
+mod exit_values;
+mod expander;
 mod interchange;
 mod motion;
 mod plan;
 mod proposal;
+mod remainder;
 mod remarks;
 mod reorder;
-mod rest;
+mod reverse;
 mod rewire;
 mod strategy;
 mod summary;
@@ -152,7 +152,7 @@ pub fn fuse_loops(
     while pending.iter().any(|(_, siblings): &Level| !siblings.is_empty()) {
         let adjacent = Adjacent::of(function, analysis);
         let summaries = Summaries::of(function, analysis, symbols, &adjacent, options.whole);
-        analysis.put_off();
+        analysis.defer_updates();
         let mut fusion = Fusion::new(function, analysis, summaries, options);
         fusion.report = report;
         pending = fusion.levels(pending);
@@ -174,7 +174,7 @@ pub fn fuse_pair(
     let mut asked = Adjacent::default();
     pair.iter().for_each(|id| asked.add(analysis, *id));
     let summaries = Summaries::of(function, analysis, symbols, &asked, options.whole);
-    analysis.put_off();
+    analysis.defer_updates();
     let mut fusion = Fusion::new(function, analysis, summaries, options);
     fusion.siblings(depth as u32, pair.to_vec());
     let Fusion { report, .. } = fusion;
@@ -233,7 +233,7 @@ impl Group {
         if self.start == 0 {
             return Some(None);
         }
-        let nest = self.summary.nest.delayed(depth, -i64::from(self.start))?;
+        let nest = self.summary.nest.shifted(depth, -i64::from(self.start))?;
         let summary = Summary { nest, ..self.summary.clone() };
         Some(Some(Group::of(self.place, self.candidate.clone(), summary)))
     }
@@ -337,7 +337,7 @@ impl<'f> Fusion<'f> {
             _ => self.plan(depth, first, second),
         };
         let (plan, tested, reordered) = match (plan, round) {
-            (Ok(plan), Round::Plain) if plan.plan().rests.behind != [false; 2] => return None,
+            (Ok(plan), Round::Plain) if plan.plan().remainders.behind != [false; 2] => return None,
             (Ok(plan), _) => (plan, None, None),
             (Err(missed), Round::Plain) => {
                 second.missed = Some(missed);
@@ -365,9 +365,9 @@ impl<'f> Fusion<'f> {
         self.report.hoisted += plan.hoisted().count();
         self.report.sunk += plan.sunk().count();
         self.report.kept += plan.motion.kept.len();
-        self.report.peeled += plan.rests.peeled as usize;
+        self.report.peeled += plan.remainders.peeled as usize;
         self.report.fused += 1;
-        let is_backwards = matches!(change, Some(Change::Backwards(_)));
+        let is_backwards = matches!(change, Some(Change::Reversed(_)));
         let is_interchanged = matches!(change, Some(Change::Interchanged(_)));
         self.report.reversed += usize::from(is_backwards);
         self.report.interchanged += usize::from(is_interchanged);
@@ -386,7 +386,7 @@ impl<'f> Fusion<'f> {
         first: &mut Group,
         second: &Group,
         approved: &ApprovedPlan<Plan>,
-        rest: Option<(Change, (Rest, Summary))>,
+        rest: Option<(Change, (Remainder, Summary))>,
     ) -> Option<Option<Group>> {
         let plan = approved.plan();
         let pair = [&first.candidate, &second.candidate];
@@ -402,7 +402,7 @@ impl<'f> Fusion<'f> {
             let touched = self.summaries.touched(*op, depth);
             touched.into_iter().for_each(|nest| summary.nest.merge(nest));
         }
-        summary.finals = if plan.rests.is_nothing() { finals } else { Finals::default() };
+        summary.finals = if plan.remainders.is_nothing() { finals } else { Finals::default() };
         let mut behind = None;
         if let Some((Change::Distributed(which, _), rest)) = rest {
             self.report.distributed += 1;
@@ -411,11 +411,11 @@ impl<'f> Fusion<'f> {
         }
         self.analysis.step(self.function, NAME);
         (first.missed, first.has_grown) = (None, true);
-        first.start += plan.rests.peeled;
-        if !plan.rests.is_nothing() {
+        first.start += plan.remainders.peeled;
+        if !plan.remainders.is_nothing() {
             summary.last = None;
         }
-        if plan.rests.peeled > 0 {
+        if plan.remainders.peeled > 0 {
             summary.variable = None;
             summary.counters.clear();
         }
@@ -485,14 +485,14 @@ impl Pass for LoopFusion {
         NAME
     }
 
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         match self.reshapes {
             true => const { &[&loop_simplify::FORM, &lcssa::FORM, &loop_rotate::FORM] },
             false => &[],
         }
     }
 
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         match self.reshapes {
             true => const { &[&loop_simplify::FORM, &lcssa::FORM, &loop_rotate::FORM] },
             false => &[],

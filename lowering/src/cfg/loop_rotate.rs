@@ -29,7 +29,7 @@
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::opdef::Trait;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Mapping, Op, Value};
 
@@ -69,7 +69,7 @@ pub fn loop_rotate(
     max_header_size: usize,
 ) -> Rotated {
     let mut done = Rotated::default();
-    analysis.put_off();
+    analysis.defer_updates();
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     for id in loops {
         let rotates = shape(function, analysis, symbols, id, max_header_size).is_some();
@@ -331,8 +331,8 @@ const NAME: &str = "loop-rotate";
 
 /// The form: loops are tested at their end, if their header may be copied and leads out of them. It
 /// comes with loop-simplify form and closed loops.
-pub static FORM: Form =
-    Form { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
+pub static FORM: CanonicalForm =
+    CanonicalForm { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
 
 fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {
     loops_out_of_form(function, |analysis, id| {
@@ -362,18 +362,18 @@ impl Pass for LoopRotate {
         NAME
     }
 
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM, &lcssa::FORM] }
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         match self.max_header_size {
             MAX_HEADER_SIZE.. => const { &[&FORM] },
             _ => &[],
         }
     }
 
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM, &lcssa::FORM] }
     }
 

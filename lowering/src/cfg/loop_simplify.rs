@@ -19,7 +19,7 @@
 
 use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
@@ -54,7 +54,7 @@ pub struct Simplified {
 pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -> (Analysis, Simplified) {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     let mut analysis = Analysis::of(function).checked(checks);
-    analysis.put_off();
+    analysis.defer_updates();
     // Inner loops are taken from the end.
     let mut pending = analysis.loops().outer_first();
     while let Some(id) = pending.pop() {
@@ -224,7 +224,7 @@ fn edges_into(
 const NAME: &str = "loop-simplify";
 
 /// The form: what it asks of each loop, and that there is nothing but what the entry reaches.
-pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopSimplify) };
+pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(LoopSimplify) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     if let Some(block) = unreachable_blocks(function).first() {
@@ -258,7 +258,7 @@ impl Pass for LoopSimplify {
         NAME
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         const { &[&FORM] }
     }
 

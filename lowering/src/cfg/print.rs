@@ -136,11 +136,11 @@ impl Printer<'_> {
 
     fn cycles(&mut self, function: &str) {
         let _ = writeln!(self.text, "CycleInfo for function: {function}");
-        let forest = CycleForest::new(self.flow.graph(), self.flow.reversed(), 0);
-        let mut pending: Vec<CycleId> = forest.top().iter().rev().copied().collect();
+        let trees = CycleForest::new(self.flow.graph(), self.flow.reversed(), 0);
+        let mut pending: Vec<CycleId> = trees.top().iter().rev().copied().collect();
         while let Some(id) = pending.pop() {
-            self.one_cycle(forest.get(id));
-            pending.extend(forest.get(id).children.iter().rev());
+            self.one_cycle(trees.get(id));
+            pending.extend(trees.get(id).children.iter().rev());
         }
     }
 

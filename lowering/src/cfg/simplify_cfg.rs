@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
 use loomir_ir::graph::ControlFlow;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 
 use super::arguments::fold_arguments;
@@ -315,8 +315,8 @@ impl Pass for SimplifyCfg {
         NAME
     }
 
-    fn preserves(&self) -> &[&'static Form] {
-        const KEPT: &[&Form] =
+    fn preserves(&self) -> &[&'static CanonicalForm] {
+        const KEPT: &[&CanonicalForm] =
             &[&loop_simplify::FORM, &lcssa::FORM, &fix_irreducible::FORM, &unify_loop_exits::FORM];
         if self.keep_loops { KEPT } else { &[] }
     }

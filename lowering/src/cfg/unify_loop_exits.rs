@@ -14,19 +14,20 @@
 
 use hashbrown::HashMap;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{CanonicalForm, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Type, Value};
 
 use super::branch::{Ending, Target, case_values, end_block, set_successor_operands, targets};
-use super::hub::{Constants, are_one, by_branch, lead_through_hub};
+use super::constants::Constants;
+use super::hub::{are_one, by_branch, lead_through_hub};
 use super::roles::Roles;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
 /// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got
 /// one.
 pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
-    analysis.put_off();
+    analysis.defer_updates();
     let (mut unified, mut constants) = (0, Constants::default());
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     for id in loops {
@@ -126,7 +127,7 @@ const NAME: &str = "unify-loop-exits";
 
 /// The form: each loop leads to one block at most. It comes with loop-simplify form and closed
 /// loops.
-pub static FORM: Form = Form { name: NAME, check, make: || Box::new(UnifyLoopExits) };
+pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(UnifyLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     loops_out_of_form(function, |analysis, id| {
@@ -150,15 +151,15 @@ impl Pass for UnifyLoopExits {
         NAME
     }
 
-    fn requires(&self) -> &[&'static Form] {
+    fn requires(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM, &lcssa::FORM] }
     }
 
-    fn makes(&self) -> &[&'static Form] {
+    fn makes(&self) -> &[&'static CanonicalForm] {
         const { &[&FORM] }
     }
 
-    fn preserves(&self) -> &[&'static Form] {
+    fn preserves(&self) -> &[&'static CanonicalForm] {
         const { &[&loop_simplify::FORM, &lcssa::FORM] }
     }
 

@@ -13,14 +13,14 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Value};
 use loomir_lowering::cfg::Analysis;
-use loomir_lowering::cfg::accesses::dependence::Means;
+use loomir_lowering::cfg::accesses::dependence::DependenceOracle;
 use loomir_lowering::cfg::accesses::{Access, Accesses};
 use loomir_lowering::cfg::print::{Printed, print};
 use loomir_lowering::cfg::scev::ScalarEvolution;
 use loomir_transforms::access::base::{AliasMode, Base, Bases};
 use loomir_transforms::access::dependence::Polyhedral;
 use loomir_transforms::access::{Answer, Class, Order};
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 use loomir_transforms::polyhedra;
 use proptest::prelude::*;
 
@@ -342,7 +342,7 @@ impl Run<'_> {
         }
     }
 
-    fn evaluate(&self, form: &Form, iteration: &[i64]) -> Option<i64> {
+    fn evaluate(&self, form: &AffineForm, iteration: &[i64]) -> Option<i64> {
         let level = |level: u32| iteration.get(level as usize).copied().or(Some(0));
         form.evaluate(&level, &|value| self.number(value))
     }
@@ -382,7 +382,7 @@ impl Run<'_> {
 }
 
 fn has_no_names(access: &Access) -> bool {
-    let is_plain = |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Param(_)));
+    let is_plain = |form: &AffineForm| form.all_atoms(&|atom| !matches!(atom, Atom::Param(_)));
     access.classes.iter().all(|class| {
         class.domain.constraints.iter().chain(class.subscripts.iter().flatten().flatten()).all(is_plain)
     })
@@ -406,7 +406,7 @@ fn check(choices: &[u8], held: &mut Held) -> Result<(), String> {
     let accesses = Accesses::of(&SymbolTable::of(&module), &mut scev);
     let bases = Bases::new(function, AliasMode::May);
     let limits = polyhedra::Limits::default();
-    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &limits };
+    let oracle = DependenceOracle { bases: &bases, dependence: &Polyhedral, limits: &limits };
     for (n, m, k) in [(0, 0, 3), (3, 5, 1), (5, 4, 0), (2, -1, -2), (4, 6, 5)] {
         let spec = |text: &str| ArgSpec::parse(&ctx, text).expect("an argument");
         let specs = [
@@ -417,7 +417,7 @@ fn check(choices: &[u8], held: &mut Held) -> Result<(), String> {
         ];
         let limits = Limits { steps: 3000, ..Limits::default() };
         let Ok((_, trace)) = interp::run_tracing(&module, "f", &specs, &limits) else { continue };
-        one_run(function, &analysis, &accesses, &trace, &means, held)
+        one_run(function, &analysis, &accesses, &trace, &oracle, held)
             .map_err(|error| format!("{error}\nwith {n} {m} {k}\n{source}"))?;
     }
     Ok(())
@@ -428,7 +428,7 @@ fn one_run(
     analysis: &Analysis,
     accesses: &Accesses<'_>,
     trace: &[Event],
-    means: &Means<'_>,
+    oracle: &DependenceOracle<'_>,
     held: &mut Held,
 ) -> Result<(), String> {
     let mut run = Run {
@@ -513,7 +513,7 @@ fn one_run(
     }
     for (x, a) in accesses.all.iter().enumerate() {
         for (y, b) in accesses.all.iter().enumerate() {
-            let said = accesses.directions(a, b, means);
+            let said = accesses.directions(a, b, oracle);
             let seen = met.remove(&(x, y)).unwrap_or_default();
             for orders in &seen {
                 held.met += 1;
@@ -526,7 +526,7 @@ fn one_run(
             }
             for orders in said {
                 let order: Vec<(u32, Order)> = (0..).zip(orders.iter().copied()).collect();
-                if matches!(accesses.meet(a, b, 0, &order, means), Answer::At(_)) {
+                if matches!(accesses.meet(a, b, 0, &order, oracle), Answer::At(_)) {
                     held.exact_directions += 1;
                     if !seen.contains(&orders) {
                         return Err(format!("accesses {x} and {y} do not meet {orders:?}"));

@@ -17,15 +17,15 @@ use loomir_ir::text::parse;
 use loomir_ir::{Body, Context, OpDef};
 use loomir_lowering::cfg::Analysis;
 use loomir_lowering::cfg::accesses::Accesses;
-use loomir_lowering::cfg::accesses::dependence::Means;
+use loomir_lowering::cfg::accesses::dependence::DependenceOracle;
 use loomir_lowering::cfg::print::{Printed, print};
 use loomir_lowering::cfg::scev::ScalarEvolution;
 use loomir_lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine};
 use loomir_transforms::access::base::{AliasMode, Bases, Overlap};
 use loomir_transforms::access::dependence::{Dependence, Polyhedral};
 use loomir_transforms::access::locals::Locals;
-use loomir_transforms::access::{Analyses, Answer, Frame, Order, Question, Relation};
-use loomir_transforms::affine::Form;
+use loomir_transforms::access::{Analyses, Answer, LoopContext, Order, Question, Relation};
+use loomir_transforms::affine::AffineForm;
 use loomir_transforms::flow::timeline::{Access, Timeline};
 use loomir_transforms::legality::meeting::Meeting;
 use loomir_transforms::polyhedra::Limits;
@@ -84,13 +84,13 @@ fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
     }
     let meets = |first: usize, second: usize, shared: u32, order: &[(u32, Order)]| {
         let (a, b) = (&all[first].class, &all[second].class);
-        let levels: Vec<Form> = order.iter().map(|(level, _)| Form::level(*level)).collect();
+        let levels: Vec<AffineForm> = order.iter().map(|(level, _)| AffineForm::level(*level)).collect();
         let relations: Vec<Relation<'_>> = levels
             .iter()
             .zip(order)
             .map(|(level, (_, is))| Relation { first: level, is: *is, second: level })
             .collect();
-        let frame = Frame {
+        let loop_context = LoopContext {
             depth: shared,
             constraints: timeline.around.clone(),
             exact: true,
@@ -101,7 +101,7 @@ fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
         Polyhedral.meet(&Question {
             first: a,
             second: b,
-            frame: &frame,
+            loop_context: &loop_context,
             equal: &meeting.pairs,
             order: &relations,
             shown: &[],
@@ -129,7 +129,7 @@ fn of_graph(module: &Body, function: &Body, asked: &[(usize, usize)], stand: &[(
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::default());
     let accesses = Accesses::of(&SymbolTable::of(module), &mut scev);
     let bases = Bases::new(function, AliasMode::May);
-    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &Limits::default() };
+    let oracle = DependenceOracle { bases: &bases, dependence: &Polyhedral, limits: &Limits::default() };
     let is_simple = |op| function.is(op, llvm::LoadOp::DEF) || function.is(op, llvm::StoreOp::DEF);
     let all: Vec<_> = accesses.all.iter().filter(|access| is_simple(access.op)).collect();
     let own: Vec<(bool, u32)> =
@@ -137,7 +137,7 @@ fn of_graph(module: &Body, function: &Body, asked: &[(usize, usize)], stand: &[(
     let asked = if own == stand { asked } else { &[] };
     let answers = asked.iter().map(|(first, second)| {
         let (first, second) = (all[*first], all[*second]);
-        directions(first.common(second), |shared, order| accesses.meet(first, second, shared, order, &means))
+        directions(first.common(second), |shared, order| accesses.meet(first, second, shared, order, &oracle))
     });
     let pairs = answers.collect();
     Said { accesses: own, pairs }

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::base::Base;
 use super::updates::Reduction;
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::affine::system::Instances;
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
@@ -18,7 +18,7 @@ pub struct Domain {
     /// The number of levels.
     pub levels: u32,
     /// Forms that are not negative.
-    pub constraints: Vec<Form>,
+    pub constraints: Vec<AffineForm>,
     /// True if these are all constraints.
     pub exact: bool,
 }
@@ -58,9 +58,9 @@ pub struct Class {
     /// The memref whose elements the subscripts name; `None` for elements of the base, a global.
     pub origin: Option<Value>,
     /// The sizes of all dimensions but the first, where they are not those of the origin's type.
-    pub sizes: Vec<Form>,
+    pub sizes: Vec<AffineForm>,
     /// One form a dimension, `None` where it is not affine. `None` altogether: the whole object.
-    pub subscripts: Option<Vec<Option<Form>>>,
+    pub subscripts: Option<Vec<Option<AffineForm>>>,
     /// True for a write.
     pub writes: bool,
     /// The reduction of whose [update](super::updates) of an element it is a part.
@@ -75,9 +75,9 @@ pub struct Space {
     /// The bounds as they are.
     pub bounds: LoopBounds,
     /// The one lower bound, if it is affine.
-    pub lower: Option<Form>,
+    pub lower: Option<AffineForm>,
     /// The upper bounds; `None` where one is not affine.
-    pub uppers: Vec<Option<Form>>,
+    pub uppers: Vec<Option<AffineForm>>,
     /// The step, if it is a positive constant.
     pub step: Option<i64>,
     /// True if its variable is compared as unsigned.
@@ -85,7 +85,7 @@ pub struct Space {
     /// Its variable. The loop's own level counts iterations if there is one affine lower bound and
     /// a constant step. Otherwise the level is the variable itself, which has no form if it is
     /// unsigned.
-    pub variable: Option<Form>,
+    pub variable: Option<AffineForm>,
     /// Forms that are not negative, and whether they are all there is to say.
     pub domain: Domain,
 }
@@ -97,12 +97,12 @@ impl Space {
     }
 
     /// Its lower and upper bounds, those that are affine.
-    pub fn bounds(&self) -> impl Iterator<Item = &Form> {
+    pub fn bounds(&self) -> impl Iterator<Item = &AffineForm> {
         self.lower.iter().chain(self.uppers.iter().flatten())
     }
 
     /// `upper - lower` for each upper bound, if all are affine.
-    pub fn extents(&self) -> Option<Vec<Form>> {
+    pub fn extents(&self) -> Option<Vec<AffineForm>> {
         let lower = self.lower.as_ref()?;
         self.uppers.iter().map(|upper| upper.as_ref()?.minus(lower)).collect()
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use loomir_polyhedra::{Emptiness, Limits, Point};
 
 use super::Class;
-use crate::access::Frame;
+use crate::access::LoopContext;
 use crate::affine::system::{Pair, Side};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
 mod differences;
 mod directions;
@@ -30,7 +30,7 @@ pub trait Dependence: fmt::Debug + Send + Sync {
     /// Forms over those parameters that `is_kept` accepts, and over nothing else, none of which is
     /// negative wherever there are two instances as asked. So if one of them is, there are none.
     /// Nothing if that is not known.
-    fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
+    fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<AffineForm>> {
         let _ = (question, is_kept);
         None
     }
@@ -45,14 +45,14 @@ pub struct Question<'q> {
     /// The second access.
     pub second: &'q Class,
     /// The loops around both, whose levels they share.
-    pub frame: &'q Frame,
+    pub loop_context: &'q LoopContext,
     /// Subscripts of the first and of the second, equal where both touch one element. What is not
     /// known of that is not said.
-    pub equal: &'q [(&'q Form, &'q Form)],
+    pub equal: &'q [(&'q AffineForm, &'q AffineForm)],
     /// All of these hold.
     pub order: &'q [Relation<'q>],
     /// Forms that an example is to give values of.
-    pub shown: &'q [&'q Form],
+    pub shown: &'q [&'q AffineForm],
     /// What the answer may cost.
     pub limits: &'q Limits,
 }
@@ -60,11 +60,12 @@ pub struct Question<'q> {
 impl Question<'_> {
     /// The pairs of instances as asked.
     fn pairs(&self) -> Pair {
-        let Question { first, second, frame, equal, order, shown, .. } = *self;
-        let forms: Vec<&Form> =
+        let Question { first, second, loop_context, equal, order, shown, .. } = *self;
+        let forms: Vec<&AffineForm> =
             shown.iter().copied().chain(order.iter().flat_map(|one| [one.first, one.second])).collect();
         let (own, others) = (first.domain.instances(), second.domain.instances());
-        let mut pair = Pair::with_forms(own, others, frame.depth, &frame.constraints, equal, &forms);
+        let mut pair =
+            Pair::with_forms(own, others, loop_context.depth, &loop_context.constraints, equal, &forms);
         for Relation { first, is, second } in order {
             let (x, y) = (pair.affine(first, Side::First), pair.affine(second, Side::Second));
             match is {
@@ -82,11 +83,11 @@ impl Question<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Relation<'q> {
     /// Of the first instance.
-    pub first: &'q Form,
+    pub first: &'q AffineForm,
     /// How it lies to the other.
     pub is: Order,
     /// Of the second instance.
-    pub second: &'q Form,
+    pub second: &'q AffineForm,
 }
 
 /// An order of two numbers.
@@ -123,7 +124,7 @@ pub struct Example {
 impl Example {
     /// What a form over the levels of one of the instances is; nothing if it has a parameter that
     /// is not among those of the question, or does not fit 64 bits.
-    pub fn value(&self, form: &Form, side: Side) -> Option<i64> {
+    pub fn value(&self, form: &AffineForm, side: Side) -> Option<i64> {
         self.pair.value(&self.point, form, side)
     }
 }
@@ -202,15 +203,15 @@ impl Dependence for Polyhedral {
             return Answer::Never;
         }
         let pair = question.pairs();
-        match pair.system.is_empty(&question.frame.facts, question.limits) {
+        match pair.system.is_empty(&question.loop_context.facts, question.limits) {
             Emptiness::Empty => Answer::Never,
             Emptiness::NonEmpty(point) => Answer::At(Box::new(Example { pair, point })),
             Emptiness::Unknown(_) => Answer::Unknown,
         }
     }
 
-    fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
-        question.pairs().system.shadow(&question.frame.facts, is_kept)
+    fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<AffineForm>> {
+        question.pairs().system.shadow(&question.loop_context.facts, is_kept)
     }
 }
 

@@ -13,7 +13,7 @@ use loomir_ir::{Attr, AttrKind, Body, Context, DYNAMIC, Type, TypeKind, Value};
 
 use super::Domain;
 use super::base::{Base, Bases};
-use crate::affine::{Atom, Form, Forms};
+use crate::affine::{AffineForm, Atom, Forms};
 use digits::Digits;
 
 mod digits;
@@ -38,9 +38,9 @@ pub struct Elements {
     pub origin: Value,
     /// The sizes of all dimensions but the first, if they are not those of the origin's type: forms
     /// over parameters alone.
-    pub sizes: Vec<Form>,
+    pub sizes: Vec<AffineForm>,
     /// One form for each dimension, `None` where it is not affine.
-    pub subscripts: Vec<Option<Form>>,
+    pub subscripts: Vec<Option<AffineForm>>,
 }
 
 /// An access that is located.
@@ -61,7 +61,7 @@ pub struct Site<'s, 'b> {
     /// these are said loop by loop.
     pub domain: &'s Domain,
     /// For each loop around, from the outside, forms that are not negative.
-    pub around: &'s [Vec<Form>],
+    pub around: &'s [Vec<AffineForm>],
 }
 
 impl Site<'_, '_> {
@@ -72,7 +72,7 @@ impl Site<'_, '_> {
     }
 
     /// True if a form uses a value that is a product, or what may be one.
-    fn has_product(&self, form: &Form) -> bool {
+    fn has_product(&self, form: &AffineForm) -> bool {
         let is_one = |value: Value| {
             let op = self.body.defining_op(value);
             op.is_some_and(|op| {
@@ -111,7 +111,7 @@ impl Accesses for Delinearized {
         }
         let subscripts = site.forms.of_accessed(&site.access.subscripts);
         let by_itself = Elements { origin: site.origin, sizes: Vec::new(), subscripts };
-        let is_product = |form: &Option<Form>| form.as_ref().is_none_or(|form| site.has_product(form));
+        let is_product = |form: &Option<AffineForm>| form.as_ref().is_none_or(|form| site.has_product(form));
         if !matches!(&by_itself.subscripts[..], [one] if is_product(one)) {
             return Some(by_itself);
         }

@@ -32,7 +32,7 @@ use super::updates::{Reduction, updates_by};
 use crate::affine::classes::may_be_poison;
 use crate::affine::condition::Condition;
 use crate::affine::surroundings::Surroundings;
-use crate::affine::{Form, Forms};
+use crate::affine::{AffineForm, Forms};
 
 /// Reads what operations touch, off their interfaces.
 pub struct Reader<'b> {
@@ -44,7 +44,7 @@ pub struct Reader<'b> {
     /// True if arguments of the function are taken not to be poison.
     trusts_arguments: bool,
     /// For each loop around what was looked at last, from the outside, forms that are not negative.
-    around: Vec<Vec<Form>>,
+    around: Vec<Vec<AffineForm>>,
     /// All iterations of so many loops.
     everywhere: Vec<Arc<Domain>>,
 }
@@ -104,7 +104,7 @@ impl<'b> Reader<'b> {
         let mut lowers = self.forms.of_bound(&bounds.lower);
         let uppers = self.forms.of_bound(&bounds.upper);
         let step = self.forms.of_step(bounds.step);
-        let level = Form::level(depth);
+        let level = AffineForm::level(depth);
         let mut domain = Domain { levels: depth + 1, constraints: Vec::new(), exact: !unsigned };
         let single = if lowers.len() == 1 { lowers[0].clone() } else { None };
         let counted = match (&single, step) {
@@ -129,7 +129,7 @@ impl<'b> Reader<'b> {
         if let Some(variable) = &variable {
             for upper in &uppers {
                 let last = upper.as_ref().and_then(|upper| upper.minus(variable));
-                push(&mut domain, last.and_then(|f| f.plus(&Form::constant(1), -1)));
+                push(&mut domain, last.and_then(|f| f.plus(&AffineForm::constant(1), -1)));
             }
         }
         if let Some(value) = induction {
@@ -339,7 +339,7 @@ pub fn header_may_be_undefined(body: &Body, op: Op, trusts_arguments: bool) -> b
         || body.operands(op).take(decides).any(|value| may_be_poison(body, value, trusts_arguments))
 }
 
-fn push(domain: &mut Domain, constraint: Option<Form>) {
+fn push(domain: &mut Domain, constraint: Option<AffineForm>) {
     match constraint {
         Some(constraint) => domain.constraints.push(constraint),
         None => domain.exact = false,

@@ -57,7 +57,7 @@ impl Callees {
         // to call itself.
         let unfinished = |name: &Name| (*name, Summary::unknown(Reason::Recursive));
         let callees = Callees { summaries: order.iter().map(unfinished).collect() };
-        let mut analyses = Analyses::default().knowing(&Arc::new(callees));
+        let mut analyses = Analyses::default().with_callees(&Arc::new(callees));
         for name in order {
             let function = functions.get(&name).copied().flatten();
             let summary = match function.and_then(|op| module.nested(op)) {

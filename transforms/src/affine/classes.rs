@@ -33,7 +33,7 @@ use super::operation::{Binary, Operation, has_flags};
 use super::range::{Range, fits, width};
 use super::saturation::Saturation;
 use super::word::{Expression, Word};
-use super::{Atom, Form, Forms};
+use super::{AffineForm, Atom, Forms};
 
 /// Most operations of an expression that are looked into.
 const MAX_EXPRESSION: usize = 32;
@@ -42,14 +42,14 @@ const MAX_EXPRESSION: usize = 32;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Key {
     /// A polynomial modulo 2 to the power of a width.
-    Ring(Form, u32),
+    Ring(AffineForm, u32),
     /// An operation, by its name, with attributes, the type of its result and operands.
     Alike(Name, [Dict; 2], Type, Vec<Operand>),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Operand {
-    Word(Form, u32),
+    Word(AffineForm, u32),
     Other(Value),
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Classes {
 /// What stands for a class, and what makes it poison.
 #[derive(Clone)]
 struct Member {
-    form: Form,
+    form: AffineForm,
     /// It is poison only if one of these is.
     may: HashSet<Value>,
     /// If one of these is poison, so is it.
@@ -84,9 +84,9 @@ struct Member {
 impl Forms<'_> {
     /// The form of a value that is a parameter and, as far as one sees, not affine: the name of its
     /// class; what is proved equal, if that is a form.
-    pub(super) fn name(&mut self, value: Value, fuel: usize) -> Form {
+    pub(super) fn name(&mut self, value: Value, fuel: usize) -> AffineForm {
         let body = self.body;
-        let own = Form::atom(Atom::Param(value));
+        let own = AffineForm::atom(Atom::Param(value));
         let key = body.defining_op(value).filter(|_| fuel > 0).and_then(|op| self.key(op, value, fuel - 1));
         let Some(key) = key else {
             self.named.push(value);
@@ -112,7 +112,7 @@ impl Forms<'_> {
 
     /// Notes that a value has a form that is made of other values' names, for what is proved equal
     /// to it.
-    pub(super) fn note(&mut self, value: Value, form: &Form, fuel: usize) {
+    pub(super) fn note(&mut self, value: Value, form: &AffineForm, fuel: usize) {
         let body = self.body;
         let is_computed = |value: &Value| {
             let op = body.defining_op(*value).and_then(|op| Operation::of(body, op));
@@ -144,7 +144,13 @@ impl Forms<'_> {
 
     /// The form of what an expression is proved equal to: a number, one of its leaves, or an
     /// earlier expression. If there is none, it is one for others.
-    fn proved(&mut self, value: Value, expression: Expression, member: Member, fuel: usize) -> Option<Form> {
+    fn proved(
+        &mut self,
+        value: Value,
+        expression: Expression,
+        member: Member,
+        fuel: usize,
+    ) -> Option<AffineForm> {
         let leaves: Vec<Value> = expression.leaves.clone();
         // A leaf of another width that does not fit is cut off.
         let whole = (-(1i128 << (expression.width - 1)), (1i128 << (expression.width - 1)) - 1);
@@ -159,12 +165,12 @@ impl Forms<'_> {
         if print.iter().all(|found| *found == Some(first))
             && self.are_equal(&expression, vec![Word::Number(first)], &ranges)
         {
-            return Some(Form::constant(first));
+            return Some(AffineForm::constant(first));
         }
         let body = self.body;
         let leaves_of = |leaf: u32| self::leaves(body, leaves[leaf as usize], Poison::Possible);
         for leaf in 0..leaves.len() as u32 {
-            let form = Form::atom(Atom::Param(leaves[leaf as usize]));
+            let form = AffineForm::atom(Atom::Param(leaves[leaf as usize]));
             let is_it = trials.iter().all(|trial| print[*trial as usize] == Some(sample(*trial, leaf)));
             let fits = known[leaf as usize].is_some();
             if is_it
@@ -228,7 +234,7 @@ impl Forms<'_> {
 }
 
 impl Member {
-    fn of(body: &Body, value: Value, form: Form) -> Member {
+    fn of(body: &Body, value: Value, form: AffineForm) -> Member {
         let [may, must] = [Poison::Possible, Poison::Certain].map(|how| leaves(body, value, how));
         Member { form, may, must }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loomir_ir::OpRef;
 
-use super::{Atom, Form};
+use super::{AffineForm, Atom};
 
 /// Closed forms of index values over the variables of loops and parameters.
 ///
@@ -14,11 +14,15 @@ use super::{Atom, Form};
 pub trait ClosedForms: fmt::Debug + Send + Sync {
     /// True if a form is followed that was computed from these. Forms of operands that are not
     /// followed are missing; of the results of operations that arithmetic knows none are given.
-    fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool;
+    fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool;
 
     /// The form of the one result of an operation that arithmetic does not know, `operand` being
     /// those of its operands.
-    fn of_result(&self, op: OpRef<'_>, operand: &mut dyn FnMut(usize) -> Option<Form>) -> Option<Form> {
+    fn of_result(
+        &self,
+        op: OpRef<'_>,
+        operand: &mut dyn FnMut(usize) -> Option<AffineForm>,
+    ) -> Option<AffineForm> {
         let _ = (op, operand);
         None
     }
@@ -37,19 +41,19 @@ pub struct Affine;
 pub struct Polyhedral;
 
 impl ClosedForms for Plain {
-    fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool {
+    fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool {
         form.as_constant().is_some() || operands.iter().flatten().any(|operand| operand == form)
     }
 }
 
 impl ClosedForms for Affine {
-    fn follows(&self, form: &Form, _: &[Option<Form>]) -> bool {
+    fn follows(&self, form: &AffineForm, _: &[Option<AffineForm>]) -> bool {
         !form.terms().iter().any(|(atom, _)| matches!(atom, Atom::FloorDiv(..)))
     }
 }
 
 impl ClosedForms for Polyhedral {
-    fn follows(&self, _: &Form, _: &[Option<Form>]) -> bool {
+    fn follows(&self, _: &AffineForm, _: &[Option<AffineForm>]) -> bool {
         true
     }
 }

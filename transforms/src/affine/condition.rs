@@ -16,7 +16,7 @@ use loomir_dialects::interfaces::{Decision, Subscripts};
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineMap, Op, Value};
 
-use super::{Form, Forms, MAX_CHAIN, width};
+use super::{AffineForm, Forms, MAX_CHAIN, width};
 
 /// Most constraints an outcome has; of further ones nothing is known.
 const MAX_CONSTRAINTS: usize = 16;
@@ -25,7 +25,7 @@ const MAX_CONSTRAINTS: usize = 16;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Outcome {
     /// Forms that are not negative then.
-    pub constraints: Vec<Form>,
+    pub constraints: Vec<AffineForm>,
     /// True if it comes out so wherever none of them is negative.
     pub exact: bool,
 }
@@ -44,7 +44,7 @@ impl Outcome {
     }
 
     /// So wherever none of these is negative.
-    fn exactly(constraints: Vec<Form>) -> Outcome {
+    fn exactly(constraints: Vec<AffineForm>) -> Outcome {
         Outcome { constraints, exact: true }
     }
 
@@ -89,7 +89,7 @@ impl Condition {
     fn constant(value: bool) -> Condition {
         let always = Condition {
             holds: Outcome::exactly(Vec::new()),
-            fails: Outcome::exactly(vec![Form::constant(-1)]),
+            fails: Outcome::exactly(vec![AffineForm::constant(-1)]),
         };
         if value { always } else { always.not() }
     }
@@ -108,8 +108,8 @@ impl Condition {
     }
 
     /// `form ≥ 0`.
-    fn at_least_zero(form: Form) -> Condition {
-        let fails = match form.times(-1).and_then(|negated| negated.plus(&Form::constant(1), -1)) {
+    fn at_least_zero(form: AffineForm) -> Condition {
+        let fails = match form.times(-1).and_then(|negated| negated.plus(&AffineForm::constant(1), -1)) {
             Some(negated) => Outcome::exactly(vec![negated]),
             None => Outcome::unknown(),
         };
@@ -117,7 +117,7 @@ impl Condition {
     }
 
     /// `form = 0`. What it fails for is no conjunction.
-    fn zero(form: Form) -> Condition {
+    fn zero(form: AffineForm) -> Condition {
         if let Some(number) = form.as_constant() {
             return Condition::constant(number == 0);
         }
@@ -203,9 +203,10 @@ impl Forms<'_> {
         let predicate = arith::CMPI_PREDICATE.value(body.ctx(), body.attr(op, "predicate")?)?;
         let is_never_negative = |this: &mut Self, value| this.range(value, MAX_CHAIN).0 >= 0;
         let (x, y) = (self.of(a)?, self.of(b)?);
-        let less =
-            |x: &Form, y: &Form| Some(Condition::at_least_zero(y.minus(x)?.plus(&Form::constant(1), -1)?));
-        let unsigned_less = |this: &mut Self, (a, x): (Value, &Form), (b, y): (Value, &Form)| {
+        let less = |x: &AffineForm, y: &AffineForm| {
+            Some(Condition::at_least_zero(y.minus(x)?.plus(&AffineForm::constant(1), -1)?))
+        };
+        let unsigned_less = |this: &mut Self, (a, x): (Value, &AffineForm), (b, y): (Value, &AffineForm)| {
             match (is_never_negative(this, a), is_never_negative(this, b)) {
                 (true, true) => less(x, y),
                 // A negative number is a great one: below `y ≥ 0` is what is in `0..y`, and at

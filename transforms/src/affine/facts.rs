@@ -20,7 +20,7 @@ use loomir_ir::Value;
 
 use super::operation::{Binary, Operation};
 use super::range::{Range, applied, both, of_product};
-use super::{Atom, Form, Forms, MAX_CHAIN};
+use super::{AffineForm, Atom, Forms, MAX_CHAIN};
 
 /// What is known of some parameters.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Facts {
 struct Fact {
     range: Range,
     /// Forms that are not negative.
-    relations: Vec<Form>,
+    relations: Vec<AffineForm>,
 }
 
 impl Facts {
@@ -44,7 +44,7 @@ impl Facts {
 
     /// Adds what is known of a parameter: the least and the greatest number it may be, and forms
     /// without levels that are not negative.
-    pub fn know(&mut self, value: Value, range: Range, relations: Vec<Form>) {
+    pub fn know(&mut self, value: Value, range: Range, relations: Vec<AffineForm>) {
         self.of.insert(value, Fact { range, relations });
     }
 
@@ -63,7 +63,7 @@ impl Facts {
 
     /// Forms without levels that are not negative, about a parameter or a product of such,
     /// likewise.
-    pub fn relations(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Vec<Form> {
+    pub fn relations(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Vec<AffineForm> {
         match unknown {
             Atom::Param(value) => self.of.get(value).map(|fact| fact.relations.clone()).unwrap_or_default(),
             Atom::Product(factors) => self.of_factors(unknown, factors, narrower).into_iter().collect(),
@@ -77,13 +77,13 @@ impl Facts {
         product: &Atom,
         factors: &[Value],
         narrower: &HashMap<Value, Range>,
-    ) -> Option<Form> {
+    ) -> Option<AffineForm> {
         let [x, y] = factors else { return None };
         let least = |value: &Value| i64::try_from(self.range_of(*value, narrower)?.0).ok();
         let (a, b) = (least(x)?, least(y)?);
-        let atom = |value: &Value| Form::atom(Atom::Param(*value));
-        let plane = Form::constant(a.checked_mul(b)?).plus(&atom(x), b.checked_neg()?)?;
-        plane.plus(&atom(y), a.checked_neg()?)?.plus(&Form::atom(product.clone()), 1)
+        let atom = |value: &Value| AffineForm::atom(Atom::Param(*value));
+        let plane = AffineForm::constant(a.checked_mul(b)?).plus(&atom(x), b.checked_neg()?)?;
+        plane.plus(&atom(y), a.checked_neg()?)?.plus(&AffineForm::atom(product.clone()), 1)
     }
 }
 
@@ -100,7 +100,7 @@ impl Forms<'_> {
             }
             let range = self.range_of(value);
             let mut relations = self.relations(value).unwrap_or_default();
-            let has_no_level = |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+            let has_no_level = |form: &AffineForm| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
             relations.retain(has_no_level);
             facts.know(value, range, relations);
         }
@@ -108,12 +108,12 @@ impl Forms<'_> {
     }
 
     /// Forms that are not negative, by what computes a value.
-    fn relations(&mut self, value: Value) -> Option<Vec<Form>> {
+    fn relations(&mut self, value: Value) -> Option<Vec<AffineForm>> {
         let body = self.body;
         let op = body.defining_op(value)?;
-        let own = Form::atom(Atom::Param(value));
-        let at_most = |bound: Option<Form>| bound.and_then(|bound| bound.minus(&own));
-        let at_least = |bound: Option<Form>| bound.and_then(|bound| own.minus(&bound));
+        let own = AffineForm::atom(Atom::Param(value));
+        let at_most = |bound: Option<AffineForm>| bound.and_then(|bound| bound.minus(&own));
+        let at_least = |bound: Option<AffineForm>| bound.and_then(|bound| own.minus(&bound));
         if body.is(op, affine::MinOp::DEF) || body.is(op, affine::MaxOp::DEF) {
             let least = body.is(op, affine::MinOp::DEF);
             let bounds = self.of_subscripts(&applied(body, op)?).into_iter();
@@ -141,7 +141,7 @@ impl Forms<'_> {
                 vec![at_most(of_a)]
             }
             Binary::RemS | Binary::RemU if a.0 >= 0 && b.0 >= 1 => {
-                vec![at_most(of_a), at_most(of_b.and_then(|b| b.plus(&Form::constant(1), -1)))]
+                vec![at_most(of_a), at_most(of_b.and_then(|b| b.plus(&AffineForm::constant(1), -1)))]
             }
             Binary::ShrS | Binary::ShrU if a.0 >= 0 => vec![at_most(of_a)],
             _ => Vec::new(),

@@ -18,7 +18,7 @@ use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Body, Op, Value, ValueDef};
 
 use super::operation::{Binary, Operation, has_no_signed_wrap};
-use super::{Atom, Form, Forms, MAX_CHAIN, fold_expr};
+use super::{AffineForm, Atom, Forms, MAX_CHAIN, fold_expr};
 
 /// A range of numbers, both ends included. What is out of reach has no end: it is `i128::MIN` below
 /// and `i128::MAX` above.
@@ -48,7 +48,7 @@ impl Forms<'_> {
     }
 
     /// A range of a form without levels.
-    pub(super) fn range_of_form(&mut self, form: &Form, fuel: usize) -> Option<Range> {
+    pub(super) fn range_of_form(&mut self, form: &AffineForm, fuel: usize) -> Option<Range> {
         of_form(form, &mut |unknown| self.range_of_unknown(unknown, fuel))
     }
 
@@ -59,7 +59,7 @@ impl Forms<'_> {
     }
 
     /// Takes into account that a form is not negative, if it is one of a single value.
-    pub(super) fn narrow(&mut self, constraint: &Form) {
+    pub(super) fn narrow(&mut self, constraint: &AffineForm) {
         let Some((value, said)) = of_one(constraint) else { return };
         let range = both(self.range(value, MAX_CHAIN), said);
         // What nothing satisfies is where nothing runs.
@@ -221,7 +221,7 @@ fn quotient(range: Range, divisor: i128) -> Range {
 }
 
 /// Returns a range of a form, given those of its levels, parameters and products.
-pub(crate) fn of_form(form: &Form, of: &mut dyn FnMut(&Atom) -> Option<Range>) -> Option<Range> {
+pub(crate) fn of_form(form: &AffineForm, of: &mut dyn FnMut(&Atom) -> Option<Range>) -> Option<Range> {
     let mut all: Range = (form.constant_part().into(), form.constant_part().into());
     for (atom, coefficient) in form.terms() {
         let atom = match atom {
@@ -246,7 +246,7 @@ pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
 
 /// What a form that is not negative says of a value, if it is one of a single value. Ends that it
 /// does not say are out of reach.
-pub fn of_one(form: &Form) -> Option<(Value, Range)> {
+pub fn of_one(form: &AffineForm) -> Option<(Value, Range)> {
     let [(Atom::Param(value), coefficient)] = form.terms() else { return None };
     let (constant, coefficient) = (i128::from(form.constant_part()), i128::from(*coefficient));
     // coefficient · value ≥ -constant

@@ -20,15 +20,15 @@ use loomir_ir::affine::AffineExprKind;
 
 use super::operation::{Binary, Operation};
 use super::range::{Range, product, sum, width};
-use super::{Atom, Form, Forms, MAX_CHAIN, ring};
+use super::{AffineForm, Atom, Forms, MAX_CHAIN, ring};
 
 /// What a value would be if nothing wrapped, and between which numbers that lies.
-type Unwrapped = Option<(Form, Range)>;
+type Unwrapped = Option<(AffineForm, Range)>;
 
 impl Forms<'_> {
     /// The forms of the subscripts of an access, where it happens. `None` for those that are not
     /// affine.
-    pub fn of_accessed(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
+    pub fn of_accessed(&mut self, subscripts: &Subscripts) -> Vec<Option<AffineForm>> {
         let mut forms = self.of_subscripts(subscripts);
         let ctx = self.body.ctx();
         let data = subscripts.map.data(ctx);
@@ -47,7 +47,7 @@ impl Forms<'_> {
     }
 
     /// The form of a value that is not negative, read as signed.
-    fn inside(&mut self, value: Value) -> Option<Form> {
+    fn inside(&mut self, value: Value) -> Option<AffineForm> {
         let body = self.body;
         let mut value = value;
         // What was made wider is as negative as before.
@@ -102,12 +102,12 @@ impl Forms<'_> {
 }
 
 /// True if nothing is known of a value of this form but that it is one in each iteration.
-fn is_open(form: Option<&Form>, value: Value) -> bool {
+fn is_open(form: Option<&AffineForm>, value: Value) -> bool {
     form.is_none_or(|form| form.as_parameter() == Some(value))
 }
 
 /// True if a form is another one in each iteration of some loop. One that is not is better told by
 /// its name, as elsewhere.
-fn has_level(form: &Form) -> bool {
+fn has_level(form: &AffineForm) -> bool {
     form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Level(_)))
 }

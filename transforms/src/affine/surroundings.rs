@@ -9,7 +9,7 @@ use loomir_ir::{Block, Body, Op, Region, Trait, Value};
 
 use super::closed_forms::ClosedForms;
 use super::facts::Facts;
-use super::{Atom, Form, Forms};
+use super::{AffineForm, Atom, Forms};
 
 /// Most operations at the start of a block among which assertions are looked for.
 const MAX_LOOKED_AT: usize = 64;
@@ -19,7 +19,7 @@ const MAX_LOOKED_AT: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Forms that are not negative.
-    pub constraints: Vec<Form>,
+    pub constraints: Vec<AffineForm>,
     /// True if these are all there are: every combination they allow occurs.
     pub exact: bool,
     /// What is known of parameters wherever they are used.
@@ -110,7 +110,7 @@ impl Surroundings {
             self.exact = false;
             return;
         };
-        let variable = Form::atom(Atom::Param(body.argument(inner, 0)));
+        let variable = AffineForm::atom(Atom::Param(body.argument(inner, 0)));
         let bounds = model.bounds(view);
         let lowers = forms.of_bound(&bounds.lower);
         match (&lowers[..], forms.of_step(bounds.step)) {
@@ -128,11 +128,11 @@ impl Surroundings {
         }
         for upper in forms.of_bound(&bounds.upper) {
             let last = upper.and_then(|upper| upper.minus(&variable));
-            self.add(last.and_then(|f| f.plus(&Form::constant(1), -1)));
+            self.add(last.and_then(|f| f.plus(&AffineForm::constant(1), -1)));
         }
     }
 
-    fn add(&mut self, constraint: Option<Form>) {
+    fn add(&mut self, constraint: Option<AffineForm>) {
         match constraint {
             Some(constraint) => self.constraints.push(constraint),
             None => self.exact = false,

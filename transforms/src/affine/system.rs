@@ -19,7 +19,7 @@ use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Point, Var};
 
 use super::facts::Facts;
 use super::range::{Range, both, of_one};
-use super::{Atom, Form};
+use super::{AffineForm, Atom};
 
 /// Most parameters and products that facts are followed to.
 const MAX_FOLLOWED: usize = 64;
@@ -50,7 +50,7 @@ impl System {
     /// A form over the system's variables, of which `level` gives those of the levels. Quotients
     /// become existential variables, as do parameters that are none; they nest at most
     /// [`MAX_NESTING`](super::MAX_NESTING) deep.
-    pub fn affine(&mut self, form: &Form, level: &dyn Fn(u32) -> Var) -> Affine {
+    pub fn affine(&mut self, form: &AffineForm, level: &dyn Fn(u32) -> Var) -> Affine {
         let mut sum = Affine::constant(form.constant_part());
         for (atom, coefficient) in form.terms() {
             let term: Affine = match atom {
@@ -80,7 +80,7 @@ impl System {
     pub fn is_empty(&self, facts: &Facts, limits: &Limits) -> Emptiness {
         match self.set.is_empty(limits) {
             Emptiness::NonEmpty(point) if !self.agrees(facts, &point) => {
-                self.knowing(facts).set.is_empty(limits)
+                self.with_facts(facts).set.is_empty(limits)
             }
             answer => answer,
         }
@@ -104,7 +104,7 @@ impl System {
     }
 
     /// The system with what is known of its parameters.
-    pub fn knowing(&self, facts: &Facts) -> System {
+    pub fn with_facts(&self, facts: &Facts) -> System {
         let mut all = self.clone();
         let mut next = 0;
         while next < all.listed.len().min(MAX_FOLLOWED) {
@@ -127,7 +127,7 @@ impl System {
     }
 
     /// The values of so many levels and of the parameters for which none of the forms is negative.
-    pub fn over<'a>(levels: u32, forms: impl IntoIterator<Item = &'a Form> + Clone) -> System {
+    pub fn over<'a>(levels: u32, forms: impl IntoIterator<Item = &'a AffineForm> + Clone) -> System {
         let mut unknowns = Unknowns::default();
         forms.clone().into_iter().for_each(|form| unknowns.add(form));
         let vars = levels as usize + unknowns.listed.len();
@@ -139,18 +139,18 @@ impl System {
     /// Forms over the parameters and products that `is_kept` accepts, and no levels, that are not
     /// negative wherever there is a point for which the facts hold. `None` if there are too many,
     /// or none of these is in it.
-    pub fn shadow(&self, facts: &Facts, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
+    pub fn shadow(&self, facts: &Facts, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<AffineForm>> {
         if !self.listed.iter().any(is_kept) {
             return None;
         }
-        let known = self.knowing(facts);
+        let known = self.with_facts(facts);
         let kept = known.listed.iter().filter(|atom| is_kept(atom));
         let kept: HashMap<Var, &Atom> = kept.map(|atom| (known.unknowns[atom], atom)).collect();
         let rows = known.set.shadow(|var| kept.contains_key(&var), MAX_SHADOW)?;
         let form = |row: &Affine| {
-            let constant = Form::constant(row.constant_term().to_i64()?);
+            let constant = AffineForm::constant(row.constant_term().to_i64()?);
             row.terms().iter().try_fold(constant, |sum, (var, coefficient)| {
-                sum.plus(&Form::atom((*kept.get(var)?).clone()), coefficient.to_i64()?)
+                sum.plus(&AffineForm::atom((*kept.get(var)?).clone()), coefficient.to_i64()?)
             })
         };
         // What has no form says nothing more.
@@ -158,7 +158,11 @@ impl System {
     }
 
     /// Adds that none of the forms is negative.
-    pub fn constrain<'a>(&mut self, forms: impl IntoIterator<Item = &'a Form>, level: &dyn Fn(u32) -> Var) {
+    pub fn constrain<'a>(
+        &mut self,
+        forms: impl IntoIterator<Item = &'a AffineForm>,
+        level: &dyn Fn(u32) -> Var,
+    ) {
         for form in forms {
             if let Some((value, range)) = of_one(form) {
                 let known = self.narrower.entry(value).or_insert(range);
@@ -180,7 +184,7 @@ pub struct Unknowns {
 
 impl Unknowns {
     /// Adds those of a form.
-    pub fn add(&mut self, form: &Form) {
+    pub fn add(&mut self, form: &AffineForm) {
         form.each_unknown(&mut |atom| {
             if self.seen.insert(atom.clone()) {
                 self.listed.push(atom.clone());
@@ -210,7 +214,7 @@ pub struct Pair {
 }
 
 /// Which instances of an access there are: its levels, and forms over them that are not negative.
-pub type Instances<'a> = (u32, &'a [Form]);
+pub type Instances<'a> = (u32, &'a [AffineForm]);
 
 impl Pair {
     /// The pairs of instances of which the first `shared` levels are common and satisfy `around`,
@@ -219,8 +223,8 @@ impl Pair {
         (first, of_first): Instances<'_>,
         (second, of_second): Instances<'_>,
         shared: u32,
-        around: &[Form],
-        equal: &[(&Form, &Form)],
+        around: &[AffineForm],
+        equal: &[(&AffineForm, &AffineForm)],
     ) -> Pair {
         Pair::with_forms((first, of_first), (second, of_second), shared, around, equal, &[])
     }
@@ -230,9 +234,9 @@ impl Pair {
         (first, of_first): Instances<'_>,
         (second, of_second): Instances<'_>,
         shared: u32,
-        around: &[Form],
-        equal: &[(&Form, &Form)],
-        forms: &[&Form],
+        around: &[AffineForm],
+        equal: &[(&AffineForm, &AffineForm)],
+        forms: &[&AffineForm],
     ) -> Pair {
         let levels = first + second - shared;
         let mut unknowns = Unknowns::default();
@@ -272,7 +276,7 @@ impl Pair {
     }
 
     /// A form over the levels of one of them.
-    pub fn affine(&mut self, form: &Form, side: Side) -> Affine {
+    pub fn affine(&mut self, form: &AffineForm, side: Side) -> Affine {
         let (shared, skipped) = (self.shared, self.skipped);
         match side {
             Side::First => self.system.affine(form, &Var),
@@ -282,7 +286,7 @@ impl Pair {
 
     /// What a form of one of them is at a point; nothing if it has a parameter that is not among
     /// those of the system, or does not fit 64 bits.
-    pub fn value(&self, point: &Point, form: &Form, side: Side) -> Option<i64> {
+    pub fn value(&self, point: &Point, form: &AffineForm, side: Side) -> Option<i64> {
         let at = |var: Var| point.get(var).to_i64();
         let visible = self.system.set.visible();
         let unknown = |atom: &Atom| {

@@ -12,7 +12,7 @@ use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Body, Op, Value};
 
 use super::operation::{Binary, Operation, width};
-use super::{Atom, Form};
+use super::{AffineForm, Atom};
 
 /// Most values that are looked at for an expression.
 const MAX_VALUES: usize = 48;
@@ -100,7 +100,7 @@ impl Expression {
         body: &Body,
         value: Value,
         look_into: &dyn Fn(Op) -> bool,
-        form_of: &mut dyn FnMut(Value) -> Option<Form>,
+        form_of: &mut dyn FnMut(Value) -> Option<AffineForm>,
     ) -> Option<Expression> {
         let width = width(body, value).filter(|width| *width >= 2)?;
         let (nodes, leaves) = (RecExpr::default(), Vec::new());
@@ -153,7 +153,7 @@ struct Build<'a> {
     body: &'a Body,
     width: u32,
     look_into: &'a dyn Fn(Op) -> bool,
-    form_of: &'a mut dyn FnMut(Value) -> Option<Form>,
+    form_of: &'a mut dyn FnMut(Value) -> Option<AffineForm>,
     nodes: RecExpr<Word>,
     leaves: Vec<Value>,
     known: HashMap<Value, Id>,
@@ -171,9 +171,9 @@ impl Build<'_> {
         if self.opened > MAX_VALUES {
             return None;
         }
-        let is_sum = |form: &Form| form.terms().iter().all(|(atom, _)| atom.factors().is_some());
+        let is_sum = |form: &AffineForm| form.terms().iter().all(|(atom, _)| atom.factors().is_some());
         let form = (self.form_of)(value);
-        let form = form.filter(|form| *form != Form::atom(Atom::Param(value)) && is_sum(form));
+        let form = form.filter(|form| *form != AffineForm::atom(Atom::Param(value)) && is_sum(form));
         let id = match (self.number(value), form, self.operation(value)) {
             (Some(number), ..) => self.nodes.add(Word::Number(number)),
             (None, Some(form), _) => self.form(&form)?,
@@ -197,7 +197,7 @@ impl Build<'_> {
 
     /// The node of a sum of parameters and products of such. What is wider than words is cut off,
     /// which changes nothing in a sum that is not.
-    fn form(&mut self, form: &Form) -> Option<Id> {
+    fn form(&mut self, form: &AffineForm) -> Option<Id> {
         let binary = |this: &mut Self, binary, a, b| this.nodes.add(Word::Binary(binary, [a, b]));
         let mut sum = None;
         for (atom, coefficient) in form.terms() {

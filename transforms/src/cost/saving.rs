@@ -79,10 +79,10 @@ impl Saving {
         self.losses.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, loss)| loss)
     }
 
-    /// What is saved by running `second` in the loop of `first`, behind it and `delay` iterations
+    /// What is saved by running `second` in the loop of `first`, behind it and `shift` iterations
     /// later, and how many iterations of both can then run at once.
-    pub fn of(first: &Work, second: &Work, delay: i64, machine: &Machine) -> (Saving, Option<f64>) {
-        Saving::whether_tested(false, first, second, delay, machine)
+    pub fn of(first: &Work, second: &Work, shift: i64, machine: &Machine) -> (Saving, Option<f64>) {
+        Saving::whether_tested(false, first, second, shift, machine)
     }
 
     /// The same if so many comparisons of numbers before the loops keep dependences; `first_test`
@@ -91,10 +91,10 @@ impl Saving {
         comparisons: usize,
         first_test: bool,
         (first, second): (&Work, &Work),
-        delay: i64,
+        shift: i64,
         machine: &Machine,
     ) -> (Saving, Option<f64>) {
-        let (mut saving, lanes) = Saving::whether_tested(true, first, second, delay, machine);
+        let (mut saving, lanes) = Saving::whether_tested(true, first, second, shift, machine);
         let branch = if first_test { machine.start } else { 0.0 };
         saving.cycles -= branch + comparisons as f64 * COMPARING / machine.issue;
         saving.comparisons = comparisons;
@@ -105,15 +105,15 @@ impl Saving {
         tested: bool,
         first: &Work,
         second: &Work,
-        delay: i64,
+        shift: i64,
         machine: &Machine,
     ) -> (Saving, Option<f64>) {
         let mut saving = Saving::default();
         let several = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b));
-        let carried = several.is_some_and(|lanes| first.streams.feed(&second.streams, delay, lanes, tested));
+        let carried = several.is_some_and(|lanes| first.streams.feed(&second.streams, shift, lanes, tested));
         let lanes = several.filter(|_| !carried);
         let shares = Shares::of(first, second);
-        let [mut before, mut behind, mut both] = saving.fetched(first, second, &shares, delay, machine);
+        let [mut before, mut behind, mut both] = saving.fetched(first, second, &shares, shift, machine);
         let trips = shares.common;
         let run = |operations, lanes, serial| computing(operations, trips, lanes, serial, machine);
         let [own, others] = [(first, shares.first), (second, shares.second)]
@@ -132,13 +132,13 @@ impl Saving {
         (saving, lanes)
     }
 
-    /// By how many iterations more than the least delay that may be the second should run later: by
+    /// By how many iterations more than the least shift that may be the second should run later: by
     /// a block, as many as can run at once of either loop, if more is saved with that since as many
-    /// can of both, and the delay is at most `most`.
+    /// can of both, and the shift is at most `most`.
     pub fn block(first: &Work, second: &Work, least: i64, most: i64, machine: &Machine) -> i64 {
         let Some(lanes) = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b)) else { return 0 };
         let block = lanes as i64;
-        let saved = |delay| Saving::of(first, second, delay, machine).0.cycles;
+        let saved = |shift| Saving::of(first, second, shift, machine).0.cycles;
         let fits = least.checked_add(block).is_some_and(|later| later <= most);
         if fits && saved(least + block) > saved(least) { block } else { 0 }
     }
@@ -150,7 +150,7 @@ impl Saving {
         first: &Work,
         second: &Work,
         shares: &Shares,
-        delay: i64,
+        shift: i64,
         machine: &Machine,
     ) -> [Time; 3] {
         let line = machine.line as f64;
@@ -167,7 +167,7 @@ impl Saving {
         let both = one(first) + one(second) - at_once * line;
         let mut reused = 0.0;
         for (before, own) in shared() {
-            let later = match before.nearest(own, delay) {
+            let later = match before.nearest(own, shift) {
                 // The loops inside may be fused as well.
                 0 if !first.innermost && !second.innermost => 0.0,
                 iterations => both * (iterations.saturating_add(1) as f64),

@@ -11,7 +11,7 @@ use loomir_ir::Value;
 use smallvec::SmallVec;
 
 use crate::access::base::Base;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
 
 /// What accesses of one stream have in common.
@@ -20,7 +20,7 @@ pub(super) struct Key {
     pub base: Base,
     pub origin: Option<Value>,
     /// The subscripts without what is ahead; `None` where one is not affine.
-    pub dims: Vec<Option<Form>>,
+    pub dims: Vec<Option<AffineForm>>,
 }
 
 /// Where in its stream an access is: elements along the last dimension by which it is not in line
@@ -70,9 +70,9 @@ impl Stream {
 
     /// The iterations between an access of this one and the nearest of another one at the same
     /// pace.
-    pub(super) fn nearest(&self, other: &Stream, delay: i64) -> i64 {
+    pub(super) fn nearest(&self, other: &Stream, shift: i64) -> i64 {
         let gap = |(place, at): &Place| {
-            let at = at.saturating_sub(if other.moves { delay } else { 0 });
+            let at = at.saturating_sub(if other.moves { shift } else { 0 });
             let behind = self.places.range((*place, at)..).next();
             let before = self.places.range(..(*place, at)).next_back();
             let near = [behind, before].into_iter().flatten().filter(|((own, _), _)| own == place);
@@ -105,10 +105,10 @@ impl Streams {
         used.writes |= writes;
     }
 
-    /// Adds another loop's, which runs `delay` iterations later.
-    pub(super) fn merge(&mut self, other: &Streams, delay: i64) {
+    /// Adds another loop's, which runs `shift` iterations later.
+    pub(super) fn merge(&mut self, other: &Streams, shift: i64) {
         for stream in &other.all {
-            let later = if stream.moves { delay } else { 0 };
+            let later = if stream.moves { shift } else { 0 };
             let at = match self.find(&stream.key) {
                 Ok(at) => at as usize,
                 Err(absent) => {
@@ -173,17 +173,17 @@ impl Streams {
         })
     }
 
-    /// The same of iterations of `later`, which run `delay` later and behind those of these, and of
+    /// The same of iterations of `later`, which run `shift` later and behind those of these, and of
     /// what these wrote: each load would read too early, or wait for a store. What goes another way
     /// through an object is taken to meet them if it is not `tested` how numbers lie to each other.
-    pub(super) fn feed(&self, later: &Streams, delay: i64, lanes: f64, tested: bool) -> bool {
+    pub(super) fn feed(&self, later: &Streams, shift: i64, lanes: f64, tested: bool) -> bool {
         later.all.iter().any(|stream| {
             let own = self.get(&stream.key).filter(|own| own.writes);
             (!tested && self.meets(stream))
                 || own.is_some_and(|own| {
-                    let delay = if stream.moves { delay } else { 0 };
+                    let shift = if stream.moves { shift } else { 0 };
                     stream.reads().any(|(place, at)| {
-                        let at = at.saturating_sub(delay);
+                        let at = at.saturating_sub(shift);
                         // What the same iteration wrote is still in a register.
                         let is_fed = own.places.get(&(place, at)).is_some_and(|used| used.writes);
                         !is_fed && own.writes_ahead(place, at, lanes)
@@ -214,7 +214,8 @@ impl Stream {
     /// True if two streams of one object never meet: their subscripts differ by numbers.
     fn is_parallel_to(&self, other: &Stream) -> bool {
         let pairs = || self.key.dims.iter().zip(&other.key.dims);
-        let gap = |a: &Option<Form>, b: &Option<Form>| a.as_ref()?.minus(b.as_ref()?)?.as_constant();
+        let gap =
+            |a: &Option<AffineForm>, b: &Option<AffineForm>| a.as_ref()?.minus(b.as_ref()?)?.as_constant();
         self.key.origin == other.key.origin
             && self.key.dims.len() == other.key.dims.len()
             && pairs().all(|(a, b)| gap(a, b).is_some())
@@ -224,24 +225,24 @@ impl Stream {
 /// The subscripts of a stream and the place in it of an access, for the iterations of the loop at
 /// `level`. A line has `elements` elements.
 pub(super) fn place(
-    subscripts: &[Option<Form>],
+    subscripts: &[Option<AffineForm>],
     level: u32,
     elements: i64,
-) -> (Vec<Option<Form>>, Place, bool) {
-    let step = |form: &Form| Some(form.coefficient_of_level(level)).filter(|step| *step != 0);
+) -> (Vec<Option<AffineForm>>, Place, bool) {
+    let step = |form: &AffineForm| Some(form.coefficient_of_level(level)).filter(|step| *step != 0);
     let pivot = subscripts.iter().flatten().rev().find_map(|form| Some((form.constant_part(), step(form)?)));
     let ahead = pivot.map_or(0, |(constant, step)| constant.checked_div_euclid(step).unwrap_or(0));
     let mut rest = 0;
     let last = subscripts.len().saturating_sub(1);
     let dims = subscripts.iter().enumerate().map(|(i, form)| {
         let form = form.as_ref()?;
-        let form = form.plus(&Form::constant(step(form).unwrap_or(0)), ahead.checked_neg()?)?;
+        let form = form.plus(&AffineForm::constant(step(form).unwrap_or(0)), ahead.checked_neg()?)?;
         if i < last {
             return Some(form);
         }
         rest = form.constant_part();
         let within = rest.rem_euclid(elements.max(1));
-        form.plus(&Form::constant(1), -within)
+        form.plus(&AffineForm::constant(1), -within)
     });
     (dims.collect(), (rest, ahead), pivot.is_some())
 }
@@ -249,7 +250,7 @@ pub(super) fn place(
 /// How many lines subscripts name, where the loop of each level runs so many iterations, in an
 /// object of this shape. `None` for a dimension whose size is not known.
 pub(super) fn lines(
-    subscripts: &[Option<Form>],
+    subscripts: &[Option<AffineForm>],
     shape: &[Option<i64>],
     (bytes, line): (f64, f64),
     trips: &dyn Fn(u32) -> f64,
@@ -288,7 +289,7 @@ const UNKNOWN_SIZE: f64 = 1024.0;
 
 /// Returns how far the values of a form reach. Quotients nest at most
 /// [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
-fn extent(form: &Form, trips: &dyn Fn(u32) -> f64) -> f64 {
+fn extent(form: &AffineForm, trips: &dyn Fn(u32) -> f64) -> f64 {
     let reach = |atom: &Atom| match atom {
         Atom::Level(level) => (trips(*level) - 1.0).max(0.0),
         Atom::Param(_) | Atom::Product(_) => 0.0,
@@ -301,7 +302,7 @@ fn extent(form: &Form, trips: &dyn Fn(u32) -> f64) -> f64 {
 type Levels = SmallVec<[u32; 8]>;
 
 /// Adds the levels of a form.
-fn levels_of(form: &Form, levels: &mut Levels) {
+fn levels_of(form: &AffineForm, levels: &mut Levels) {
     for (atom, _) in form.terms() {
         match atom {
             Atom::Level(level) => levels.push(*level),
@@ -315,9 +316,10 @@ fn levels_of(form: &Form, levels: &mut Levels) {
 mod tests {
     use super::*;
 
-    fn form(constant: i64, terms: &[(u32, i64)]) -> Option<Form> {
-        let term = |sum: Form, (level, factor): &(u32, i64)| sum.plus(&Form::level(*level), *factor);
-        terms.iter().try_fold(Form::constant(constant), term)
+    fn form(constant: i64, terms: &[(u32, i64)]) -> Option<AffineForm> {
+        let term =
+            |sum: AffineForm, (level, factor): &(u32, i64)| sum.plus(&AffineForm::level(*level), *factor);
+        terms.iter().try_fold(AffineForm::constant(constant), term)
     }
 
     #[test]
@@ -341,7 +343,7 @@ mod tests {
     #[test]
     fn lines_are_counted_by_stride_and_object() {
         let trips = |level: u32| if level == 0 { 100.0 } else { 64.0 };
-        let count = |subscripts: &[Option<Form>], shape: &[Option<i64>]| {
+        let count = |subscripts: &[Option<AffineForm>], shape: &[Option<i64>]| {
             lines(subscripts, shape, (4.0, 64.0), &trips)
         };
         assert_eq!(count(&[form(5, &[(1, 1)])], &[None]), 4.0, "16 elements a line");

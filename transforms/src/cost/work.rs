@@ -11,11 +11,11 @@ use smallvec::SmallVec;
 use super::streams::{Key, Stream, Streams, lines, place};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
-use crate::access::{Class, Domain, Frame};
-use crate::affine::{Atom, Form};
+use crate::access::{Class, Domain, LoopContext};
+use crate::affine::{AffineForm, Atom};
+use crate::tree::access_summary::{enter, guard, in_place};
 use crate::tree::levels::absolute;
-use crate::tree::nest::{enter, guard, in_place};
-use crate::tree::{Forest, Green, Header, Map, Node, Program, Span, StatementId};
+use crate::tree::{Green, Header, Map, Node, Program, Span, StatementId, TreeStore};
 
 /// What a loop does each time it is reached, or loops that run as one.
 #[derive(Clone, Debug)]
@@ -41,23 +41,23 @@ pub struct Work {
 }
 
 impl Work {
-    /// That of `tree`, a loop that stands in `frame`. `None` if it is none. Linear in the leaves
-    /// below and the operations of the loop.
+    /// That of `tree`, a loop that stands in `loop_context`. `None` if it is none. Linear in the
+    /// leaves below and the operations of the loop.
     pub fn of(
-        (ir, program, forest): (&Body, &Program, &Forest),
+        (ir, program, trees): (&Body, &Program, &TreeStore),
         cost: &dyn Cost,
         tree: Green,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Work> {
-        let Node::Loop { header, .. } = forest.get(tree) else { return None };
-        let lead = program.loop_info(forest.header(header).origins.first()?.of);
+        let Node::Loop { header, .. } = trees.get(tree) else { return None };
+        let lead = program.loop_info(trees.header(header).origins.first()?.of);
         let mut scan = Scan {
             ir,
             program,
-            forest,
+            trees,
             cost,
-            depth: frame.depth,
-            around: (0..frame.depth).map(|level| middle(&frame.constraints, level)).collect(),
+            depth: loop_context.depth,
+            around: (0..loop_context.depth).map(|level| middle(&loop_context.constraints, level)).collect(),
             trips: Vec::new(),
             own_trips: 0.0,
             operations: 0.0,
@@ -69,7 +69,7 @@ impl Work {
         scan.visit(
             tree,
             1.0,
-            &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }),
+            &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
         let Scan { own_trips: trips, vector, innermost, widest, mut streams, operations, .. } = scan;
         let machine = cost.machine();
@@ -104,9 +104,9 @@ impl Work {
         self.streams.go_through(self.trips * bytes / machine.line.max(1) as f64, writes);
     }
 
-    /// Adds another one's that runs in the same loop, behind this one and `delay` iterations later;
+    /// Adds another one's that runs in the same loop, behind this one and `shift` iterations later;
     /// `lanes` is how many iterations of both can run at once.
-    pub(crate) fn merge(&mut self, other: &Work, delay: i64, lanes: Option<f64>) {
+    pub(crate) fn merge(&mut self, other: &Work, shift: i64, lanes: Option<f64>) {
         self.trips = self.trips.max(other.trips);
         self.common = self.common.min(other.common);
         self.operations += other.operations;
@@ -115,14 +115,14 @@ impl Work {
         self.innermost &= other.innermost;
         self.carried += other.carried;
         self.values.extend(&other.values);
-        self.streams.merge(&other.streams, delay);
+        self.streams.merge(&other.streams, shift);
     }
 }
 
 struct Scan<'a> {
     ir: &'a Body,
     program: &'a Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     cost: &'a dyn Cost,
     /// The loops around the one that is scanned.
     depth: u32,
@@ -144,22 +144,22 @@ struct Scan<'a> {
 impl Scan<'_> {
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, times: f64, domain: &Arc<Domain>) {
-        match self.forest.get(tree) {
+        match self.trees.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
-                let forest = self.forest;
-                for item in forest.items(tree) {
+                let trees = self.trees;
+                for item in trees.items(tree) {
                     self.visit(item, times, domain);
                 }
             }
             Node::Loop { header, body } => {
-                let trips = self.trips_of(self.forest.header(header));
+                let trips = self.trips_of(self.trees.header(header));
                 match self.trips.is_empty() {
                     true => self.own_trips = trips,
                     false => self.innermost = false,
                 }
                 let mut inner = (**domain).clone();
-                enter(self.program, self.forest, header, &mut inner, self.depth);
+                enter(self.program, self.trees, header, &mut inner, self.depth);
                 self.trips.push(trips);
                 self.visit(body, times * trips, &Arc::new(inner));
                 self.trips.pop();
@@ -167,7 +167,7 @@ impl Scan<'_> {
             Node::Guard { of, map, holds, body } => {
                 let likely = self.cost.likelihood(self.ir, self.program.if_info(of).op).clamp(0.0, 1.0);
                 let mut inner = (**domain).clone();
-                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
+                guard(self.program, self.trees, (of, map), holds, &mut inner, self.depth);
                 let times = times * if holds { likely } else { 1.0 - likely };
                 self.visit(body, times, &Arc::new(inner));
             }
@@ -186,7 +186,7 @@ impl Scan<'_> {
             Some(middle) => *middle,
             None => Some((self.trips.get(level.checked_sub(self.depth)? as usize)? / 2.0) as i64),
         };
-        let number = |form: &Form| form.evaluate(&middle, &|_| None);
+        let number = |form: &AffineForm| form.evaluate(&middle, &|_| None);
         let known = match &header.span {
             Span::Whole => info.space.extents().and_then(|extents| {
                 let mut level = |level: u32| absolute(lead.map.get(level as usize)?, inside + 1);
@@ -195,7 +195,7 @@ impl Scan<'_> {
                 ceil_div(least, info.space.step?)
             }),
             Span::Range { scale, lower, upper } => {
-                let all = |forms: &[Form]| -> Option<Vec<i64>> {
+                let all = |forms: &[AffineForm]| -> Option<Vec<i64>> {
                     forms.iter().map(|form| number(&absolute(form, inside)?)).collect()
                 };
                 let end = all(upper).and_then(|all| all.into_iter().min());
@@ -213,7 +213,7 @@ impl Scan<'_> {
         let counts = |op: &Op| !self.ir.has_trait(*op, Trait::ConstantLike);
         self.operations +=
             times * info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts).count() as f64;
-        for (class, op) in in_place(self.program, statement, self.forest.map(map), domain, self.depth) {
+        for (class, op) in in_place(self.program, statement, self.trees.map(map), domain, self.depth) {
             self.access(class, op);
         }
     }
@@ -259,7 +259,7 @@ impl Scan<'_> {
 }
 
 /// The middle of what a level can be, if constraints say that in numbers.
-fn middle(constraints: &[Form], level: u32) -> Option<i64> {
+fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     let (mut least, mut most) = (None, None);
     for form in constraints {
         let constant = form.constant_part();
@@ -275,10 +275,10 @@ fn middle(constraints: &[Form], level: u32) -> Option<i64> {
 }
 
 /// True if neighbouring iterations of the loop at `level` touch neighbouring elements, or the same.
-fn is_next_to_each_other(subscripts: &[Option<Form>], level: u32) -> bool {
+fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool {
     let Some((last, others)) = subscripts.split_last() else { return true };
-    let is_constant = |form: &Form| form.all_atoms(&|atom| *atom != Atom::Level(level));
-    let step = |form: &Option<Form>| {
+    let is_constant = |form: &AffineForm| form.all_atoms(&|atom| *atom != Atom::Level(level));
+    let step = |form: &Option<AffineForm>| {
         let form = form.as_ref()?;
         let in_quotient =
             |(atom, _): &(Atom, i64)| matches!(atom, Atom::FloorDiv(inner, _) if !is_constant(inner));

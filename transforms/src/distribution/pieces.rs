@@ -17,7 +17,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use loomir_ir::{Body, Op, Value};
 
-use crate::tree::{Forest, Green, IfId, Map, Node, Program};
+use crate::tree::{Green, IfId, Map, Node, Program, TreeStore};
 
 /// A condition that has to hold, or to fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,9 +55,9 @@ pub(crate) struct Pieces {
 
 impl Pieces {
     /// The pieces of a sequence, the body of a loop.
-    pub(crate) fn of(ir: &Body, program: &Program, forest: &Forest, body: Green) -> Pieces {
+    pub(crate) fn of(ir: &Body, program: &Program, trees: &TreeStore, body: Green) -> Pieces {
         let mut pieces = Pieces { pieces: Vec::new(), of_op: HashMap::new(), again: Vec::new() };
-        pieces.visit(ir, program, forest, body, &mut Vec::new());
+        pieces.visit(ir, program, trees, body, &mut Vec::new());
         for piece in &pieces.pieces {
             let again = piece.pure && piece.uses.iter().all(|(from, _)| pieces.again[*from]);
             pieces.again.push(again);
@@ -66,18 +66,25 @@ impl Pieces {
     }
 
     /// Recurses once a guard, and these nest at most as deep as they are raised.
-    fn visit(&mut self, ir: &Body, program: &Program, forest: &Forest, tree: Green, guards: &mut Vec<Guard>) {
-        for item in forest.items(tree) {
-            let ops: Vec<Op> = match forest.get(item) {
+    fn visit(
+        &mut self,
+        ir: &Body,
+        program: &Program,
+        trees: &TreeStore,
+        tree: Green,
+        guards: &mut Vec<Guard>,
+    ) {
+        for item in trees.items(tree) {
+            let ops: Vec<Op> = match trees.get(item) {
                 Node::Guard { of, map, holds, body } => {
                     guards.push(Guard { of, map, holds });
-                    self.visit(ir, program, forest, body, guards);
+                    self.visit(ir, program, trees, body, guards);
                     guards.pop();
                     continue;
                 }
                 Node::Leaf { statement, .. } => program.statement(statement).ops.to_vec(),
                 Node::Loop { header, .. } => {
-                    let origins = &forest.header(header).origins;
+                    let origins = &trees.header(header).origins;
                     origins.iter().map(|origin| program.loop_info(origin.of).op).collect()
                 }
                 Node::Empty | Node::Sequence { .. } | Node::Versioned { .. } => Vec::new(),
@@ -92,7 +99,7 @@ impl Pieces {
             uses.dedup();
             let (mut pure, mut writes) = (false, true);
             let place = self.pieces.len();
-            if let Node::Leaf { statement, .. } = forest.get(item) {
+            if let Node::Leaf { statement, .. } = trees.get(item) {
                 let info = program.statement(statement);
                 // Behind both sides of a conditional its results are used, which the second side
                 // completes.
@@ -211,7 +218,7 @@ impl Pieces {
     }
 
     /// The sequence that runs some pieces, and computes again what they need.
-    pub(crate) fn part(&self, forest: &mut Forest, range: Range<usize>) -> Green {
+    pub(crate) fn part(&self, trees: &mut TreeStore, range: Range<usize>) -> Green {
         let mut needed: Vec<bool> = vec![false; range.end];
         for place in (0..range.end).rev() {
             needed[place] |= range.contains(&place) && !self.pieces[place].pure;
@@ -228,24 +235,24 @@ impl Pieces {
         {
             let own = open.iter().skip(1).zip(&piece.guards);
             let common = own.take_while(|((guard, _), own)| *guard == Some(**own)).count();
-            close(forest, &mut open, 1 + common);
+            close(trees, &mut open, 1 + common);
             open.extend(piece.guards[common..].iter().map(|guard| (Some(*guard), Vec::new())));
             if let Some((_, items)) = open.last_mut() {
                 items.push(piece.item);
             }
         }
-        close(forest, &mut open, 1);
+        close(trees, &mut open, 1);
         let items = open.pop().map(|(_, items)| items).unwrap_or_default();
-        forest.sequence(&items)
+        trees.sequence(&items)
     }
 }
 
 /// Closes guards until `left` are open.
-fn close(forest: &mut Forest, open: &mut Vec<(Option<Guard>, Vec<Green>)>, left: usize) {
+fn close(trees: &mut TreeStore, open: &mut Vec<(Option<Guard>, Vec<Green>)>, left: usize) {
     while open.len() > left {
         let Some((Some(Guard { of, map, holds }), items)) = open.pop() else { return };
-        let body = forest.sequence(&items);
-        let guard = forest.guard(of, map, holds, body);
+        let body = trees.sequence(&items);
+        let guard = trees.guard(of, map, holds, body);
         if let Some((_, around)) = open.last_mut() {
             around.push(guard);
         }

@@ -14,10 +14,10 @@
 use loomir_ir::{Body, Op, Value};
 
 use super::pieces::Pieces;
-use crate::access::Frame;
+use crate::access::LoopContext;
 use crate::access::base::bytes_of_element;
 use crate::cost::{Cost, Work};
-use crate::tree::{Forest, HeaderId, Program};
+use crate::tree::{HeaderId, Program, TreeStore};
 
 /// A place where a loop may be cut.
 pub(super) struct Cut {
@@ -34,12 +34,12 @@ pub(super) struct Priced<'a> {
     pub(super) cost: &'a dyn Cost,
     pub(super) header: HeaderId,
     pub(super) pieces: &'a Pieces,
-    pub(super) frame: &'a Frame,
+    pub(super) loop_context: &'a LoopContext,
 }
 
 impl Priced<'_> {
     /// Those of the cuts, which are in order, that are worth it.
-    pub(super) fn worth(&self, forest: &mut Forest, cuts: &[(Cut, Option<Op>)]) -> Vec<bool> {
+    pub(super) fn worth(&self, trees: &mut TreeStore, cuts: &[(Cut, Option<Op>)]) -> Vec<bool> {
         let end = cuts.len() + 1;
         let cut = |number: usize| Some(&cuts.get(number.checked_sub(1)?)?.0);
         // For each cut, and the end, what is before costs at least, and where the part begins that
@@ -50,7 +50,7 @@ impl Priced<'_> {
             let from = (0..to).rev().find(|from| *from == 0 || cuts[from - 1].0.values.is_empty());
             let all = (from.unwrap_or(0)..to).map(|from| {
                 let before = least[from].0;
-                (before + self.part(forest, cut(from), cut(to)), from)
+                (before + self.part(trees, cut(from), cut(to)), from)
             });
             // The longest part of those that cost the same.
             least.push(all.min_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap_or_default());
@@ -65,12 +65,13 @@ impl Priced<'_> {
     }
 
     /// What the part from one cut to another costs, with the arrays it writes and reads.
-    fn part(&self, forest: &mut Forest, from: Option<&Cut>, to: Option<&Cut>) -> f64 {
+    fn part(&self, trees: &mut TreeStore, from: Option<&Cut>, to: Option<&Cut>) -> f64 {
         let range = from.map_or(0, |cut| cut.at)..to.map_or(self.pieces.len(), |cut| cut.at);
-        let body = self.pieces.part(forest, range);
-        let part = forest.with_header(self.header, body);
+        let body = self.pieces.part(trees, range);
+        let part = trees.with_header(self.header, body);
         let machine = self.cost.machine();
-        let Some(mut work) = Work::of((self.ir, self.program, forest), self.cost, part, self.frame) else {
+        let Some(mut work) = Work::of((self.ir, self.program, trees), self.cost, part, self.loop_context)
+        else {
             return f64::INFINITY;
         };
         let bytes = |(_, value): &(usize, Value)| {

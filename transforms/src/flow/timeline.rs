@@ -1,11 +1,11 @@
 //! The accesses of a block in the order in which they run.
 //!
-//! Where a summary ([`Nest`](crate::tree::nest::Nest)) merges accesses of equal relation, a
-//! timeline keeps each one with its place: the loops around it, numbered from the block inwards,
-//! the sides of conditionals it is on, and its number in the order of the text. An operation that
-//! repeats what is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one
-//! *compound*: its accesses have one number and no order. So is a call, of which the accesses are
-//! besides those of no load or store that is here.
+//! Where a summary ([`AccessSummary`](crate::tree::access_summary::AccessSummary)) merges accesses
+//! of equal relation, a timeline keeps each one with its place: the loops around it, numbered from
+//! the block inwards, the sides of conditionals it is on, and its number in the order of the text.
+//! An operation that repeats what is inside it in a way nobody knows (`scf.while`, a region of
+//! several blocks) is one *compound*: its accesses have one number and no order. So is a call, of
+//! which the accesses are besides those of no load or store that is here.
 //!
 //! Instances of accesses are compared by time: a vector of, for each loop around and then for the
 //! access itself, the number in the text and the iteration. What runs on two sides of one
@@ -31,7 +31,7 @@ use crate::access::locals::Locals;
 use crate::access::objects::{ALLOCATED, ANYWHERE, NAMED, rank};
 use crate::access::structure::{MAX_DEPTH, Structure};
 use crate::access::{Analyses, Class, Domain, Reader};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::affine::facts::Facts;
 use crate::affine::surroundings::Surroundings;
 
@@ -102,7 +102,7 @@ impl Access {
     }
 
     /// Its subscripts, if it touches exactly the element they name.
-    pub fn element(&self) -> Option<Vec<&Form>> {
+    pub fn element(&self) -> Option<Vec<&AffineForm>> {
         let subscripts = self.class.subscripts.as_ref().filter(|_| !self.compound)?;
         subscripts.iter().map(Option::as_ref).collect()
     }
@@ -131,7 +131,7 @@ pub struct Timeline {
     /// Those that were removed since.
     gone: HashSet<AccessId>,
     /// What is known where the block stands.
-    pub around: Vec<Form>,
+    pub around: Vec<AffineForm>,
     /// What is known of parameters.
     pub facts: Arc<Facts>,
     /// The first and last number of what is inside a loop or a conditional.
@@ -232,7 +232,7 @@ impl Timeline {
 
     /// True if all parameters of a form are the same throughout an iteration of the outer `depth`
     /// loops.
-    pub fn is_known(&self, form: &Form, depth: u32) -> bool {
+    pub fn is_known(&self, form: &AffineForm, depth: u32) -> bool {
         let mut known = true;
         form.each_parameter(&mut |value| known &= self.depth_of(value) <= depth);
         known
@@ -320,7 +320,7 @@ impl Timeline {
         }
         let levels = first.class.subscripts.as_ref()?.len() as u32;
         let class = Class {
-            subscripts: Some((0..levels).map(|level| Some(Form::level(level))).collect()),
+            subscripts: Some((0..levels).map(|level| Some(AffineForm::level(level))).collect()),
             writes: false,
             domain: Arc::new(Domain { levels, constraints: Vec::new(), exact: true }),
             ..first.class.clone()

@@ -53,8 +53,8 @@ pub(super) enum Missed {
     TooManyAssumptions(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
-    /// The same, unless the second ran `delay` iterations later, of which at most `most` may be.
-    TooLate { delay: i64, most: i64, verdict: Box<Verdict> },
+    /// The same, unless the second ran `shift` iterations later, of which at most `most` may be.
+    TooLate { shift: i64, most: i64, verdict: Box<Verdict> },
     /// It would cost more than it saves.
     NotBeneficial(Saving),
     /// It may be, but other loops are fused with which more is saved.

@@ -10,13 +10,13 @@ use std::rc::Rc;
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Trait};
 
-use crate::tree::nest::Nest;
+use crate::tree::access_summary::AccessSummary;
 
 /// The memory and values of an entry, which decide with which others it may change places.
 #[derive(Clone, Debug)]
 pub(super) struct Footprint {
     /// The accesses.
-    pub nest: Rc<Nest>,
+    pub nest: Rc<AccessSummary>,
     /// The operations outside whose results are used inside.
     pub uses: HashSet<Op>,
     /// The operations that it is, whose results may be used behind it.
@@ -26,7 +26,7 @@ pub(super) struct Footprint {
 impl Footprint {
     /// Returns the footprint of `ops`, whose accesses are `nest`. A terminator that yields results
     /// of a conditional defines these. Linear in the operations inside.
-    pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
+    pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: AccessSummary) -> Footprint {
         let (mut uses, mut defining) = (HashSet::new(), HashSet::new());
         for op in ops {
             let used = ir.preorder(op).flat_map(|inside| ir.operands(inside));
@@ -50,7 +50,7 @@ impl Footprint {
     }
 
     /// Adds another one's, which touches what `nest` says.
-    pub(super) fn merge_later(&mut self, other: &Footprint, nest: &Nest) {
+    pub(super) fn merge_later(&mut self, other: &Footprint, nest: &AccessSummary) {
         Rc::make_mut(&mut self.nest).merge(nest);
         self.uses.extend(&other.uses);
         self.ops.extend(&other.ops);

@@ -7,9 +7,9 @@
 //! which is what [`legality::merged`](crate::legality::merged) judges.
 //!
 //! **Assumptions.**
-//! - A step is a positive number where iterations are delayed or cut. A symbolic step is the same
+//! - A step is a positive number where iterations are shifted or cut. A symbolic step is the same
 //!   value in both loops, or they stay apart. Tried with `fixtures/fusion/iteration_spaces.mlir`
-//!   and `delay_multiple.mlir`.
+//!   and `shift_multiple.mlir`.
 //! - Bounds of what is cut are written without leaving their type. Tried with
 //!   `fixtures/fusion/widths.mlir`.
 
@@ -20,14 +20,16 @@ use loomir_ir::{Body, Op, Type, Value};
 
 use super::decision::Missed;
 use super::footprint::Footprint;
-use crate::access::Frame;
-use crate::affine::{Atom, Form};
+use crate::access::LoopContext;
+use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::cost::Work;
 use crate::marks;
+use crate::tree::access_summary::AccessSummary;
 use crate::tree::levels::{absolute, relative};
-use crate::tree::nest::Nest;
-use crate::tree::{Forest, Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together};
+use crate::tree::{
+    Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together, TreeStore,
+};
 
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
@@ -41,16 +43,16 @@ const MAX_ENDS: usize = 2;
 pub(super) struct Member {
     /// Which loop of the program, at which times.
     origin: Origin,
-    /// Its body, delayed.
+    /// Its body, shifted.
     body: Green,
     /// What its variable is in the first iteration, a form over the levels around. `None` if that
     /// is not known.
-    lower: Option<Form>,
+    lower: Option<AffineForm>,
     /// The first time.
     start: i64,
     /// Its times are below each of these over `scale`, forms over the levels around. None if that
     /// is not known.
-    ends: Vec<Form>,
+    ends: Vec<AffineForm>,
     /// Its operation.
     op: Op,
     /// The number of operations that are in it.
@@ -78,7 +80,7 @@ pub(super) struct Group {
     /// The times all members have: from here on,
     start: i64,
     /// and below each of these over `scale`, of which it is not known which is less.
-    ends: Vec<Form>,
+    ends: Vec<AffineForm>,
     /// The greatest number in what a member's variable is at time 0.
     zero: i64,
     /// True if all members have the same times, which are those of the first.
@@ -109,18 +111,18 @@ pub(super) struct Fit {
     /// They have the same iterations.
     pub(super) same: bool,
     /// Either may be cut into parts.
-    pub(super) may_be_delayed: bool,
+    pub(super) may_be_shifted: bool,
 }
 
 /// A member as it joins a group.
 pub(super) struct Joined {
     member: Member,
-    /// The loop, not delayed.
+    /// The loop, not shifted.
     pub(super) item: Green,
     /// What it touches, at the times of the group.
-    nest: Rc<Nest>,
+    nest: Rc<AccessSummary>,
     start: i64,
-    ends: Vec<Form>,
+    ends: Vec<AffineForm>,
     zero: i64,
     pub(super) whole: bool,
     /// By how many iterations it runs later than it has to.
@@ -140,15 +142,15 @@ impl Joined {
     }
 
     /// How many iterations later it runs.
-    pub(super) fn delay(&self) -> i64 {
+    pub(super) fn shift(&self) -> i64 {
         self.member.start
     }
 }
 
 impl Member {
     /// What its variable is, or would be, at time 0.
-    fn zero(&self, scale: i64) -> Option<Form> {
-        self.lower.as_ref()?.plus(&Form::constant(self.start.checked_mul(scale)?), -1)
+    fn zero(&self, scale: i64) -> Option<AffineForm> {
+        self.lower.as_ref()?.plus(&AffineForm::constant(self.start.checked_mul(scale)?), -1)
     }
 }
 
@@ -158,26 +160,26 @@ impl Group {
     pub(super) fn of(
         ir: &Body,
         program: &Program,
-        forest: &Forest,
+        trees: &TreeStore,
         item: Green,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Group> {
-        let Node::Loop { header, body } = forest.get(item) else { return None };
-        let header = forest.header(header);
-        let ([origin], true) = (&header.origins[..], forest.runs_whole(program, header)) else { return None };
+        let Node::Loop { header, body } = trees.get(item) else { return None };
+        let header = trees.header(header);
+        let ([origin], true) = (&header.origins[..], trees.runs_whole(program, header)) else { return None };
         let info = program.loop_info(origin.of);
         let (op, space) = (info.op, &info.space);
         if ir.attr(op, marks::REMAINDER).is_some() {
             return None;
         }
         let extents = if space.is_counted() { space.extents() } else { None };
-        let extents: Vec<Option<Form>> =
-            extents.iter().flatten().map(|form| here(origin, form, frame.depth)).collect();
-        let extents: Option<Vec<Form>> = extents.into_iter().collect();
+        let extents: Vec<Option<AffineForm>> =
+            extents.iter().flatten().map(|form| here(origin, form, loop_context.depth)).collect();
+        let extents: Option<Vec<AffineForm>> = extents.into_iter().collect();
         let ends = extents.and_then(|all| earliest(&[], &all)).unwrap_or_default();
-        let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
+        let lower = space.lower.as_ref().and_then(|form| here(origin, form, loop_context.depth));
         let size = ir.preorder(op).count();
-        let lower_number = lower.as_ref().map_or(i64::MIN, Form::constant_part);
+        let lower_number = lower.as_ref().map_or(i64::MIN, AffineForm::constant_part);
         let member = Member {
             origin: origin.clone(),
             body,
@@ -192,7 +194,7 @@ impl Group {
             members: vec![member],
             item,
             work: None,
-            footprint: Footprint::of(ir, [op], Nest::of(program, forest, item, frame)),
+            footprint: Footprint::of(ir, [op], AccessSummary::of(program, trees, item, loop_context)),
             originals: vec![item],
             assumed: Vec::new(),
             scale: space.step.unwrap_or(1),
@@ -206,16 +208,16 @@ impl Group {
             guarded: None,
             parallel: header.parallel,
             blocks: 0,
-            depth: frame.depth,
+            depth: loop_context.depth,
         })
     }
 
     /// The one loop of the group and which it is of the program, if nothing was done with it yet.
-    pub(super) fn untouched(&self, program: &Program, forest: &Forest) -> Option<(Green, LoopId)> {
-        let Node::Loop { header, .. } = forest.get(self.item) else { return None };
+    pub(super) fn untouched(&self, program: &Program, trees: &TreeStore) -> Option<(Green, LoopId)> {
+        let Node::Loop { header, .. } = trees.get(self.item) else { return None };
         let of = self.lead().of;
-        let is_raised = forest.header(header).span == Span::Whole
-            && forest.leaves(self.item) == forest.leaves(program.loop_info(of).green);
+        let is_raised = trees.header(header).span == Span::Whole
+            && trees.leaves(self.item) == trees.leaves(program.loop_info(of).green);
         (self.members.len() == 1 && is_raised && !self.carries && self.guarded.is_none())
             .then_some((self.item, of))
     }
@@ -226,10 +228,10 @@ impl Group {
         item: Green,
         ir: &Body,
         program: &Program,
-        forest: &Forest,
-        frame: &Frame,
+        trees: &TreeStore,
+        loop_context: &LoopContext,
     ) -> Option<Group> {
-        let group = Group::of(ir, program, forest, item, frame)?;
+        let group = Group::of(ir, program, trees, item, loop_context)?;
         Some(Group { originals: self.originals.clone(), ..group })
     }
 
@@ -246,7 +248,7 @@ impl Group {
 
     /// The body of the last of the loops.
     pub(super) fn last_body(&self) -> Green {
-        self.members.last().map_or(Forest::EMPTY, |member| member.body)
+        self.members.last().map_or(TreeStore::EMPTY, |member| member.body)
     }
 
     /// Returns true if there is an object that both touch. Linear in the fewer accesses.
@@ -261,18 +263,24 @@ impl Group {
     /// Of how many accesses the loop of level `innermost` changes another subscript than the last:
     /// these stride through memory.
     pub(super) fn strides(&self, innermost: u32) -> usize {
-        let moves =
-            |form: &Option<Form>| form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0);
+        let moves = |form: &Option<AffineForm>| {
+            form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0)
+        };
         let classes = self.footprint.nest.classes.iter();
         let subscripts = classes.filter_map(|own| own.class.subscripts.as_deref()?.split_last());
         subscripts.filter(|(_, others)| others.iter().any(moves)).count()
     }
 
-    /// The frame of the iterations of the first loop.
-    pub(super) fn inside(&self, program: &Program, forest: &Forest, frame: &Frame) -> Frame {
-        match forest.get(self.item) {
-            Node::Loop { header, .. } => frame.inside(program, forest, header),
-            _ => frame.clone(),
+    /// The loop_context of the iterations of the first loop.
+    pub(super) fn inside(
+        &self,
+        program: &Program,
+        trees: &TreeStore,
+        loop_context: &LoopContext,
+    ) -> LoopContext {
+        match trees.get(self.item) {
+            Node::Loop { header, .. } => loop_context.inside(program, trees, header),
+            _ => loop_context.clone(),
         }
     }
 
@@ -305,10 +313,15 @@ impl Group {
     }
 
     /// How `second`, a group of one, lies to this one.
-    pub(super) fn fit(&self, second: &Group, program: &Program, frame: &Frame) -> Result<Fit, Missed> {
+    pub(super) fn fit(
+        &self,
+        second: &Group,
+        program: &Program,
+        loop_context: &LoopContext,
+    ) -> Result<Fit, Missed> {
         let (a, b) = (self.lead(), second.lead());
         let (x, y) = (program.loop_info(a.of), program.loop_info(b.of));
-        let may_be_delayed = !self.ends.is_empty()
+        let may_be_shifted = !self.ends.is_empty()
             && !second.ends.is_empty()
             && x.space.step == y.space.step
             && self.may_be_cut
@@ -316,18 +329,20 @@ impl Group {
             && !self.parallel
             && !second.parallel;
         if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
-            return Ok(Fit { same: true, may_be_delayed });
+            return Ok(Fit { same: true, may_be_shifted });
         }
         let (Some(step), Some(other)) = (x.space.step, y.space.step) else { return Err(Missed::UnknownStep) };
         if step != other {
             return Err(Missed::Steps(step, other));
         }
-        let (Some(own), Some(others)) = (extents(a, program, frame), extents(b, program, frame)) else {
+        let (Some(own), Some(others)) =
+            (extents(a, program, loop_context), extents(b, program, loop_context))
+        else {
             return Err(Missed::TripCounts(None, None));
         };
-        let are_equal = own == others || gap(&own, &others).is_some_and(|gap| frame.is_zero(&gap));
+        let are_equal = own == others || gap(&own, &others).is_some_and(|gap| loop_context.is_zero(&gap));
         let same = self.whole && are_equal;
-        if !same && !may_be_delayed {
+        if !same && !may_be_shifted {
             return Err(Missed::TripCounts(constant_trips(&own, step), constant_trips(&others, step)));
         }
         if !same && !self.shares_with(second) {
@@ -335,30 +350,35 @@ impl Group {
         }
         // It has the iterations of the second then, which gives the form.
         if same && self.is_backwards() {
-            return Ok(Fit { same, may_be_delayed: false });
+            return Ok(Fit { same, may_be_shifted: false });
         }
         let lowers = second.members[0].lower.as_ref().zip(self.members[self.place_of_lead()].lower.as_ref());
         let offset = lowers.and_then(|(b, a)| b.minus(a)?.as_constant());
-        offset.map(|_| Fit { same, may_be_delayed }).ok_or(Missed::UnknownOffset)
+        offset.map(|_| Fit { same, may_be_shifted }).ok_or(Missed::UnknownOffset)
     }
 
     /// How many iterations times the step this one has, and how many more than `second`, where that
     /// depends on two values.
-    pub(super) fn gap(&self, second: &Group, program: &Program, frame: &Frame) -> Option<(Form, Form)> {
-        let own = extents(self.lead(), program, frame).filter(|_| self.whole)?;
-        let others = extents(second.lead(), program, frame)?;
+    pub(super) fn gap(
+        &self,
+        second: &Group,
+        program: &Program,
+        loop_context: &LoopContext,
+    ) -> Option<(AffineForm, AffineForm)> {
+        let own = extents(self.lead(), program, loop_context).filter(|_| self.whole)?;
+        let others = extents(second.lead(), program, loop_context)?;
         let gap = gap(&own, &others).filter(|gap| gap.terms().len() > 1)?;
         Some((own.into_iter().next()?, gap))
     }
 
     /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs
     /// is not one form. It may be fused only with loops that have the same iterations.
-    pub(super) fn backwards(
+    pub(super) fn reverse(
         &self,
         program: &Program,
-        forest: &mut Forest,
+        trees: &mut TreeStore,
         ir: &Body,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Group> {
         let ([own], false) = (&self.members[..], self.carries || self.guarded.is_some()) else { return None };
         // How often it runs is a quotient, which only a number keeps from leaving its type on the
@@ -366,10 +386,10 @@ impl Group {
         if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
         }
-        let item = forest.reversed(program, self.item)?;
-        let Node::Loop { header, body } = forest.get(item) else { return None };
-        let origin = forest.header(header).origins.first()?.clone();
-        let nest = Nest::of(program, forest, item, frame);
+        let item = trees.reversed(program, self.item)?;
+        let Node::Loop { header, body } = trees.get(item) else { return None };
+        let origin = trees.header(header).origins.first()?.clone();
+        let nest = AccessSummary::of(program, trees, item, loop_context);
         let member = Member { origin, body, lower: None, backwards: true, ..own.clone() };
         Some(Group {
             members: vec![member],
@@ -383,45 +403,45 @@ impl Group {
         })
     }
 
-    /// The greatest delay of `second` that leaves most of its iterations in the fused loop.
-    pub(super) fn max_delay(&self, second: &Group) -> i64 {
+    /// The greatest shift of `second` that leaves most of its iterations in the fused loop.
+    pub(super) fn max_shift(&self, second: &Group) -> i64 {
         let ends = self.ends.iter().chain(&second.ends);
         let least = ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale)).min();
         least.map_or(i64::MAX, |least| least / 2)
     }
 
-    /// What `second`, a group of one, is in this group if it runs `delay` later. `None` if the
+    /// What `second`, a group of one, is in this group if it runs `shift` later. `None` if the
     /// times they have in common cannot be written down.
     pub(super) fn align(
         &self,
         second: &Group,
         fit: Fit,
-        delay: i64,
-        (ir, program, forest): (&Body, &Program, &mut Forest),
-        frame: &Frame,
+        shift: i64,
+        (ir, program, trees): (&Body, &Program, &mut TreeStore),
+        loop_context: &LoopContext,
     ) -> Option<Joined> {
         let [own] = &second.members[..] else { return None };
-        let body = forest.delayed(own.body, delay)?;
-        let later = delay.checked_mul(self.scale)?;
-        let ends = own.ends.iter().map(|end| end.plus(&Form::constant(1), later));
-        let ends = ends.collect::<Option<Vec<Form>>>()?;
-        let origin = own.origin.delayed(delay)?;
-        let nest = match delay {
+        let body = trees.shifted(own.body, shift)?;
+        let later = shift.checked_mul(self.scale)?;
+        let ends = own.ends.iter().map(|end| end.plus(&AffineForm::constant(1), later));
+        let ends = ends.collect::<Option<Vec<AffineForm>>>()?;
+        let origin = own.origin.shifted(shift)?;
+        let nest = match shift {
             0 => second.footprint.nest.clone(),
-            _ => Rc::new(second.footprint.nest.delayed(frame.depth, delay)?),
+            _ => Rc::new(second.footprint.nest.shifted(loop_context.depth, shift)?),
         };
-        let member = Member { origin, body, start: delay, ends, ..own.clone() };
-        let whole = fit.same && delay == 0 && self.whole;
+        let member = Member { origin, body, start: shift, ends, ..own.clone() };
+        let whole = fit.same && shift == 0 && self.whole;
         let zero = self.zero.max(member.zero(self.scale).map_or(i64::MIN, |form| form.constant_part()));
         let (start, ends) = if whole {
             (self.start, self.ends.clone())
         } else {
-            (self.start.max(delay), earliest(&self.ends, &member.ends)?)
+            (self.start.max(shift), earliest(&self.ends, &member.ends)?)
         };
         if !whole {
             let same_ends = !self.whole && ends == self.ends;
             let others = if same_ends { &[] } else { &self.members[..] };
-            if !others.iter().chain([&member]).all(|m| self.can_be_cut(m, &ends, ir, program, frame)) {
+            if !others.iter().chain([&member]).all(|m| self.can_be_cut(m, &ends, ir, program, loop_context)) {
                 return None;
             }
         }
@@ -429,7 +449,7 @@ impl Group {
         let first = start.checked_mul(self.scale)?;
         zero.checked_add(first)?;
         // Nothing to fuse.
-        if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
+        if !whole && ends.iter().filter_map(AffineForm::as_constant).any(|end| end <= first) {
             return None;
         }
         Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
@@ -441,10 +461,10 @@ impl Group {
     fn can_be_cut(
         &self,
         member: &Member,
-        ends: &[Form],
+        ends: &[AffineForm],
         ir: &Body,
         program: &Program,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> bool {
         let ty = ir.value_type(program.loop_info(member.origin.of).variable);
         if member.size > MAX_COPIED || ty != ir.value_type(program.loop_info(self.lead().of).variable) {
@@ -456,7 +476,7 @@ impl Group {
         let is_affine = affine::is_loop(ir, member.op);
         let has_type = |value: Value| ir.value_type(value) == ty;
         let is_symbol = |value| affine::validity::is_valid_symbol(ir.op_ref(member.op), value);
-        let variable = |level: &u32| frame.variables.get(*level as usize).copied().flatten();
+        let variable = |level: &u32| loop_context.variables.get(*level as usize).copied().flatten();
         // What keeps a sum from wrapping is computed of symbols, and not needed of variables.
         let is_usable =
             |value| !is_affine || is_symbol(value) || affine::validity::is_induction_variable(ir, value);
@@ -467,7 +487,7 @@ impl Group {
             }
             Atom::Param(_) | Atom::Product(_) | Atom::FloorDiv(..) => None,
         };
-        let is_simple = |form: &Form| match form.terms() {
+        let is_simple = |form: &AffineForm| match form.terms() {
             [] => true,
             [(atom, coefficient)] if self.scale == 1 => {
                 value_of(atom, *coefficient).is_some_and(|value| has_type(value) && is_usable(value))
@@ -476,7 +496,7 @@ impl Group {
         };
         // What bounds the loop in the program can be written again.
         let space = &program.loop_info(member.origin.of).space;
-        let can_be_written = |form: &Form| {
+        let can_be_written = |form: &AffineForm| {
             let has_value = |atom: &Atom| match atom {
                 Atom::Param(value) => has_type(*value) && (!is_affine || is_symbol(*value)),
                 Atom::Level(level) => !is_affine && variable(level).is_some_and(|(value, _)| has_type(value)),
@@ -484,12 +504,14 @@ impl Group {
             };
             form.all_atoms(&has_value) && !(is_affine && form.has_product())
         };
-        let is_near_bound = |form: &Form| {
-            let mut bounds = space.bounds().filter_map(|bound| here(&member.origin, bound, frame.depth));
-            let is_near = |bound: &Form| form.minus(bound).is_some_and(|gap| gap.as_constant().is_some());
+        let is_near_bound = |form: &AffineForm| {
+            let mut bounds =
+                space.bounds().filter_map(|bound| here(&member.origin, bound, loop_context.depth));
+            let is_near =
+                |bound: &AffineForm| form.minus(bound).is_some_and(|gap| gap.as_constant().is_some());
             self.scale == 1 && bounds.find(is_near).is_some_and(|bound| can_be_written(&bound))
         };
-        let is_writable = |form: &Form| is_simple(form) || is_near_bound(form);
+        let is_writable = |form: &AffineForm| is_simple(form) || is_near_bound(form);
         // At the time a form says the variable is that form later than at time 0.
         let Some(zero) = member.zero(self.scale) else { return false };
         let ends = member.ends.iter().chain(ends).map(|form| zero.plus(form, 1));
@@ -501,7 +523,7 @@ impl Group {
     /// Adds `second`, a group of one, as it was aligned.
     pub(super) fn join(&mut self, second: &Group, joined: Joined) {
         // It may have to run so late only for what others do.
-        let least = joined.delay() - joined.block;
+        let least = joined.shift() - joined.block;
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
         self.members.push(joined.member);
         self.originals.extend_from_slice(&second.originals);
@@ -515,12 +537,12 @@ impl Group {
     }
 
     /// The loops the group is.
-    pub(super) fn into_parts(self, forest: &mut Forest) -> Parts {
+    pub(super) fn into_parts(self, trees: &mut TreeStore) -> Parts {
         let mut parts = Parts { before: Vec::new(), fused: self.item, after: Vec::new() };
         if self.members.len() == 1 {
             return parts;
         }
-        let inside = |form: &Form| {
+        let inside = |form: &AffineForm| {
             relative(form, self.depth).unwrap_or_else(|| unreachable!("bounds are over the levels around"))
         };
         let ends = self.ends.iter().map(inside).collect();
@@ -531,47 +553,47 @@ impl Group {
                 let origins = Box::new([member.origin.clone()]);
                 let ends = member.ends.iter().map(inside).collect();
                 let times = Times { origins, body: member.body, start: member.start, ends };
-                common.add_rest(&times, &mut parts, forest);
+                common.add_rest(&times, &mut parts, trees);
             }
         }
-        let bodies = self.members.iter().flat_map(|member| forest.items(member.body));
+        let bodies = self.members.iter().flat_map(|member| trees.items(member.body));
         let body = bodies.collect::<Vec<_>>();
-        let body = forest.sequence(&body);
+        let body = trees.sequence(&body);
         let span = if self.whole { Span::Whole } else { common.span() };
         let mark = self.has_part.then_some(Mark::Distributed);
         let lead = self.place_of_lead();
         let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
         origins[..=lead].rotate_right(1);
         let origins = origins.into();
-        parts.fused = forest.make_loop(Header { span, origins, parallel, mark }, body);
+        parts.fused = trees.make_loop(Header { span, origins, parallel, mark }, body);
         parts
     }
 }
 
 /// The upper bounds of a loop of the program less its lower one, if all are known.
-fn extents(origin: &Origin, program: &Program, frame: &Frame) -> Option<Vec<Form>> {
+fn extents(origin: &Origin, program: &Program, loop_context: &LoopContext) -> Option<Vec<AffineForm>> {
     let space = &program.loop_info(origin.of).space;
     let all = if space.is_counted() { space.extents()? } else { return None };
-    all.iter().map(|form| here(origin, form, frame.depth)).collect()
+    all.iter().map(|form| here(origin, form, loop_context.depth)).collect()
 }
 
 /// By how much two loops of one extent each differ.
-fn gap(own: &[Form], others: &[Form]) -> Option<Form> {
+fn gap(own: &[AffineForm], others: &[AffineForm]) -> Option<AffineForm> {
     let ([own], [other]) = (own, others) else { return None };
     own.minus(other)
 }
 
 /// A form over the levels of a loop of the program as one over the levels of the tree.
-fn here(origin: &Origin, form: &Form, depth: u32) -> Option<Form> {
+fn here(origin: &Origin, form: &AffineForm, depth: u32) -> Option<AffineForm> {
     form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
 }
 
 /// The least of all these ends: where the difference of two is a number, one form. `None` if there
 /// are none or too many.
-fn earliest(ends: &[Form], more: &[Form]) -> Option<Vec<Form>> {
+fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>> {
     let mut least = ends.to_vec();
     for end in more {
-        let gap = |known: &Form| end.minus(known).and_then(|gap| gap.as_constant());
+        let gap = |known: &AffineForm| end.minus(known).and_then(|gap| gap.as_constant());
         match least.iter_mut().find_map(|known| Some((gap(known)?, known))) {
             Some((gap, known)) if gap < 0 => *known = end.clone(),
             Some(_) => {}
@@ -582,7 +604,8 @@ fn earliest(ends: &[Form], more: &[Form]) -> Option<Vec<Form>> {
 }
 
 /// The number of iterations, where it is a number.
-fn constant_trips(extents: &[Form], step: i64) -> Option<i64> {
-    let extent = extents.iter().map(Form::as_constant).collect::<Option<Vec<_>>>()?.into_iter().min()?;
+fn constant_trips(extents: &[AffineForm], step: i64) -> Option<i64> {
+    let extent =
+        extents.iter().map(AffineForm::as_constant).collect::<Option<Vec<_>>>()?.into_iter().min()?;
     loomir_ir::affine::ceil_div(extent.max(0), step)
 }

@@ -7,7 +7,7 @@ use loomir_ir::{Diagnostic, Op};
 
 use super::decision::{Attempt, Change};
 use super::group::Group;
-use super::line::{self, Entry};
+use super::schedule::{self, Entry};
 use super::{Fusion, Plan, remarks};
 use crate::assumption::{self, Assumption};
 
@@ -146,8 +146,8 @@ impl Grouping {
         let item_at = |place: usize| self.names.get(at + place).map_or(item, |name| name.item);
         let swapped = left.swapped.iter().map(|(a, b)| (item_at(*a), item_at(*b)));
         self.swapped.extend(swapped.collect::<Vec<_>>());
-        line::hoist(&mut self.entries, at, &left.hoisted);
-        line::hoist(&mut self.names, at, &left.hoisted);
+        schedule::hoist(&mut self.entries, at, &left.hoisted);
+        schedule::hoist(&mut self.names, at, &left.hoisted);
         if let Some(before) = left.before {
             self.entries.insert(at, Entry::Group(before));
             self.names.insert(at, Name::rest(item));
@@ -253,7 +253,7 @@ pub(super) fn join(first: &mut Group, second: &Group, attempt: Attempt) -> Left 
     }
     assumption::add(&mut first.assumed, assumed);
     if let (Some(own), Some((others, lanes))) = (&mut first.work, work) {
-        Rc::make_mut(own).merge(&others, joined.delay(), lanes);
+        Rc::make_mut(own).merge(&others, joined.shift(), lanes);
     }
     first.join(reshaped.second.as_deref().unwrap_or(second), joined);
     first.has_part |= matches!(reshaped.change, Some(Change::Distributed(..)));

@@ -17,36 +17,40 @@ use std::rc::Rc;
 
 use super::Fusion;
 use super::group::Group;
-use super::line::Entry;
-use crate::access::Frame;
+use super::schedule::Entry;
+use crate::access::LoopContext;
 use crate::tree::{If, Node};
 
 impl Fusion<'_> {
     /// The loop that is all of a conditional, which has no results. `None` if it is another one,
     /// hands values from one iteration to the next, or runs them in any order.
-    pub(super) fn with_guard_inside(&mut self, entry: &Entry, frame: &Frame) -> Option<Rc<Group>> {
+    pub(super) fn with_guard_inside(
+        &mut self,
+        entry: &Entry,
+        loop_context: &LoopContext,
+    ) -> Option<Rc<Group>> {
         let Entry::If(If { of, map, bodies }, _) = *entry else { return None };
-        let sides = bodies.map(|side| side.filter(|side| self.forest.items_in(*side) > 0));
+        let sides = bodies.map(|side| side.filter(|side| self.trees.items_in(*side) > 0));
         let (side, holds) = match sides {
             [Some(side), None] => (side, true),
             [None, Some(side)] => (side, false),
             _ => return None,
         };
-        let only = self.forest.item(side, 0).filter(|_| self.forest.items_in(side) == 1)?;
-        let Node::Loop { header, body } = self.forest.get(only) else { return None };
+        let only = self.trees.item(side, 0).filter(|_| self.trees.items_in(side) == 1)?;
+        let Node::Loop { header, body } = self.trees.get(only) else { return None };
         let conditional = self.program.if_info(of).op;
-        if self.body.num_results(conditional) > 0 || self.forest.header(header).parallel {
+        if self.body.num_results(conditional) > 0 || self.trees.header(header).parallel {
             return None;
         }
-        let around = self.forest.map(map).iter().map(|form| form.raised(1)).collect::<Option<_>>()?;
-        let map = self.forest.make_map(around);
-        let body = self.forest.guard(of, map, holds, body);
-        let body = self.forest.sequence(&[body]);
-        let item = self.forest.with_header(header, body);
-        let group = Group::of(self.body, self.program, self.forest, item, frame)?;
-        let mut group = group.guarded(conditional, entry.originals(self.forest))?;
+        let around = self.trees.map(map).iter().map(|form| form.raised(1)).collect::<Option<_>>()?;
+        let map = self.trees.make_map(around);
+        let body = self.trees.guard(of, map, holds, body);
+        let body = self.trees.sequence(&[body]);
+        let item = self.trees.with_header(header, body);
+        let group = Group::of(self.body, self.program, self.trees, item, loop_context)?;
+        let mut group = group.guarded(conditional, entry.originals(self.trees))?;
         group.footprint.ask(self.body, conditional);
-        group.work = self.work(item, frame);
+        group.work = self.work(item, loop_context);
         Some(Rc::new(group))
     }
 }

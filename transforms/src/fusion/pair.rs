@@ -1,7 +1,7 @@
 //! Two loops fused by name: nothing is chosen, nothing weighed, and no other loop is touched.
 //!
 //! They are fused where the pass would, but only as they are: all iterations of both at once, none
-//! delayed, cut off or run backwards. Nothing is assumed but that arguments are distinct, if the
+//! shifted, cut off or run backwards. Nothing is assumed but that arguments are distinct, if the
 //! options say so. What stands between moves in front of the first if it may. That is one step of
 //! fusion, of which something else can be asked: whether another way of fusing comes to the same.
 //!
@@ -15,16 +15,16 @@ use std::rc::Rc;
 
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
-use super::line::{self, Entry};
-use super::segment::Segment;
-use super::{Fusion, Options, Plan, Profitability, Way, remarks};
-use crate::access::Frame;
+use super::schedule::{self, Entry};
+use super::versioned_region::Segment;
+use super::{Alignment, Fusion, Options, Plan, Profitability, remarks};
+use crate::access::LoopContext;
 use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
 use crate::legality::Checker;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Forest, Item};
+use crate::tree::{Item, TreeStore};
 
 /// Two loops that are to be fused, and what came of it.
 pub(super) struct Only {
@@ -49,17 +49,17 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
         )
     };
     let Some(block) = root_of(body, pair[0], &options) else { return Err(apart()) };
-    let mut forest = Forest::default();
-    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
-    let mut fusion = Fusion::new(body, &program, &mut forest, &options);
+    let mut trees = TreeStore::default();
+    let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
+    let mut fusion = Fusion::new(body, &program, &mut trees, &options);
     fusion.only = Some(Only { pair, done: Err(apart()) });
-    let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
+    let root = fusion.sequence(program.root, &LoopContext::outside(&program.surroundings));
     fusion.only.map_or(Ok(()), |only| only.done)?;
     let checker = Checker::new(body, &program, options.alias, options.limits);
-    let approved = checker.told_by(&*options.analyses.dependence).judge(&forest, root);
+    let approved = checker.with_dependence(&*options.analyses.dependence).judge(&trees, root);
     let approved =
         approved.map_err(|verdict| verdict.not_approved(remarks::remarks(body), block, "fused"))?;
-    let written = regenerate(body, &program, &forest, &approved, Rewrite::Changed);
+    let written = regenerate(body, &program, &trees, &approved, Rewrite::Changed);
     written.map_err(|why| why.remark(remarks::remarks(body), "fused"))
 }
 
@@ -72,20 +72,20 @@ fn root_of(body: &Body, op: Op, options: &Options) -> Option<Block> {
 
 impl Fusion<'_> {
     /// The entries of a sequence, with the two loops as one if they stand here and may be fused.
-    pub(super) fn fuse_only(&mut self, items: &[Item], frame: &Frame) -> Vec<Segment> {
-        let entries = self.entries(items, frame);
-        let entries = self.with_pair_fused(entries, frame);
-        entries.into_iter().map(|entry| Segment::alone(entry, self.forest)).collect()
+    pub(super) fn fuse_only(&mut self, items: &[Item], loop_context: &LoopContext) -> Vec<Segment> {
+        let entries = self.entries(items, loop_context);
+        let entries = self.with_pair_fused(entries, loop_context);
+        entries.into_iter().map(|entry| Segment::alone(entry, self.trees)).collect()
     }
 
-    fn with_pair_fused(&mut self, mut entries: Vec<Entry>, frame: &Frame) -> Vec<Entry> {
+    fn with_pair_fused(&mut self, mut entries: Vec<Entry>, loop_context: &LoopContext) -> Vec<Entry> {
         let Some(Only { pair, .. }) = self.only else { return entries };
         let is = |entry: &Entry, op: Op| matches!(entry, Entry::Group(own) if own.op(self.program) == op);
         let [at, to] = pair.map(|op| entries.iter().position(|entry| is(entry, op)));
         let (Some(at), Some(to)) = (at, to.filter(|to| at < Some(*to))) else { return entries };
         let behind = entries.split_off(to + 1);
         let Some(Entry::Group(second)) = entries.pop() else { return entries };
-        let done = self.fuse_entries(&mut entries, at, &second, pair, frame);
+        let done = self.fuse_entries(&mut entries, at, &second, pair, loop_context);
         if done.is_err() {
             entries.push(Entry::Group(second));
         }
@@ -101,20 +101,22 @@ impl Fusion<'_> {
         at: usize,
         second: &super::Group,
         pair: [Op; 2],
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Result<(), Diagnostic> {
         let Some((Entry::Group(first), between)) = entries[at..].split_first_mut() else { return Ok(()) };
         let missed = |own: &Self, why| remarks::missed(own.body, own.callees(), pair[0], pair[1], &why);
-        let plan = self.plan(first, between, second, frame).map_err(|why| missed(self, why))?;
+        let plan = self.plan(first, between, second, loop_context).map_err(|why| missed(self, why))?;
         let Plan { way, assumed, joined, hoisted, swapped, .. } = plan;
         // The user makes this assumption, so nothing has to be tested.
         let is_given = |own: &Assumption| {
             self.options.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..))
         };
-        let is_plain =
-            matches!(way, Way::AsItIs) && joined.whole && swapped.is_empty() && assumed.iter().all(is_given);
+        let is_plain = matches!(way, Alignment::AsItIs)
+            && joined.whole
+            && swapped.is_empty()
+            && assumed.iter().all(is_given);
         if !is_plain {
-            let why = "They can only be fused with iterations delayed, cut off or run backwards";
+            let why = "They can only be fused with iterations shifted, cut off or run backwards";
             let loc = self.body.loc(pair[1]);
             return Err(remarks::remarks(self.body).missed(
                 "Reshaped",
@@ -124,7 +126,7 @@ impl Fusion<'_> {
             ));
         }
         Rc::make_mut(first).join(second, joined);
-        line::hoist(entries, at, &hoisted);
+        schedule::hoist(entries, at, &hoisted);
         Ok(())
     }
 }

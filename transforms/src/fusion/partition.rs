@@ -27,14 +27,14 @@ use super::decision::{Attempt, Missed, Stuck};
 use super::footprint::Footprint;
 use super::group::Group;
 use super::grouping::{Grouping, Left, MAX_LOOPS, Name, Outcome, Partner, Said, count_loops, join};
-use super::line::{self, Entry};
+use super::make_adjacent::{Cleared, ENTRIES_PASSED};
 use super::remarks;
 use super::reshape::Reshaped;
+use super::schedule::{self, Entry};
 use super::search::Search;
-use super::segment::Segment;
-use super::way::{Cleared, ENTRIES_PASSED};
+use super::versioned_region::Segment;
 use super::{Fusion, Profitability};
-use crate::access::Frame;
+use crate::access::LoopContext;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
 use crate::tree::{Green, If, Item};
@@ -96,30 +96,30 @@ impl<'a> Guide<'a> {
 
 impl Fusion<'_> {
     /// Fuses the loops of a sequence with each other.
-    pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Segment> {
+    pub(super) fn choose(&mut self, items: &[Item], loop_context: &LoopContext) -> Vec<Segment> {
         if self.only.is_some() {
-            return self.fuse_only(items, frame);
+            return self.fuse_only(items, loop_context);
         }
         let choice = self.report.choice;
         let left = self.options.edits.left().map(|left| usize::try_from(left).unwrap_or(usize::MAX));
         self.most = left.map(|left| left.saturating_sub(self.done.len()));
-        let line = self.line(items, frame);
-        if let Some(segments) = self.segments(&line, items, frame) {
+        let line = self.line(items, loop_context);
+        if let Some(segments) = self.segments(&line, items, loop_context) {
             self.say(line.said);
             return segments;
         }
         self.report.choice = choice;
         let assumes = std::mem::replace(&mut self.assumes_swaps, false);
-        let line = self.line(items, frame);
+        let line = self.line(items, loop_context);
         self.assumes_swaps = assumes;
         self.say(line.said);
-        line.entries.into_iter().map(|entry| Segment::alone(entry, self.forest)).collect()
+        line.entries.into_iter().map(|entry| Segment::alone(entry, self.trees)).collect()
     }
 
     /// The sequence with the grouping of most worth.
-    fn line(&mut self, items: &[Item], frame: &Frame) -> Grouping {
-        let entries = self.entries(items, frame);
-        self.best(entries, frame)
+    fn line(&mut self, items: &[Item], loop_context: &LoopContext) -> Grouping {
+        let entries = self.entries(items, loop_context);
+        self.best(entries, loop_context)
     }
 
     /// Takes down what was found.
@@ -141,14 +141,14 @@ impl Fusion<'_> {
     }
 
     /// What stands in a sequence, each loop with what it costs.
-    pub(super) fn entries(&mut self, items: &[Item], frame: &Frame) -> Vec<Entry> {
+    pub(super) fn entries(&mut self, items: &[Item], loop_context: &LoopContext) -> Vec<Entry> {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
-            let Some(mut entry) = Entry::of(self.body, self.program, self.forest, *item, frame) else {
+            let Some(mut entry) = Entry::of(self.body, self.program, self.trees, *item, loop_context) else {
                 continue;
             };
             if let (Item::Other(green), Entry::Group(group)) = (item, &mut entry) {
-                Rc::make_mut(group).work = self.work(*green, frame);
+                Rc::make_mut(group).work = self.work(*green, loop_context);
             }
             entries.push(entry);
         }
@@ -156,21 +156,21 @@ impl Fusion<'_> {
     }
 
     /// The sequence of these entries with the grouping of most worth.
-    pub(super) fn best(&mut self, mut entries: Vec<Entry>, frame: &Frame) -> Grouping {
+    pub(super) fn best(&mut self, mut entries: Vec<Entry>, loop_context: &LoopContext) -> Grouping {
         let all = 0..entries.len();
         if self.options.profitability == Profitability::Always {
-            return self.in_order(all.zip(entries), Guide::AtAnyCost, frame);
+            return self.in_order(all.zip(entries), Guide::AtAnyCost, loop_context);
         }
         let loops = count_loops(&entries);
         // Fused or not: there is nothing to look at again.
         if loops <= 2 {
             self.report.choice.optimal += usize::from(loops == 2);
-            return self.in_order(all.zip(entries), Guide::Nearest, frame);
+            return self.in_order(all.zip(entries), Guide::Nearest, loop_context);
         }
         let mut guide = Guide::Nearest;
-        let mut line = self.in_order(within(&entries, &all), guide, frame);
+        let mut line = self.in_order(within(&entries, &all), guide, loop_context);
         if loops > MAX_LOOPS && line.was_too_dear {
-            let other = self.in_order(within(&entries, &all), Guide::AtAnyCost, frame);
+            let other = self.in_order(within(&entries, &all), Guide::AtAnyCost, loop_context);
             if other.saved > line.saved {
                 (guide, line) = (Guide::AtAnyCost, other);
             }
@@ -193,7 +193,7 @@ impl Fusion<'_> {
             }
             let was = steps;
             let saved = line.saved_in(&part);
-            let found = Search::run(self, &mut entries, part.clone(), saved, &mut steps, frame);
+            let found = Search::run(self, &mut entries, part.clone(), saved, &mut steps, loop_context);
             is_optimal &= found.is_complete;
             let of =
                 |partners| Regrouped { part, partners, steps: was - steps, is_optimal: found.is_complete };
@@ -207,7 +207,8 @@ impl Fusion<'_> {
             return line;
         }
         // What stands behind a part may be fused with what there is in it now.
-        let mut better = self.in_order(within(&entries, &all), Guide::Regrouped(&regrouped, &guide), frame);
+        let mut better =
+            self.in_order(within(&entries, &all), Guide::Regrouped(&regrouped, &guide), loop_context);
         if better.saved <= line.saved {
             return line;
         }
@@ -225,16 +226,16 @@ impl Fusion<'_> {
     }
 
     /// What a loop costs, if that matters.
-    pub(super) fn work(&mut self, item: Green, frame: &Frame) -> Option<Rc<Work>> {
+    pub(super) fn work(&mut self, item: Green, loop_context: &LoopContext) -> Option<Rc<Work>> {
         if self.options.profitability == Profitability::Always {
             return None;
         }
-        if let Some(known) = self.works.get(&(item, frame.depth)) {
+        if let Some(known) = self.works.get(&(item, loop_context.depth)) {
             return Some(known.clone());
         }
-        let place = (self.body, self.program, &*self.forest);
-        let work = Rc::new(Work::of(place, &*self.options.cost, item, frame)?);
-        self.works.insert((item, frame.depth), work.clone());
+        let place = (self.body, self.program, &*self.trees);
+        let work = Rc::new(Work::of(place, &*self.options.cost, item, loop_context)?);
+        self.works.insert((item, loop_context.depth), work.clone());
         Some(work)
     }
 
@@ -243,7 +244,7 @@ impl Fusion<'_> {
         &mut self,
         entries: impl Iterator<Item = (usize, Entry)>,
         guide: Guide<'_>,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Grouping {
         let mut line = Grouping::with_room(entries.size_hint().0);
         for (item, entry) in entries {
@@ -252,11 +253,11 @@ impl Fusion<'_> {
                 // Nothing more may be fused.
                 entry if self.most.is_some_and(|most| line.edits() >= most) => line.push(item, entry),
                 Entry::Group(second) => {
-                    if let Err(second) = self.take_in(&mut line, item, second, guide, frame) {
+                    if let Err(second) = self.try_fuse_into(&mut line, item, second, guide, loop_context) {
                         line.push(item, Entry::Group(second));
                     }
                 }
-                second @ Entry::If(..) => self.take_in_if(&mut line, item, second, guide, frame),
+                second @ Entry::If(..) => self.take_in_if(&mut line, item, second, guide, loop_context),
                 statement => line.push(item, statement),
             }
         }
@@ -269,17 +270,17 @@ impl Fusion<'_> {
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Result<Attempt, Missed> {
-        let mut plan = match self.plan_reshaped(first, between, second, frame) {
-            Err(missed) => self.plan_assuming(first, between, second, frame, missed)?,
+        let mut plan = match self.plan_reshaped(first, between, second, loop_context) {
+            Err(missed) => self.plan_assuming(first, between, second, loop_context, missed)?,
             Ok(plan) => plan,
         };
         let Reshaped { first: other, second: others, before, behind, .. } = &mut plan.reshaped;
         for group in [other, others, before, behind].into_iter().flatten() {
-            group.work = self.work(group.item, frame);
+            group.work = self.work(group.item, loop_context);
         }
-        let others = self.work(plan.joined.item, frame);
+        let others = self.work(plan.joined.item, loop_context);
         let own = plan.reshaped.first.as_deref().unwrap_or(first).work.clone();
         let mut attempt = Attempt { saving: Saving::default(), work: None, plan };
         let Some((own, mut others)) = own.zip(others) else { return Ok(attempt) };
@@ -287,11 +288,11 @@ impl Fusion<'_> {
             others = Rc::new(Work::clone(&others).cut());
         }
         let machine = self.options.cost.machine();
-        let (delay, more) = (attempt.plan.joined.delay(), &attempt.plan.assumed);
+        let (shift, more) = (attempt.plan.joined.shift(), &attempt.plan.assumed);
         let more = more.iter().filter(|assumption| !first.assumed.contains(assumption));
         let (mut saving, lanes) = match more.map(Assumption::comparisons).sum() {
-            0 => Saving::of(&own, &others, delay, machine),
-            all => Saving::tested(all, first.assumed.is_empty(), (&own, &others), delay, machine),
+            0 => Saving::of(&own, &others, shift, machine),
+            all => Saving::tested(all, first.assumed.is_empty(), (&own, &others), shift, machine),
         };
         let Reshaped { before, behind, .. } = &attempt.plan.reshaped;
         let left = [before, behind].into_iter().flatten().filter_map(|group| group.work.as_deref());
@@ -306,13 +307,13 @@ impl Fusion<'_> {
 
     /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there.
     /// The error is that loop.
-    fn take_in(
+    fn try_fuse_into(
         &mut self,
         line: &mut Grouping,
         item: usize,
         second: Rc<Group>,
         guide: Guide<'_>,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Result<(), Rc<Group>> {
         let wanted = match guide {
             Guide::Given(partners) => partners[item],
@@ -324,7 +325,7 @@ impl Fusion<'_> {
             if tried > 0 && line.entries.len() - at > ENTRIES_PASSED {
                 break;
             }
-            let with_guard = self.with_guard_inside(&line.entries[at], frame);
+            let with_guard = self.with_guard_inside(&line.entries[at], loop_context);
             let Some((entry, between)) = line.entries[at..].split_first_mut() else { continue };
             let first = match (&*entry, &with_guard) {
                 (Entry::Group(group), _) | (_, Some(group)) => group.clone(),
@@ -335,7 +336,7 @@ impl Fusion<'_> {
             if conditional.is_some() && !first.shares_with(&second) {
                 continue;
             }
-            let attempt = self.attempt(&first, between, &second, frame);
+            let attempt = self.attempt(&first, between, &second, loop_context);
             let missed = match attempt.and_then(|found| guide.accept(found, wanted, conditional)) {
                 Ok(attempt) => {
                     line.note(self, item, (&first, &second), conditional, &attempt);
@@ -356,7 +357,7 @@ impl Fusion<'_> {
             // Of conditionals it is said only that they were.
             if conditional.is_none() && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
                 let ops = (first.op(self.program), second.op(self.program));
-                why = Some((ops, self.with_delay(missed, &first, &second, frame), is_near));
+                why = Some((ops, self.with_shift(missed, &first, &second, loop_context), is_near));
             }
         }
         if let Some((ops, missed, _)) = why {
@@ -379,13 +380,13 @@ impl Fusion<'_> {
         item: usize,
         mut second: Entry,
         guide: Guide<'_>,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) {
-        let found = self.partner(&mut line.entries, &mut second, frame);
+        let found = self.partner(&mut line.entries, &mut second, loop_context);
         let (remark, outcome) = match found {
             None => {
-                let loops = self.with_guard_inside(&second, frame);
-                return match loops.map(|own| self.take_in(line, item, own, guide, frame)) {
+                let loops = self.with_guard_inside(&second, loop_context);
+                return match loops.map(|own| self.try_fuse_into(line, item, own, guide, loop_context)) {
                     Some(Ok(())) => {}
                     Some(Err(_)) | None => line.push(item, second),
                 };
@@ -402,7 +403,7 @@ impl Fusion<'_> {
                 let first = &mut line.entries[at];
                 let ops = (first.op(self.program), second.op(self.program));
                 let remark = self.told(|| remarks::merged(self.body, ops.0, ops.1));
-                line::join_ifs(self.forest, first, second);
+                schedule::join_ifs(self.trees, first, second);
                 line.close_up(at, item, Left { hoisted, ..Left::default() });
                 (remark, Outcome::Merged(assumed))
             }
@@ -416,13 +417,16 @@ impl Fusion<'_> {
         &mut self,
         entries: &mut [Entry],
         second: &mut Entry,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Result<Partner, (Op, Box<Stuck>)>> {
         let Entry::If(If { of, map, .. }, _) = *second else { return None };
         let is_same = |entry: &Entry| match entry {
-            Entry::If(first, _) => {
-                self.program.is_same_condition(self.forest, (first.of, first.map), (of, map), frame.depth)
-            }
+            Entry::If(first, _) => self.program.is_same_condition(
+                self.trees,
+                (first.of, first.map),
+                (of, map),
+                loop_context.depth,
+            ),
             _ => false,
         };
         let back = entries.iter().rev().take(ENTRIES_PASSED).position(is_same)?;
@@ -430,16 +434,18 @@ impl Fusion<'_> {
         // Neighbours need no reason.
         if back > 0 || entries[at].footprint().is_some() {
             for entry in entries[at..].iter_mut().chain([&mut *second]) {
-                entry.summarise(self.body, self.program, self.forest, frame);
+                entry.summarise(self.body, self.program, self.trees, loop_context);
             }
         }
         let footprints: Option<(&Footprint, &Footprint)> = entries[at].footprint().zip(second.footprint());
         // Nothing is gained by that alone, so nothing is tested for it.
         let cleared = match footprints {
-            Some((first, own)) => match self.clear_way(first, own, &entries[at + 1..], frame, &self.sure) {
-                Ok(cleared) => cleared,
-                Err(stuck) => return Some(Err((entries[at].op(self.program), stuck))),
-            },
+            Some((first, own)) => {
+                match self.make_adjacent(first, own, &entries[at + 1..], loop_context, &self.sure) {
+                    Ok(cleared) => cleared,
+                    Err(stuck) => return Some(Err((entries[at].op(self.program), stuck))),
+                }
+            }
             None => Cleared::default(),
         };
         let Cleared { hoisted, assumed, .. } = cleared;

@@ -22,11 +22,11 @@ pub const PASS: PassInfo = PassInfo {
             "static",
             "where costs come from: static, or profile, a run whose counts are in the program",
         ),
-        ("max-delay", "8", "by how many iterations the second loop may be delayed to keep a dependence"),
+        ("max-shift", "8", "by how many iterations the second loop may be shifted to keep a dependence"),
         (
-            "delay-multiple",
+            "shift-multiple",
             "1",
-            "of which number the delay is a multiple, if it can be: the width of vectors",
+            "of which number the shift is a multiple, if it can be: the width of vectors",
         ),
         ("max-tests", "8", "how many assumptions may be tested before a fused loop"),
         INTERFACES[0].option(),
@@ -38,13 +38,13 @@ pub const PASS: PassInfo = PassInfo {
     make: |options| {
         let default = Options::default();
         let alias = options.parse("alias", default.alias)?;
-        let max_delay = options.parse("max-delay", default.max_delay)?;
-        let delay_multiple = options.parse("delay-multiple", default.delay_multiple)?;
+        let max_shift = options.parse("max-shift", default.max_shift)?;
+        let shift_multiple = options.parse("shift-multiple", default.shift_multiple)?;
         let max_tests = options.parse("max-tests", default.max_tests)?;
         let profitability = options.parse("fusion-profitability", default.profitability)?;
         let cost = options.parse("cost", CostSource::default())?.cost();
         let analyses = Analyses::of_options(options)?;
-        let limits = Options { max_delay, delay_multiple, max_tests, ..default };
+        let limits = Options { max_shift, shift_multiple, max_tests, ..default };
         let options = Options { alias, profitability, cost, analyses, ..limits };
         Ok(Box::new(LoopFusion { options }))
     },
@@ -64,7 +64,7 @@ impl Pass for LoopFusion {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
+        let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let edits = cx.edits.clone();
         let report = fuse(body, &Options { analyses, edits, ..self.options.clone() });
         cx.count("Loops fused", report.fused as u64);

@@ -10,7 +10,7 @@ use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::{Body, Diagnostic, Op};
 
 use super::decision::{Attempt, Change, Conflict, Missed, Stuck, Which};
-use super::{Plan, Way};
+use super::{Alignment, Plan};
 use crate::access::callees::Callees;
 use crate::assumption::Assumption;
 use crate::cost::{Loss, Saving};
@@ -49,24 +49,24 @@ pub(super) fn fused(
         };
         vec![("how", how.into()), ("which", name(which).into())]
     };
-    let delay = match way {
-        Way::Later { least, block } => least.saturating_add(*block),
-        Way::AsItIs | Way::Backwards(_) => 0,
+    let shift = match way {
+        Alignment::Later { least, block } => least.saturating_add(*block),
+        Alignment::AsItIs | Alignment::Backwards(_) => 0,
     };
     let later = match way {
-        Way::AsItIs if joined.whole => String::new(),
-        Way::AsItIs => " in the iterations both have".to_owned(),
-        Way::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
-        Way::Later { least, block } => format!(", the second {} iterations later", least + block),
-        Way::Backwards(_) => ", the second run backwards".to_owned(),
+        Alignment::AsItIs if joined.whole => String::new(),
+        Alignment::AsItIs => " in the iterations both have".to_owned(),
+        Alignment::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
+        Alignment::Later { least, block } => format!(", the second {} iterations later", least + block),
+        Alignment::Backwards(_) => ", the second run backwards".to_owned(),
     };
     let remark = remarks(body)
         .passed("Fused", body.loc(second), &format!("Loops fused{shape}{later}"))
         .note(body.loc(first), "with this loop")
         .arg("first", body.loc(first))
         .arg("loops", loops)
-        .arg("delay", delay)
-        .arg("backwards", matches!(way, Way::Backwards(_)))
+        .arg("shift", shift)
+        .arg("backwards", matches!(way, Alignment::Backwards(_)))
         .arg("whole", joined.whole)
         .arg("reshaped", reshaped.change.as_ref().map(of_shape))
         .arg("saved_cycles", attempt.saved_cycles())
@@ -242,11 +242,11 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             ("InvalidDependencies", format!("{} would have to be tested", counted(*all, "assumption")))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
-        Missed::TooLate { delay, most, .. } => (
+        Missed::TooLate { shift, most, .. } => (
             "InvalidDependencies",
             format!(
-                "Dependencies prevent fusion: the second would have to run {} later; --max-delay={most} is the limit",
-                counted(*delay as usize, "iteration")
+                "Dependencies prevent fusion: the second would have to run {} later; --max-shift={most} is the limit",
+                counted(*shift as usize, "iteration")
             ),
         ),
         Missed::NotBeneficial(saving) => ("FusionNotBeneficial", not_beneficial(saving)),
@@ -275,8 +275,8 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
         }
         Missed::NonAdjacent(stuck) => cannot_move(body, callees, remark, stuck),
         Missed::Dependences(verdict) => explained(verdict, remark, "fused"),
-        Missed::TooLate { delay, most, verdict } => {
-            let remark = remark.arg("delay", *delay).arg("max_delay", *most);
+        Missed::TooLate { shift, most, verdict } => {
+            let remark = remark.arg("shift", *shift).arg("max_shift", *most);
             explained(verdict, remark, "fused")
         }
         Missed::InOrder(verdict) => explained(verdict, remark, "in another order"),

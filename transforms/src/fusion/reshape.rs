@@ -25,14 +25,14 @@ use loomir_ir::{Body, Op};
 
 use super::decision::{Change, Missed, Which};
 use super::group::Group;
-use super::line::Entry;
-use super::{Fusion, Plan, Way};
-use crate::access::Frame;
+use super::schedule::Entry;
+use super::{Alignment, Fusion, Plan};
+use crate::access::LoopContext;
 use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
 use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
-use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
+use crate::tree::{Green, HeaderId, LoopId, Node, TreeStore};
 
 /// The number of levels a loop may be moved outwards.
 const LEVELS_MOVED: usize = 2;
@@ -60,9 +60,9 @@ impl Fusion<'_> {
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Result<Plan, Missed> {
-        let plan = self.plan(first, between, second, frame);
+        let plan = self.plan(first, between, second, loop_context);
         let may_help = match &plan {
             Ok(_) => true,
             Err(missed) => missed.is_of_the_iterations(),
@@ -70,13 +70,13 @@ impl Fusion<'_> {
         if !may_help || !first.shares_with(second) {
             return plan;
         }
-        if let Some(interchanged) = self.interchanged(first, between, second, &plan, frame) {
+        if let Some(interchanged) = self.interchanged(first, between, second, &plan, loop_context) {
             return Ok(interchanged);
         }
         match plan {
             Err(missed @ (Missed::Dependences(_) | Missed::InOrder(_))) => self
-                .first_backwards(first, between, second, frame)
-                .or_else(|| self.distributed(first, between, second, &missed, frame))
+                .first_backwards(first, between, second, loop_context)
+                .or_else(|| self.distributed(first, between, second, &missed, loop_context))
                 .ok_or(missed),
             plan => plan,
         }
@@ -90,11 +90,11 @@ impl Fusion<'_> {
         between: &mut [Entry],
         second: &Group,
         plan: &Result<Plan, Missed>,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Plan> {
         let inside_both = [first, second].map(|group| self.nested(group.last_body()));
         let possible = 1 + inside_both[0].min(inside_both[1]);
-        let mut most = self.levels(first, plan, frame);
+        let mut most = self.levels(first, plan, loop_context);
         if most == possible {
             return None;
         }
@@ -103,12 +103,14 @@ impl Fusion<'_> {
             [(Which::Second, second, inside_both[1]), (Which::First, first, inside_both[0])]
         {
             for inwards in 1..=inside.min(LEVELS_MOVED) {
-                let Some((other, assumed)) = self.with_outermost(group, inwards, frame) else { continue };
+                let Some((other, assumed)) = self.with_outermost(group, inwards, loop_context) else {
+                    continue;
+                };
                 let pair = if which == Which::First { (&other, second) } else { (first, &other) };
-                let plan = self.plan(pair.0, between, pair.1, frame);
-                let levels = self.levels(pair.0, &plan, frame);
+                let plan = self.plan(pair.0, between, pair.1, loop_context);
+                let levels = self.levels(pair.0, &plan, loop_context);
                 let Ok(mut plan) = plan else { continue };
-                let innermost = inside_both.map(|inside| frame.depth + inside as u32);
+                let innermost = inside_both.map(|inside| loop_context.depth + inside as u32);
                 let strides = pair.0.strides(innermost[0]) + pair.1.strides(innermost[1]);
                 let is_better = levels > most
                     || levels == most && best.as_ref().is_some_and(|(others, _)| strides < *others);
@@ -135,22 +137,22 @@ impl Fusion<'_> {
         &mut self,
         group: &Group,
         inwards: usize,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<(Group, Vec<Assumption>)> {
-        let (item, of) = group.untouched(self.program, self.forest)?;
+        let (item, of) = group.untouched(self.program, self.trees)?;
         let raised = self.program.loop_info(of).green;
-        let judged = self.forest.outermost(self.program, raised, inwards)?;
+        let judged = self.trees.outermost(self.program, raised, inwards)?;
         let assumed = self.is_legal(of, &[judged], self.alias)?;
-        let item = self.forest.outermost(self.program, item, inwards)?;
-        Some((group.replaced(item, self.body, self.program, self.forest, frame)?, assumed))
+        let item = self.trees.outermost(self.program, item, inwards)?;
+        Some((group.replaced(item, self.body, self.program, self.trees, loop_context)?, assumed))
     }
 
     /// The arguments that are taken not to overlap if `items` run instead of a loop of the program;
     /// `None` if they may not.
     fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<Assumption>> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
-        let checker = checker.told_by(&*self.options.analyses.dependence);
-        match checker.check_loop(self.forest, of, items, &HashSet::new()) {
+        let checker = checker.with_dependence(&*self.options.analyses.dependence);
+        match checker.check_loop(self.trees, of, items, &HashSet::new()) {
             Verdict::Legal { assumed } => Some(assumed),
             _ => None,
         }
@@ -158,17 +160,17 @@ impl Fusion<'_> {
 
     /// The number of loops that are nested in a body, each being all of the one around it.
     fn nested(&self, body: Green) -> usize {
-        std::iter::successors(only_loop(self.forest, body), |(_, body)| only_loop(self.forest, *body)).count()
+        std::iter::successors(only_loop(self.trees, body), |(_, body)| only_loop(self.trees, *body)).count()
     }
 
     /// At how many levels two nests fuse, the outermost one with `plan` and those inside as they
     /// are.
-    fn levels(&mut self, first: &Group, plan: &Result<Plan, Missed>, frame: &Frame) -> usize {
+    fn levels(&mut self, first: &Group, plan: &Result<Plan, Missed>, loop_context: &LoopContext) -> usize {
         let Ok(plan) = plan else { return 0 };
-        let inside = first.inside(self.program, self.forest, frame);
-        let bodies = [first.last_body(), plan.joined.body()].map(|body| only_loop(self.forest, body));
+        let inside = first.inside(self.program, self.trees, loop_context);
+        let bodies = [first.last_body(), plan.joined.body()].map(|body| only_loop(self.trees, body));
         let [Some((a, _)), Some((b, _))] = bodies else { return 1 };
-        let group = |item| Group::of(self.body, self.program, self.forest, item, &inside);
+        let group = |item| Group::of(self.body, self.program, self.trees, item, &inside);
         let (Some(a), Some(b)) = (group(a), group(b)) else { return 1 };
         let plan = self.plan(&a, &mut [], &b, &inside);
         1 + self.levels(&a, &plan, &inside)
@@ -181,17 +183,17 @@ impl Fusion<'_> {
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Plan> {
-        first.untouched(self.program, self.forest)?;
-        if !first.fit(second, self.program, frame).is_ok_and(|fit| fit.same) || first.parallel {
+        first.untouched(self.program, self.trees)?;
+        if !first.fit(second, self.program, loop_context).is_ok_and(|fit| fit.same) || first.parallel {
             return None;
         }
-        let Verdict::Legal { assumed } = self.merged(first, first, 0, frame) else { return None };
-        let mirrored = first.backwards(self.program, self.forest, self.body, frame)?;
+        let Verdict::Legal { assumed } = self.merged(first, first, 0, loop_context) else { return None };
+        let mirrored = first.reverse(self.program, self.trees, self.body, loop_context)?;
         // The other gives the form of the loop then.
-        let plan = self.plan(&mirrored, between, second, frame).ok();
-        let mut plan = plan.filter(|plan| matches!(plan.way, Way::AsItIs))?;
+        let plan = self.plan(&mirrored, between, second, loop_context).ok();
+        let mut plan = plan.filter(|plan| matches!(plan.way, Alignment::AsItIs))?;
         plan.assumed.extend(assumed);
         plan.reshaped.first = Some(Box::new(mirrored));
         plan.reshaped.change = Some(Change::Backwards);
@@ -206,25 +208,25 @@ impl Fusion<'_> {
         between: &mut [Entry],
         second: &Group,
         missed: &Missed,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Plan> {
         let (of_first, of_second) = missed.at_fault()?;
         for (which, group, fault) in [(Which::Second, second, of_second), (Which::First, first, of_first)] {
-            let untouched = group.untouched(self.program, self.forest).filter(|_| !group.has_part);
+            let untouched = group.untouched(self.program, self.trees).filter(|_| !group.has_part);
             let Some((item, of)) = untouched else { continue };
             let Some(cutting) = self.cutting(which, item, of) else { continue };
             for takes_head in [which == Which::Second, which == Which::First] {
                 let mut fault = fault;
                 for _ in 0..CUTS_TRIED {
                     let Some(at) = cutting.beside(self.body, fault, takes_head) else { break };
-                    let Some((part, rest, assumed)) = self.cut(&cutting, at, takes_head, frame) else {
+                    let Some((part, rest, assumed)) = self.cut(&cutting, at, takes_head, loop_context) else {
                         break;
                     };
                     let pair = if which == Which::First { (&part, second) } else { (first, &part) };
                     if !pair.0.shares_with(pair.1) {
                         break;
                     }
-                    match self.plan(pair.0, between, pair.1, frame) {
+                    match self.plan(pair.0, between, pair.1, loop_context) {
                         Ok(mut plan) => {
                             plan.assumed.extend(assumed);
                             let (part, rest) = (Some(Box::new(part)), Some(Box::new(rest)));
@@ -254,9 +256,9 @@ impl Fusion<'_> {
     /// A loop that is to be cut. `None` if there is no place for that.
     fn cutting(&self, which: Which, item: Green, of: LoopId) -> Option<Cutting> {
         let raised = self.program.loop_info(of).green;
-        let pieces = |tree| match self.forest.get(tree) {
+        let pieces = |tree| match self.trees.get(tree) {
             Node::Loop { header, body } => {
-                Some((header, Pieces::of(self.body, self.program, self.forest, body)))
+                Some((header, Pieces::of(self.body, self.program, self.trees, body)))
             }
             _ => None,
         };
@@ -276,15 +278,15 @@ impl Fusion<'_> {
         cutting: &Cutting,
         at: usize,
         takes_head: bool,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<(Group, Group, Vec<Assumption>)> {
-        let forest = &mut *self.forest;
+        let trees = &mut *self.trees;
         let mut in_two = |(header, pieces): &(HeaderId, Pieces)| {
             let (head, tail) = (0..at, at..pieces.len());
             let (part, rest) = if takes_head { (head, tail) } else { (tail, head) };
             [part, rest].map(|range| {
-                let body = pieces.part(forest, range);
-                forest.with_header(*header, body)
+                let body = pieces.part(trees, range);
+                trees.with_header(*header, body)
             })
         };
         let (mut judged, [part, rest]) = (in_two(&cutting.raised), in_two(&cutting.item));
@@ -293,7 +295,7 @@ impl Fusion<'_> {
         }
         // What is not fused is in no version, so nothing is tested for it.
         let assumed = self.is_legal(cutting.of, &judged, self.alias.untested())?;
-        let group = |item| Group::of(self.body, self.program, self.forest, item, frame);
+        let group = |item| Group::of(self.body, self.program, self.trees, item, loop_context);
         Some((group(part)?, group(rest)?, assumed))
     }
 }
@@ -330,9 +332,9 @@ impl Cutting {
 }
 
 /// The loop that is all of a body, and its own body.
-fn only_loop(forest: &Forest, body: Green) -> Option<(Green, Green)> {
-    let only = forest.item(body, 0).filter(|_| forest.items_in(body) == 1)?;
-    match forest.get(only) {
+fn only_loop(trees: &TreeStore, body: Green) -> Option<(Green, Green)> {
+    let only = trees.item(body, 0).filter(|_| trees.items_in(body) == 1)?;
+    match trees.get(only) {
         Node::Loop { body, .. } => Some((only, body)),
         _ => None,
     }

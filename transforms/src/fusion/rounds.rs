@@ -22,12 +22,12 @@ use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Loc};
 
 use super::{Fusion, Options, Report, remarks};
-use crate::access::Frame;
+use crate::access::LoopContext;
 use crate::assumption;
 use crate::legality::Checker;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Forest, Green, If, Item, Mark, Node};
+use crate::tree::{Green, If, Item, Mark, Node, TreeStore};
 use crate::while_to_for;
 
 /// Most rounds, if nothing else is said. Random programs take at most five.
@@ -101,16 +101,16 @@ fn round(body: &mut Body, options: &Options) -> Report {
 
 /// Fuses the loops of one block.
 fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
-    let mut forest = Forest::default();
-    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
-    let mut fusion = Fusion::new(body, &program, &mut forest, options);
-    let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
+    let mut trees = TreeStore::default();
+    let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
+    let mut fusion = Fusion::new(body, &program, &mut trees, options);
+    let root = fusion.sequence(program.root, &LoopContext::outside(&program.surroundings));
     let (mut report, settled, done) = (fusion.report, fusion.settled, fusion.done);
-    report.has_neighbours = has_neighbours(&forest, &settled, root);
+    report.has_neighbours = has_neighbours(&trees, &settled, root);
     let checker = Checker::new(body, &program, options.alias, options.limits);
-    match checker.told_by(&*options.analyses.dependence).judge(&forest, root) {
+    match checker.with_dependence(&*options.analyses.dependence).judge(&trees, root) {
         Ok(approved) => {
-            match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+            match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
                 Ok(()) => {
                     report.changed = root != program.root;
                     done.into_iter().for_each(|loc| options.edits.made("loop-fusion", loc));
@@ -130,23 +130,23 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
 
 /// Returns true if two loops or conditionals stand in one sequence that is not `settled`. Recurses
 /// once a loop or guard, and these nest at most as deep as they are raised.
-fn has_neighbours(forest: &Forest, settled: &HashSet<Green>, sequence: Green) -> bool {
+fn has_neighbours(trees: &TreeStore, settled: &HashSet<Green>, sequence: Green) -> bool {
     if settled.contains(&sequence) {
         return false;
     }
     let mut candidates = 0;
-    for item in forest.with_ifs(sequence) {
+    for item in trees.with_ifs(sequence) {
         let inside = match item {
             Item::If(If { bodies, .. }) => bodies,
-            Item::Other(item) => match forest.get(item) {
-                Node::Loop { header, .. } if forest.header(header).mark == Some(Mark::Remainder) => continue,
+            Item::Other(item) => match trees.get(item) {
+                Node::Loop { header, .. } if trees.header(header).mark == Some(Mark::Remainder) => continue,
                 Node::Loop { body, .. } => [Some(body), None],
                 Node::Versioned { fast, fallback, .. } => [Some(fast), Some(fallback)],
                 _ => continue,
             },
         };
         candidates += 1;
-        if candidates > 1 || inside.into_iter().flatten().any(|body| has_neighbours(forest, settled, body)) {
+        if candidates > 1 || inside.into_iter().flatten().any(|body| has_neighbours(trees, settled, body)) {
             return true;
         }
     }

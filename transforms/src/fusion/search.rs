@@ -20,8 +20,8 @@ use hashbrown::HashMap;
 use super::Fusion;
 use super::group::Group;
 use super::grouping::{Left, MAX_LOOPS, Name, Partner, count_loops, join};
-use super::line::{self, Entry};
-use crate::access::Frame;
+use super::schedule::{self, Entry};
+use crate::access::LoopContext;
 
 mod beam;
 
@@ -53,7 +53,7 @@ struct Answer {
 /// A search in a part of a sequence.
 pub(super) struct Search<'s> {
     entries: &'s [Entry],
-    frame: &'s Frame,
+    loop_context: &'s LoopContext,
     end: usize,
     answers: HashMap<Question, Option<Rc<Answer>>>,
     marks: HashMap<(Mark, Mark), Mark>,
@@ -91,14 +91,14 @@ impl Search<'_> {
         part: Range<usize>,
         known: f64,
         steps: &mut usize,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Found {
         for entry in &mut entries[part.clone()] {
-            entry.summarise(fusion.body, fusion.program, fusion.forest, frame);
+            entry.summarise(fusion.body, fusion.program, fusion.trees, loop_context);
         }
         let mut search = Search {
             entries,
-            frame,
+            loop_context,
             end: part.end,
             answers: HashMap::new(),
             marks: HashMap::new(),
@@ -164,7 +164,7 @@ impl Search<'_> {
         let mark = self.mark(line[at].mark, item as Mark);
         joined[at].entry = Entry::Group(answer.group.clone());
         joined[at].mark = mark;
-        line::hoist(&mut joined, at, &answer.left.hoisted);
+        schedule::hoist(&mut joined, at, &answer.left.hoisted);
         let Left { before, behind, .. } = &answer.left;
         if let Some(before) = before {
             joined.insert(at, self.rest(before, (mark, BEFORE), Name::rest(item)));
@@ -180,11 +180,11 @@ impl Search<'_> {
     fn pass(&mut self, fusion: &mut Fusion<'_>, item: usize, line: &mut Vec<Placed>) {
         let mut own = self.alone(item);
         let mut before: Vec<Entry> = line.iter().map(|placed| placed.entry.clone()).collect();
-        match fusion.partner(&mut before, &mut own.entry, self.frame) {
+        match fusion.partner(&mut before, &mut own.entry, self.loop_context) {
             Some(Ok(Partner { at, hoisted, .. })) => {
-                line::join_ifs(fusion.forest, &mut line[at].entry, own.entry);
+                schedule::join_ifs(fusion.trees, &mut line[at].entry, own.entry);
                 line[at].mark = self.mark(line[at].mark, own.mark);
-                line::hoist(line, at, &hoisted);
+                schedule::hoist(line, at, &hoisted);
             }
             _ => line.push(own),
         }
@@ -226,7 +226,7 @@ impl Search<'_> {
             return answer;
         }
         let mut entries: Vec<Entry> = between.iter().map(|placed| placed.entry.clone()).collect();
-        let answer = fusion.attempt(first, &mut entries, second, self.frame).ok().map(|attempt| {
+        let answer = fusion.attempt(first, &mut entries, second, self.loop_context).ok().map(|attempt| {
             let saved = attempt.saving.cycles;
             let mut group = (**first).clone();
             let left = join(&mut group, second, attempt);
@@ -256,7 +256,7 @@ mod tests {
     use super::super::partition::{Guide, within};
     use super::*;
     use crate::access::base::AliasMode;
-    use crate::tree::Forest;
+    use crate::tree::TreeStore;
     use crate::tree::raise::raise;
 
     /// Numbers that look random.
@@ -300,7 +300,7 @@ mod tests {
         out + "  return\n}\n"
     }
 
-    fn with_loops(seed: u64, loops: usize, check: impl FnOnce(&mut Fusion<'_>, Vec<Entry>, &Frame)) {
+    fn with_loops(seed: u64, loops: usize, check: impl FnOnce(&mut Fusion<'_>, Vec<Entry>, &LoopContext)) {
         let mut registry = Registry::new();
         loomir_dialects::register_all(&mut registry);
         let ctx = Context::new(registry);
@@ -314,21 +314,21 @@ mod tests {
             if body.root_ref().is(loomir_dialects::func::FuncOp::DEF)
                 && let Some(check) = check.take()
             {
-                let mut forest = Forest::default();
-                let program = raise(body, block, &mut forest, options.alias);
-                let frame = Frame::outside(&program.surroundings);
-                let mut fusion = Fusion::new(body, &program, &mut forest, &options);
-                let items = fusion.forest.with_ifs(program.root);
-                let entries = fusion.entries(&items, &frame);
+                let mut trees = TreeStore::default();
+                let program = raise(body, block, &mut trees, options.alias);
+                let loop_context = LoopContext::outside(&program.surroundings);
+                let mut fusion = Fusion::new(body, &program, &mut trees, &options);
+                let items = fusion.trees.with_ifs(program.root);
+                let entries = fusion.entries(&items, &loop_context);
                 assert_eq!(count_loops(&entries), loops);
-                check(&mut fusion, entries, &frame);
+                check(&mut fusion, entries, &loop_context);
             }
         });
         assert!(check.is_none(), "there is a function");
     }
 
     /// The most that any grouping saves, each tried from the beginning.
-    fn brute_force(fusion: &mut Fusion<'_>, entries: &[Entry], frame: &Frame) -> f64 {
+    fn brute_force(fusion: &mut Fusion<'_>, entries: &[Entry], loop_context: &LoopContext) -> f64 {
         let loops: Vec<usize> =
             (0..entries.len()).filter(|at| matches!(entries[*at], Entry::Group(_))).collect();
         let mut best: f64 = 0.0;
@@ -344,7 +344,8 @@ mod tests {
             for (k, leader) in string.iter().enumerate().filter(|(k, leader)| k != *leader) {
                 partners[loops[k]] = Some(Name::of(loops[*leader]));
             }
-            let line = fusion.in_order(within(entries, &(0..entries.len())), Guide::Given(&partners), frame);
+            let line =
+                fusion.in_order(within(entries, &(0..entries.len())), Guide::Given(&partners), loop_context);
             let groups = string.iter().enumerate().filter(|(k, leader)| k == *leader).count();
             if line.fused() == loops.len() - groups {
                 best = best.max(line.saved);
@@ -358,9 +359,9 @@ mod tests {
         let mut regrouped = 0;
         for (loops, cases) in [(3, 60), (4, 60), (5, 40), (6, 12), (MAX_LOOPS, 2)] {
             for seed in 0..cases {
-                with_loops(seed, loops, |fusion, entries, frame| {
-                    let saved = fusion.best(entries.clone(), frame).saved;
-                    let most = brute_force(fusion, &entries, frame);
+                with_loops(seed, loops, |fusion, entries, loop_context| {
+                    let saved = fusion.best(entries.clone(), loop_context).saved;
+                    let most = brute_force(fusion, &entries, loop_context);
                     assert!(
                         (saved - most).abs() <= 1e-6 * most,
                         "{loops} loops, {seed}: {saved}, not {most}"
@@ -377,10 +378,11 @@ mod tests {
     fn a_bounded_search_is_never_worse_than_the_nearest() {
         let mut better = 0;
         for seed in 0..40 {
-            with_loops(seed, 20, |fusion, entries, frame| {
-                let saved = fusion.best(entries.clone(), frame).saved;
-                let nearest =
-                    fusion.in_order(within(&entries, &(0..entries.len())), Guide::AtAnyCost, frame).saved;
+            with_loops(seed, 20, |fusion, entries, loop_context| {
+                let saved = fusion.best(entries.clone(), loop_context).saved;
+                let nearest = fusion
+                    .in_order(within(&entries, &(0..entries.len())), Guide::AtAnyCost, loop_context)
+                    .saved;
                 assert!(saved >= nearest - 1e-6 * nearest.abs(), "{seed}: {saved}, less than {nearest}");
                 assert_eq!(fusion.report.choice.optimal + fusion.report.choice.bounded, 1);
                 better += usize::from(saved > nearest * 1.001);
@@ -390,15 +392,15 @@ mod tests {
     }
 
     /// The most that the beam finds, for any number of loops.
-    fn by_beam(fusion: &mut Fusion<'_>, entries: &mut [Entry], frame: &Frame) -> f64 {
+    fn by_beam(fusion: &mut Fusion<'_>, entries: &mut [Entry], loop_context: &LoopContext) -> f64 {
         let end = entries.len();
         for entry in entries.iter_mut() {
-            entry.summarise(fusion.body, fusion.program, fusion.forest, frame);
+            entry.summarise(fusion.body, fusion.program, fusion.trees, loop_context);
         }
         let mut steps = usize::MAX;
         let mut search = Search {
             entries,
-            frame,
+            loop_context,
             end,
             answers: HashMap::new(),
             marks: HashMap::new(),
@@ -410,7 +412,7 @@ mod tests {
         };
         search.explore_beam(fusion, 0);
         let (best, partners) = (search.best, search.found.unwrap_or_else(|| panic!("it has all steps")));
-        let line = fusion.in_order(within(entries, &(0..end)), Guide::Given(&partners), frame);
+        let line = fusion.in_order(within(entries, &(0..end)), Guide::Given(&partners), loop_context);
         assert!(
             (line.saved - best).abs() <= 1e-6 * best.abs(),
             "{best} is what the line saves, {}",
@@ -424,9 +426,9 @@ mod tests {
         let (mut cases, mut best) = (0, 0);
         for (loops, seeds) in [(4, 40), (5, 30), (6, 10)] {
             for seed in 100..100 + seeds {
-                with_loops(seed, loops, |fusion, mut entries, frame| {
-                    let most = brute_force(fusion, &entries, frame);
-                    let found = by_beam(fusion, &mut entries, frame);
+                with_loops(seed, loops, |fusion, mut entries, loop_context| {
+                    let most = brute_force(fusion, &entries, loop_context);
+                    let found = by_beam(fusion, &mut entries, loop_context);
                     assert!(found <= most + 1e-6 * most, "{loops} loops, {seed}: {found}, more than {most}");
                     cases += 1;
                     best += usize::from(found >= most - 1e-6 * most);
@@ -440,10 +442,10 @@ mod tests {
     fn a_beam_finds_what_the_nearest_misses() {
         let (mut better, mut worse) = (0, 0);
         for seed in 0..20 {
-            with_loops(seed, 14, |fusion, mut entries, frame| {
+            with_loops(seed, 14, |fusion, mut entries, loop_context| {
                 let all = 0..entries.len();
-                let nearest = fusion.in_order(within(&entries, &all), Guide::Nearest, frame).saved;
-                let found = by_beam(fusion, &mut entries, frame);
+                let nearest = fusion.in_order(within(&entries, &all), Guide::Nearest, loop_context).saved;
+                let found = by_beam(fusion, &mut entries, loop_context);
                 better += usize::from(found > nearest * 1.001);
                 worse += usize::from(found < nearest * 0.999);
             });

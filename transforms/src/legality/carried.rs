@@ -21,9 +21,9 @@ use loomir_ir::Op;
 
 use crate::access::base::Base;
 use crate::access::{Class, Domain};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::tree::program::LoopInfo;
-use crate::tree::{Forest, Green, LoopId, Node, Origin, Program, StatementId};
+use crate::tree::{Green, LoopId, Node, Origin, Program, StatementId, TreeStore};
 
 /// The loop a statement stands for.
 pub(super) fn anchored(program: &Program, statement: StatementId) -> Option<&LoopInfo> {
@@ -37,7 +37,7 @@ pub(super) fn anchored(program: &Program, statement: StatementId) -> Option<&Loo
 pub(super) fn class(
     program: &Program,
     statement: StatementId,
-    iteration: &[Form],
+    iteration: &[AffineForm],
     domain: &Arc<Domain>,
 ) -> Option<(Class, Op)> {
     let info = anchored(program, statement)?;
@@ -56,21 +56,21 @@ pub(super) fn class(
 
 /// True if a part of a loop, with this body, has in it what stands for the loop, so that its
 /// iterations are those of that.
-pub(super) fn is_judged((program, forest): (&Program, &Forest), origin: &Origin, body: Green) -> bool {
+pub(super) fn is_judged((program, trees): (&Program, &TreeStore), origin: &Origin, body: Green) -> bool {
     let stands_for = |statement: StatementId| {
         let of = anchored(program, statement);
         of.is_some_and(|info| info.op == program.loop_info(origin.of).op)
     };
-    forest.items(body).any(|item| match forest.get(item) {
-        Node::Leaf { statement, map } => stands_for(statement) && forest.map(map) == &origin.map[..],
+    trees.items(body).any(|item| match trees.get(item) {
+        Node::Leaf { statement, map } => stands_for(statement) && trees.map(map) == &origin.map[..],
         _ => false,
     })
 }
 
 /// True if an item is a loop that runs a part of this one.
-pub(super) fn runs(forest: &Forest, item: Green, of: LoopId) -> bool {
-    match forest.get(item) {
-        Node::Loop { header, .. } => forest.header(header).origins.iter().any(|origin| origin.of == of),
+pub(super) fn runs(trees: &TreeStore, item: Green, of: LoopId) -> bool {
+    match trees.get(item) {
+        Node::Loop { header, .. } => trees.header(header).origins.iter().any(|origin| origin.of == of),
         _ => false,
     }
 }

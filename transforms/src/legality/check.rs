@@ -15,15 +15,15 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
-use super::part::{Alone, Part};
-use super::placed::{Placed, Purpose, leaves};
-use super::whole::keep_whole;
-use super::{Instance, Means, Verdict, Witness, coverage, order, reordered, scope};
+use super::atomic_updates::keep_whole;
+use super::changed_region::{Alone, ChangedRegion};
+use super::scheduled::{Purpose, ScheduledStatement, leaves};
+use super::{DependenceOracle, Instance, Verdict, Witness, coverage, order, reordered, scope};
 use crate::access::base::{AliasMode, Bases};
 use crate::access::dependence::Polyhedral;
-use crate::access::{Dependence, Frame};
-use crate::affine::Form;
-use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, StatementId};
+use crate::access::{Dependence, LoopContext};
+use crate::affine::AffineForm;
+use crate::tree::{Arm, Green, LoopId, Node, Program, Reordered, StatementId, TreeStore};
 
 /// Judges trees of one program.
 ///
@@ -32,7 +32,7 @@ use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, Statemen
 /// # use loomir_ir::{Context, text};
 /// # use loomir_transforms::access::base::AliasMode;
 /// # use loomir_transforms::legality::{Checker, Verdict};
-/// # use loomir_transforms::tree::{Forest, raise::raise};
+/// # use loomir_transforms::tree::{TreeStore, raise::raise};
 /// # use loomir_polyhedra::Limits;
 /// # let ctx = dialects::context();
 /// let source = "
@@ -44,12 +44,12 @@ use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, Statemen
 /// # let mut module = text::parse(&ctx, source, "example.mlir").unwrap();
 /// # let function: &_ = module.nested_in_order().remove(0);
 /// # let block = function.blocks(function.own_regions(function.root()).next().unwrap()).next().unwrap();
-/// let mut forest = Forest::default();
-/// let program = raise(function, block, &mut forest, AliasMode::May);
+/// let mut trees = TreeStore::default();
+/// let program = raise(function, block, &mut trees, AliasMode::May);
 /// // The loops in the other order: what the second one wrote would be overwritten.
-/// let items: Vec<_> = forest.items(program.root).collect();
-/// let swapped = forest.sequence(&[items[1], items[0]]);
-/// let verdict = Checker::new(function, &program, AliasMode::May, Limits::default()).check(&forest, swapped);
+/// let items: Vec<_> = trees.items(program.root).collect();
+/// let swapped = trees.sequence(&[items[1], items[0]]);
+/// let verdict = Checker::new(function, &program, AliasMode::May, Limits::default()).check(&trees, swapped);
 /// assert!(matches!(verdict, Verdict::Illegal(_)));
 /// ```
 pub struct Checker<'a> {
@@ -66,7 +66,7 @@ pub struct Checker<'a> {
 
 /// Two sequences that stand in the same loops: one of the program, one of the tree.
 struct Difference<'a> {
-    frame: Frame,
+    loop_context: LoopContext,
     /// The innermost of those loops.
     inside: Option<LoopId>,
     old: Vec<Green>,
@@ -92,32 +92,32 @@ impl<'a> Checker<'a> {
     }
 
     /// The same, with dependences told otherwise than exactly.
-    pub fn told_by(self, dependence: &'a dyn Dependence) -> Self {
+    pub fn with_dependence(self, dependence: &'a dyn Dependence) -> Self {
         Checker { dependence, ..self }
     }
 
     /// Whether `tree`, a sequence, may run instead of the program. What it assumes and does not
     /// test itself is in the answer.
-    pub fn check(&self, forest: &Forest, tree: Green) -> Verdict {
+    pub fn check(&self, trees: &TreeStore, tree: Green) -> Verdict {
         if tree == self.program.root {
             return Verdict::legal();
         }
-        self.verdict(forest, &self.changed(forest, tree))
+        self.verdict(trees, &self.changed(trees, tree))
     }
 
     /// The updates that `tree`, a legal one, may run in another order than the program, of those
     /// for which that makes a difference: their results are promised something.
-    pub fn reordered(&self, forest: &Forest, tree: Green) -> Reordered {
+    pub fn reordered(&self, trees: &TreeStore, tree: Green) -> Reordered {
         let flagged = reordered::flagged(self.body, self.program);
         if tree == self.program.root || flagged.is_empty() {
             return Reordered::default();
         }
-        let difference = self.changed(forest, tree);
-        let depth = difference.frame.depth;
+        let difference = self.changed(trees, tree);
+        let depth = difference.loop_context.depth;
         let of_arm = |arm| {
             let items = difference.changed();
-            match leaves(self.body, self.program, forest, items, depth, arm, Purpose::Order) {
-                Ok(leaves) => reordered::steps(&self.part(forest, &difference, arm), &leaves, &flagged),
+            match leaves(self.body, self.program, trees, items, depth, arm, Purpose::Order) {
+                Ok(leaves) => reordered::steps(&self.part(trees, &difference, arm), &leaves, &flagged),
                 Err(_) => flagged.clone(),
             }
         };
@@ -125,9 +125,9 @@ impl<'a> Checker<'a> {
     }
 
     /// What the program and a tree do not have in common.
-    fn changed(&self, forest: &Forest, tree: Green) -> Difference<'a> {
-        let innermost = self.difference(forest, tree, u32::MAX);
-        if innermost.frame.depth == 0 {
+    fn changed(&self, trees: &TreeStore, tree: Green) -> Difference<'a> {
+        let innermost = self.difference(trees, tree, u32::MAX);
+        if innermost.loop_context.depth == 0 {
             return innermost;
         }
         // What an edit inside of loops moved to other iterations of those is judged from the
@@ -136,22 +136,22 @@ impl<'a> Checker<'a> {
             let found = leaves(
                 self.body,
                 self.program,
-                forest,
+                trees,
                 difference.changed(),
-                difference.frame.depth,
+                difference.loop_context.depth,
                 Arm::Fast,
                 Purpose::Order,
             );
-            let depth = difference.frame.depth;
+            let depth = difference.loop_context.depth;
             found.is_ok_and(|leaves| {
                 leaves.iter().all(|leaf| {
                     let around = leaf.map.iter().take(depth as usize);
                     leaf.map.len() >= depth as usize
-                        && around.zip(0..).all(|(form, level)| *form == Form::level(level))
+                        && around.zip(0..).all(|(form, level)| *form == AffineForm::level(level))
                 })
             })
         };
-        if stays(&innermost) { innermost } else { self.difference(forest, tree, 0) }
+        if stays(&innermost) { innermost } else { self.difference(trees, tree, 0) }
     }
 
     /// Whether `items` may stand where the program has the loop `of`, all else being as it was.
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
     /// says so has to see to that.
     pub fn check_loop(
         &self,
-        forest: &Forest,
+        trees: &TreeStore,
         of: LoopId,
         items: &[Green],
         handed_on: &HashSet<Op>,
@@ -170,55 +170,55 @@ impl<'a> Checker<'a> {
         if info.carried > 0 {
             return Verdict::MayBeIllegal(Witness::Carried(info.op));
         }
-        let mut frame = Frame::around(self.program, forest, of);
+        let mut loop_context = LoopContext::around(self.program, trees, of);
         let mut outer = self.body.region_parent(self.body.block_region(self.program.block));
         for around in self.program.path(Some(of)) {
             let own = self.program.loop_info(around).op;
             // Of conditionals around it nothing is said.
-            frame.exact &= own == outer || self.body.parent_op(own) == Some(outer);
+            loop_context.exact &= own == outer || self.body.parent_op(own) == Some(outer);
             outer = own;
         }
         let (old, new) = (vec![info.green], items.to_vec());
         let alone = Some(Alone { op: info.op, handed_on });
-        let difference = Difference { frame, inside: info.parent, old, new, same: (0, 0), alone };
-        self.verdict(forest, &difference)
+        let difference = Difference { loop_context, inside: info.parent, old, new, same: (0, 0), alone };
+        self.verdict(trees, &difference)
     }
 
     /// The sequences that differ, inside at most `depth` loops.
-    fn difference(&self, forest: &Forest, tree: Green, depth: u32) -> Difference<'a> {
-        let mut frame = Frame::outside(&self.program.surroundings);
+    fn difference(&self, trees: &TreeStore, tree: Green, depth: u32) -> Difference<'a> {
+        let mut loop_context = LoopContext::outside(&self.program.surroundings);
         let (mut old, mut new, mut inside) = (self.program.root, tree, None);
         loop {
-            let (a, b): (Vec<Green>, Vec<Green>) = (forest.items(old).collect(), forest.items(new).collect());
+            let (a, b): (Vec<Green>, Vec<Green>) = (trees.items(old).collect(), trees.items(new).collect());
             let least = a.len().min(b.len());
             let first = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
             let last =
                 a.iter().rev().zip(b.iter().rev()).take(least - first).take_while(|(x, y)| x == y).count();
             if let ([x], [y]) = (&a[first..a.len() - last], &b[first..b.len() - last])
                 && let (Node::Loop { header, body: before }, Node::Loop { header: other, body: after }) =
-                    (forest.get(*x), forest.get(*y))
+                    (trees.get(*x), trees.get(*y))
                 && header == other
-                && frame.depth < depth
+                && loop_context.depth < depth
             {
-                inside = forest.header(header).origins.first().map(|origin| origin.of);
-                frame = frame.inside(self.program, forest, header);
+                inside = trees.header(header).origins.first().map(|origin| origin.of);
+                loop_context = loop_context.inside(self.program, trees, header);
                 (old, new) = (before, after);
                 continue;
             }
-            return Difference { frame, inside, old: a, new: b, same: (first, last), alone: None };
+            return Difference { loop_context, inside, old: a, new: b, same: (first, last), alone: None };
         }
     }
 
-    fn verdict(&self, forest: &Forest, difference: &Difference<'_>) -> Verdict {
-        let depth = difference.frame.depth;
+    fn verdict(&self, trees: &TreeStore, difference: &Difference<'_>) -> Verdict {
+        let depth = difference.loop_context.depth;
         let at =
-            |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm, Purpose::Order);
+            |arm| leaves(self.body, self.program, trees, difference.changed(), depth, arm, Purpose::Order);
         let mut fast = match at(Arm::Fast) {
             Ok(fast) => fast,
             Err(of) => return Verdict::MayBeIllegal(Witness::Extent(of)),
         };
-        let whole = self.whole(forest, difference, Purpose::Cover);
-        let verdict = self.arm(forest, difference, &mut fast, &whole, Arm::Fast);
+        let whole = self.whole(trees, difference, Purpose::Cover);
+        let verdict = self.arm(trees, difference, &mut fast, &whole, Arm::Fast);
         if fast.iter().all(|leaf| leaf.version.is_none()) {
             return verdict;
         }
@@ -229,31 +229,31 @@ impl<'a> Checker<'a> {
             Ok(fallback) => fallback,
             Err(of) => return verdict.or(Verdict::MayBeIllegal(Witness::Extent(of))),
         };
-        let verdict = verdict.or(self.arm(forest, difference, &mut fallback, &whole, Arm::Fallback));
+        let verdict = verdict.or(self.arm(trees, difference, &mut fallback, &whole, Arm::Fallback));
         verdict.or(self.same_statements(&of_fast, &self.versioned(&fallback)))
     }
 
     /// The statements of the program where it and the tree differ, as leaves.
     fn whole(
         &self,
-        forest: &Forest,
+        trees: &TreeStore,
         difference: &Difference<'_>,
         purpose: Purpose,
-    ) -> Result<Vec<Placed>, Op> {
-        let (items, depth) = (difference.replaced(), difference.frame.depth);
-        leaves(self.body, self.program, forest, items, depth, Arm::Fast, purpose)
+    ) -> Result<Vec<ScheduledStatement>, Op> {
+        let (items, depth) = (difference.replaced(), difference.loop_context.depth);
+        leaves(self.body, self.program, trees, items, depth, Arm::Fast, purpose)
     }
 
     /// The tree with one arm of each versioned node taken.
     fn arm(
         &self,
-        forest: &Forest,
+        trees: &TreeStore,
         difference: &Difference<'_>,
-        leaves: &mut [Placed],
-        whole: &Result<Vec<Placed>, Op>,
+        leaves: &mut [ScheduledStatement],
+        whole: &Result<Vec<ScheduledStatement>, Op>,
         arm: Arm,
     ) -> Verdict {
-        let part = self.part(forest, difference, arm);
+        let part = self.part(trees, difference, arm);
         let verdict = scope::check(&part, difference.inside, &difference.new, arm);
         let verdict = verdict.or(self.covered(&part, difference, whole, arm));
         if !verdict.is_legal() {
@@ -264,18 +264,23 @@ impl<'a> Checker<'a> {
     }
 
     /// What is judged of a tree with one arm of each versioned node taken.
-    fn part<'p>(&'p self, forest: &'p Forest, difference: &'p Difference<'p>, arm: Arm) -> Part<'p> {
-        Part {
+    fn part<'p>(
+        &'p self,
+        trees: &'p TreeStore,
+        difference: &'p Difference<'p>,
+        arm: Arm,
+    ) -> ChangedRegion<'p> {
+        ChangedRegion {
             body: self.body,
             program: self.program,
-            forest,
-            means: Means {
+            trees,
+            oracle: DependenceOracle {
                 bases: if arm == Arm::Fast { &self.bases } else { &self.sure },
                 dependence: self.dependence,
                 limits: &self.limits,
                 tested_before: None,
             },
-            frame: &difference.frame,
+            loop_context: &difference.loop_context,
             alone: difference.alone,
             asks_of_all: self.asks_of_all,
             places: difference.places(),
@@ -286,15 +291,15 @@ impl<'a> Checker<'a> {
     /// else will do: what would go wrong for some number need not for the one it is.
     fn covered(
         &self,
-        part: &Part<'_>,
+        part: &ChangedRegion<'_>,
         difference: &Difference<'_>,
-        whole: &Result<Vec<Placed>, Op>,
+        whole: &Result<Vec<ScheduledStatement>, Op>,
         arm: Arm,
     ) -> Verdict {
-        let depth = difference.frame.depth;
-        let judged = |whole: &Result<Vec<Placed>, Op>, purpose| {
+        let depth = difference.loop_context.depth;
+        let judged = |whole: &Result<Vec<ScheduledStatement>, Op>, purpose| {
             let items = difference.changed();
-            let leaves = leaves(self.body, self.program, part.forest, items, depth, arm, purpose);
+            let leaves = leaves(self.body, self.program, part.trees, items, depth, arm, purpose);
             match (whole, leaves) {
                 (Ok(whole), Ok(leaves)) => coverage::check(part, whole, &leaves),
                 (Err(of), _) => Verdict::MayBeIllegal(Witness::Extent(*of)),
@@ -305,14 +310,14 @@ impl<'a> Checker<'a> {
         if !matches!(verdict, Verdict::MayBeIllegal(_)) {
             return verdict;
         }
-        let within = self.whole(part.forest, difference, Purpose::CoverWithin);
+        let within = self.whole(part.trees, difference, Purpose::CoverWithin);
         let within = judged(&within, Purpose::CoverWithin);
         if within.is_legal() { within } else { verdict }
     }
 
     /// Returns the statements of an arm, each with the number of its versioned node, sorted. What
     /// only computes is left out.
-    fn versioned(&self, leaves: &[Placed]) -> Vec<(u32, StatementId)> {
+    fn versioned(&self, leaves: &[ScheduledStatement]) -> Vec<(u32, StatementId)> {
         let mut all: Vec<(u32, StatementId)> =
             leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
         all.retain(|(_, id)| !self.program.statement(*id).is_pure(self.body));

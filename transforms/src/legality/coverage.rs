@@ -19,17 +19,21 @@ use loomir_ir::Value;
 use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 use smallvec::SmallVec;
 
-use super::part::Part;
-use super::placed::{Placed, Unsaid};
+use super::changed_region::ChangedRegion;
+use super::scheduled::{OpaqueCondition, ScheduledStatement};
 use super::{Instance, Verdict, Witness, carried};
 use crate::affine::system::{Pair, Side, System, Unknowns};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::tree::StatementId;
 
 /// Judges the leaves against the statements that were in this part of the program.
-pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -> Verdict {
-    let mut of_statement: HashMap<StatementId, SmallVec<[&Placed; 1]>> =
+pub(super) fn check(
+    part: &ChangedRegion<'_>,
+    statements: &[ScheduledStatement],
+    leaves: &[ScheduledStatement],
+) -> Verdict {
+    let mut of_statement: HashMap<StatementId, SmallVec<[&ScheduledStatement; 1]>> =
         statements.iter().map(|whole| (whole.statement, SmallVec::new())).collect();
     let mut verdict = Verdict::legal();
     let mut added = Vec::new();
@@ -44,21 +48,21 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
     let is_free = |id: StatementId| may_be_added(id) && carried::anchored(part.program, id).is_none();
     // What is not of this part runs elsewhere already.
     for leaf in added.into_iter().filter(|leaf| !may_be_added(leaf.statement)) {
-        verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true, Witness::Repeated));
+        verdict = verdict.or(nothing_added(part, leaf, &[AffineForm::constant(-1)], true, Witness::Repeated));
     }
     for whole in statements.iter().filter(|whole| !is_free(whole.statement)) {
         let leaves = &of_statement[&whole.statement];
         // In a version it runs where what is tested for that holds.
         let version = leaves.first().and_then(|leaf| leaf.version);
         let tested = version.filter(|_| leaves.iter().all(|leaf| leaf.version == version));
-        let tested = tested.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
-        let tested: Vec<Form> = tested.iter().flat_map(Assumption::facts).collect();
+        let tested = tested.map_or(&[][..], |(_, id)| part.trees.assumptions(id));
+        let tested: Vec<AffineForm> = tested.iter().flat_map(Assumption::facts).collect();
         let anchored = carried::anchored(part.program, whole.statement);
         let times =
             if only_computes(whole.statement) && anchored.is_none() { Times::Any } else { Times::Once };
         let own = match &tested[..] {
             [] => statement(part, whole, leaves, times),
-            _ => statement(&part.within(&part.frame.knowing(tested)), whole, leaves, times),
+            _ => statement(&part.within(&part.loop_context.with_facts(tested)), whole, leaves, times),
         };
         verdict = verdict.or(match anchored {
             // By itself it may run as often as it likes.
@@ -83,7 +87,12 @@ enum Times {
 }
 
 /// Judges the leaves of a statement against `whole`, the one it has in the program.
-fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed], times: Times) -> Verdict {
+fn statement(
+    part: &ChangedRegion<'_>,
+    whole: &ScheduledStatement,
+    leaves: &[&ScheduledStatement],
+    times: Times,
+) -> Verdict {
     if let [leaf] = leaves
         && keeps_whole(part, leaf, whole)
     {
@@ -92,20 +101,20 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed], times: Times) 
     // What is not known of when the statement runs is the same for each of its iterations, or
     // nothing can be said.
     for leaf in leaves {
-        let own: HashSet<(Unsaid, Vec<Form>)> = leaf.unsaid.iter().cloned().collect();
+        let own: HashSet<(OpaqueCondition, Vec<AffineForm>)> = leaf.unsaid.iter().cloned().collect();
         let wanted = whole.unsaid.iter().map(|(what, map)| Some((*what, in_place(leaf, map)?)));
         let Some(wanted) = wanted.collect::<Option<HashSet<_>>>() else {
             return part.unknown(leaf.statement);
         };
         if let Some((what, _)) = own.symmetric_difference(&wanted).next() {
             return Verdict::MayBeIllegal(Witness::Extent(match what {
-                Unsaid::Extent(of) => part.program.loop_info(*of).op,
-                Unsaid::Condition(of, _) => part.program.if_info(*of).op,
+                OpaqueCondition::Extent(of) => part.program.loop_info(*of).op,
+                OpaqueCondition::Condition(of, _) => part.program.if_info(*of).op,
             }));
         }
     }
     // What is computed inside of the loops is one number only if it is so in one iteration.
-    let mut computed: HashMap<Value, &[Form]> = HashMap::new();
+    let mut computed: HashMap<Value, &[AffineForm]> = HashMap::new();
     for (value, iteration) in leaves.iter().copied().chain([whole]).flat_map(|leaf| &leaf.computed) {
         if *computed.entry(*value).or_insert(iteration) != &iteration[..] {
             return part.unknown(whole.statement);
@@ -126,45 +135,46 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed], times: Times) 
 }
 
 /// Forms over the iterations of a statement, over the levels of one of its leaves.
-fn in_place(leaf: &Placed, forms: &[Form]) -> Option<Vec<Form>> {
-    let here = |form: &Form| form.substitute(&mut |level| leaf.map.get(level as usize).cloned());
+fn in_place(leaf: &ScheduledStatement, forms: &[AffineForm]) -> Option<Vec<AffineForm>> {
+    let here = |form: &AffineForm| form.substitute(&mut |level| leaf.map.get(level as usize).cloned());
     forms.iter().map(here).collect()
 }
 
 /// True if a leaf's loops are those that were around its statement, in any order.
-fn keeps_whole(part: &Part<'_>, leaf: &Placed, whole: &Placed) -> bool {
+fn keeps_whole(part: &ChangedRegion<'_>, leaf: &ScheduledStatement, whole: &ScheduledStatement) -> bool {
     if leaf.domain.levels != whole.domain.levels || !leaf.unsaid.is_empty() || !whole.unsaid.is_empty() {
         return false;
     }
     // Most leaves of a large tree run as their statement did.
-    let is_level = |(level, form): (u32, &Form)| *form == Form::level(level);
+    let is_level = |(level, form): (u32, &AffineForm)| *form == AffineForm::level(level);
     let is_unchanged = leaf.map.len() == leaf.domain.levels as usize && (0..).zip(&*leaf.map).all(is_level);
     if is_unchanged && leaf.domain.constraints == whole.domain.constraints {
         return true;
     }
-    let from = part.frame.depth;
-    let levels: HashSet<&Form> = leaf.map.iter().skip(from as usize).collect();
-    let is_permutation = (from..leaf.domain.levels).all(|level| levels.contains(&Form::level(level)));
-    let wanted = in_place(leaf, &whole.domain.constraints).map(HashSet::<Form>::from_iter);
-    let own: HashSet<Form> = leaf.domain.constraints.iter().cloned().collect();
+    let from = part.loop_context.depth;
+    let levels: HashSet<&AffineForm> = leaf.map.iter().skip(from as usize).collect();
+    let is_permutation = (from..leaf.domain.levels).all(|level| levels.contains(&AffineForm::level(level)));
+    let wanted = in_place(leaf, &whole.domain.constraints).map(HashSet::<AffineForm>::from_iter);
+    let own: HashSet<AffineForm> = leaf.domain.constraints.iter().cloned().collect();
     is_permutation && wanted == Some(own)
 }
 
 /// Each iteration of a leaf is one that it may run: none of these constraints on those is broken.
 fn nothing_added(
-    part: &Part<'_>,
-    leaf: &Placed,
-    constraints: &[Form],
+    part: &ChangedRegion<'_>,
+    leaf: &ScheduledStatement,
+    constraints: &[AffineForm],
     exact: bool,
     witness: fn(Instance) -> Witness,
 ) -> Verdict {
     let Some(constraints) = in_place(leaf, constraints) else { return part.unknown(leaf.statement) };
     for constraint in constraints {
-        let forms: Vec<&Form> = leaf.map.iter().chain([&constraint]).collect();
-        let frame = part.frame;
-        let nothing = (frame.depth, &[][..]);
-        let around = &frame.constraints;
-        let mut runs = Pair::with_forms(leaf.domain.instances(), nothing, frame.depth, around, &[], &forms);
+        let forms: Vec<&AffineForm> = leaf.map.iter().chain([&constraint]).collect();
+        let loop_context = part.loop_context;
+        let nothing = (loop_context.depth, &[][..]);
+        let around = &loop_context.constraints;
+        let mut runs =
+            Pair::with_forms(leaf.domain.instances(), nothing, loop_context.depth, around, &[], &forms);
         let broken = runs.affine(&constraint, Side::First);
         runs.system.set.add_lt(broken, 0);
         let fault = |instance| part.at_fault(witness(instance), leaf.domain.exact && exact);
@@ -176,17 +186,19 @@ fn nothing_added(
 }
 
 /// No two iterations of one or two leaves are one of the statement.
-fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
-    let frame = part.frame;
-    let maps: Vec<(&Form, &Form)> = a.map.iter().zip(&*b.map).skip(frame.depth as usize).collect();
-    let forms: Vec<&Form> = a.map.iter().chain(&*b.map).collect();
+fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &ScheduledStatement) -> Verdict {
+    let loop_context = part.loop_context;
+    let maps: Vec<(&AffineForm, &AffineForm)> =
+        a.map.iter().zip(&*b.map).skip(loop_context.depth as usize).collect();
+    let forms: Vec<&AffineForm> = a.map.iter().chain(&*b.map).collect();
     let (first, second) = (a.domain.instances(), b.domain.instances());
-    let mut both = Pair::with_forms(first, second, frame.depth, &frame.constraints, &maps, &forms);
+    let mut both =
+        Pair::with_forms(first, second, loop_context.depth, &loop_context.constraints, &maps, &forms);
     // Of one leaf, two different iterations: they differ at some level, and it may be told which is
     // less.
     let mut repeated = Vec::new();
     if std::ptr::eq(a, b) {
-        for level in frame.depth..a.domain.levels {
+        for level in loop_context.depth..a.domain.levels {
             let (x, y) = (both.first(level), both.second(level));
             let mut apart = both.clone();
             apart.system.set.add_lt(x, y);
@@ -203,12 +215,17 @@ fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
 }
 
 /// What is to be said if there are such instances of a leaf.
-fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> Verdict) -> Option<Verdict> {
-    match of.system.is_empty(&part.frame.facts, part.means.limits) {
+fn found(
+    part: &ChangedRegion<'_>,
+    leaf: &ScheduledStatement,
+    of: &Pair,
+    fault: impl Fn(Instance) -> Verdict,
+) -> Option<Verdict> {
+    match of.system.is_empty(&part.loop_context.facts, part.oracle.limits) {
         Emptiness::Empty => None,
         Emptiness::Unknown(_) => Some(part.unknown(leaf.statement)),
         Emptiness::NonEmpty(point) => {
-            let value = |form: &Form| of.value(&point, form, Side::First);
+            let value = |form: &AffineForm| of.value(&point, form, Side::First);
             Some(fault(part.instance(leaf.statement, &leaf.map, &value)))
         }
     }
@@ -216,11 +233,15 @@ fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> 
 
 /// The leaves make up the whole: nothing is left of the statement's iterations without their
 /// images.
-fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict {
+fn nothing_lost(
+    part: &ChangedRegion<'_>,
+    leaves: &[&ScheduledStatement],
+    whole: &ScheduledStatement,
+) -> Verdict {
     let id = whole.statement;
     let depth = whole.domain.levels;
     let mut unknowns = Unknowns::default();
-    let constraints = whole.domain.constraints.iter().chain(&part.frame.constraints);
+    let constraints = whole.domain.constraints.iter().chain(&part.loop_context.constraints);
     for form in
         constraints.chain(leaves.iter().flat_map(|leaf| leaf.domain.constraints.iter().chain(&*leaf.map)))
     {
@@ -232,15 +253,15 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     let space = Space::set(&names, Tuple::unnamed("", depth as usize));
     let of_whole: Vec<Var> = (0..depth as usize).map(|index| space.dim(index)).collect();
     let mut all = System::new(space.vars(), Var(0), unknowns.clone());
-    let constraints = part.frame.constraints.iter().chain(&whole.domain.constraints);
+    let constraints = part.loop_context.constraints.iter().chain(&whole.domain.constraints);
     all.constrain(constraints, &|level| of_whole[level as usize]);
     let images = leaves.iter().map(|leaf| {
         let mut image = System::new(space.vars(), Var(0), unknowns.clone());
-        let mut levels = of_whole[..part.frame.depth as usize].to_vec();
-        levels.extend((part.frame.depth..leaf.domain.levels).map(|_| image.set.exists()));
+        let mut levels = of_whole[..part.loop_context.depth as usize].to_vec();
+        levels.extend((part.loop_context.depth..leaf.domain.levels).map(|_| image.set.exists()));
         let level = |level: u32| levels[level as usize];
         image.constrain(&leaf.domain.constraints, &level);
-        for (form, var) in leaf.map.iter().zip(&of_whole).skip(part.frame.depth as usize) {
+        for (form, var) in leaf.map.iter().zip(&of_whole).skip(part.loop_context.depth as usize) {
             let form = image.affine(form, &level);
             image.set.add_eq(*var, form);
         }
@@ -249,11 +270,11 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     let images = Set::from_conjunctions(space.clone(), images.collect());
     let lost = |all: &System| {
         let all = Set::from_conjunctions(space.clone(), vec![all.set.clone()]);
-        all.subtract(&images, part.means.limits)?.sample(part.means.limits)
+        all.subtract(&images, part.oracle.limits)?.sample(part.oracle.limits)
     };
-    let facts = &part.frame.facts;
+    let facts = &part.loop_context.facts;
     let found = match lost(&all) {
-        Ok(Some(point)) if !all.agrees(facts, &point) => lost(&all.knowing(facts)),
+        Ok(Some(point)) if !all.agrees(facts, &point) => lost(&all.with_facts(facts)),
         found => found,
     };
     match found {
@@ -262,7 +283,7 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
             let at = |var: Var| point.get(var).to_i64();
             let unknown = |atom: &Atom| at(Var(unknowns.iter().position(|own| own == atom)? as u32));
             let level = |level: u32| at(*of_whole.get(level as usize)?);
-            let value = |form: &Form| form.evaluate_with(&level, &unknown);
+            let value = |form: &AffineForm| form.evaluate_with(&level, &unknown);
             let witness = Witness::Lost(part.instance(id, &whole.map, &value));
             part.at_fault(witness, whole.domain.exact)
         }

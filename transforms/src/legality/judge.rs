@@ -15,7 +15,7 @@ use super::{Checker, Verdict};
 use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
 use crate::remark::Remarks;
-use crate::tree::{Forest, Green, Program, Reordered};
+use crate::tree::{Green, Program, Reordered, TreeStore};
 
 /// A tree that may run instead of a program.
 ///
@@ -67,12 +67,12 @@ impl Checker<'_> {
     ///
     /// The verdict, if the tree is not legal or only under assumptions that are neither tested in
     /// it nor made by the user.
-    pub fn judge(&self, forest: &Forest, tree: Green) -> Result<Approved, Verdict> {
+    pub fn judge(&self, trees: &TreeStore, tree: Green) -> Result<Approved, Verdict> {
         let is_given =
             |own: &Assumption| self.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..));
-        match self.check(forest, tree) {
+        match self.check(trees, tree) {
             Verdict::Legal { assumed } if assumed.iter().all(is_given) => {
-                let reordered = self.reordered(forest, tree);
+                let reordered = self.reordered(trees, tree);
                 Ok(Approved { original: self.program.root, root: tree, reordered, assumed })
             }
             verdict => Err(verdict),

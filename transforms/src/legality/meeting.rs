@@ -9,14 +9,14 @@
 use super::{Cause, Element, add_symbols};
 use crate::access::base::{Base, Overlap};
 use crate::access::{Class, Example};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::affine::system::Side;
 
 /// What two accesses have in common: pairs of subscripts that are equal where they meet, and
 /// whether that is all there is to say.
 pub struct Meeting<'c> {
     /// Subscripts of the first and of the second that are equal.
-    pub pairs: Vec<(&'c Form, &'c Form)>,
+    pub pairs: Vec<(&'c AffineForm, &'c AffineForm)>,
     /// True if where they are equal both touch one location.
     pub exact: bool,
 }
@@ -29,7 +29,7 @@ impl<'c> Meeting<'c> {
             (Some(x), Some(y)) if same_elements && x.len() == y.len() => Some((x, y)),
             _ => None,
         };
-        let pairs: Vec<(&Form, &Form)> = subscripts
+        let pairs: Vec<(&AffineForm, &AffineForm)> = subscripts
             .map(|(x, y)| x.iter().zip(y).filter_map(|(x, y)| x.as_ref().zip(y.as_ref())).collect())
             .unwrap_or_default();
         let exact = subscripts.is_some_and(|(x, _)| x.len() == pairs.len());
@@ -42,7 +42,7 @@ impl<'c> Meeting<'c> {
             (_, Base::World, _) | (_, _, Base::World) => Cause::World,
             (Overlap::Same, ..) => match example.filter(|_| self.exact) {
                 Some(example) => {
-                    let value = |form: &Form| example.value(form, Side::First);
+                    let value = |form: &AffineForm| example.value(form, Side::First);
                     let mut symbols = Vec::new();
                     let subscripts = self.pairs.iter().map(|(form, _)| {
                         add_symbols(&mut symbols, form, &value);

@@ -2,8 +2,8 @@
 //!
 //! Both ask for pairs of instances, one of each, that touch one location in the same iteration of
 //! the loops around; there must be none. Of two neighbours that are to change places these are all
-//! pairs. Of two loops whose iterations are to be merged, those of the second delayed, they are the
-//! pairs (first loop at s, second loop at t) that have s > t + delay: these would run in the wrong
+//! pairs. Of two loops whose iterations are to be merged, those of the second shifted, they are the
+//! pairs (first loop at s, second loop at t) that have s > t + shift: these would run in the wrong
 //! order. That every instance still runs once is for the edit to ensure: it merges whole
 //! iterations, or splits a loop's into parts that make up the whole. [`Schedule`](super::Schedule)
 //! asks the same of any new order.
@@ -16,60 +16,71 @@
 //! - An object of unknown extent is near every other one that may overlap it. Tried with
 //!   `fixtures/fusion/same_buffer.mlir`.
 
-use super::avoid::avoiding;
 use super::meeting::Meeting;
-use super::{Cause, Instance, Means, Verdict, Witness};
+use super::runtime_checks::avoiding;
+use super::{Cause, DependenceOracle, Instance, Verdict, Witness};
 use crate::access::base::{Base, Overlap};
-use crate::access::{Answer, Frame, Order, Question, Relation};
-use crate::affine::Form;
+use crate::access::{Answer, LoopContext, Order, Question, Relation};
+use crate::affine::AffineForm;
 use crate::affine::system::Side;
 use crate::assumption::{self, Assumption};
-use crate::tree::nest::{Nest, Representative};
+use crate::tree::access_summary::{AccessSummary, Representative};
 
-/// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run
-/// merged: those of the second `delay` later than those of equal number of the first, and behind
+/// Whether the iterations of `first` and `second`, neighbours that stand in `loop_context`, may run
+/// merged: those of the second `shift` later than those of equal number of the first, and behind
 /// them. Costs what [`independent`] costs.
-pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Means<'_>) -> Verdict {
-    let level = Form::level(frame.depth);
-    let late = level.plus(&Form::constant(delay), 1);
+pub fn merged(
+    first: &AccessSummary,
+    second: &AccessSummary,
+    shift: i64,
+    loop_context: &LoopContext,
+    oracle: &DependenceOracle<'_>,
+) -> Verdict {
+    let level = AffineForm::level(loop_context.depth);
+    let late = level.plus(&AffineForm::constant(shift), 1);
     // Without it more is asked.
     let order = late.as_ref().map(|late| Relation { first: &level, is: Order::Greater, second: late });
-    apart(first, second, order.as_slice(), frame, means)
+    apart(first, second, order.as_slice(), loop_context, oracle)
 }
 
-/// Whether two trees that stand in `frame` may change places: no instance of the one meets one of
-/// the other. Linear in the pairs of access classes on overlapping objects; if all is well, in
-/// those of [what stands for many](Nest::hulls).
-pub fn independent(first: &Nest, second: &Nest, frame: &Frame, means: &Means<'_>) -> Verdict {
-    apart(first, second, &[], frame, means)
+/// Whether two trees that stand in `loop_context` may change places: no instance of the one meets
+/// one of the other. Linear in the pairs of access classes on overlapping objects; if all is well,
+/// in those of [what stands for many](AccessSummary::hulls).
+pub fn independent(
+    first: &AccessSummary,
+    second: &AccessSummary,
+    loop_context: &LoopContext,
+    oracle: &DependenceOracle<'_>,
+) -> Verdict {
+    apart(first, second, &[], loop_context, oracle)
 }
 
 /// Whether no instance of `first` meets one of `second` that stands to it in this order.
 pub(super) fn apart(
-    first: &Nest,
-    second: &Nest,
+    first: &AccessSummary,
+    second: &AccessSummary,
     order: &[Relation<'_>],
-    frame: &Frame,
-    means: &Means<'_>,
+    loop_context: &LoopContext,
+    oracle: &DependenceOracle<'_>,
 ) -> Verdict {
     let mut assumed: Vec<Assumption> = Vec::new();
     let mut verdict = Verdict::legal();
     for base in second.bases() {
-        for other in means.near(first, base) {
-            let Some(overlap) = means.overlap(other, base) else { continue };
-            if hulls_are_apart(first, second, (other, base), order, overlap, frame, means) {
+        for other in oracle.near(first, base) {
+            let Some(overlap) = oracle.overlap(other, base) else { continue };
+            if hulls_are_apart(first, second, (other, base), order, overlap, loop_context, oracle) {
                 continue;
             }
             for a in first.of_base(other) {
                 for b in second.of_base(base) {
-                    if !means.may_conflict(&a.class, &b.class) {
+                    if !oracle.may_conflict(&a.class, &b.class) {
                         continue;
                     }
                     if overlap == Overlap::AssumedApart {
                         assume_apart(&mut assumed, other, base);
                         continue;
                     }
-                    verdict = verdict.or(never_meet(a, b, order, overlap, frame, means));
+                    verdict = verdict.or(never_meet(a, b, order, overlap, loop_context, oracle));
                     if matches!(verdict, Verdict::Illegal(_)) {
                         return verdict;
                     }
@@ -82,13 +93,13 @@ pub(super) fn apart(
 
 /// True if what stands for many classes says that no two classes of two objects meet.
 fn hulls_are_apart(
-    first: &Nest,
-    second: &Nest,
+    first: &AccessSummary,
+    second: &AccessSummary,
     (other, base): (Base, Base),
     order: &[Relation<'_>],
     overlap: Overlap,
-    frame: &Frame,
-    means: &Means<'_>,
+    loop_context: &LoopContext,
+    oracle: &DependenceOracle<'_>,
 ) -> bool {
     let (own, others) = (first.hulls(other), second.hulls(base));
     if overlap == Overlap::AssumedApart || (own.is_none() && others.is_none()) {
@@ -97,9 +108,10 @@ fn hulls_are_apart(
     let of_first: Vec<&Representative> = own.map_or_else(|| first.of_base(other).collect(), Vec::from_iter);
     let of_second: Vec<&Representative> =
         others.map_or_else(|| second.of_base(base).collect(), Vec::from_iter);
-    let sure = Means { tested_before: None, ..*means };
+    let sure = DependenceOracle { tested_before: None, ..*oracle };
     let are_apart = |(a, b): (&Representative, &Representative)| {
-        !means.may_conflict(&a.class, &b.class) || never_meet(a, b, order, overlap, frame, &sure).is_legal()
+        !oracle.may_conflict(&a.class, &b.class)
+            || never_meet(a, b, order, overlap, loop_context, &sure).is_legal()
     };
     of_first.iter().all(|a| of_second.iter().all(|b| are_apart((a, b))))
 }
@@ -117,24 +129,24 @@ fn never_meet(
     b: &Representative,
     order: &[Relation<'_>],
     overlap: Overlap,
-    frame: &Frame,
-    means: &Means<'_>,
+    loop_context: &LoopContext,
+    oracle: &DependenceOracle<'_>,
 ) -> Verdict {
     let (s, t) = (&a.class, &b.class);
     let meeting = Meeting::of(s, t, overlap);
-    let shown: Vec<&Form> = a.iteration.iter().chain(&*b.iteration).map(|own| &own.number).collect();
+    let shown: Vec<&AffineForm> = a.iteration.iter().chain(&*b.iteration).map(|own| &own.number).collect();
     let question = Question {
         first: s,
         second: t,
-        frame,
+        loop_context,
         equal: &meeting.pairs,
         order,
         shown: &shown,
-        limits: means.limits,
+        limits: oracle.limits,
     };
-    let answer = means.dependence.meet(&question);
+    let answer = oracle.dependence.meet(&question);
     if !matches!(answer, Answer::Never)
-        && let Some(assumption) = avoiding(&question, means)
+        && let Some(assumption) = avoiding(&question, oracle)
     {
         return Verdict::Legal { assumed: vec![assumption] };
     }
@@ -147,7 +159,8 @@ fn never_meet(
     let instance =
         |of: &Representative, side: Side| Instance::of(of.op, example.as_deref(), &*of.iteration, side);
     let cause = meeting.cause(s, t, overlap, example.as_deref());
-    let certain = matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && frame.exact;
+    let certain =
+        matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && loop_context.exact;
     let (first, second) = (instance(a, Side::First), instance(b, Side::Second));
     let witness = Witness::Order { first, second, writes: [s.writes, t.writes], cause };
     if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }

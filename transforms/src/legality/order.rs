@@ -29,23 +29,23 @@ use hashbrown::hash_set::Entry;
 use loomir_ir::Op;
 use smallvec::SmallVec;
 
+use super::changed_region::ChangedRegion;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::pairs::{each_pair, every_pair};
-use super::part::Part;
-use super::placed::{Access, Around, Placed, Unsaid, is_handed_on, shared};
 use super::schedule::is_contradiction;
+use super::scheduled::{Access, Around, OpaqueCondition, ScheduledStatement, is_handed_on, shared};
 use super::{Cause, Instance, Verdict, Witness};
 use crate::access::base::{Base, Overlap};
-use crate::access::{Answer, Class, Domain, Example, Frame, Order, Question, Relation};
-use crate::affine::Form;
+use crate::access::{Answer, Class, Domain, Example, LoopContext, Order, Question, Relation};
+use crate::affine::AffineForm;
 use crate::affine::system::Side;
 use crate::assumption::Assumption;
 use crate::tree::AssumptionId;
-use crate::tree::nest::LoopIteration;
+use crate::tree::access_summary::LoopIteration;
 
 /// Judges all pairs of leaves of which one was moved against the other, one of each kind.
-pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
+pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> Verdict {
     let mut verdict = Verdict::legal();
     let mut answered = HashSet::with_capacity(leaves.len());
     let pairs = if part.asks_of_all { every_pair } else { each_pair };
@@ -85,7 +85,7 @@ struct Asked<'p> {
 
 /// All that the answer to a pair depends on of one access.
 struct Asker<'p> {
-    leaf: &'p Placed,
+    leaf: &'p ScheduledStatement,
     class: &'p Class,
 }
 
@@ -104,10 +104,10 @@ impl Hash for Asker<'_> {
 }
 
 impl<'p> Asked<'p> {
-    fn of(part: &Part<'_>, a: &Access<'p>, b: &Access<'p>) -> Asked<'p> {
+    fn of(part: &ChangedRegion<'_>, a: &Access<'p>, b: &Access<'p>) -> Asked<'p> {
         let side = |(leaf, _, class): &Access<'p>| Asker { leaf, class: &class.0 };
         let both = part.loops_around_both(a.0.statement, b.0.statement);
-        let in_program = both.into_iter().skip(part.frame.depth as usize);
+        let in_program = both.into_iter().skip(part.loop_context.depth as usize);
         Asked {
             sides: [side(a), side(b)],
             tested: tested_around(a.0, b.0),
@@ -120,21 +120,21 @@ impl<'p> Asked<'p> {
 }
 
 /// Returns the assumptions that are tested around both leaves.
-fn tested_around(a: &Placed, b: &Placed) -> Option<AssumptionId> {
+fn tested_around(a: &ScheduledStatement, b: &ScheduledStatement) -> Option<AssumptionId> {
     a.version.filter(|own| Some(*own) == b.version).map(|(_, id)| id)
 }
 
 /// Judges two accesses, either of which may have been the first.
-fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
+fn pair(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
     // What is assumed apart is judged as if it could meet: only where that would be wrong is there
     // anything to assume.
     let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
-    let tested = tested_around(a.0, b.0).map_or(&[][..], |id| part.forest.assumptions(id));
+    let tested = tested_around(a.0, b.0).map_or(&[][..], |id| part.trees.assumptions(id));
     let verdict = match tested {
         [] => either_way(part, a, b, meets, tested),
         _ => {
-            let known = part.frame.knowing(tested.iter().flat_map(Assumption::facts));
+            let known = part.loop_context.with_facts(tested.iter().flat_map(Assumption::facts));
             either_way(&part.within(&known), a, b, meets, tested)
         }
     };
@@ -149,7 +149,7 @@ fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Ve
 
 /// Judges two accesses of objects that overlap so, where all that is `tested` holds.
 pub(super) fn either_way(
-    part: &Part<'_>,
+    part: &ChangedRegion<'_>,
     a: &Access<'_>,
     b: &Access<'_>,
     overlap: Overlap,
@@ -163,7 +163,7 @@ pub(super) fn either_way(
 /// Judges whether an instance of `a` that the program runs before one of `b` is run after it, where
 /// all that is `tested` holds.
 fn turned_around(
-    part: &Part<'_>,
+    part: &ChangedRegion<'_>,
     a: &Access<'_>,
     b: &Access<'_>,
     overlap: Overlap,
@@ -172,11 +172,12 @@ fn turned_around(
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
     let meetings = Meetings::of(part, (a, b), overlap, tested);
     let around = shared(first, second);
-    let levels: Vec<Form> = (0..around.len() as u32).map(|k| Form::level(part.frame.depth + k)).collect();
+    let levels: Vec<AffineForm> =
+        (0..around.len() as u32).map(|k| AffineForm::level(part.loop_context.depth + k)).collect();
     let cases = cases(part, (a, b), &levels, around);
     // Of many cases most are answered at once: the two never meet.
     if cases.len() > 1 {
-        match meetings.meet(part.frame, (s, t), &[]) {
+        match meetings.meet(part.loop_context, (s, t), &[]) {
             Answer::Never => return Verdict::legal(),
             Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
             Answer::Perhaps | Answer::At(_) => {}
@@ -185,7 +186,7 @@ fn turned_around(
     for (order, loops) in &cases {
         let within = (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
         let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
-        return match meetings.meet(part.frame, classes, order) {
+        return match meetings.meet(part.loop_context, classes, order) {
             Answer::Never => continue,
             _ if meetings.are_avoided(classes, order) => continue,
             Answer::Unknown => Verdict::Unknown { accesses: (*op, *other) },
@@ -198,19 +199,19 @@ fn turned_around(
 
 /// Pairs of instances of two accesses that touch one location.
 struct Meetings<'q> {
-    part: &'q Part<'q>,
+    part: &'q ChangedRegion<'q>,
     first: &'q Access<'q>,
     second: &'q Access<'q>,
     overlap: Overlap,
     meeting: Meeting<'q>,
     /// The iterations of both leaves, which an example shows.
-    maps: Vec<&'q Form>,
+    maps: Vec<&'q AffineForm>,
     tested: &'q [Assumption],
 }
 
 impl<'q> Meetings<'q> {
     fn of(
-        part: &'q Part<'q>,
+        part: &'q ChangedRegion<'q>,
         (first, second): (&'q Access<'q>, &'q Access<'q>),
         overlap: Overlap,
         tested: &'q [Assumption],
@@ -222,28 +223,28 @@ impl<'q> Meetings<'q> {
 
     /// Asks for a pair in such an order. The classes are those of the accesses, with what else is
     /// known of them.
-    fn meet(&self, frame: &Frame, (s, t): (&Class, &Class), order: &[Relation<'_>]) -> Answer {
-        self.part.means.dependence.meet(&Question {
+    fn meet(&self, loop_context: &LoopContext, (s, t): (&Class, &Class), order: &[Relation<'_>]) -> Answer {
+        self.part.oracle.dependence.meet(&Question {
             first: s,
             second: t,
-            frame,
+            loop_context,
             equal: &self.meeting.pairs,
             order,
             shown: &self.maps,
-            limits: self.part.means.limits,
+            limits: self.part.oracle.limits,
         })
     }
 
     /// Returns the tested alternatives. One form of each list is not negative.
-    fn choices(&self) -> impl Iterator<Item = &'q [Form]> {
+    fn choices(&self) -> impl Iterator<Item = &'q [AffineForm]> {
         self.tested.iter().map(Assumption::alternatives).filter(|forms| forms.len() > 1)
     }
 
     /// True if there are no pairs in such an order, whichever of some tested alternatives holds.
     fn are_avoided(&self, classes: (&Class, &Class), order: &[Relation<'_>]) -> bool {
-        let never = |form: &Form| {
-            let frame = self.part.frame.knowing([form.clone()]);
-            matches!(self.meet(&frame, classes, order), Answer::Never)
+        let never = |form: &AffineForm| {
+            let loop_context = self.part.loop_context.with_facts([form.clone()]);
+            matches!(self.meet(&loop_context, classes, order), Answer::Never)
         };
         self.choices().any(|forms| forms.iter().all(never))
     }
@@ -255,16 +256,16 @@ impl<'q> Meetings<'q> {
         if let Base::Carried(_) = s.base {
             return Verdict::MayBeIllegal(Witness::Carried(*op));
         }
-        let instance = |leaf: &Placed, op: Op, side: Side| {
+        let instance = |leaf: &ScheduledStatement, op: Op, side: Side| {
             let own: Vec<_> = LoopIteration::over(part.program, leaf.statement, &leaf.map).collect();
-            Instance::of(op, example, own.iter().skip(part.frame.depth as usize), side)
+            Instance::of(op, example, own.iter().skip(part.loop_context.depth as usize), side)
         };
         let cause = self.meeting.cause(s, t, self.overlap, example);
         let certain = matches!(cause, Cause::Element(_))
             && self.choices().next().is_none()
             && s.domain.exact
             && t.domain.exact
-            && part.frame.exact
+            && part.loop_context.exact
             && !part.is_made_inside(s.base);
         let witness = Witness::Order {
             first: instance(first, *op, Side::First),
@@ -279,9 +280,9 @@ impl<'q> Meetings<'q> {
 /// Returns the orders in which the program runs `a` before `b`, and the tree may run `b` first.
 /// Beside each is the number of loops of which both run the same iteration.
 fn cases<'f>(
-    part: &Part<'_>,
+    part: &ChangedRegion<'_>,
     (a, b): (&Access<'f>, &Access<'f>),
-    levels: &'f [Form],
+    levels: &'f [AffineForm],
     around: &[Around],
 ) -> Vec<(Relations<'f>, usize)> {
     let ((first, _, (s, _)), (second, ..)) = (a, b);
@@ -312,7 +313,11 @@ fn cases<'f>(
 /// where it and another leaf run the same iteration of so many; nothing if nothing is. What is
 /// computed inside of more loops may be another number for the other one, so of that only one may
 /// speak.
-fn known_within(class: &Class, (leaf, other): (&Placed, &Placed), loops: usize) -> Option<Class> {
+fn known_within(
+    class: &Class,
+    (leaf, other): (&ScheduledStatement, &ScheduledStatement),
+    loops: usize,
+) -> Option<Class> {
     let is_alone = other.within.inside(usize::MAX).count() == other.within.inside(loops).count();
     let mut known = leaf.within.inside(if is_alone { usize::MAX } else { loops }).peekable();
     known.peek()?;
@@ -334,8 +339,12 @@ struct Ordered<'f> {
 
 /// The pairs of which the program runs the first before the second: they part at a loop, or come in
 /// the order of the text.
-fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Ordered<'l>> {
-    let from = part.frame.depth as usize;
+fn earlier<'l>(
+    part: &ChangedRegion<'_>,
+    first: &'l ScheduledStatement,
+    second: &'l ScheduledStatement,
+) -> Vec<Ordered<'l>> {
+    let from = part.loop_context.depth as usize;
     let loops = part.loops_around_both(first.statement, second.statement).into_iter().skip(from);
     let pairs = first.map.iter().zip(&*second.map).skip(from).zip(loops);
     let pairs = pairs.map(|(pair, of)| (pair, part.program.loop_info(of).dimension.is_some()));
@@ -349,7 +358,7 @@ fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Or
 
 /// The pairs of which the tree may run the second before the first: those with equal iterations of
 /// all loops around if it stands before it.
-fn later<'f>(levels: &'f [Form], around: &[Around], stands_before: bool) -> Vec<Ordered<'f>> {
+fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -> Vec<Ordered<'f>> {
     let pairs = levels.iter().map(|form| (form, form));
     let mut found = Vec::new();
     let equal = parted(pairs.clone().map(|pair| (pair, false)), Order::Greater, &mut found);
@@ -367,7 +376,7 @@ fn later<'f>(levels: &'f [Form], around: &[Around], stands_before: bool) -> Vec<
 /// Adds for each of `pairs`, those of a loop, the instances in which all before it are equal and it
 /// is `apart`. What says that all are equal is returned.
 fn parted<'f>(
-    pairs: impl Iterator<Item = ((&'f Form, &'f Form), bool)>,
+    pairs: impl Iterator<Item = ((&'f AffineForm, &'f AffineForm), bool)>,
     apart: Order,
     found: &mut Vec<Ordered<'f>>,
 ) -> Relations<'f> {
@@ -383,11 +392,16 @@ fn parted<'f>(
 
 /// What else pairs of instances satisfy of which both run: one of these. Where the one runs if a
 /// condition holds, and the other one if the same fails, it is not decided in the same iterations.
-fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Relations<'l>> {
-    let from = part.frame.depth as usize;
+fn decided_apart<'l>(
+    part: &ChangedRegion<'_>,
+    first: &'l ScheduledStatement,
+    second: &'l ScheduledStatement,
+) -> Vec<Relations<'l>> {
+    let from = part.loop_context.depth as usize;
     let opposite = first.unsaid.iter().filter_map(|(what, map)| {
-        let Unsaid::Condition(of, holds) = *what else { return None };
-        let (_, others) = second.unsaid.iter().find(|(what, _)| *what == Unsaid::Condition(of, !holds))?;
+        let OpaqueCondition::Condition(of, holds) = *what else { return None };
+        let (_, others) =
+            second.unsaid.iter().find(|(what, _)| *what == OpaqueCondition::Condition(of, !holds))?;
         Some((map, others))
     });
     let Some((map, others)) = opposite.min_by_key(|(map, others)| map.len().min(others.len())) else {
@@ -403,8 +417,12 @@ fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> 
 
 /// Pairs of instances by what is computed inside of the loops around both: how many of these run
 /// the same iteration, and what says so. In one iteration it is one number.
-fn computed_alike<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<(usize, Relations<'l>)> {
-    let from = part.frame.depth as usize;
+fn computed_alike<'l>(
+    part: &ChangedRegion<'_>,
+    first: &'l ScheduledStatement,
+    second: &'l ScheduledStatement,
+) -> Vec<(usize, Relations<'l>)> {
+    let from = part.loop_context.depth as usize;
     let (own, others) = (&first.within.iteration, &second.within.iteration);
     let all = own.len().min(others.len());
     if all <= from {

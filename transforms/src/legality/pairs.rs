@@ -24,8 +24,8 @@ use std::ops::{ControlFlow, Range};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-use super::part::Part;
-use super::placed::{Access, Around, Placed, shared};
+use super::changed_region::ChangedRegion;
+use super::scheduled::{Access, Around, ScheduledStatement, shared};
 use crate::access::Class;
 use crate::access::base::{Base, Overlap};
 use crate::access::objects;
@@ -33,8 +33,8 @@ use crate::tree::{LoopId, StatementId};
 
 /// Asks about one pair of each kind, and stops where that breaks off.
 pub(super) fn each_pair<'p>(
-    part: &Part<'_>,
-    leaves: &'p [Placed],
+    part: &ChangedRegion<'_>,
+    leaves: &'p [ScheduledStatement],
     ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let nests = Nests::of(part, leaves);
@@ -46,18 +46,19 @@ pub(super) fn each_pair<'p>(
 
 /// Asks about all pairs that may conflict: what the choice of [`each_pair`] is tested against.
 pub(super) fn every_pair<'p>(
-    part: &Part<'_>,
-    leaves: &'p [Placed],
+    part: &ChangedRegion<'_>,
+    leaves: &'p [ScheduledStatement],
     ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let accesses =
-        |(place, leaf): (usize, &'p Placed)| leaf.classes.iter().map(move |class| (leaf, place, class));
+    let accesses = |(place, leaf): (usize, &'p ScheduledStatement)| {
+        leaf.classes.iter().map(move |class| (leaf, place, class))
+    };
     let all: Vec<Access<'p>> = leaves.iter().enumerate().flat_map(accesses).collect();
     for (at, first) in all.iter().enumerate() {
         for second in &all[at..] {
             let (s, t) = (&first.2.0, &second.2.0);
-            let Some(overlap) = part.means.overlap(s.base, t.base) else { continue };
-            if part.means.may_conflict(s, t) && part.is_moved(first.0, second.0) {
+            let Some(overlap) = part.oracle.overlap(s.base, t.base) else { continue };
+            if part.oracle.may_conflict(s, t) && part.is_moved(first.0, second.0) {
                 ask(first, second, overlap)?;
             }
         }
@@ -74,7 +75,7 @@ struct Nests {
 }
 
 impl Nests {
-    fn of(part: &Part<'_>, leaves: &[Placed]) -> Nests {
+    fn of(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> Nests {
         let of: Vec<Option<LoopId>> = leaves.iter().map(|leaf| outermost(part, leaf)).collect();
         let mut first: HashMap<LoopId, StatementId> = HashMap::new();
         for (of, leaf) in of.iter().zip(leaves) {
@@ -89,14 +90,14 @@ impl Nests {
 
     /// Returns the first statement of the nest that a leaf's statement is in: equal in one nest,
     /// and ascending from nest to nest.
-    fn number(&self, place: usize, leaf: &Placed) -> StatementId {
+    fn number(&self, place: usize, leaf: &ScheduledStatement) -> StatementId {
         self.of[place].map_or(leaf.statement, |of| self.first[&of])
     }
 }
 
 /// Returns the outermost loop of the program around a leaf's statement, inside of the part.
-fn outermost(part: &Part<'_>, leaf: &Placed) -> Option<LoopId> {
-    let depth = part.frame.depth;
+fn outermost(part: &ChangedRegion<'_>, leaf: &ScheduledStatement) -> Option<LoopId> {
+    let depth = part.loop_context.depth;
     let around = std::iter::successors(part.program.statement(leaf.statement).parent, |of| {
         part.program.loop_info(*of).parent
     });
@@ -105,7 +106,7 @@ fn outermost(part: &Part<'_>, leaf: &Placed) -> Option<LoopId> {
 
 /// Cuts the leaves where all before the cut come first in the program, too, and no loop of either
 /// is on both sides.
-fn regions(leaves: &[Placed], nests: &Nests) -> Vec<Range<usize>> {
+fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
     let mut last_in_program: HashMap<LoopId, usize> = HashMap::new();
     let mut last_in_tree: HashMap<Around, usize> = HashMap::new();
     for (place, (leaf, of)) in leaves.iter().zip(&nests.of).enumerate() {
@@ -137,7 +138,7 @@ fn regions(leaves: &[Placed], nests: &Nests) -> Vec<Range<usize>> {
 /// program around it and its place in the tree.
 struct Kind<'p> {
     /// The leaf, of which its loops and version count, and when it runs.
-    leaf: &'p Placed,
+    leaf: &'p ScheduledStatement,
     class: &'p Class,
     /// The place of the leaf's item, if that is there as it was.
     item: Option<usize>,
@@ -198,7 +199,12 @@ struct Objects<'p> {
 }
 
 impl<'p> Objects<'p> {
-    fn of(part: &Part<'_>, leaves: &'p [Placed], region: Range<usize>, nests: &Nests) -> Objects<'p> {
+    fn of(
+        part: &ChangedRegion<'_>,
+        leaves: &'p [ScheduledStatement],
+        region: Range<usize>,
+        nests: &Nests,
+    ) -> Objects<'p> {
         let mut all: Vec<(Base, Vec<Alike<'p>>)> = Vec::new();
         let mut objects: HashMap<Base, usize> = HashMap::new();
         let mut kinds: HashMap<Kind<'p>, (usize, usize)> = HashMap::with_capacity(region.len());
@@ -240,7 +246,7 @@ impl<'p> Objects<'p> {
 
     fn each_pair(
         &self,
-        part: &Part<'_>,
+        part: &ChangedRegion<'_>,
         ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut objects = objects::Objects::default();
@@ -250,14 +256,14 @@ impl<'p> Objects<'p> {
             places.insert(*base, place);
         }
         for (i, (base, kinds)) in self.all.iter().enumerate() {
-            let mut near: Vec<usize> = match part.means.dependence.tells_objects_apart() {
+            let mut near: Vec<usize> = match part.oracle.dependence.tells_objects_apart() {
                 true => objects.near(*base, true).map(|other| places[&other]).collect(),
                 false => (i..self.all.len()).collect(),
             };
             near.retain(|place| *place >= i);
             near.sort_unstable();
             for (other, others) in near.into_iter().map(|place| &self.all[place]) {
-                let Some(overlap) = part.means.overlap(*base, *other) else { continue };
+                let Some(overlap) = part.oracle.overlap(*base, *other) else { continue };
                 let others = if base == other { None } else { Some(&others[..]) };
                 each_kind(kinds, others, &mut |a, b| match may_matter(part, a, b) {
                     true => a.each_pair(b, &mut |x, y| ask(x, y, overlap)),
@@ -307,9 +313,9 @@ fn each_kind<'k, 'p>(
 }
 
 /// Returns true if the order of accesses of two kinds may matter, and may have changed.
-fn may_matter(part: &Part<'_>, a: &Alike<'_>, b: &Alike<'_>) -> bool {
+fn may_matter(part: &ChangedRegion<'_>, a: &Alike<'_>, b: &Alike<'_>) -> bool {
     let ((x, _, s), (y, _, t)) = (a.members[0].access, b.members[0].access);
-    part.means.may_conflict(&s.0, &t.0) && part.is_moved(x, y)
+    part.oracle.may_conflict(&s.0, &t.0) && part.is_moved(x, y)
 }
 
 impl<'p> Alike<'p> {

@@ -14,9 +14,9 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op, Value};
 
+use super::changed_region::ChangedRegion;
 use super::order::either_way;
-use super::part::Part;
-use super::placed::{Access, Placed};
+use super::scheduled::{Access, ScheduledStatement};
 use crate::access::base::Base;
 use crate::access::updates::reduction::has_poison_flags;
 use crate::access::updates::{Reduction, updates_of};
@@ -36,7 +36,11 @@ pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
 }
 
 /// Those of them whose order in a tree with these leaves may be another one.
-pub(super) fn steps(part: &Part<'_>, leaves: &[Placed], flagged: &HashSet<Op>) -> HashSet<Op> {
+pub(super) fn steps(
+    part: &ChangedRegion<'_>,
+    leaves: &[ScheduledStatement],
+    flagged: &HashSet<Op>,
+) -> HashSet<Op> {
     // In a legal tree, where an update is written says when it runs, though something else may run
     // between its parts.
     let mut groups: HashMap<Group, Vec<(Op, Access<'_>)>> = HashMap::new();
@@ -51,7 +55,7 @@ pub(super) fn steps(part: &Part<'_>, leaves: &[Placed], flagged: &HashSet<Op>) -
     }
     let mut found = HashSet::new();
     for ((base, ..), updates) in groups {
-        let Some(overlap) = part.means.overlap(base, base) else { continue };
+        let Some(overlap) = part.oracle.overlap(base, base) else { continue };
         for (i, (own, a)) in updates.iter().enumerate() {
             for (other, b) in &updates[i..] {
                 let is_open = |step: &Op| flagged.contains(step) && !found.contains(step);

@@ -35,21 +35,21 @@ use std::collections::BTreeSet;
 use loomir_ir::Op;
 
 use super::merge::{apart, independent};
-use super::{Cause, Instance, Means, Verdict, Witness};
-use crate::access::{Class, Frame, Order, Relation};
-use crate::affine::{Atom, Form};
+use super::{Cause, DependenceOracle, Instance, Verdict, Witness};
+use crate::access::{Class, LoopContext, Order, Relation};
+use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
-use crate::tree::nest::{Nest, Representative};
+use crate::tree::access_summary::{AccessSummary, Representative};
 
 /// A part of a program that is moved.
 #[derive(Clone, Debug)]
 pub struct Piece<'n> {
-    /// The accesses. The first level of their own is that of the frame's depth.
-    pub touches: &'n Nest,
+    /// The accesses. The first level of their own is that of the loop_context's depth.
+    pub touches: &'n AccessSummary,
     /// When an instance runs in the program.
-    pub old: Vec<Form>,
+    pub old: Vec<AffineForm>,
     /// When it shall run.
-    pub new: Vec<Form>,
+    pub new: Vec<AffineForm>,
     /// What keeps it before or behind what may not return.
     pub ending: Ending,
     /// True if all writes are stores of whole bytes whose time nobody can tell, but by reading
@@ -68,11 +68,11 @@ pub struct Ending {
     pub seen: Option<Op>,
 }
 
-/// A new order of pieces that stand in one frame.
+/// A new order of pieces that stand in one loop_context.
 #[derive(Clone, Debug)]
 pub struct Schedule<'n> {
     /// The loops around all of them.
-    frame: &'n Frame,
+    loop_context: &'n LoopContext,
     /// All that moves, with times of one length.
     pieces: Vec<Piece<'n>>,
 }
@@ -92,13 +92,13 @@ impl<P> ApprovedPlan<P> {
 
 impl<'n> Schedule<'n> {
     /// Returns the schedule of some pieces.
-    pub fn new(frame: &'n Frame, mut pieces: Vec<Piece<'n>>) -> Schedule<'n> {
+    pub fn new(loop_context: &'n LoopContext, mut pieces: Vec<Piece<'n>>) -> Schedule<'n> {
         let length = pieces.iter().map(|own| own.old.len().max(own.new.len())).max().unwrap_or(0);
         for piece in &mut pieces {
-            piece.old.resize(length, Form::default());
-            piece.new.resize(length, Form::default());
+            piece.old.resize(length, AffineForm::default());
+            piece.new.resize(length, AffineForm::default());
         }
-        Schedule { frame, pieces }
+        Schedule { loop_context, pieces }
     }
 
     /// Judges whether a plan that comes to this schedule may be carried out where all that is
@@ -111,9 +111,9 @@ impl<'n> Schedule<'n> {
         &self,
         plan: P,
         tested: &[Assumption],
-        means: &Means<'_>,
+        oracle: &DependenceOracle<'_>,
     ) -> Result<ApprovedPlan<P>, Verdict> {
-        match self.check(means) {
+        match self.check(oracle) {
             Verdict::Legal { assumed } if assumed.iter().all(|own| tested.contains(own)) => {
                 Ok(ApprovedPlan(plan))
             }
@@ -122,7 +122,7 @@ impl<'n> Schedule<'n> {
     }
 
     /// Returns whether the schedule is legal, with what would go wrong or what is assumed.
-    pub fn check(&self, means: &Means<'_>) -> Verdict {
+    pub fn check(&self, oracle: &DependenceOracle<'_>) -> Verdict {
         let mut verdict = Verdict::legal();
         if let Some(odd) = self.pieces.iter().find(|own| !own.counts_alike()) {
             let op = odd.touches.classes.first().map(|own| own.op);
@@ -131,9 +131,9 @@ impl<'n> Schedule<'n> {
         for (place, a) in self.pieces.iter().enumerate() {
             for b in &self.pieces[place..] {
                 let is_one = std::ptr::eq(a, b);
-                verdict = verdict.or(self.turned_around(a, b, means));
+                verdict = verdict.or(self.turned_around(a, b, oracle));
                 if !is_one {
-                    verdict = verdict.or(self.turned_around(b, a, means));
+                    verdict = verdict.or(self.turned_around(b, a, oracle));
                 }
                 if let Verdict::Illegal(_) = verdict {
                     return verdict;
@@ -144,7 +144,7 @@ impl<'n> Schedule<'n> {
     }
 
     /// Judges whether an instance of `a` that ran before one of `b` does not any more.
-    fn turned_around(&self, a: &Piece<'_>, b: &Piece<'_>, means: &Means<'_>) -> Verdict {
+    fn turned_around(&self, a: &Piece<'_>, b: &Piece<'_>, oracle: &DependenceOracle<'_>) -> Verdict {
         let mut verdict = Verdict::legal();
         for before in earlier(&a.old, &b.old) {
             for behind in not_earlier(&a.new, &b.new) {
@@ -152,15 +152,21 @@ impl<'n> Schedule<'n> {
                 if is_contradiction(&order) {
                     continue;
                 }
-                verdict = verdict.or(ends_early(a, b)).or(self.meet(a, b, &order, means));
+                verdict = verdict.or(ends_early(a, b)).or(self.meet(a, b, &order, oracle));
             }
         }
         verdict
     }
 
     /// Judges the instances that lie to each other like this: one of `a` ran before, and will not.
-    fn meet(&self, a: &Piece<'_>, b: &Piece<'_>, order: &[Relation<'_>], means: &Means<'_>) -> Verdict {
-        let verdict = apart(a.touches, b.touches, order, self.frame, means);
+    fn meet(
+        &self,
+        a: &Piece<'_>,
+        b: &Piece<'_>,
+        order: &[Relation<'_>],
+        oracle: &DependenceOracle<'_>,
+    ) -> Verdict {
+        let verdict = apart(a.touches, b.touches, order, self.loop_context, oracle);
         if verdict.is_legal() || !a.comes_before_in_each_iteration(b) {
             return verdict;
         }
@@ -173,8 +179,8 @@ impl<'n> Schedule<'n> {
         let (_, reads) = parted(b.touches, |other| other.class.writes);
         let is_sure = |verdict: Verdict| matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty());
         let may_be = !replaced.classes.is_empty()
-            && is_sure(independent(&replaced, &reads, self.frame, means))
-            && is_sure(apart(&others, b.touches, order, self.frame, means));
+            && is_sure(independent(&replaced, &reads, self.loop_context, oracle))
+            && is_sure(apart(&others, b.touches, order, self.loop_context, oracle));
         if may_be { Verdict::legal() } else { verdict }
     }
 }
@@ -183,9 +189,9 @@ impl Piece<'_> {
     /// Returns true if the old and the new time count the same levels, so that equal old times are
     /// equal new ones and the other way round.
     fn counts_alike(&self) -> bool {
-        let levels = |forms: &[Form]| {
+        let levels = |forms: &[AffineForm]| {
             let mut all = BTreeSet::new();
-            for (atom, _) in forms.iter().flat_map(Form::terms) {
+            for (atom, _) in forms.iter().flat_map(AffineForm::terms) {
                 match atom {
                     Atom::Level(level) => _ = all.insert(*level),
                     Atom::FloorDiv(..) => return None,
@@ -209,12 +215,12 @@ impl Piece<'_> {
 type Case<'f> = Vec<Relation<'f>>;
 
 /// Returns what the first time being less than the second says of two instances: one of these.
-fn earlier<'f>(first: &'f [Form], second: &'f [Form]) -> Vec<Case<'f>> {
+fn earlier<'f>(first: &'f [AffineForm], second: &'f [AffineForm]) -> Vec<Case<'f>> {
     parted_by(first, second, Order::Less).0
 }
 
 /// Returns what the first time being greater than, or equal to, the second says: one of these.
-fn not_earlier<'f>(first: &'f [Form], second: &'f [Form]) -> Vec<Case<'f>> {
+fn not_earlier<'f>(first: &'f [AffineForm], second: &'f [AffineForm]) -> Vec<Case<'f>> {
     let (mut found, equal) = parted_by(first, second, Order::Greater);
     found.extend(equal);
     found
@@ -222,7 +228,11 @@ fn not_earlier<'f>(first: &'f [Form], second: &'f [Form]) -> Vec<Case<'f>> {
 
 /// Returns, for each place at which the one may be `apart` from the other with all before it equal,
 /// what says so; and what says that all are equal, if they may be.
-fn parted_by<'f>(first: &'f [Form], second: &'f [Form], apart: Order) -> (Vec<Case<'f>>, Option<Case<'f>>) {
+fn parted_by<'f>(
+    first: &'f [AffineForm],
+    second: &'f [AffineForm],
+    apart: Order,
+) -> (Vec<Case<'f>>, Option<Case<'f>>) {
     let mut found = Vec::new();
     let mut equal: Case<'f> = Vec::new();
     let wanted = if apart == Order::Less { Ordering::Less } else { Ordering::Greater };
@@ -277,8 +287,8 @@ fn replaces(class: &Class, other: &Class) -> bool {
 }
 
 /// Returns the classes of which something holds, and the others.
-fn parted(nest: &Nest, holds: impl Fn(&Representative) -> bool) -> (Nest, Nest) {
-    let mut parts = (Nest::default(), Nest::default());
+fn parted(nest: &AccessSummary, holds: impl Fn(&Representative) -> bool) -> (AccessSummary, AccessSummary) {
+    let mut parts = (AccessSummary::default(), AccessSummary::default());
     for own in &nest.classes {
         let part = if holds(own) { &mut parts.0 } else { &mut parts.1 };
         part.add(own.clone());

@@ -18,16 +18,16 @@
 use hashbrown::HashMap;
 use loomir_ir::{Block, Op, Value, ValueDef};
 
-use super::part::Part;
+use super::changed_region::ChangedRegion;
 use super::{Verdict, Witness, carried};
-use crate::access::Frame;
-use crate::affine::Form;
+use crate::access::LoopContext;
+use crate::affine::AffineForm;
 use crate::assumption::Assumption;
 use crate::tree::levels::absolute;
 use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
-/// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
-pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
+/// Judges the items of a sequence that stands in `inside`, the innermost loop of the loop_context.
+pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
     let mut scope = Scope {
         part,
         arm,
@@ -36,7 +36,7 @@ pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], ar
         shown: Vec::new(),
         yielded: Vec::new(),
         open: Vec::new(),
-        frame: part.frame.clone(),
+        loop_context: part.loop_context.clone(),
         sequences: 0,
         begun: HashMap::new(),
     };
@@ -47,11 +47,11 @@ pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], ar
 }
 
 struct Scope<'a> {
-    part: &'a Part<'a>,
+    part: &'a ChangedRegion<'a>,
     arm: Arm,
     inside: Option<LoopId>,
     /// The iterations of which an operation's results can be seen, over levels.
-    visible: HashMap<Op, Vec<Vec<Form>>>,
+    visible: HashMap<Op, Vec<Vec<AffineForm>>>,
     /// Those operations, in the order in which they came.
     shown: Vec<Op>,
     /// What was yielded on the sides around.
@@ -59,22 +59,22 @@ struct Scope<'a> {
     /// The loops of the program that run in the loops of the tree around.
     open: Vec<Open>,
     /// The loops of the tree around.
-    frame: Frame,
+    loop_context: LoopContext,
     /// The number of sequences that were looked at.
     sequences: u32,
     /// Loops that carry values, with the sequence in which they run, and the iteration of the loops
     /// around them that they run there.
-    begun: HashMap<(LoopId, u32), Vec<Form>>,
+    begun: HashMap<(LoopId, u32), Vec<AffineForm>>,
 }
 
 /// A conditional whose results a side yields, and the iteration of which.
-type Yielded = (Op, Vec<Form>);
+type Yielded = (Op, Vec<AffineForm>);
 
 /// A loop of the program that is run.
 struct Open {
     of: LoopId,
     /// Which iteration, over levels.
-    map: Vec<Form>,
+    map: Vec<AffineForm>,
     /// True if it leads a loop that runs whole.
     leads: bool,
 }
@@ -90,22 +90,22 @@ impl Scope<'_> {
         let number = self.sequences;
         for (place, item) in items.iter().enumerate() {
             let before = first.take();
-            match self.part.forest.get(*item) {
+            match self.part.trees.get(*item) {
                 Node::Empty => {}
-                Node::Sequence { .. } => self.sequence(&self.part.forest.items(*item).collect::<Vec<_>>())?,
+                Node::Sequence { .. } => self.sequence(&self.part.trees.items(*item).collect::<Vec<_>>())?,
                 Node::Versioned { assumption, fast, fallback } => {
                     let tested = match self.arm {
-                        Arm::Fast => self.part.forest.assumptions(assumption),
+                        Arm::Fast => self.part.trees.assumptions(assumption),
                         Arm::Fallback => &[],
                     };
-                    let within = self.frame.knowing(tested.iter().flat_map(Assumption::facts));
-                    let around = std::mem::replace(&mut self.frame, within);
+                    let within = self.loop_context.with_facts(tested.iter().flat_map(Assumption::facts));
+                    let around = std::mem::replace(&mut self.loop_context, within);
                     self.sequence(&[if self.arm == Arm::Fast { fast } else { fallback }])?;
-                    self.frame = around;
+                    self.loop_context = around;
                 }
                 Node::Guard { of, map, holds, body } => {
                     let op = self.part.program.if_info(of).op;
-                    let iteration = self.levels(self.part.forest.map(map), self.frame.depth)?;
+                    let iteration = self.levels(self.part.trees.map(map), self.loop_context.depth)?;
                     for value in self.part.body.operands(op) {
                         self.need(value, op, &iteration)?;
                     }
@@ -123,7 +123,7 @@ impl Scope<'_> {
                 }
                 Node::Loop { header, body } => self.enter(header, body, number, &items[place + 1..])?,
                 Node::Leaf { statement, map } => {
-                    let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
+                    let map = self.levels(self.part.trees.map(map), self.loop_context.depth)?;
                     for op in &self.part.program.statement(statement).ops {
                         for user in self.part.body.preorder(*op) {
                             for value in self.part.body.operands(user) {
@@ -147,10 +147,10 @@ impl Scope<'_> {
     /// A loop of sequence `number`, before some other items.
     fn enter(&mut self, id: HeaderId, inside: Green, number: u32, others: &[Green]) -> Result<(), Verdict> {
         let part = self.part;
-        let header = part.forest.header(id);
+        let header = part.trees.header(id);
         for (place, origin) in header.origins.iter().enumerate() {
             let op = part.program.loop_info(origin.of).op;
-            let map = self.levels(&origin.map, self.frame.depth + 1)?;
+            let map = self.levels(&origin.map, self.loop_context.depth + 1)?;
             // The first one gives the form in which the loop is written, its step at least.
             if place == 0 || part.program.loop_info(origin.of).carried > 0 {
                 for value in part.body.operands(op) {
@@ -165,23 +165,23 @@ impl Scope<'_> {
         for value in parameters {
             let of = part.program.loop_around(part.body, value);
             let iteration = of.and_then(|of| self.open.iter().rev().find(|open| open.of == of));
-            let outside: Vec<Form> = (0..part.frame.depth).map(Form::level).collect();
+            let outside: Vec<AffineForm> = (0..part.loop_context.depth).map(AffineForm::level).collect();
             let iteration = iteration.map_or(outside, |open| open.map.clone());
             self.need(value, lead.unwrap_or(part.body.root()), &iteration)?;
         }
         let (shown, open) = (self.shown.len(), self.open.len());
         for (place, origin) in header.origins.iter().enumerate() {
             let leads = place == 0 && header.span == Span::Whole;
-            let map = self.levels(&origin.map, self.frame.depth + 1)?;
+            let map = self.levels(&origin.map, self.loop_context.depth + 1)?;
             self.open.push(Open { of: origin.of, map, leads });
         }
-        let within = self.frame.inside(part.program, part.forest, id);
-        let around = std::mem::replace(&mut self.frame, within);
+        let within = self.loop_context.inside(part.program, part.trees, id);
+        let around = std::mem::replace(&mut self.loop_context, within);
         self.sequence(&[inside])?;
         for origin in &header.origins {
             self.carry(header, origin, inside)?;
         }
-        self.frame = around;
+        self.loop_context = around;
         self.hide(shown);
         for (done, origin) in self.open.split_off(open).into_iter().zip(&header.origins) {
             let info = part.program.loop_info(done.of);
@@ -193,7 +193,7 @@ impl Scope<'_> {
                 }
                 // What parts of it hand on is for the next one.
                 let is_part = !self.runs_whole(header, origin);
-                if !(is_part && others.iter().any(|item| carried::runs(part.forest, *item, done.of))) {
+                if !(is_part && others.iter().any(|item| carried::runs(part.trees, *item, done.of))) {
                     self.show(info.op, around);
                 }
             }
@@ -202,7 +202,7 @@ impl Scope<'_> {
     }
 
     /// From here to the end of the loop around, the results of an iteration of `op` can be seen.
-    fn show(&mut self, op: Op, iteration: Vec<Form>) {
+    fn show(&mut self, op: Op, iteration: Vec<AffineForm>) {
         self.visible.entry(op).or_default().push(iteration);
         self.shown.push(op);
     }
@@ -223,11 +223,11 @@ impl Scope<'_> {
             return Ok(());
         }
         if !self.runs_whole(header, origin)
-            && (header.parallel || !carried::is_judged((self.part.program, self.part.forest), origin, inside))
+            && (header.parallel || !carried::is_judged((self.part.program, self.part.trees), origin, inside))
         {
             return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
         }
-        let map = self.levels(&origin.map, self.frame.depth)?;
+        let map = self.levels(&origin.map, self.loop_context.depth)?;
         self.handed_on(info.block, &map)
     }
 
@@ -236,18 +236,20 @@ impl Scope<'_> {
         let program = self.part.program;
         let Some(lead) = header.origins.first() else { return false };
         let (info, first) = (program.loop_info(origin.of), program.loop_info(lead.of));
-        let are_equal = |own: &[Form], others: &[Form]| match (own, others) {
-            ([own], [other]) => own == other || own.minus(other).is_some_and(|gap| self.frame.is_zero(&gap)),
+        let are_equal = |own: &[AffineForm], others: &[AffineForm]| match (own, others) {
+            ([own], [other]) => {
+                own == other || own.minus(other).is_some_and(|gap| self.loop_context.is_zero(&gap))
+            }
             _ => own == others,
         };
         let extents = info.space.extents().zip(first.space.extents());
         let same_times = info.alike == first.alike
             || (info.space.step == first.space.step
                 && extents.is_some_and(|(own, others)| are_equal(&own, &others)));
-        header.span == Span::Whole && origin.iteration() == Some(&Form::level(0)) && same_times
+        header.span == Span::Whole && origin.iteration() == Some(&AffineForm::level(0)) && same_times
     }
 
-    fn handed_on(&self, block: Block, map: &[Form]) -> Result<(), Verdict> {
+    fn handed_on(&self, block: Block, map: &[AffineForm]) -> Result<(), Verdict> {
         let body = self.part.body;
         let Some(terminator) = body.terminator(block) else { return Ok(()) };
         body.operands(terminator).try_for_each(|value| self.need(value, terminator, map))
@@ -259,7 +261,7 @@ impl Scope<'_> {
         if self.part.alone.is_some() {
             return Ok(());
         }
-        let map: Vec<Form> = (0..self.frame.depth).map(Form::level).collect();
+        let map: Vec<AffineForm> = (0..self.loop_context.depth).map(AffineForm::level).collect();
         match self.inside {
             Some(of) => self.handed_on(program.loop_info(of).block, &map),
             None => {
@@ -275,10 +277,10 @@ impl Scope<'_> {
     }
 
     /// A value of the program is there for `user`, in the iteration `map` of the loops around it.
-    fn need(&self, value: Value, user: Op, map: &[Form]) -> Result<(), Verdict> {
+    fn need(&self, value: Value, user: Op, map: &[AffineForm]) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         let missing = Witness::Unavailable { value, user };
-        let outside = self.part.frame.depth;
+        let outside = self.part.loop_context.depth;
         if let Some((of, index)) = program.loop_of_argument(body, value) {
             let info = program.loop_info(of);
             if info.depth < outside || (index == 0 && info.space.variable.is_some()) {
@@ -307,9 +309,9 @@ impl Scope<'_> {
         }
     }
 
-    fn levels(&self, forms: &[Form], depth: u32) -> Result<Vec<Form>, Verdict> {
+    fn levels(&self, forms: &[AffineForm], depth: u32) -> Result<Vec<AffineForm>, Verdict> {
         let op = self.inside.map(|of| self.part.program.loop_info(of).op).unwrap_or(self.part.body.root());
-        let all: Option<Vec<Form>> = forms.iter().map(|form| absolute(form, depth)).collect();
+        let all: Option<Vec<AffineForm>> = forms.iter().map(|form| absolute(form, depth)).collect();
         all.ok_or(Verdict::Unknown { accesses: (op, op) })
     }
 }

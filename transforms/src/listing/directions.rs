@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use crate::access::{Answer, Class, Dependence, Example, Frame, Order, Question, Relation};
-use crate::affine::Form;
+use crate::access::{Answer, Class, Dependence, Example, LoopContext, Order, Question, Relation};
+use crate::affine::AffineForm;
 use crate::affine::system::Side;
 use loomir_polyhedra::Limits;
 
@@ -79,8 +79,8 @@ pub(super) enum Given {
 pub(super) struct Ask<'q> {
     pub(super) first: &'q Class,
     pub(super) second: &'q Class,
-    pub(super) frame: &'q Frame,
-    pub(super) equal: &'q [(&'q Form, &'q Form)],
+    pub(super) loop_context: &'q LoopContext,
+    pub(super) equal: &'q [(&'q AffineForm, &'q AffineForm)],
     pub(super) dependence: &'q dyn Dependence,
     pub(super) limits: &'q Limits,
 }
@@ -88,14 +88,14 @@ pub(super) struct Ask<'q> {
 /// Directions that occur together.
 #[derive(Clone)]
 pub(super) struct Line {
-    /// For each loop inside the frame that is around both.
+    /// For each loop inside the loop_context that is around both.
     pub(super) vector: Vec<Entry>,
     /// Two instances.
     pub(super) example: Option<Box<Example>>,
 }
 
 impl Ask<'_> {
-    /// All directions in the loops inside the frame, of which this is given.
+    /// All directions in the loops inside the loop_context, of which this is given.
     pub(super) fn lines(&self, given: &[Given]) -> Vec<Line> {
         let mut lines = self.split(given, &mut Vec::new());
         for line in &mut lines {
@@ -171,10 +171,10 @@ impl Ask<'_> {
     ) -> Option<i64> {
         let is_one_way = [Order::Less, Order::Greater].map(Directions::of).contains(&orders[at]);
         let example = example.filter(|_| is_one_way && at < MAX_ASKED)?;
-        let level = Form::level(self.frame.depth + at as u32);
+        let level = AffineForm::level(self.loop_context.depth + at as u32);
         let [x, y] = [Side::First, Side::Second].map(|side| example.value(&level, side));
         let by = y?.checked_sub(x?)?;
-        let there = level.plus(&Form::constant(by), 1)?;
+        let there = level.plus(&AffineForm::constant(by), 1)?;
         let never = |is| {
             let other = Relation { first: &there, is, second: &level };
             matches!(self.meet(given, orders, Some(other)), Answer::Never)
@@ -184,12 +184,15 @@ impl Ask<'_> {
 
     /// Whether there are two instances in these directions.
     fn meet(&self, given: &[Given], orders: &[Directions], also: Option<Relation<'_>>) -> Answer {
-        let levels: Vec<[Form; 2]> = (self.frame.depth..)
+        let levels: Vec<[AffineForm; 2]> = (self.loop_context.depth..)
             .zip(given)
             .map(|(level, own)| {
                 let by = if let Given::Later(Some(by)) = own { *by } else { 1 };
                 // Adding a number to a level always fits.
-                [Form::level(level), Form::level(level).plus(&Form::constant(by), 1).unwrap_or_default()]
+                [
+                    AffineForm::level(level),
+                    AffineForm::level(level).plus(&AffineForm::constant(by), 1).unwrap_or_default(),
+                ]
             })
             .collect();
         let mut order: Vec<Relation<'_>> = Vec::new();
@@ -214,7 +217,7 @@ impl Ask<'_> {
         self.dependence.meet(&Question {
             first: self.first,
             second: self.second,
-            frame: self.frame,
+            loop_context: self.loop_context,
             equal: self.equal,
             order: &order,
             shown: &[],

@@ -14,41 +14,41 @@ use super::directions::{Ask, Entry, Given, Line};
 use super::{Dependence, End, Kind, Options, Through};
 use crate::access::base::{Base, Overlap};
 use crate::access::objects::Objects;
-use crate::access::{Class, Example, Frame};
+use crate::access::{Class, Example, LoopContext};
 use crate::affine::system::Side;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::legality::meeting::Meeting;
-use crate::legality::placed::{Placed, Purpose, Unsaid, leaves, shared};
-use crate::legality::{Cause, Instance, Means};
-use crate::tree::nest::LoopIteration;
-use crate::tree::{Arm, Forest, Green, Node, Program};
+use crate::legality::scheduled::{OpaqueCondition, Purpose, ScheduledStatement, leaves, shared};
+use crate::legality::{Cause, DependenceOracle, Instance};
+use crate::tree::access_summary::LoopIteration;
+use crate::tree::{Arm, Green, Node, Program, TreeStore};
 
 /// The dependences through memory.
 pub(super) fn dependences(
     body: &Body,
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     options: &Options<'_>,
 ) -> Vec<Dependence> {
     let Options { bases, dependence, limits } = *options;
-    let means = Means { bases, dependence, limits, tested_before: None };
-    let mut list = List { body, program, forest, means, found: Vec::new() };
-    list.sequence(program.root, &Frame::outside(&program.surroundings));
+    let oracle = DependenceOracle { bases, dependence, limits, tested_before: None };
+    let mut list = List { body, program, trees, oracle, found: Vec::new() };
+    list.sequence(program.root, &LoopContext::outside(&program.surroundings));
     list.found
 }
 
 struct List<'a> {
     body: &'a Body,
     program: &'a Program,
-    forest: &'a Forest,
-    means: Means<'a>,
+    trees: &'a TreeStore,
+    oracle: DependenceOracle<'a>,
     found: Vec<Dependence>,
 }
 
 /// An access of a leaf.
 #[derive(Clone, Copy)]
 struct Access<'p> {
-    leaf: &'p Placed,
+    leaf: &'p ScheduledStatement,
     /// The place of the leaf.
     place: usize,
     class: &'p Class,
@@ -57,42 +57,49 @@ struct Access<'p> {
     number: usize,
 }
 
-/// What is asked of two classes: their numbers, how many loops inside the frame are around both,
-/// and whether one of those carries it.
+/// What is asked of two classes: their numbers, how many loops inside the loop_context are around
+/// both, and whether one of those carries it.
 type Key = (usize, usize, usize, bool);
 
 impl List<'_> {
     /// Lists what loops of a sequence carry, what is among its items, and all inside. Recurses once
     /// a loop.
-    fn sequence(&mut self, items: Green, frame: &Frame) {
-        let items: Vec<Green> = self.forest.items(items).collect();
-        let found =
-            leaves(self.body, self.program, self.forest, &items, frame.depth, Arm::Fast, Purpose::Order);
+    fn sequence(&mut self, items: Green, loop_context: &LoopContext) {
+        let items: Vec<Green> = self.trees.items(items).collect();
+        let found = leaves(
+            self.body,
+            self.program,
+            self.trees,
+            &items,
+            loop_context.depth,
+            Arm::Fast,
+            Purpose::Order,
+        );
         // Of a tree as it was raised everything has a form.
         let leaves = found.unwrap_or_default();
-        self.pairs(&leaves, frame);
+        self.pairs(&leaves, loop_context);
         drop(leaves);
-        self.inside(&items, frame);
+        self.inside(&items, loop_context);
     }
 
     /// Goes on inside of the loops among items. Recurses once a guard.
-    fn inside(&mut self, items: &[Green], frame: &Frame) {
-        let (program, forest) = (self.program, self.forest);
+    fn inside(&mut self, items: &[Green], loop_context: &LoopContext) {
+        let (program, trees) = (self.program, self.trees);
         for item in items {
-            match forest.get(*item) {
+            match trees.get(*item) {
                 Node::Loop { header, body } => {
-                    self.sequence(body, &frame.inside(program, forest, header));
+                    self.sequence(body, &loop_context.inside(program, trees, header));
                 }
                 Node::Guard { of, map, holds, body } => {
-                    let items: Vec<Green> = forest.items(body).collect();
-                    self.inside(&items, &frame.guarded(program, forest, (of, map), holds));
+                    let items: Vec<Green> = trees.items(body).collect();
+                    self.inside(&items, &loop_context.guarded(program, trees, (of, map), holds));
                 }
                 _ => {}
             }
         }
     }
 
-    fn pairs(&mut self, leaves: &[Placed], frame: &Frame) {
+    fn pairs(&mut self, leaves: &[ScheduledStatement], loop_context: &LoopContext) {
         let mut classes: HashMap<&Class, usize> = HashMap::new();
         let mut by_base: HashMap<Base, Vec<Access<'_>>> = HashMap::new();
         let (mut objects, mut order) = (Objects::default(), HashMap::new());
@@ -110,7 +117,7 @@ impl List<'_> {
                 all.push(Access { leaf, place, class, op: *op, number });
             }
         }
-        let tells_apart = self.means.dependence.tells_objects_apart();
+        let tells_apart = self.oracle.dependence.tells_objects_apart();
         let mut memo: HashMap<Key, Rc<Vec<Line>>> = HashMap::new();
         for base in objects.iter() {
             let near: Vec<Base> = match tells_apart {
@@ -119,14 +126,14 @@ impl List<'_> {
             };
             // Each pair of objects is looked at once.
             for other in near.into_iter().filter(|other| order[other] >= order[&base]) {
-                let Some(overlap) = self.means.overlap(base, other) else { continue };
+                let Some(overlap) = self.oracle.overlap(base, other) else { continue };
                 if overlap == Overlap::AssumedApart {
                     continue;
                 }
                 for (x, a) in by_base[&base].iter().enumerate() {
                     let others = if base == other { &by_base[&other][x..] } else { &by_base[&other][..] };
                     for b in others {
-                        self.pair(a, b, overlap, frame, &mut memo);
+                        self.pair(a, b, overlap, loop_context, &mut memo);
                     }
                 }
             }
@@ -139,7 +146,7 @@ impl List<'_> {
         a: &Access<'_>,
         b: &Access<'_>,
         overlap: Overlap,
-        frame: &Frame,
+        loop_context: &LoopContext,
         memo: &mut HashMap<Key, Rc<Vec<Line>>>,
     ) {
         if kinds(a.class, b.class).is_empty() && kinds(b.class, a.class).is_empty() {
@@ -148,13 +155,13 @@ impl List<'_> {
         let common = shared(a.leaf, b.leaf).len();
         let is_carried = common > 0;
         let is_one = a.place == b.place;
-        if (!is_carried && is_one) || exclude_each_other(a.leaf, b.leaf, frame.depth) {
+        if (!is_carried && is_one) || exclude_each_other(a.leaf, b.leaf, loop_context.depth) {
             return;
         }
         // Each iteration has one of its own.
         if let (Overlap::Same, Base::Allocation(value)) = (overlap, a.class.base)
             && is_carried
-            && !self.program.is_known(&Form::atom(Atom::Param(value)), frame.depth)
+            && !self.program.is_known(&AffineForm::atom(Atom::Param(value)), loop_context.depth)
         {
             return;
         }
@@ -165,10 +172,10 @@ impl List<'_> {
                 let ask = Ask {
                     first: source.class,
                     second: sink.class,
-                    frame,
+                    loop_context,
                     equal: &meeting.pairs,
-                    dependence: self.means.dependence,
-                    limits: self.means.limits,
+                    dependence: self.oracle.dependence,
+                    limits: self.oracle.limits,
                 };
                 let mut given = vec![Given::Open; common];
                 if is_carried {
@@ -177,7 +184,7 @@ impl List<'_> {
                 Rc::new(ask.lines(&given))
             });
             for line in lines.clone().iter() {
-                self.found.extend(self.told(source, sink, overlap, frame, line));
+                self.found.extend(self.told(source, sink, overlap, loop_context, line));
             }
         };
         if is_carried || a.place < b.place {
@@ -195,7 +202,7 @@ impl List<'_> {
         source: &Access<'_>,
         sink: &Access<'_>,
         overlap: Overlap,
-        frame: &Frame,
+        loop_context: &LoopContext,
         line: &Line,
     ) -> Option<Dependence> {
         let (s, t) = (source.class, sink.class);
@@ -204,13 +211,15 @@ impl List<'_> {
             return None;
         }
         let cause = Meeting::of(s, t, overlap).cause(s, t, overlap, line.example.as_deref());
-        let is_exact = s.domain.exact && t.domain.exact && frame.exact;
+        let is_exact = s.domain.exact && t.domain.exact && loop_context.exact;
         let is_certain = is_exact && matches!(cause, Cause::Element(_));
         let around = Entry::SAME;
-        let vector: Vec<_> =
-            std::iter::repeat_n(around, frame.depth as usize).chain(line.vector.iter().copied()).collect();
+        let vector: Vec<_> = std::iter::repeat_n(around, loop_context.depth as usize)
+            .chain(line.vector.iter().copied())
+            .collect();
         let path = self.program.path(self.program.statement(source.leaf.statement).parent);
-        let carrier = (!line.vector.is_empty()).then(|| path.get(frame.depth as usize).copied()).flatten();
+        let carrier =
+            (!line.vector.is_empty()).then(|| path.get(loop_context.depth as usize).copied()).flatten();
         let is_update = (s.base, s.origin) == (t.base, t.origin) && s.update == t.update;
         let end = |own: &Access<'_>| End { statement: own.leaf.statement, op: own.op };
         let instance = |own: &Access<'_>, example: &Example, side: Side| {
@@ -252,11 +261,11 @@ fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
 
 /// True if one of two leaves runs if a condition holds and the other one if it fails, where it is
 /// decided in what both share: so many loops around.
-fn exclude_each_other(a: &Placed, b: &Placed, shared: u32) -> bool {
+fn exclude_each_other(a: &ScheduledStatement, b: &ScheduledStatement, shared: u32) -> bool {
     a.unsaid.iter().any(|(what, map)| {
-        let Unsaid::Condition(of, holds) = *what else { return false };
-        let opposite = Unsaid::Condition(of, !holds);
-        let is_shared = |map: &Vec<Form>| map.len() <= shared as usize;
+        let OpaqueCondition::Condition(of, holds) = *what else { return false };
+        let opposite = OpaqueCondition::Condition(of, !holds);
+        let is_shared = |map: &Vec<AffineForm>| map.len() <= shared as usize;
         is_shared(map) && b.unsaid.iter().any(|(other, map)| *other == opposite && is_shared(map))
     })
 }

@@ -19,7 +19,7 @@ use crate::access::{Analyses, INTERFACES};
 use crate::legality::{Cause, iterations, object, symbols};
 use crate::naming::{called, called_in_full};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Forest, Program, StatementId};
+use crate::tree::{Program, StatementId, TreeStore};
 
 /// The pass `print-loop-dependences`.
 pub const PASS: PassInfo = PassInfo {
@@ -57,7 +57,7 @@ impl Pass for PrintDependences {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let name = body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx()));
         let title = format!("Dependences of @{}", name.unwrap_or_default());
-        let analyses = self.analyses.knowing(&Callees::around(cx.surveys));
+        let analyses = self.analyses.with_callees(&Callees::around(cx.surveys));
         let text = print(body, self.alias, &analyses);
         cx.print(title, text);
         Ok(())
@@ -68,11 +68,11 @@ impl Pass for PrintDependences {
 pub fn print(body: &Body, alias: AliasMode, analyses: &Analyses) -> String {
     let (mut text, limits, mut first) = (String::new(), Limits::default(), 0);
     for block in roots(body, analyses) {
-        let mut forest = Forest::default();
-        let program = raise_by(analyses, body, block, &mut forest, alias);
+        let mut trees = TreeStore::default();
+        let program = raise_by(analyses, body, block, &mut trees, alias);
         let bases = Bases::new(body, alias);
         let options = Options { bases: &bases, dependence: &*analyses.dependence, limits: &limits };
-        let all = Dependences::of(body, &program, &forest, &options);
+        let all = Dependences::of(body, &program, &trees, &options);
         Printer { body, program: &program, first }.all(&all, &mut text);
         first += program.statements().count();
     }

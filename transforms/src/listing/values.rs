@@ -21,30 +21,31 @@ use smallvec::smallvec;
 use super::directions::{Ask, Entry, Given, Line};
 use super::{Dependence, End, Kind, Options, Through};
 use crate::access::base::Base;
-use crate::access::{Class, Domain, Example, Frame};
+use crate::access::{Class, Domain, Example, LoopContext};
 use crate::affine::system::Side;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::legality::Instance;
-use crate::legality::placed::{Placed, Purpose, leaves, shared};
-use crate::tree::nest::LoopIteration;
-use crate::tree::{Arm, Forest, Green, LoopId, Program, StatementId};
+use crate::legality::scheduled::{Purpose, ScheduledStatement, leaves, shared};
+use crate::tree::access_summary::LoopIteration;
+use crate::tree::{Arm, Green, LoopId, Program, StatementId, TreeStore};
 
 /// The dependences through values.
 pub(super) fn dependences(
     body: &Body,
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     options: &Options<'_>,
 ) -> Vec<Dependence> {
-    let items: Vec<Green> = forest.items(program.root).collect();
-    let placed = leaves(body, program, forest, &items, 0, Arm::Fast, Purpose::Order).unwrap_or_default();
+    let items: Vec<Green> = trees.items(program.root).collect();
+    let placed = leaves(body, program, trees, &items, 0, Arm::Fast, Purpose::Order).unwrap_or_default();
     let leaves = placed.iter().map(|leaf| (leaf.statement, leaf)).collect();
     let ops = program.statements().zip(0..).flat_map(|(info, id)| {
         let of = StatementId(id);
         info.ops.iter().map(move |op| (*op, of))
     });
-    let frame = Frame::outside(&program.surroundings);
-    let list = List { body, program, statements: ops.collect(), leaves, frame: &frame, options };
+    let loop_context = LoopContext::outside(&program.surroundings);
+    let list =
+        List { body, program, statements: ops.collect(), leaves, loop_context: &loop_context, options };
     let mut found = Vec::new();
     for leaf in &placed {
         let uses = list.uses(leaf.statement);
@@ -77,8 +78,8 @@ struct List<'a> {
     body: &'a Body,
     program: &'a Program,
     statements: HashMap<Op, StatementId>,
-    leaves: HashMap<StatementId, &'a Placed>,
-    frame: &'a Frame,
+    leaves: HashMap<StatementId, &'a ScheduledStatement>,
+    loop_context: &'a LoopContext,
     options: &'a Options<'a>,
 }
 
@@ -89,9 +90,9 @@ struct Link {
     /// is known; nothing if they are equal.
     later: Option<(u32, Option<i64>)>,
     /// Forms over the levels of the source that are not negative.
-    of_source: Vec<Form>,
+    of_source: Vec<AffineForm>,
     /// Forms over the levels of the use that are not negative.
-    of_sink: Vec<Form>,
+    of_sink: Vec<AffineForm>,
     /// True if something is not said.
     is_open: bool,
     /// True if a loop hands it on.
@@ -214,7 +215,7 @@ impl List<'_> {
         let Some((chain, end)) = self.chain(of, index) else { return };
         let is_cycle = end.is_none();
         let first = |steps: i64| {
-            let after = Form::level(level).plus(&Form::constant(steps), -1);
+            let after = AffineForm::level(level).plus(&AffineForm::constant(steps), -1);
             let before = after.as_ref().and_then(|form| form.times(-1));
             let exactly = [after, before.filter(|_| !is_cycle)];
             if is_here { exactly.into_iter().flatten().collect() } else { Vec::new() }
@@ -284,7 +285,7 @@ impl List<'_> {
         // The iteration behind which there is none.
         let mut last = carried;
         let behind = extent.and_then(|(extent, step)| {
-            let next = Form::level(info.depth).plus(&Form::constant(1), 1)?.times(step)?;
+            let next = AffineForm::level(info.depth).plus(&AffineForm::constant(1), 1)?.times(step)?;
             next.minus(&extent)
         });
         last.is_open |= behind.is_none();
@@ -307,22 +308,22 @@ impl List<'_> {
         };
         let given: Vec<Given> = (0..common as u32).map(given).collect();
         // A source outside of a loop is in none of its iterations.
-        let is_inside = |form: &&Form| {
+        let is_inside = |form: &&AffineForm| {
             form.all_atoms(&|atom| !matches!(atom, Atom::Level(at) if *at >= from.domain.levels))
         };
-        let of_source: Vec<&Form> = link.of_source.iter().filter(is_inside).collect();
+        let of_source: Vec<&AffineForm> = link.of_source.iter().filter(is_inside).collect();
         let is_open = link.is_open || of_source.len() < link.of_source.len();
         let (first, second) = (instances(from, of_source), instances(to, link.of_sink.iter().collect()));
         let ask = Ask {
             first: &first,
             second: &second,
-            frame: self.frame,
+            loop_context: self.loop_context,
             equal: &[],
             dependence: self.options.dependence,
             limits: self.options.limits,
         };
         let path = self.program.path(self.program.statement(sink.statement).parent);
-        let instance = |end: End, leaf: &Placed, example: &Example, side: Side| {
+        let instance = |end: End, leaf: &ScheduledStatement, example: &Example, side: Side| {
             let iteration: Vec<_> = LoopIteration::over(self.program, end.statement, &leaf.map).collect();
             Instance::of(end.op, Some(example), &iteration, side)
         };
@@ -351,7 +352,7 @@ impl List<'_> {
 }
 
 /// The instances of a leaf for which these forms are not negative, as accesses of nothing.
-fn instances(leaf: &Placed, more: Vec<&Form>) -> Class {
+fn instances(leaf: &ScheduledStatement, more: Vec<&AffineForm>) -> Class {
     let domain = &leaf.domain;
     let constraints = domain.constraints.iter().chain(more).cloned().collect();
     Class {

@@ -11,7 +11,7 @@ use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, Op, Type,
 
 use super::expression::Sum;
 use super::{Emit, Reason};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
 /// The operands of a map that is being made: its dimensions.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl Operands {
 
 impl Emit<'_> {
     /// Returns the result of an `affine.apply` that computes a form over values, which is in range.
-    pub(super) fn applied(&mut self, form: &Form, at: InsertPoint) -> Option<Value> {
+    pub(super) fn applied(&mut self, form: &AffineForm, at: InsertPoint) -> Option<Value> {
         let mut operands = Operands::default();
         let result = self.affine_expr(form, true, &mut operands, at).ok()?;
         let ctx = self.body.ctx().clone();
@@ -54,22 +54,22 @@ impl Emit<'_> {
     /// Recurses once a nested quotient, which forms bound.
     pub(super) fn affine_expr(
         &mut self,
-        form: &Form,
+        form: &AffineForm,
         is_value: bool,
         operands: &mut Operands,
         at: InsertPoint,
     ) -> Result<AffineExpr, Reason> {
         let ctx = self.body.ctx().clone();
-        let constant = Form::constant(form.constant_part());
+        let constant = AffineForm::constant(form.constant_part());
         let mut left = form.terms().to_vec();
-        let (mut sum, mut all) = (Form::default(), None::<AffineExpr>);
+        let (mut sum, mut all) = (AffineForm::default(), None::<AffineExpr>);
         while !left.is_empty() {
             let is_last = left.len() == 1 && is_value && form.constant_part() == 0;
             // The next one with which the sum does not overflow.
             let next = left.iter().enumerate().find_map(|(place, (atom, coefficient))| {
-                let term = Form::atom(atom.clone()).times(*coefficient)?;
+                let term = AffineForm::atom(atom.clone()).times(*coefficient)?;
                 let with = sum.plus(&term, 1)?;
-                let fits = |form: &Form| self.always_fits(form, 64);
+                let fits = |form: &AffineForm| self.always_fits(form, 64);
                 ((*coefficient == 1 || fits(&term)) && (is_last || fits(&with))).then_some((place, with))
             });
             let (place, with) = next.ok_or(Reason::BoundMayWrap)?;
@@ -108,7 +108,7 @@ impl Emit<'_> {
 
     /// Returns true if the first value in a form may be a symbol of an operation that is written
     /// here.
-    pub(super) fn is_of_symbol(&self, form: &Form, at: InsertPoint) -> bool {
+    pub(super) fn is_of_symbol(&self, form: &AffineForm, at: InsertPoint) -> bool {
         let value = form.terms().first().and_then(|(atom, _)| atom.factors()?.first().copied());
         value.is_some_and(|value| {
             affine::validity::is_valid_symbol(self.body.op_ref(self.user(at)), self.mapping.value(value))

@@ -20,7 +20,7 @@ use super::apply::Operands;
 use super::expression::Sum;
 use super::known::{Computed, End};
 use super::{Emit, Reason, outside};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::affine::range::fits;
 use crate::tree::levels::absolute;
 use crate::tree::{Header, Origin, Span};
@@ -29,20 +29,20 @@ use crate::tree::{Header, Origin, Span};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Range {
     /// Forms over levels.
-    pub lower: Vec<Form>,
-    pub upper: Vec<Form>,
+    pub lower: Vec<AffineForm>,
+    pub upper: Vec<AffineForm>,
     step: i64,
 }
 
 impl Range {
     /// Returns the values of a variable that is `meaning`, in which the loop's level has the
     /// positive coefficient `step`, for the values of the level that are in `span`.
-    pub(super) fn of(span: &Span, (meaning, step): &(Form, i64), depth: u32) -> Option<Range> {
+    pub(super) fn of(span: &Span, (meaning, step): &(AffineForm, i64), depth: u32) -> Option<Range> {
         let Span::Range { scale, lower, upper } = span else { return None };
-        let rest = meaning.plus(&Form::level(depth), step.checked_neg()?)?;
-        let first = |form: &Form| rest.plus(&absolute(form, depth)?.ceil_div(*scale)?, *step);
+        let rest = meaning.plus(&AffineForm::level(depth), step.checked_neg()?)?;
+        let first = |form: &AffineForm| rest.plus(&absolute(form, depth)?.ceil_div(*scale)?, *step);
         // In steps of the scale, the first value that is not below the form is as good as the form.
-        let last = |form: &Form| match scale == step {
+        let last = |form: &AffineForm| match scale == step {
             true => rest.plus(&absolute(form, depth)?, 1),
             false => first(form),
         };
@@ -142,7 +142,8 @@ impl Emit<'_> {
             return Some(Reason::TooWide);
         }
         let (least, greatest) = ends(width);
-        let here = |forms: &[Form]| forms.iter().filter_map(|form| self.here(form).ok()).collect::<Vec<_>>();
+        let here =
+            |forms: &[AffineForm]| forms.iter().filter_map(|form| self.here(form).ok()).collect::<Vec<_>>();
         let (lower, upper) = (here(&range.lower), here(&range.upper));
         // What is cut off below starts elsewhere, and so do all values behind it.
         let starts_in_type = lower.iter().any(|form| self.range_of(form).0 >= least.into());
@@ -154,7 +155,7 @@ impl Emit<'_> {
         let is_part = info.space.step == Some(range.step)
             && range.upper.iter().any(|own| {
                 let bounds = info.space.uppers.iter().flatten();
-                let gap = |bound: &Form| own.minus(&self.around(lead, bound)?)?.as_constant();
+                let gap = |bound: &AffineForm| own.minus(&self.around(lead, bound)?)?.as_constant();
                 bounds.filter_map(gap).any(|gap| gap <= 0)
             });
         let step = i128::from(range.step);
@@ -167,7 +168,7 @@ impl Emit<'_> {
     }
 
     /// Returns what a bound of a loop of the program is here, over levels.
-    pub(super) fn around(&self, lead: &Origin, bound: &Form) -> Option<Form> {
+    pub(super) fn around(&self, lead: &Origin, bound: &AffineForm) -> Option<AffineForm> {
         let depth = self.scopes.len() as u32;
         bound.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))
     }
@@ -176,7 +177,7 @@ impl Emit<'_> {
     fn bound(
         &mut self,
         lead: &Origin,
-        forms: &[Form],
+        forms: &[AffineForm],
         end: End,
         ty: Type,
         at: InsertPoint,
@@ -186,7 +187,7 @@ impl Emit<'_> {
         for form in forms {
             parts.push(self.part(lead, form, ty, at)?);
         }
-        let fits = |form: &Form| self.here(form).is_ok_and(|here| self.always_fits(&here, width));
+        let fits = |form: &AffineForm| self.here(form).is_ok_and(|here| self.always_fits(&here, width));
         let fits: Vec<bool> = forms.iter().map(fits).collect();
         let number = constant_of(&parts, end).map(|number| number.clamp(ends(width).0, ends(width).1));
         let mut result: Option<Value> = None;
@@ -213,7 +214,7 @@ impl Emit<'_> {
     fn affine_bounds(
         &mut self,
         lead: &Origin,
-        forms: &[Form],
+        forms: &[AffineForm],
         end: End,
         operands: &mut Operands,
         at: InsertPoint,
@@ -249,7 +250,7 @@ impl Emit<'_> {
     }
 
     /// Returns true if a form over levels is a bound of the loop in the program, so in range.
-    fn bounds_program(&self, lead: &Origin, form: &Form) -> bool {
+    fn bounds_program(&self, lead: &Origin, form: &AffineForm) -> bool {
         let bounds = self.program.loop_info(lead.of).space.bounds();
         bounds.filter_map(|bound| self.around(lead, bound)).any(|bound| bound == *form)
     }
@@ -286,7 +287,7 @@ impl Emit<'_> {
     fn part(
         &mut self,
         lead: &Origin,
-        form: &Form,
+        form: &AffineForm,
         ty: Type,
         at: InsertPoint,
     ) -> Result<(Option<Value>, i64), Reason> {
@@ -302,7 +303,7 @@ impl Emit<'_> {
             }
             _ => {}
         }
-        let near = |bound: &Form| {
+        let near = |bound: &AffineForm| {
             let bound = self.around(lead, bound)?;
             let offset = form.minus(&bound)?.as_constant().filter(|offset| is_small(*offset))?;
             Some((bound, offset))

@@ -11,18 +11,18 @@
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
 use super::Emit;
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::tree::If;
 use crate::tree::{Green, Node};
 
 impl Emit<'_> {
     pub(super) fn conditional(&mut self, If { of, map, bodies }: If, at: InsertPoint) {
-        let (program, forest) = (self.program, self.forest);
+        let (program, trees) = (self.program, self.trees);
         let old = program.if_info(of).op;
         let around = std::mem::replace(&mut self.loc, self.body.loc(old));
         let operands: Vec<Value> = self.body.operands(old).collect();
         let mut state = OperationState::named(self.body.op_name(old), self.loc).regions(2);
-        state.operands = operands.into_iter().map(|value| self.resolve(value, forest.map(map), at)).collect();
+        state.operands = operands.into_iter().map(|value| self.resolve(value, trees.map(map), at)).collect();
         state.properties = self.body.properties(old);
         state.attributes = self.body.attributes(old);
         let results = self.results_of(bodies);
@@ -61,7 +61,7 @@ impl Emit<'_> {
 
     /// What a side yields of a conditional of the program is what its results are, in the rest of
     /// the side.
-    pub(super) fn yielded(&mut self, conditional: Op, terminator: Op, map: &[Form], at: InsertPoint) {
+    pub(super) fn yielded(&mut self, conditional: Op, terminator: Op, map: &[AffineForm], at: InsertPoint) {
         let values: Vec<Value> = self.body.operands(terminator).collect();
         for (index, value) in values.into_iter().enumerate() {
             let new = self.resolve(value, map, at);
@@ -80,7 +80,7 @@ impl Emit<'_> {
     }
     /// Returns the conditionals of the program whose results a side yields. Linear in its items.
     pub(super) fn conditionals_yielded(&self, side: Green) -> Vec<Op> {
-        let yielding = self.forest.items(side).filter_map(|item| match self.forest.get(item) {
+        let yielding = self.trees.items(side).filter_map(|item| match self.trees.get(item) {
             Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),
             _ => None,
         });

@@ -7,10 +7,10 @@ use loomir_dialects::arith;
 use loomir_ir::opdef::OpDef;
 use loomir_ir::{Builder, Mapping, Type, Value};
 
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
-/// An affine form over values that are there, where it is written: a [`Form`] without levels, its
-/// parameters replaced by what they are there.
+/// An affine form over values that are there, where it is written: an [`AffineForm`] without
+/// levels, its parameters replaced by what they are there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Sum {
     constant: i64,
@@ -50,7 +50,11 @@ impl Sum {
     /// A form over values of the program, which are here what `mapping` says. `width` says how many
     /// bits a dividend needs. `None` if there is a level in it, or a dividend needs too many.
     /// Recurses once a nested quotient, which forms bound.
-    pub(super) fn of(form: &Form, mapping: &Mapping, width: &dyn Fn(&Form) -> Option<u32>) -> Option<Sum> {
+    pub(super) fn of(
+        form: &AffineForm,
+        mapping: &Mapping,
+        width: &dyn Fn(&AffineForm) -> Option<u32>,
+    ) -> Option<Sum> {
         let term = |(atom, coefficient): &(Atom, i64)| {
             let term = match atom {
                 Atom::Level(_) => return None,

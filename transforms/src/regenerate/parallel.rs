@@ -10,9 +10,9 @@ use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{AttrKind, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
 
 use super::{Emit, outside};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::tree::Program;
-use crate::tree::{Forest, Green, Header, Node, Span};
+use crate::tree::{Green, Header, Node, Span, TreeStore};
 
 impl Emit<'_> {
     /// The operation, without its block, of a loop that was one dimension of `old` and does not run
@@ -21,7 +21,7 @@ impl Emit<'_> {
         &mut self,
         old: Op,
         dimension: usize,
-        around: &[Form],
+        around: &[AffineForm],
         at: InsertPoint,
     ) -> OperationState {
         let (ctx, loc) = (self.body.ctx().clone(), self.body.loc(old));
@@ -63,13 +63,13 @@ impl Emit<'_> {
     /// Writes a loop of which no other origin gives the form, with the dimensions of that origin's
     /// operation that are all of its body.
     pub(super) fn parallel(&mut self, header: &Header, inside: Green, at: InsertPoint) {
-        let (program, forest) = (self.program, self.forest);
+        let (program, trees) = (self.program, self.trees);
         let Some(lead) = header.origins.first() else { return };
         let old = program.loop_info(lead.of).op;
         let around = std::mem::replace(&mut self.loc, self.body.loc(old));
         let (mut levels, mut inside) = (vec![header], inside);
         while let Some((next, body)) =
-            levels.last().and_then(|last| next_dimension(program, forest, last, inside))
+            levels.last().and_then(|last| next_dimension(program, trees, last, inside))
             && self.is_of_one_kind(next)
         {
             levels.push(next);
@@ -139,13 +139,13 @@ impl Emit<'_> {
 /// The loop that is all of `body` and the dimension behind that of `header`, and its body.
 fn next_dimension<'a>(
     program: &Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     header: &Header,
     body: Green,
 ) -> Option<(&'a Header, Green)> {
-    let only = forest.item(body, 0).filter(|_| forest.items_in(body) == 1)?;
-    let Node::Loop { header: next, body } = forest.get(only) else { return None };
-    let next = forest.header(next);
+    let only = trees.item(body, 0).filter(|_| trees.items_in(body) == 1)?;
+    let Node::Loop { header: next, body } = trees.get(only) else { return None };
+    let next = trees.header(next);
     let [own, other] = [header, next].map(|header| header.origins.first());
     let (own, other) = (program.loop_info(own?.of), program.loop_info(other?.of));
     let follows = own.op == other.op && other.dimension == own.dimension.map(|index| index + 1);

@@ -18,7 +18,7 @@ use loomir_ir::Value;
 
 use super::Emit;
 use crate::affine::range::{Range, both, fits, of_form, of_product, type_range};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
 /// A loop that begins at most here
 const EARLY: i64 = 1 << 62;
@@ -36,9 +36,9 @@ const MAX_REPLACED: u32 = 64;
 #[derive(Clone, Default)]
 pub(super) struct Between {
     /// It is not less than any of these,
-    pub lower: Vec<Form>,
+    pub lower: Vec<AffineForm>,
     /// and less than each of these.
-    pub upper: Vec<Form>,
+    pub upper: Vec<AffineForm>,
     /// The greatest number it comes to in any run.
     pub most: Option<i64>,
 }
@@ -46,14 +46,19 @@ pub(super) struct Between {
 impl Emit<'_> {
     /// Returns the bounds of a variable that takes these values and steps like a loop of the
     /// program.
-    pub(super) fn between(&self, lower: Vec<Form>, upper: Vec<Form>, step: Option<i64>) -> Between {
+    pub(super) fn between(
+        &self,
+        lower: Vec<AffineForm>,
+        upper: Vec<AffineForm>,
+        step: Option<i64>,
+    ) -> Between {
         let most = self.reached(&lower, step);
         Between { lower, upper, most }
     }
 
     /// Returns a number that the variable of a loop never gets to in practice, if it begins at the
     /// greatest of these and steps like a loop of the program.
-    pub(super) fn reached(&self, lower: &[Form], step: Option<i64>) -> Option<i64> {
+    pub(super) fn reached(&self, lower: &[AffineForm], step: Option<i64>) -> Option<i64> {
         let begin = lower.iter().map(|form| self.range_of(form).1).max()?;
         let begin = i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?;
         step.filter(|step| *step <= SMALL_STEP)?;
@@ -61,20 +66,20 @@ impl Emit<'_> {
     }
 
     /// Returns true if a form over values always is a number of so many bits.
-    pub(super) fn always_fits(&self, form: &Form, width: u32) -> bool {
+    pub(super) fn always_fits(&self, form: &AffineForm, width: u32) -> bool {
         fits(self.range_of(form), width)
     }
 
     /// Returns the least and the greatest number that a form over values may be, as far as is
     /// known.
-    pub(super) fn range_of(&self, form: &Form) -> Range {
-        let greatest = |form: &Form| self.greatest(form, &mut { MAX_REPLACED });
+    pub(super) fn range_of(&self, form: &AffineForm) -> Range {
+        let greatest = |form: &AffineForm| self.greatest(form, &mut { MAX_REPLACED });
         let least = form.times(-1).map_or(i128::MIN, |opposite| greatest(&opposite).saturating_neg());
         (least, greatest(form))
     }
 
     /// Recurses once a new loop around.
-    fn greatest(&self, form: &Form, left: &mut u32) -> i128 {
+    fn greatest(&self, form: &AffineForm, left: &mut u32) -> i128 {
         let mut greatest = of_form(form, &mut |atom| self.range_of_atom(atom)).map_or(i128::MAX, |all| all.1);
         let coefficient = |value: Value| {
             let own = form.terms().iter().find(|(atom, _)| *atom == Atom::Param(value));
@@ -82,13 +87,13 @@ impl Emit<'_> {
         };
         let innermost = self.scopes.iter().rev().find_map(|own| Some((own, coefficient(own.variable)?)));
         let Some((scope, coefficient)) = innermost else { return greatest };
-        let variable = Form::atom(Atom::Param(scope.variable));
+        let variable = AffineForm::atom(Atom::Param(scope.variable));
         let (bounds, last) =
             if coefficient > 0 { (&scope.between.upper, -1) } else { (&scope.between.lower, 0) };
         for bound in bounds {
             let Some(fewer) = left.checked_sub(1) else { break };
             *left = fewer;
-            let end = bound.plus(&Form::constant(last), 1).and_then(|end| end.minus(&variable));
+            let end = bound.plus(&AffineForm::constant(last), 1).and_then(|end| end.minus(&variable));
             let replaced = end.and_then(|gap| form.plus(&gap, coefficient));
             greatest = greatest.min(replaced.map_or(i128::MAX, |form| self.greatest(&form, left)));
         }

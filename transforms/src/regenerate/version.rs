@@ -22,7 +22,7 @@ use super::Emit;
 use super::expression::Sum;
 use super::known::Computed;
 use crate::access::base::bytes_of_element;
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::affine::range::fits;
 use crate::assumption::Assumption;
 use crate::marks;
@@ -77,10 +77,10 @@ impl Emit<'_> {
     /// is used outside.
     fn handed_on(&self, sequence: Green) -> Vec<Value> {
         let mut ops: Vec<(Op, bool)> = Vec::new();
-        for item in self.forest.items(sequence) {
-            match self.forest.get(item) {
+        for item in self.trees.items(sequence) {
+            match self.trees.get(item) {
                 Node::Loop { header, .. } => {
-                    let origins = &self.forest.header(header).origins;
+                    let origins = &self.trees.header(header).origins;
                     ops.extend(origins.iter().map(|origin| (self.program.loop_info(origin.of).op, true)));
                 }
                 Node::Leaf { statement, .. } => {
@@ -109,11 +109,11 @@ impl Emit<'_> {
     /// The values that bound the loops a sequence begins with: they are used, so they are not
     /// poison.
     fn bounds_of(&self, sequence: Green) -> Vec<Value> {
-        let loops = self.forest.items(sequence).map_while(|item| match self.forest.get(item) {
+        let loops = self.trees.items(sequence).map_while(|item| match self.trees.get(item) {
             Node::Loop { header, .. } => Some(header),
             _ => None,
         });
-        let origins = loops.flat_map(|header| &self.forest.header(header).origins);
+        let origins = loops.flat_map(|header| &self.trees.header(header).origins);
         let bounds = origins.flat_map(|origin| {
             let op = self.program.loop_info(origin.of).op;
             // What it begins with comes last, and may be poison.
@@ -172,7 +172,7 @@ impl Emit<'_> {
     fn compare_with_zero(
         &mut self,
         predicate: &'static str,
-        form: &Form,
+        form: &AffineForm,
         defined: &[Value],
         at: InsertPoint,
     ) -> Value {

@@ -3,11 +3,11 @@
 use loomir_ir::Op;
 
 use crate::tree::program::LoopInfo;
-use crate::tree::{Forest, Green, Node, Program, Red};
+use crate::tree::{Green, Node, Program, Red, TreeStore};
 
 /// A loop of a tree that was raised, and its place there.
 pub struct LoopRef<'a> {
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     place: Box<[usize]>,
     body: Green,
     info: &'a LoopInfo,
@@ -15,19 +15,19 @@ pub struct LoopRef<'a> {
 
 impl<'a> LoopRef<'a> {
     /// Visits all loops of a program's own tree, in the order of the text.
-    pub(super) fn all(program: &'a Program, forest: &'a Forest) -> impl Iterator<Item = LoopRef<'a>> {
+    pub(super) fn all(program: &'a Program, trees: &'a TreeStore) -> impl Iterator<Item = LoopRef<'a>> {
         let mut cursor = Some(Red::of(program.root));
         let nodes = std::iter::from_fn(move || {
-            let moved = cursor.as_mut()?.onwards(forest);
+            let moved = cursor.as_mut()?.onwards(trees);
             if !moved {
                 cursor = None;
             }
             cursor.as_ref().map(|at| (at.node(), at.path().collect()))
         });
         nodes.filter_map(|(node, place)| {
-            let Node::Loop { header, body } = forest.get(node) else { return None };
-            let origin = forest.header(header).origins.first()?;
-            Some(LoopRef { forest, place, body, info: program.loop_info(origin.of) })
+            let Node::Loop { header, body } = trees.get(node) else { return None };
+            let origin = trees.header(header).origins.first()?;
+            Some(LoopRef { trees, place, body, info: program.loop_info(origin.of) })
         })
     }
 
@@ -43,7 +43,7 @@ impl<'a> LoopRef<'a> {
 
     /// Returns true if there is no loop in it.
     pub fn is_innermost(&self) -> bool {
-        !has_loops(self.forest, self.body)
+        !has_loops(self.trees, self.body)
     }
 
     /// Returns true if it carries values from one iteration to the next.
@@ -58,10 +58,10 @@ impl<'a> LoopRef<'a> {
 }
 
 /// Recurses once a guard, and these nest at most as deep as they are raised.
-fn has_loops(forest: &Forest, body: Green) -> bool {
-    forest.items(body).any(|item| match forest.get(item) {
+fn has_loops(trees: &TreeStore, body: Green) -> bool {
+    trees.items(body).any(|item| match trees.get(item) {
         Node::Loop { .. } => true,
-        Node::Guard { body, .. } => has_loops(forest, body),
+        Node::Guard { body, .. } => has_loops(trees, body),
         _ => false,
     })
 }

@@ -7,10 +7,10 @@
 //! **Cost.** Linear in the nodes that refer to the loops concerned; logarithmic in the length of
 //! sequences.
 
-use super::green::{Forest, Green, Node};
+use super::green::{Green, Node, TreeStore};
 use super::program::Program;
 use super::red::Red;
-use crate::affine::Form;
+use crate::affine::AffineForm;
 
 mod fuse;
 mod order;
@@ -23,11 +23,11 @@ pub(crate) use range::counted;
 /// One edit of a tree: what is changed, and where.
 ///
 /// ```
-/// # use loomir_transforms::tree::{Change, Forest, Green, Program};
-/// # fn example(program: &Program, forest: &mut Forest) -> Option<Green> {
+/// # use loomir_transforms::tree::{Change, TreeStore, Green, Program};
+/// # fn example(program: &Program, trees: &mut TreeStore) -> Option<Green> {
 /// // The loop that stands first in the second item runs in blocks of eight iterations.
 /// let edit = Change::StripMine { size: 8 }.at([1, 0]);
-/// let tree = edit.apply(program, forest, program.root)?;
+/// let tree = edit.apply(program, trees, program.root)?;
 /// # Some(tree) }
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +61,7 @@ pub enum Change {
     /// Makes two loops of one: the first runs the iterations below `at`.
     SplitRange {
         /// A form over the loops around.
-        at: Form,
+        at: AffineForm,
     },
     /// Moves an item within its sequence.
     Move {
@@ -91,29 +91,29 @@ impl Change {
 
 impl Edit {
     /// Returns the tree `root` with this edit made.
-    pub fn apply(&self, program: &Program, forest: &mut Forest, root: Green) -> Option<Green> {
+    pub fn apply(&self, program: &Program, trees: &mut TreeStore, root: Green) -> Option<Green> {
         let (&at, parent) = self.place.split_last()?;
-        let mut sequence = Red::at(forest, root, parent)?;
-        let item = sequence.child(forest, at)?;
+        let mut sequence = Red::at(trees, root, parent)?;
+        let item = sequence.child(trees, at)?;
         let mut range = at..at + 1;
         let new = match &self.change {
             Change::Fuse { shift } => {
                 range.end += 1;
-                let second = sequence.child(forest, at + 1)?;
-                forest.fused(program, item, second, *shift)?.into_items()
+                let second = sequence.child(trees, at + 1)?;
+                trees.fused(program, item, second, *shift)?.into_items()
             }
-            Change::Reverse => vec![forest.reversed(program, item)?],
-            Change::Permute { order } => vec![forest.permuted(program, item, order)?],
-            Change::Distribute { at } => forest.distributed(item, *at)?.to_vec(),
-            Change::SplitRange { at } => forest.range_split(program, item, at)?.to_vec(),
-            Change::StripMine { size } => vec![forest.strip_mined(program, item, *size)?],
-            Change::Peel { first, last } => forest.peeled(program, item, *first, *last)?,
+            Change::Reverse => vec![trees.reversed(program, item)?],
+            Change::Permute { order } => vec![trees.permuted(program, item, order)?],
+            Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),
+            Change::SplitRange { at } => trees.range_split(program, item, at)?.to_vec(),
+            Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],
+            Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
-                if let Node::Versioned { .. } = forest.get(sequence.node()) {
+                if let Node::Versioned { .. } = trees.get(sequence.node()) {
                     return None;
                 }
                 range = at.min(*to)..at.max(*to) + 1;
-                let items = range.clone().map(|at| sequence.child(forest, at));
+                let items = range.clone().map(|at| sequence.child(trees, at));
                 let mut items = items.collect::<Option<Vec<Green>>>()?;
                 if at < *to {
                     items.rotate_left(1);
@@ -123,7 +123,7 @@ impl Edit {
                 items
             }
         };
-        sequence.splice(forest, range, &new);
+        sequence.splice(trees, range, &new);
         Some(sequence.root())
     }
 }

@@ -1,6 +1,6 @@
 //! Green nodes: immutable, each made once.
 //!
-//! A [`Forest`] holds every node of every tree; equal nodes are one [`Green`], a number. A node
+//! A [`TreeStore`] holds every node of every tree; equal nodes are one [`Green`], a number. A node
 //! knows no parent, no place and no depth, so it can stand in any number of trees. What is asked of
 //! nodes often (how many items, how many leaves, which loops around them they refer to) is kept
 //! beside them.
@@ -11,16 +11,16 @@
 use std::hash::Hash;
 
 use super::ids::{IfId, LoopId, StatementId};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::lookup::Lookup;
 
-/// A tree. Copying it is copying a number; equal numbers of one forest are equal trees.
+/// A tree. Copying it is copying a number; equal numbers of one trees are equal trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Green(u32);
 
 impl Green {
-    /// Its number in its forest: dense, for side tables.
+    /// Its number in its trees: dense, for side tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,7 +45,7 @@ pub struct AssumptionId(u32);
 pub enum Node {
     /// The sequence of nothing.
     Empty,
-    /// What is on the left, one item, what is on the right. See [`Forest::sequence`].
+    /// What is on the left, one item, what is on the right. See [`TreeStore::sequence`].
     Sequence {
         /// The items before.
         left: Green,
@@ -102,9 +102,9 @@ pub enum Span {
         /// Positive.
         scale: i64,
         /// At least one.
-        lower: Box<[Form]>,
+        lower: Box<[AffineForm]>,
         /// At least one.
-        upper: Box<[Form]>,
+        upper: Box<[AffineForm]>,
     },
 }
 
@@ -115,7 +115,7 @@ pub struct Origin {
     pub of: LoopId,
     /// Which iteration of it, and of the loops around it in the program, is run: forms over the
     /// loop itself, level 0, and those around.
-    pub map: Box<[Form]>,
+    pub map: Box<[AffineForm]>,
 }
 
 /// The iteration space of a loop, and which loops of the program it runs.
@@ -185,29 +185,29 @@ impl<T: Hash + Eq> Uniqued<T> {
 
 /// The arena of green nodes. See the [module](self).
 #[derive(Debug)]
-pub struct Forest {
+pub struct TreeStore {
     nodes: Vec<Known>,
     places: Lookup,
     headers: Uniqued<Header>,
-    maps: Uniqued<Box<[Form]>>,
+    maps: Uniqued<Box<[AffineForm]>>,
     assumptions: Uniqued<Vec<Assumption>>,
 }
 
-impl Default for Forest {
+impl Default for TreeStore {
     fn default() -> Self {
-        let mut forest = Forest {
+        let mut trees = TreeStore {
             nodes: Vec::new(),
             places: Lookup::default(),
             headers: Uniqued::new(),
             maps: Uniqued::new(),
             assumptions: Uniqued::new(),
         };
-        forest.node(Node::Empty);
-        forest
+        trees.node(Node::Empty);
+        trees
     }
 }
 
-impl Forest {
+impl TreeStore {
     /// The sequence of nothing.
     pub const EMPTY: Green = Green(0);
 
@@ -237,12 +237,12 @@ impl Forest {
     }
 
     /// The forms of a map.
-    pub fn map(&self, map: Map) -> &[Form] {
+    pub fn map(&self, map: Map) -> &[AffineForm] {
         &self.maps.values[map.0 as usize]
     }
 
     /// A map made of its forms.
-    pub fn make_map(&mut self, forms: Box<[Form]>) -> Map {
+    pub fn make_map(&mut self, forms: Box<[AffineForm]>) -> Map {
         Map(self.maps.intern(forms))
     }
 
@@ -355,18 +355,18 @@ impl Forest {
 }
 
 impl Origin {
-    /// The loop run later: at `x + delay` what was run at `x`.
-    pub fn delayed(&self, delay: i64) -> Option<Origin> {
-        self.mapped(&|form| form.delayed(0, delay))
+    /// The loop run later: at `x + shift` what was run at `x`.
+    pub fn shifted(&self, shift: i64) -> Option<Origin> {
+        self.mapped(&|form| form.shifted(0, shift))
     }
 
     /// The origin with `f` of each form.
-    pub(super) fn mapped(&self, f: &dyn Fn(&Form) -> Option<Form>) -> Option<Origin> {
+    pub(super) fn mapped(&self, f: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Origin> {
         Some(Origin { of: self.of, map: self.map.iter().map(f).collect::<Option<_>>()? })
     }
 
     /// The loop's own iteration.
-    pub fn iteration(&self) -> Option<&Form> {
+    pub fn iteration(&self) -> Option<&AffineForm> {
         self.map.last()
     }
 }
@@ -374,13 +374,13 @@ impl Origin {
 impl Span {
     /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of those that
     /// differ by a number only the one is kept that says most.
-    pub fn range(scale: i64, lower: Vec<Form>, upper: Vec<Form>) -> Span {
+    pub fn range(scale: i64, lower: Vec<AffineForm>, upper: Vec<AffineForm>) -> Span {
         Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
     }
 
     /// All forms in it.
-    pub fn forms(&self) -> impl Iterator<Item = &Form> {
-        let (lower, upper): (&[Form], &[Form]) = match self {
+    pub fn forms(&self) -> impl Iterator<Item = &AffineForm> {
+        let (lower, upper): (&[AffineForm], &[AffineForm]) = match self {
             Span::Whole => (&[], &[]),
             Span::Range { lower, upper, .. } => (lower, upper),
         };
@@ -390,15 +390,15 @@ impl Span {
     /// Returns true if no value is in it, whatever parameters are.
     pub fn is_empty(&self) -> bool {
         let Span::Range { lower, upper, .. } = self else { return false };
-        let is_empty = |lower: &Form, upper: &Form| {
+        let is_empty = |lower: &AffineForm, upper: &AffineForm| {
             upper.minus(lower).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap <= 0)
         };
         lower.iter().any(|lower| upper.iter().any(|upper| is_empty(lower, upper)))
     }
 
     /// The span with `f` of each form.
-    pub(super) fn mapped(&self, f: &dyn Fn(&Form) -> Option<Form>) -> Option<Span> {
-        let all = |forms: &[Form]| forms.iter().map(f).collect::<Option<Box<[Form]>>>();
+    pub(super) fn mapped(&self, f: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Span> {
+        let all = |forms: &[AffineForm]| forms.iter().map(f).collect::<Option<Box<[AffineForm]>>>();
         Some(match self {
             Span::Whole => Span::Whole,
             Span::Range { scale, lower, upper } => {
@@ -410,10 +410,10 @@ impl Span {
 
 /// The forms with at most one number, first, the one that `pick` prefers; and of other forms that
 /// differ by a number, the one that it prefers.
-fn tightest(forms: Vec<Form>, pick: fn(i64, i64) -> i64) -> Box<[Form]> {
-    let mut kept: Vec<Form> = Vec::with_capacity(forms.len());
+fn tightest(forms: Vec<AffineForm>, pick: fn(i64, i64) -> i64) -> Box<[AffineForm]> {
+    let mut kept: Vec<AffineForm> = Vec::with_capacity(forms.len());
     for form in forms {
-        let gap = |own: &Form| form.minus(own).and_then(|gap| gap.as_constant());
+        let gap = |own: &AffineForm| form.minus(own).and_then(|gap| gap.as_constant());
         match kept.iter_mut().find_map(|own| Some((gap(own)?, own))) {
             Some((gap, own)) if pick(gap, 0) == gap => *own = form,
             Some(_) => {}
@@ -425,7 +425,7 @@ fn tightest(forms: Vec<Form>, pick: fn(i64, i64) -> i64) -> Box<[Form]> {
 }
 
 /// One more than the greatest level a form refers to.
-fn free_of(form: &Form) -> u32 {
+fn free_of(form: &AffineForm) -> u32 {
     let of_atom = |atom: &Atom| match atom {
         Atom::Level(level) => level + 1,
         Atom::Param(_) | Atom::Product(_) => 0,

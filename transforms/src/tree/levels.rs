@@ -1,16 +1,16 @@
 //! The two ways to number the loops around a place: from the root, and outwards.
 
-use crate::affine::Form;
+use crate::affine::AffineForm;
 
 /// Renumbers a form over loops counted outwards to levels counted from the root, in a place inside
 /// `depth` loops.
-pub fn absolute(form: &Form, depth: u32) -> Option<Form> {
-    form.substitute(&mut |index| Some(Form::level(depth.checked_sub(index + 1)?)))
+pub fn absolute(form: &AffineForm, depth: u32) -> Option<AffineForm> {
+    form.substitute(&mut |index| Some(AffineForm::level(depth.checked_sub(index + 1)?)))
 }
 
 /// Renumbers a form over levels counted from the root to loops counted outwards, in a place inside
 /// `depth` loops.
-pub fn relative(form: &Form, depth: u32) -> Option<Form> {
+pub fn relative(form: &AffineForm, depth: u32) -> Option<AffineForm> {
     // Counting from the other end is its own inverse.
     absolute(form, depth)
 }

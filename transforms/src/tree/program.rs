@@ -12,13 +12,13 @@ use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Op, Trait, Value};
 use smallvec::SmallVec;
 
-use super::green::{Forest, Green, Map};
+use super::green::{Green, Map, TreeStore};
 use super::ids::{IfId, LoopId, StatementId};
 use super::levels::absolute;
 use crate::access::{Effects, Space};
 use crate::affine::condition::Condition;
 use crate::affine::surroundings::Surroundings;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
 /// A loop as it was.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ impl Program {
     }
 
     /// True if all parameters of a form are computed inside at most `depth` loops.
-    pub fn is_known(&self, form: &Form, depth: u32) -> bool {
+    pub fn is_known(&self, form: &AffineForm, depth: u32) -> bool {
         form.all_atoms(&|atom| match atom {
             Atom::Param(value) => self.depths.get(value).is_none_or(|own| *own <= depth),
             _ => true,
@@ -190,17 +190,17 @@ impl Program {
 
     /// True if two `if`s decide the same in these instances, in a place inside `depth` loops: by
     /// one value, or by conditions that are equal as forms.
-    pub fn is_same_condition(&self, forest: &Forest, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
+    pub fn is_same_condition(&self, trees: &TreeStore, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
         let (x, y) = (self.if_info(a.0), self.if_info(b.0));
-        let (map, other) = (forest.map(a.1), forest.map(b.1));
+        let (map, other) = (trees.map(a.1), trees.map(b.1));
         if map == other && (a.0 == b.0 || x.decision == y.decision) {
             return true;
         }
         let (own, others) = (x.condition.outcome(true), y.condition.outcome(true));
         // What is computed inside of loops is the same only in the same iterations of them.
         let in_common = map.iter().zip(other).take_while(|(x, y)| x == y).count() as u32;
-        let here = |forms: &[Form], map: &[Form]| -> Option<HashSet<Form>> {
-            let form = |form: &Form| {
+        let here = |forms: &[AffineForm], map: &[AffineForm]| -> Option<HashSet<AffineForm>> {
+            let form = |form: &AffineForm| {
                 let form = self.is_known(form, in_common).then_some(form)?;
                 form.substitute(&mut |level| absolute(map.get(level as usize)?, depth))
             };

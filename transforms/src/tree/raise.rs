@@ -10,22 +10,22 @@ use loomir_dialects::interfaces::{Decision, LoopBounds, LoopLike};
 use loomir_ir::{Block, Body, Op, Trait};
 use smallvec::{SmallVec, smallvec};
 
-use super::green::{Forest, Green, Header, Map, Origin, Span};
+use super::green::{Green, Header, Map, Origin, Span, TreeStore};
 use super::ids::{IfId, LoopId, StatementId};
 use super::program::{IfInfo, LoopInfo, Program, StatementInfo};
 use super::sides::If;
 use crate::access::base::AliasMode;
 use crate::access::structure::{MAX_DEPTH, Structure};
 use crate::access::{Analyses, Effects, Reader, Space, header_may_be_undefined};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::affine::condition::Condition;
 use crate::affine::surroundings::Surroundings;
 
 mod tie;
 
 /// Raises the operations of `block`, its terminator excepted.
-pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) -> Program {
-    raise_by(&Analyses::default(), body, block, forest, mode)
+pub fn raise(body: &Body, block: Block, trees: &mut TreeStore, mode: AliasMode) -> Program {
+    raise_by(&Analyses::default(), body, block, trees, mode)
 }
 
 /// The same, with what these analyses say.
@@ -33,7 +33,7 @@ pub fn raise_by(
     analyses: &Analyses,
     body: &Body,
     block: Block,
-    forest: &mut Forest,
+    trees: &mut TreeStore,
     mode: AliasMode,
 ) -> Program {
     let reader = Reader::new(body, block, mode, analyses);
@@ -41,10 +41,10 @@ pub fn raise_by(
         body,
         analyses,
         reader,
-        forest,
+        trees,
         program: Program {
             block,
-            root: Forest::EMPTY,
+            root: TreeStore::EMPTY,
             surroundings: Surroundings::nothing(),
             loops: Vec::new(),
             ifs: Vec::new(),
@@ -111,7 +111,7 @@ struct Raise<'a> {
     body: &'a Body,
     analyses: &'a Analyses,
     reader: Reader<'a>,
-    forest: &'a mut Forest,
+    trees: &'a mut TreeStore,
     program: Program,
     /// The identity map of each depth.
     identities: Vec<Map>,
@@ -155,7 +155,7 @@ impl<'a> Raise<'a> {
             }
         }
         self.statements(&mut run, place, &mut items);
-        self.forest.sequence(&items)
+        self.trees.sequence(&items)
     }
 
     /// The statements of neighbours, which are taken out of `run`.
@@ -185,7 +185,7 @@ impl<'a> Raise<'a> {
         let id = StatementId(self.program.statements.len() as u32);
         self.program.statements.push(StatementInfo { ops, parent: place.parent, effects });
         let map = self.identity(place.depth);
-        self.forest.leaf(id, map)
+        self.trees.leaf(id, map)
     }
 
     fn enter_loop(&mut self, op: Op, model: &'a dyn LoopLike, block: Block, place: Place) -> Green {
@@ -220,9 +220,9 @@ impl<'a> Raise<'a> {
         let mut body = self.block(block, inside);
         for id in ids.into_iter().rev() {
             let green = self.close_loop(id, body);
-            body = self.forest.sequence(&[green]);
+            body = self.trees.sequence(&[green]);
         }
-        self.forest.item(body, 0).unwrap_or(body)
+        self.trees.item(body, 0).unwrap_or(body)
     }
 
     /// A new loop whose variable is an argument of its body.
@@ -248,7 +248,7 @@ impl<'a> Raise<'a> {
             carried,
             anchor: if carried > 0 { anchor(self.body, block) } else { None },
             dimension,
-            green: Forest::EMPTY,
+            green: TreeStore::EMPTY,
             may_be_undefined: header_may_be_undefined(self.body, op, true),
             alike,
         });
@@ -260,10 +260,9 @@ impl<'a> Raise<'a> {
         let info = self.program.loop_info(id);
         let (depth, parallel) = (info.depth, info.dimension.is_some());
         let map = self.identity(depth + 1);
-        let map = self.forest.map(map).into();
+        let map = self.trees.map(map).into();
         let origins = Box::new([Origin { of: id, map }]);
-        let green =
-            self.forest.make_loop(Header { span: Span::Whole, origins, parallel, mark: None }, inside);
+        let green = self.trees.make_loop(Header { span: Span::Whole, origins, parallel, mark: None }, inside);
         self.program.loops[id.0 as usize].green = green;
         green
     }
@@ -295,7 +294,7 @@ impl<'a> Raise<'a> {
         let may_be_undefined = header_may_be_undefined(self.body, op, true);
         self.program.ifs.push(IfInfo { op, decision, condition, may_be_undefined, bodies, alike });
         let map = self.identity(place.depth);
-        self.forest.guards(If { of, map, bodies })
+        self.trees.guards(If { of, map, bodies })
     }
 
     /// A side of a conditional that was raised, with what it yields, if that has results.
@@ -304,15 +303,15 @@ impl<'a> Raise<'a> {
         let Some(end) = end else { return side };
         let mut yielding = Vec::new();
         self.statements(&mut vec![end], place, &mut yielding);
-        let yielding = self.forest.sequence(&yielding);
-        self.forest.join(side, yielding)
+        let yielding = self.trees.sequence(&yielding);
+        self.trees.join(side, yielding)
     }
 
     fn identity(&mut self, depth: u32) -> Map {
         while self.identities.len() <= depth as usize {
             let depth = self.identities.len() as u32;
-            let forms: Vec<Form> = (0..depth).rev().map(Form::level).collect();
-            let map = self.forest.make_map(forms.into());
+            let forms: Vec<AffineForm> = (0..depth).rev().map(AffineForm::level).collect();
+            let map = self.trees.make_map(forms.into());
             self.identities.push(map);
         }
         self.identities[depth as usize]

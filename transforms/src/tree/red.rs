@@ -13,36 +13,36 @@
 //! makes a logarithmic number of nodes in each sequence around, and the loops and guards there.
 //!
 //! ```
-//! # use loomir_transforms::affine::Form;
-//! # use loomir_transforms::tree::{Forest, Header, Red, Span, StatementId};
-//! # let mut forest = Forest::default();
-//! # let none = forest.make_map(Box::new([]));
-//! # let [a, b, c] = [0, 1, 2].map(|i| forest.leaf(StatementId(i), none));
-//! # let span = || Span::range(1, vec![Form::constant(0)], vec![Form::constant(8)]);
+//! # use loomir_transforms::affine::AffineForm;
+//! # use loomir_transforms::tree::{TreeStore, Header, Red, Span, StatementId};
+//! # let mut trees = TreeStore::default();
+//! # let none = trees.make_map(Box::new([]));
+//! # let [a, b, c] = [0, 1, 2].map(|i| trees.leaf(StatementId(i), none));
+//! # let span = || Span::range(1, vec![AffineForm::constant(0)], vec![AffineForm::constant(8)]);
 //! # let header = || Header { span: span(), origins: Box::new([]), parallel: false, mark: None };
-//! let body = forest.sequence(&[a, b]);
-//! let nest = forest.make_loop(header(), body);
-//! let tree = forest.sequence(&[nest, c]);
+//! let body = trees.sequence(&[a, b]);
+//! let nest = trees.make_loop(header(), body);
+//! let tree = trees.sequence(&[nest, c]);
 //!
-//! let mut cursor = Red::at(&forest, tree, &[0, 1]).ok_or("there is such a node")?;
-//! assert_eq!((cursor.node(), cursor.depth(&forest)), (b, 1));
+//! let mut cursor = Red::at(&trees, tree, &[0, 1]).ok_or("there is such a node")?;
+//! assert_eq!((cursor.node(), cursor.depth(&trees)), (b, 1));
 //! // In the place of the second statement the first runs again.
-//! cursor.replace(&mut forest, &[a]);
+//! cursor.replace(&mut trees, &[a]);
 //! assert_eq!((cursor.node(), cursor.index()), (a, Some(1)));
 //!
-//! let body = forest.sequence(&[a, a]);
-//! let twice = forest.make_loop(header(), body);
-//! assert_eq!(cursor.root(), forest.sequence(&[twice, c]));
-//! assert!(cursor.up() && cursor.right(&forest));
+//! let body = trees.sequence(&[a, a]);
+//! let twice = trees.make_loop(header(), body);
+//! assert_eq!(cursor.root(), trees.sequence(&[twice, c]));
+//! assert!(cursor.up() && cursor.right(&trees));
 //! assert_eq!(cursor.node(), c);
 //! # Ok::<(), &str>(())
 //! ```
 
 use std::ops::Range;
 
-use super::green::{Forest, Green, HeaderId, Node};
+use super::green::{Green, HeaderId, Node, TreeStore};
 use super::program::Program;
-use crate::access::Frame;
+use crate::access::LoopContext;
 
 /// A place in a tree. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,9 +59,9 @@ impl Red {
     }
 
     /// The place to which these numbers of children lead from the root, if there is one.
-    pub fn at(forest: &Forest, root: Green, path: &[usize]) -> Option<Red> {
+    pub fn at(trees: &TreeStore, root: Green, path: &[usize]) -> Option<Red> {
         let mut cursor = Red::of(root);
-        path.iter().all(|at| cursor.down(forest, *at)).then_some(cursor)
+        path.iter().all(|at| cursor.down(trees, *at)).then_some(cursor)
     }
 
     /// The whole tree.
@@ -91,47 +91,49 @@ impl Red {
     }
 
     /// The loops around, from the outside: what each level is.
-    pub fn loops(&self, forest: &Forest) -> impl Iterator<Item = HeaderId> {
-        self.around().filter_map(|node| match forest.get(node) {
+    pub fn loops(&self, trees: &TreeStore) -> impl Iterator<Item = HeaderId> {
+        self.around().filter_map(|node| match trees.get(node) {
             Node::Loop { header, .. } => Some(header),
             _ => None,
         })
     }
 
     /// The number of loops that are around.
-    pub fn depth(&self, forest: &Forest) -> usize {
-        self.loops(forest).count()
+    pub fn depth(&self, trees: &TreeStore) -> usize {
+        self.loops(trees).count()
     }
 
     /// The loops and conditions around, as what they say of the levels.
-    pub fn frame(&self, program: &Program, forest: &Forest) -> Frame {
-        self.around().fold(Frame::outside(&program.surroundings), |frame, node| match forest.get(node) {
-            Node::Loop { header, .. } => frame.inside(program, forest, header),
-            Node::Guard { of, map, holds, .. } => frame.guarded(program, forest, (of, map), holds),
-            _ => frame,
+    pub fn loop_context(&self, program: &Program, trees: &TreeStore) -> LoopContext {
+        self.around().fold(LoopContext::outside(&program.surroundings), |loop_context, node| {
+            match trees.get(node) {
+                Node::Loop { header, .. } => loop_context.inside(program, trees, header),
+                Node::Guard { of, map, holds, .. } => loop_context.guarded(program, trees, (of, map), holds),
+                _ => loop_context,
+            }
         })
     }
 
     /// The children of the node.
-    pub fn children(&self, forest: &Forest) -> impl Iterator<Item = Green> {
-        let sides = match forest.get(self.node()) {
+    pub fn children(&self, trees: &TreeStore) -> impl Iterator<Item = Green> {
+        let sides = match trees.get(self.node()) {
             Node::Versioned { fast, fallback, .. } => Some([fast, fallback]),
             _ => None,
         };
-        sides.into_iter().flatten().chain(forest.items(items_of(forest, self.node())))
+        sides.into_iter().flatten().chain(trees.items(items_of(trees, self.node())))
     }
 
     /// Returns the child of this number.
-    pub fn child(&self, forest: &Forest, at: usize) -> Option<Green> {
-        match forest.get(self.node()) {
+    pub fn child(&self, trees: &TreeStore, at: usize) -> Option<Green> {
+        match trees.get(self.node()) {
             Node::Versioned { fast, fallback, .. } => [fast, fallback].get(at).copied(),
-            _ => forest.item(items_of(forest, self.node()), at),
+            _ => trees.item(items_of(trees, self.node()), at),
         }
     }
 
     /// Moves to a child, if there is one of this number.
-    pub fn down(&mut self, forest: &Forest, at: usize) -> bool {
-        let child = self.child(forest, at);
+    pub fn down(&mut self, trees: &TreeStore, at: usize) -> bool {
+        let child = self.child(trees, at);
         self.steps.extend(child.map(|child| (at, child)));
         child.is_some()
     }
@@ -142,18 +144,18 @@ impl Red {
     }
 
     /// Moves to the next child of the parent, if there is one.
-    pub fn right(&mut self, forest: &Forest) -> bool {
-        self.sideways(forest, |at| at.checked_add(1))
+    pub fn right(&mut self, trees: &TreeStore) -> bool {
+        self.sideways(trees, |at| at.checked_add(1))
     }
 
     /// Moves to the child of the parent before this one, if there is one.
-    pub fn left(&mut self, forest: &Forest) -> bool {
-        self.sideways(forest, |at| at.checked_sub(1))
+    pub fn left(&mut self, trees: &TreeStore) -> bool {
+        self.sideways(trees, |at| at.checked_sub(1))
     }
 
-    fn sideways(&mut self, forest: &Forest, to: impl Fn(usize) -> Option<usize>) -> bool {
+    fn sideways(&mut self, trees: &TreeStore, to: impl Fn(usize) -> Option<usize>) -> bool {
         let Some(here) = self.steps.pop() else { return false };
-        let moved = to(here.0).is_some_and(|at| self.down(forest, at));
+        let moved = to(here.0).is_some_and(|at| self.down(trees, at));
         if !moved {
             self.steps.push(here);
         }
@@ -162,11 +164,11 @@ impl Red {
 
     /// Moves to the node that comes next in the order of the text: the first child, or what is
     /// behind. It is back at the root at the end.
-    pub fn onwards(&mut self, forest: &Forest) -> bool {
-        if self.down(forest, 0) {
+    pub fn onwards(&mut self, trees: &TreeStore) -> bool {
+        if self.down(trees, 0) {
             return true;
         }
-        while !self.right(forest) {
+        while !self.right(trees) {
             if !self.up() {
                 return false;
             }
@@ -177,41 +179,41 @@ impl Red {
     /// Other items in the place of the node, which is one of a sequence. The cursor then stands on
     /// the first of them; without any, on what they were taken out of. The root is replaced by the
     /// sequence of the items.
-    pub fn replace(&mut self, forest: &mut Forest, items: &[Green]) {
+    pub fn replace(&mut self, trees: &mut TreeStore, items: &[Green]) {
         let Some(at) = self.index() else {
-            self.root = forest.sequence(items);
+            self.root = trees.sequence(items);
             return;
         };
         self.up();
-        self.splice(forest, at..at + 1, items);
+        self.splice(trees, at..at + 1, items);
         if !items.is_empty() {
-            self.down(forest, at);
+            self.down(trees, at);
         }
     }
 
     /// Other items in the place of some children of the node. One of the two sides of a versioned
     /// node is replaced by the sequence of the items; a leaf has no children, and stays.
-    pub fn splice(&mut self, forest: &mut Forest, range: Range<usize>, items: &[Green]) {
-        let mut new = match forest.get(self.node()) {
+    pub fn splice(&mut self, trees: &mut TreeStore, range: Range<usize>, items: &[Green]) {
+        let mut new = match trees.get(self.node()) {
             Node::Leaf { .. } => return,
             Node::Versioned { .. } => {
-                let side = forest.sequence(items);
-                with_side(forest, self.node(), range.start, side)
+                let side = trees.sequence(items);
+                with_side(trees, self.node(), range.start, side)
             }
             _ => {
-                let sequence = forest.splice(items_of(forest, self.node()), range, items);
-                with_items(forest, self.node(), sequence)
+                let sequence = trees.splice(items_of(trees, self.node()), range, items);
+                with_items(trees, self.node(), sequence)
             }
         };
         for step in (0..self.steps.len()).rev() {
             let at = self.steps[step].0;
             self.steps[step].1 = new;
             let parent = step.checked_sub(1).map_or(self.root, |above| self.steps[above].1);
-            new = match forest.get(parent) {
-                Node::Versioned { .. } => with_side(forest, parent, at, new),
+            new = match trees.get(parent) {
+                Node::Versioned { .. } => with_side(trees, parent, at, new),
                 _ => {
-                    let sequence = forest.splice(items_of(forest, parent), at..at + 1, &[new]);
-                    with_items(forest, parent, sequence)
+                    let sequence = trees.splice(items_of(trees, parent), at..at + 1, &[new]);
+                    with_items(trees, parent, sequence)
                 }
             };
         }
@@ -220,26 +222,26 @@ impl Red {
 }
 
 /// The sequence of a node's items.
-fn items_of(forest: &Forest, node: Green) -> Green {
-    match forest.get(node) {
+fn items_of(trees: &TreeStore, node: Green) -> Green {
+    match trees.get(node) {
         Node::Loop { body, .. } | Node::Guard { body, .. } => body,
         Node::Empty | Node::Sequence { .. } => node,
-        Node::Versioned { .. } | Node::Leaf { .. } => Forest::EMPTY,
+        Node::Versioned { .. } | Node::Leaf { .. } => TreeStore::EMPTY,
     }
 }
 
 /// A node with other items.
-fn with_items(forest: &mut Forest, node: Green, items: Green) -> Green {
-    match forest.get(node) {
-        Node::Loop { header, .. } => forest.with_header(header, items),
-        Node::Guard { of, map, holds, .. } => forest.guard(of, map, holds, items),
+fn with_items(trees: &mut TreeStore, node: Green, items: Green) -> Green {
+    match trees.get(node) {
+        Node::Loop { header, .. } => trees.with_header(header, items),
+        Node::Guard { of, map, holds, .. } => trees.guard(of, map, holds, items),
         Node::Empty | Node::Sequence { .. } | Node::Versioned { .. } | Node::Leaf { .. } => items,
     }
 }
 
 /// A versioned node with another sequence on one of its sides.
-fn with_side(forest: &mut Forest, node: Green, at: usize, side: Green) -> Green {
-    let Node::Versioned { assumption, fast, fallback } = forest.get(node) else { return node };
+fn with_side(trees: &mut TreeStore, node: Green, at: usize, side: Green) -> Green {
+    let Node::Versioned { assumption, fast, fallback } = trees.get(node) else { return node };
     let (fast, fallback) = if at == 0 { (side, fallback) } else { (fast, side) };
-    forest.node(Node::Versioned { assumption, fast, fallback })
+    trees.node(Node::Versioned { assumption, fast, fallback })
 }

@@ -1,16 +1,16 @@
 //! Sequences as balanced trees, so that an edit in a wide one costs little.
 //!
 //! A sequence of items is the treap in which the order is the items' order and the heap is the
-//! items' [priority](Forest::priority), among equal ones the leftmost above. There is one such tree
-//! for each sequence, whatever edits led to it, so equal sequences are one green node. Its depth is
-//! logarithmic as long as items differ, and they do: a leaf names its statement.
+//! items' [priority](TreeStore::priority), among equal ones the leftmost above. There is one such
+//! tree for each sequence, whatever edits led to it, so equal sequences are one green node. Its
+//! depth is logarithmic as long as items differ, and they do: a leaf names its statement.
 //!
 //! **Cost.** Getting, splitting, joining, replacing: logarithmic, making as many nodes. Nothing
 //! here recurses.
 
 use smallvec::SmallVec;
 
-use super::green::{Forest, Green, Node};
+use super::green::{Green, Node, TreeStore};
 
 /// One side of a sequence that is cut open at a place: what is above the cut, from the root down,
 /// each an item with what is on its other side. Of a sequence of thousands it is hardly ever longer
@@ -24,7 +24,7 @@ enum Side {
     After,
 }
 
-impl Forest {
+impl TreeStore {
     /// The sequence of these items, loops and leaves. Linear.
     pub fn sequence(&mut self, items: &[Green]) -> Green {
         self.assemble(Spine::new(), items, &[])
@@ -32,7 +32,7 @@ impl Forest {
 
     /// The items of a sequence in order.
     pub fn items(&self, sequence: Green) -> Items<'_> {
-        let mut items = Items { forest: self, stack: SmallVec::new() };
+        let mut items = Items { trees: self, stack: SmallVec::new() };
         items.descend(sequence);
         items
     }
@@ -67,14 +67,14 @@ impl Forest {
     /// in the new items; no node is made that is not in the result.
     ///
     /// ```
-    /// # use loomir_transforms::tree::{Forest, StatementId};
-    /// let mut forest = Forest::default();
-    /// let none = forest.make_map(Box::new([]));
-    /// let [a, b, c] = [0, 1, 2].map(|i| forest.leaf(StatementId(i), none));
-    /// let before = forest.sequence(&[a, b, b]);
-    /// let after = forest.splice(before, 1..3, &[c]);
-    /// assert_eq!(forest.items(after).collect::<Vec<_>>(), [a, c]);
-    /// assert_eq!(after, forest.sequence(&[a, c]));
+    /// # use loomir_transforms::tree::{TreeStore, StatementId};
+    /// let mut trees = TreeStore::default();
+    /// let none = trees.make_map(Box::new([]));
+    /// let [a, b, c] = [0, 1, 2].map(|i| trees.leaf(StatementId(i), none));
+    /// let before = trees.sequence(&[a, b, b]);
+    /// let after = trees.splice(before, 1..3, &[c]);
+    /// assert_eq!(trees.items(after).collect::<Vec<_>>(), [a, c]);
+    /// assert_eq!(after, trees.sequence(&[a, c]));
     /// ```
     pub fn splice(&mut self, sequence: Green, range: std::ops::Range<usize>, items: &[Green]) -> Green {
         let before = self.cut(sequence, range.start, Side::Before);
@@ -104,9 +104,9 @@ impl Forest {
         // Each new item takes what has a lower priority and stands on its left below itself.
         let mut spine = before;
         for item in items {
-            let mut left = Forest::EMPTY;
+            let mut left = TreeStore::EMPTY;
             while let Some(&(top, own)) = spine.last()
-                && Forest::priority(top) < Forest::priority(*item)
+                && TreeStore::priority(top) < TreeStore::priority(*item)
             {
                 spine.pop();
                 left = self.node(Node::Sequence { left: own, item: top, right: left });
@@ -115,10 +115,10 @@ impl Forest {
         }
         // From below: the one of lower priority, of equal ones the right one, is the deeper.
         let (mut i, mut j) = (spine.len(), after.len());
-        let mut tree = Forest::EMPTY;
+        let mut tree = TreeStore::EMPTY;
         while i + j > 0 {
-            let takes_left =
-                i > 0 && (j == 0 || Forest::priority(spine[i - 1].0) < Forest::priority(after[j - 1].0));
+            let takes_left = i > 0
+                && (j == 0 || TreeStore::priority(spine[i - 1].0) < TreeStore::priority(after[j - 1].0));
             if takes_left {
                 i -= 1;
                 let (item, left) = spine[i];
@@ -136,14 +136,14 @@ impl Forest {
 /// The items of a sequence in order.
 #[derive(Clone, Debug)]
 pub struct Items<'f> {
-    forest: &'f Forest,
+    trees: &'f TreeStore,
     /// Items that are still to come, each with what is on its right; the next one is on top.
     stack: SmallVec<[(Green, Green); 8]>,
 }
 
 impl Items<'_> {
     fn descend(&mut self, mut tree: Green) {
-        while let Node::Sequence { left, item, right } = self.forest.get(tree) {
+        while let Node::Sequence { left, item, right } = self.trees.get(tree) {
             self.stack.push((item, right));
             tree = left;
         }

@@ -3,7 +3,7 @@
 //! An `if` with both sides is one operation in the program, and its sides exclude each other, so
 //! whoever moves or writes them takes them together.
 
-use super::green::{Forest, Green, Map, Node};
+use super::green::{Green, Map, Node, TreeStore};
 use super::ids::IfId;
 
 /// One or both sides of an `if`.
@@ -33,7 +33,7 @@ impl If {
     }
 }
 
-impl Forest {
+impl TreeStore {
     /// The items of a sequence, two guards of one condition taken together where the second is the
     /// negation of the first.
     pub fn with_ifs(&self, sequence: Green) -> Vec<Item> {

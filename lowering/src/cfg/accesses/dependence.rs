@@ -5,8 +5,8 @@
 //! *meet* where both touch one byte and one of them writes it.
 
 use loomir_transforms::access::base::{Bases, Overlap};
-use loomir_transforms::access::{Answer, Class, Dependence, Frame, Order, Question, Relation};
-use loomir_transforms::affine::Form;
+use loomir_transforms::access::{Answer, Class, Dependence, LoopContext, Order, Question, Relation};
+use loomir_transforms::affine::AffineForm;
 use loomir_transforms::legality::meeting::Meeting;
 use loomir_transforms::polyhedra::Limits;
 
@@ -17,7 +17,7 @@ const MAX_DIRECTIONS: u32 = 6;
 
 /// What dependences are told with.
 #[derive(Clone, Copy)]
-pub struct Means<'a> {
+pub struct DependenceOracle<'a> {
     /// Which objects may overlap.
     pub bases: &'a Bases<'a>,
     /// Who answers.
@@ -40,7 +40,7 @@ impl Accesses<'_> {
         second: &Access,
         shared: u32,
         order: &[(u32, Order)],
-        means: &Means<'_>,
+        oracle: &DependenceOracle<'_>,
     ) -> Answer {
         let mut found = Answer::Never;
         for a in &first.classes {
@@ -48,7 +48,7 @@ impl Accesses<'_> {
                 if !a.writes && !b.writes {
                     continue;
                 }
-                match self.classes_meet(a, b, shared, order, means) {
+                match self.classes_meet(a, b, shared, order, oracle) {
                     Answer::Never => {}
                     Answer::At(example) => return Answer::At(example),
                     Answer::Perhaps => found = Answer::Perhaps,
@@ -66,21 +66,21 @@ impl Accesses<'_> {
         b: &Class,
         shared: u32,
         order: &[(u32, Order)],
-        means: &Means<'_>,
+        oracle: &DependenceOracle<'_>,
     ) -> Answer {
-        let overlap = means.bases.overlap(a.base, b.base);
-        if overlap == Overlap::Apart && means.dependence.tells_objects_apart() {
+        let overlap = oracle.bases.overlap(a.base, b.base);
+        if overlap == Overlap::Apart && oracle.dependence.tells_objects_apart() {
             return Answer::Never;
         }
         let [a, b] = [a, b].map(|class| self.within(class, shared));
         let meeting = Meeting::of(&a, &b, overlap);
-        let levels: Vec<Form> = order.iter().map(|(level, _)| Form::level(*level)).collect();
+        let levels: Vec<AffineForm> = order.iter().map(|(level, _)| AffineForm::level(*level)).collect();
         let relations: Vec<Relation<'_>> = levels
             .iter()
             .zip(order)
             .map(|(level, (_, is))| Relation { first: level, is: *is, second: level })
             .collect();
-        let frame = Frame {
+        let loop_context = LoopContext {
             depth: shared,
             constraints: Vec::new(),
             exact: true,
@@ -90,14 +90,14 @@ impl Accesses<'_> {
         let question = Question {
             first: &a,
             second: &b,
-            frame: &frame,
+            loop_context: &loop_context,
             equal: &meeting.pairs,
             order: &relations,
             shown: &[],
-            limits: means.limits,
+            limits: oracle.limits,
         };
         let is_certain = overlap == Overlap::Same && meeting.exact && a.domain.exact && b.domain.exact;
-        match means.dependence.meet(&question) {
+        match oracle.dependence.meet(&question) {
             Answer::At(_) if !is_certain => Answer::Perhaps,
             answer => answer,
         }
@@ -106,12 +106,23 @@ impl Accesses<'_> {
     /// Whether an access of one loop and one of another, siblings at this level whose iterations of
     /// equal number are to run together, the second one's behind the first one's, would meet in the
     /// wrong order.
-    pub fn turned_around(&self, first: &Access, second: &Access, level: u32, means: &Means<'_>) -> Answer {
-        self.meet(first, second, level, &[(level, Order::Greater)], means)
+    pub fn turned_around(
+        &self,
+        first: &Access,
+        second: &Access,
+        level: u32,
+        oracle: &DependenceOracle<'_>,
+    ) -> Answer {
+        self.meet(first, second, level, &[(level, Order::Greater)], oracle)
     }
 
     /// The directions in which two accesses meet, in the loops around both.
-    pub fn directions(&self, first: &Access, second: &Access, means: &Means<'_>) -> Vec<Directions> {
+    pub fn directions(
+        &self,
+        first: &Access,
+        second: &Access,
+        oracle: &DependenceOracle<'_>,
+    ) -> Vec<Directions> {
         let levels = first.common(second).min(MAX_DIRECTIONS);
         let mut found = Vec::new();
         let mut pending: Vec<Directions> = vec![Vec::new()];
@@ -119,7 +130,7 @@ impl Accesses<'_> {
             let shared = directions.iter().take_while(|order| **order == Order::Equal).count() as u32;
             let order: Vec<(u32, Order)> =
                 (0..).zip(directions.iter().copied()).skip(shared as usize).collect();
-            if matches!(self.meet(first, second, shared, &order, means), Answer::Never) {
+            if matches!(self.meet(first, second, shared, &order, oracle), Answer::Never) {
                 continue;
             }
             if directions.len() == levels as usize {

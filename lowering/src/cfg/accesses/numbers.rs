@@ -15,7 +15,7 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Op, Value, ValueDef};
 use loomir_transforms::affine::facts::Facts;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 
 use super::polynomial::Polynomial;
 use crate::cfg::scev::ScalarEvolution;
@@ -293,7 +293,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
     }
 
     /// What the least or greatest of several is to each of them.
-    fn relations(&mut self, value: Value, id: ExprId) -> Vec<Form> {
+    fn relations(&mut self, value: Value, id: ExprId) -> Vec<AffineForm> {
         let Expr::MinMax(kind, operands) = self.scev.get(id).clone() else { return Vec::new() };
         let is_natural = operands.iter().all(|operand| self.scev.range(*operand).signed.0 >= 0);
         let is_least = match kind {
@@ -303,7 +303,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
             MinMax::UMax if is_natural => false,
             _ => return Vec::new(),
         };
-        let own = Form::atom(Atom::Param(value));
+        let own = AffineForm::atom(Atom::Param(value));
         let mut relations = Vec::new();
         for operand in operands {
             let Some(other) = self.expr(operand, None).and_then(|found| found.to_form()) else { continue };
@@ -328,6 +328,6 @@ fn modulo(found: &Polynomial, width: u32) -> Option<Polynomial> {
 /// A number wrapped to a width, read as signed, if that is said.
 fn wrapped(found: &Polynomial, width: u32) -> Option<Polynomial> {
     let form = found.to_form().filter(|_| width <= MAX_WRAPPING)?;
-    let half = Form::constant(1 << (width - 1));
+    let half = AffineForm::constant(1 << (width - 1));
     Polynomial::of(&form.plus(&half, 1)?.modulo(1 << width)?.minus(&half)?)
 }

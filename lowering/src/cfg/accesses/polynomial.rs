@@ -1,12 +1,12 @@
 //! Sums of products of levels and parameters, exact over ℤ: what an address is before it is taken
 //! apart into subscripts.
 //!
-//! A [`Form`] has no product of a level with a parameter; `i·m + j` is one as soon as `i` and `j`
-//! are subscripts of their own. In between it is a polynomial.
+//! An [`AffineForm`] has no product of a level with a parameter; `i·m + j` is one as soon as `i`
+//! and `j` are subscripts of their own. In between it is a polynomial.
 
 use std::cmp::Ordering;
 
-use loomir_transforms::affine::{Atom, Form, MAX_TERMS};
+use loomir_transforms::affine::{AffineForm, Atom, MAX_TERMS};
 
 /// Most factors of a product.
 const MAX_FACTORS: usize = 5;
@@ -35,7 +35,7 @@ impl Polynomial {
         Polynomial { terms: vec![(vec![atom], 1)] }
     }
 
-    pub(super) fn of(form: &Form) -> Option<Polynomial> {
+    pub(super) fn of(form: &AffineForm) -> Option<Polynomial> {
         form.terms().iter().try_fold(
             Polynomial::constant(form.constant_part()),
             |sum, (atom, coefficient)| {
@@ -101,13 +101,14 @@ impl Polynomial {
     }
 
     /// The form, if no monomial is a product with a level or a quotient.
-    pub(super) fn to_form(&self) -> Option<Form> {
-        self.terms.iter().try_fold(Form::default(), |sum, (monomial, coefficient)| {
+    pub(super) fn to_form(&self) -> Option<AffineForm> {
+        self.terms.iter().try_fold(AffineForm::default(), |sum, (monomial, coefficient)| {
             let mut factors = monomial.iter().cloned();
             let term = match factors.next() {
-                None => Form::constant(1),
-                Some(first) => factors
-                    .try_fold(Form::atom(first), |product, factor| product.product(&Form::atom(factor)))?,
+                None => AffineForm::constant(1),
+                Some(first) => factors.try_fold(AffineForm::atom(first), |product, factor| {
+                    product.product(&AffineForm::atom(factor))
+                })?,
             };
             sum.plus(&term, *coefficient)
         })

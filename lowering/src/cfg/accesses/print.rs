@@ -10,7 +10,7 @@ use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics, OpRef};
 use loomir_transforms::access::base::Base;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 
 use super::{Access, Accesses};
 use crate::cfg::Analysis;
@@ -55,9 +55,9 @@ impl Printer<'_> {
         if class.base == Base::World {
             text.push_str("of anything");
         } else if let Some((bytes, subscripts)) = access.bytes.as_ref().zip(class.subscripts.as_ref()) {
-            let byte = Form::level(access.loops.len() as u32);
+            let byte = AffineForm::level(access.loops.len() as u32);
             let digits = subscripts.iter().flatten().cloned();
-            let mut digits: Vec<Form> = digits.collect();
+            let mut digits: Vec<AffineForm> = digits.collect();
             // The last one counts bytes.
             if let Some(last) = digits.last_mut() {
                 *last = last.minus(&byte).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Printer<'_> {
         } else {
             let _ = write!(text, "anywhere in {}", self.base(class.base));
         }
-        let piece = |constraints: &[Form]| {
+        let piece = |constraints: &[AffineForm]| {
             let shown: Vec<String> = constraints.iter().map(|form| self.constraint(form)).collect();
             shown.join(", ")
         };
@@ -84,14 +84,20 @@ impl Printer<'_> {
         text.push_str(if class.domain.exact { "\n" } else { " at most\n" });
     }
 
-    fn bytes(&self, bytes: &Form) -> String {
+    fn bytes(&self, bytes: &AffineForm) -> String {
         let plural = if bytes.as_constant() == Some(1) { "" } else { "s" };
         format!("{} byte{plural}", self.form(bytes))
     }
 
-    fn subscripts(&self, bytes: &Form, digits: Vec<Form>, sizes: &[Form], text: &mut String) {
+    fn subscripts(
+        &self,
+        bytes: &AffineForm,
+        digits: Vec<AffineForm>,
+        sizes: &[AffineForm],
+        text: &mut String,
+    ) {
         let unit = bytes.as_constant().filter(|unit| *unit > 0);
-        let elements = |form: &Form| {
+        let elements = |form: &AffineForm| {
             let unit = unit?;
             let quotient = form.floor_div(unit)?;
             (quotient.times(unit)? == *form).then_some(quotient)
@@ -127,22 +133,22 @@ impl Printer<'_> {
     }
 
     /// That a form is not negative: what is added on the right, what is taken away on the left.
-    fn constraint(&self, form: &Form) -> String {
-        let (mut left, mut right) = (Form::default(), Form::default());
+    fn constraint(&self, form: &AffineForm) -> String {
+        let (mut left, mut right) = (AffineForm::default(), AffineForm::default());
         for (atom, coefficient) in form.terms() {
             let side = if *coefficient < 0 { &mut left } else { &mut right };
-            let term = Form::atom(atom.clone());
+            let term = AffineForm::atom(atom.clone());
             *side = side.plus(&term, coefficient.saturating_abs()).unwrap_or_default();
         }
         let constant = form.constant_part();
         let is_strict = constant < 0 && !left.terms().is_empty();
         let moved = if is_strict { constant.saturating_add(1) } else { constant };
         let side = if moved < 0 { &mut left } else { &mut right };
-        *side = side.plus(&Form::constant(moved.saturating_abs()), 1).unwrap_or_default();
+        *side = side.plus(&AffineForm::constant(moved.saturating_abs()), 1).unwrap_or_default();
         format!("{} {} {}", self.form(&left), if is_strict { "<" } else { "<=" }, self.form(&right))
     }
 
-    fn form(&self, form: &Form) -> String {
+    fn form(&self, form: &AffineForm) -> String {
         let mut text = String::new();
         let constant = form.constant_part();
         for (atom, coefficient) in form.terms() {

@@ -14,7 +14,7 @@ use loomir_ir::graph::post_dominators::PostDominatorTree;
 use loomir_transforms::affine::facts::Facts;
 use loomir_transforms::affine::operation::Predicate;
 use loomir_transforms::affine::system::System;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 use loomir_transforms::polyhedra::{Emptiness, Limits};
 
 use super::numbers::{Numbers, fits};
@@ -33,7 +33,7 @@ const MAX_NESTING: u32 = 8;
 const LIMITS: Limits = Limits::steps(20_000);
 
 /// A union of convex sets: in each, none of the forms is negative.
-type Pieces = Vec<Vec<Form>>;
+type Pieces = Vec<Vec<AffineForm>>;
 
 /// The iterations in which a block runs.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl Space {
         let mut at = 0;
         while at < self.pieces.len() && self.pieces.len() > 1 {
             let own = &self.pieces[at];
-            let is_in = |other: &Vec<Form>| {
+            let is_in = |other: &Vec<AffineForm>| {
                 other.iter().all(|form| match follows_from_one(own, form) {
                     Some(follows) => follows,
                     None => follows(own, form, levels, facts),
@@ -86,7 +86,7 @@ impl Space {
 /// constant says yes, any other bound of that sum says no. `None` if no known form bounds it, but
 /// all that
 /// it is made of occurs in some.
-fn follows_from_one(known: &[Form], form: &Form) -> Option<bool> {
+fn follows_from_one(known: &[AffineForm], form: &AffineForm) -> Option<bool> {
     let negated = form.times(-1)?;
     let mut is_bounded = false;
     for own in known {
@@ -104,8 +104,8 @@ fn follows_from_one(known: &[Form], form: &Form) -> Option<bool> {
 }
 
 /// True if a form is not negative where none of these is.
-pub(super) fn follows(known: &[Form], form: &Form, levels: u32, facts: &Facts) -> bool {
-    let below = form.times(-1).and_then(|form| form.plus(&Form::constant(1), -1));
+pub(super) fn follows(known: &[AffineForm], form: &AffineForm, levels: u32, facts: &Facts) -> bool {
+    let below = form.times(-1).and_then(|form| form.plus(&AffineForm::constant(1), -1));
     below.is_some_and(|below| {
         let outside = System::over(levels, known.iter().chain([&below]));
         matches!(outside.is_empty(facts, &LIMITS), Emptiness::Empty)
@@ -113,7 +113,7 @@ pub(super) fn follows(known: &[Form], form: &Form, levels: u32, facts: &Facts) -
 }
 
 /// Constraints with more; of those that differ in their constants alone, the narrowest.
-fn narrowed(piece: &[Form], more: &[Form]) -> Vec<Form> {
+fn narrowed(piece: &[AffineForm], more: &[AffineForm]) -> Vec<AffineForm> {
     let mut both = piece.to_vec();
     for form in more {
         match both.iter_mut().find(|own| own.terms() == form.terms()) {
@@ -146,7 +146,7 @@ impl Numbers<'_, '_> {
 
     /// Adds what the exits of a loop say of the iteration in which a block of it runs.
     fn iterations(&mut self, of: LoopId, node: u32, space: &mut Space) {
-        let level = Form::level(self.level(of));
+        let level = AffineForm::level(self.level(of));
         space.narrow(Some(vec![vec![level.clone()]]));
         let counts = self.scev.counts(of);
         for exit in counts.exits.iter().filter(|exit| !exit.limit.never) {
@@ -156,15 +156,16 @@ impl Numbers<'_, '_> {
                 && exit.from != node
                 && self.scev.analysis().dominators().dominates(exit.from, node);
             let bounds = self.at_most(count, of, MAX_NESTING).and_then(|bounds| {
-                let below =
-                    |bound: &Form| bound.plus(&Form::constant(1), -i64::from(is_behind))?.minus(&level);
+                let below = |bound: &AffineForm| {
+                    bound.plus(&AffineForm::constant(1), -i64::from(is_behind))?.minus(&level)
+                };
                 let pieces =
-                    bounds.iter().map(|piece| piece.iter().map(below).collect::<Option<Vec<Form>>>());
+                    bounds.iter().map(|piece| piece.iter().map(below).collect::<Option<Vec<AffineForm>>>());
                 pieces.collect::<Option<Pieces>>()
             });
             // A level is not below zero, so a piece that says so is none.
-            let is_some = |piece: &Vec<Form>| {
-                let opposite = |form: &Form| form.plus(&level, 1).and_then(|sum| sum.as_constant());
+            let is_some = |piece: &Vec<AffineForm>| {
+                let opposite = |form: &AffineForm| form.plus(&level, 1).and_then(|sum| sum.as_constant());
                 !piece.iter().any(|form| opposite(form).is_some_and(|most| most < 0))
             };
             space.narrow(bounds.map(|pieces| {
@@ -228,7 +229,7 @@ impl Numbers<'_, '_> {
                 all
             }
             Expr::Add(operands) if self.is_exact_sum(id, &operands, of) => {
-                let (mut rest, mut inner) = (Form::default(), None);
+                let (mut rest, mut inner) = (AffineForm::default(), None);
                 for operand in operands {
                     match self.expr(operand, site).and_then(|found| found.to_form()) {
                         Some(form) => rest = rest.plus(&form, 1)?,
@@ -237,7 +238,7 @@ impl Numbers<'_, '_> {
                     }
                 }
                 let pieces = self.signed_at_most(inner?, of, depth.checked_sub(1)?)?;
-                let moved = |piece: &Vec<Form>| piece.iter().map(|form| form.plus(&rest, 1)).collect();
+                let moved = |piece: &Vec<AffineForm>| piece.iter().map(|form| form.plus(&rest, 1)).collect();
                 pieces.iter().map(moved).collect()
             }
             _ => None,
@@ -287,7 +288,7 @@ impl Numbers<'_, '_> {
         let bits = *self.scev.case_values(branch).get(way.checked_sub(1)?)?;
         let case = i64::try_from(loomir_dialects::interp::integer::signed(width, bits)).ok()?;
         let flag = self.of(condition, site).to_form()?;
-        compared(Predicate::Eq, &flag, &Form::constant(case))
+        compared(Predicate::Eq, &flag, &AffineForm::constant(case))
     }
 
     /// Where a condition is true, or is not.
@@ -348,9 +349,9 @@ fn cross(a: &Pieces, b: &Pieces) -> Option<Pieces> {
 }
 
 /// Where two numbers, read as signed, compare so.
-fn compared(predicate: Predicate, a: &Form, b: &Form) -> Option<Pieces> {
-    let up = |more: i64| a.minus(b)?.plus(&Form::constant(1), -more);
-    let down = |more: i64| b.minus(a)?.plus(&Form::constant(1), -more);
+fn compared(predicate: Predicate, a: &AffineForm, b: &AffineForm) -> Option<Pieces> {
+    let up = |more: i64| a.minus(b)?.plus(&AffineForm::constant(1), -more);
+    let down = |more: i64| b.minus(a)?.plus(&AffineForm::constant(1), -more);
     Some(match predicate {
         Predicate::Eq => vec![vec![up(0)?, down(0)?]],
         Predicate::Ne => vec![vec![up(1)?], vec![down(1)?]],

@@ -9,7 +9,7 @@
 //! Cost: linear in the terms of the offset; two integer questions a dimension and piece.
 
 use loomir_transforms::affine::facts::Facts;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 
 use super::polynomial::{Monomial, Polynomial, without};
 use super::space::follows;
@@ -21,17 +21,17 @@ const MAX_DIMENSIONS: usize = 6;
 #[derive(Clone, Debug)]
 pub(super) struct Subscripts {
     /// That of the highest dimension first; the last counts bytes.
-    pub(super) digits: Vec<Form>,
+    pub(super) digits: Vec<AffineForm>,
     /// The sizes of all dimensions but the first; the last counts bytes.
-    pub(super) sizes: Vec<Form>,
+    pub(super) sizes: Vec<AffineForm>,
 }
 
 /// An access of so many bytes, at most, behind an offset, in these iterations.
 pub(super) struct Place<'p> {
     pub(super) offset: &'p Polynomial,
-    pub(super) bytes: &'p Form,
+    pub(super) bytes: &'p AffineForm,
     pub(super) levels: u32,
-    pub(super) pieces: &'p [Vec<Form>],
+    pub(super) pieces: &'p [Vec<AffineForm>],
     pub(super) facts: &'p Facts,
 }
 
@@ -47,11 +47,11 @@ impl Place<'_> {
         let mut rest = self.offset.clone();
         for (at, (coefficient, factors)) in sizes.iter().enumerate() {
             let (higher, digit) = rest.divided(*coefficient, factors);
-            let size = factors.iter().try_fold(Form::constant(*coefficient), |size, factor| {
-                size.product(&Form::atom(factor.clone()))
+            let size = factors.iter().try_fold(AffineForm::constant(*coefficient), |size, factor| {
+                size.product(&AffineForm::atom(factor.clone()))
             })?;
             let digit = digit.to_form()?;
-            let width = if at == 0 { self.bytes.clone() } else { Form::constant(1) };
+            let width = if at == 0 { self.bytes.clone() } else { AffineForm::constant(1) };
             if !self.is_proper(&digit, &width, &size) {
                 return None;
             }
@@ -97,10 +97,10 @@ impl Place<'_> {
 
     /// True if a digit is at least zero, and so many more places not beyond a size, whenever the
     /// access happens.
-    fn is_proper(&self, digit: &Form, width: &Form, size: &Form) -> bool {
+    fn is_proper(&self, digit: &AffineForm, width: &AffineForm, size: &AffineForm) -> bool {
         let left = size.minus(digit).and_then(|left| left.minus(width));
         left.is_some_and(|left| {
-            let is_inside = |piece: &Vec<Form>| {
+            let is_inside = |piece: &Vec<AffineForm>| {
                 [digit, &left].into_iter().all(|form| follows(piece, form, self.levels, self.facts))
             };
             self.pieces.iter().all(is_inside)

@@ -19,7 +19,7 @@ use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Trait, Value, ValueDef};
 
 use super::candidate::{Between, Candidate};
-use super::finals::Final;
+use super::exit_values::Final;
 use super::motion::Surroundings;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{set_successor_operands, successor_operands};

@@ -172,7 +172,7 @@ impl Cut {
 }
 
 /// What is left of a loop that was split: a copy that nothing leads to yet.
-pub(super) struct Rest {
+pub(super) struct Remainder {
     which: Which,
     pub(super) id: LoopId,
     header: Block,
@@ -196,7 +196,7 @@ pub(super) fn split(
     cut: &Cut,
     (which, takes_head): (Which, bool),
     _: &ApprovedPlan<Plan>,
-) -> Option<Rest> {
+) -> Option<Remainder> {
     let (own, other) = if takes_head { (HEAD, TAIL) } else { (TAIL, HEAD) };
     let parent = analysis.loops().get(of.id).parent;
     let (entering, front) = (function.terminator(of.preheader)?, function.terminator(above)?);
@@ -262,7 +262,7 @@ pub(super) fn split(
     for index in (0..cut.arguments.len()).rev().filter(|index| cut.arguments[*index] == other) {
         function.erase_argument(of.header, index);
     }
-    Some(Rest { which, id, header, landing, initial, stand_ins, renamed, moved })
+    Some(Remainder { which, id, header, landing, initial, stand_ins, renamed, moved })
 }
 
 /// Erases the operations that depend on a part, and what nobody needs then; the last first.
@@ -274,7 +274,7 @@ fn erase(function: &mut Body, ops: &[Op], parts: &[Parts], gone: Parts) {
     }
 }
 
-impl Rest {
+impl Remainder {
     /// Puts the rest in front of the fused loop, or behind it. Returns the fused loop and the rest as loops that may be fused.
     pub(super) fn place(
         self,

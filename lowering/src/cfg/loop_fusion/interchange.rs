@@ -25,12 +25,12 @@ use hashbrown::HashSet;
 use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Value};
 use loomir_transforms::affine::operation::Predicate;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 use loomir_transforms::legality::ApprovedPlan;
 
-use super::backwards::{MAX_OPS, increment, integer};
 use super::candidate::Candidate;
-use super::computed::{binary, compare, is_computable, number, width};
+use super::expander::{binary, compare, is_computable, number, width};
+use super::reverse::{MAX_OPS, increment, integer};
 use super::rewire::{Plan, common_annotation, erase_dead, split};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{LOOP_ANNOTATION, set_successor_operands, successor_operands, targets};
@@ -57,7 +57,7 @@ struct Counted {
     header: Block,
     latch: Block,
     /// The number of its last iteration.
-    last: Form,
+    last: AffineForm,
     /// A width of words in which that is a number.
     width: u32,
     counters: Vec<Counter>,
@@ -74,7 +74,7 @@ struct Counter {
 /// What a counter starts with.
 enum Start {
     /// What is there in front of the nest.
-    Ahead(Form),
+    Ahead(AffineForm),
     /// What is computed in the outer loop.
     Within,
 }
@@ -84,7 +84,7 @@ impl Counted {
     fn of(
         function: &Body,
         of: &Candidate,
-        last: &Form,
+        last: &AffineForm,
         is_within: &dyn Fn(Value) -> bool,
     ) -> Option<Counted> {
         let (back, out) = split(targets(function, function.terminator(of.latch)?), of.header)?;
@@ -101,9 +101,9 @@ impl Counted {
             let (_, step) = increment(function, argument, next)?;
             most = most.max(Some(width(function, argument).filter(|width| *width <= 64)?));
             let start = match integer(function, start) {
-                Some(number) => Start::Ahead(Form::constant(number)),
+                Some(number) => Start::Ahead(AffineForm::constant(number)),
                 None if is_within(start) => Start::Within,
-                None => Start::Ahead(Form::atom(Atom::Param(start))),
+                None => Start::Ahead(AffineForm::atom(Atom::Param(start))),
             };
             counters.push(Counter { index, start, step });
         }
@@ -116,7 +116,7 @@ impl Counted {
     fn count_to(&self, function: &mut Body, counter: Value, last: Value, above: Op) -> Option<Vec<Value>> {
         let wide = width(function, last)?;
         let mut builder = Builder::new(function, InsertPoint::Before(above));
-        let [zero, one] = [0, 1].map(|value| number(&mut builder, &Form::constant(value), wide));
+        let [zero, one] = [0, 1].map(|value| number(&mut builder, &AffineForm::constant(value), wide));
         let latch = function.terminator(self.latch)?;
         let decided = function.operand(latch, 0);
         let goes_on_first = function.successors(latch).next() == Some(self.header);
@@ -144,7 +144,7 @@ impl Counted {
                 Start::Ahead(form) => Some(number(&mut Builder::new(function, ahead), form, wanted)),
                 Start::Within => starts.get(counter.index).copied(),
             };
-            let step = Form::constant(counter.step);
+            let step = AffineForm::constant(counter.step);
             let step = (counter.step != 1).then(|| number(&mut Builder::new(function, ahead), &step, wanted));
             let ty = function.value_type(argument);
             let mut builder = Builder::new(function, InsertPoint::Before(at));
@@ -188,7 +188,7 @@ impl Interchange {
         function: &Body,
         analysis: &Analysis,
         [outer, inner]: [&Candidate; 2],
-        [last, inner_last]: [&Form; 2],
+        [last, inner_last]: [&AffineForm; 2],
     ) -> Option<Interchange> {
         if analysis.blocks_in(outer.id).flat_map(|block| function.ops(block)).nth(MAX_OPS).is_some() {
             return None;

@@ -17,9 +17,9 @@
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Loc, Op, Trait, Value};
-use loomir_transforms::access::Frame;
-use loomir_transforms::legality::{Means, Verdict, independent};
-use loomir_transforms::tree::nest::Nest;
+use loomir_transforms::access::LoopContext;
+use loomir_transforms::legality::{DependenceOracle, Verdict, independent};
+use loomir_transforms::tree::access_summary::AccessSummary;
 
 use super::candidate::{Between, Candidate};
 use super::def_use::DefUse;
@@ -50,7 +50,7 @@ pub(super) struct Later<'w> {
     /// How many it stands behind.
     pub(super) behind: u32,
     /// What the others touch.
-    pub(super) nest: Nest,
+    pub(super) nest: AccessSummary,
     /// [What may run behind the second loop](Surroundings::waiting) with all that uses it.
     pub(super) waiting: &'w HashSet<Op>,
 }
@@ -99,11 +99,11 @@ pub(super) struct Surroundings<'a> {
     pub(super) function: &'a Body,
     pub(super) analysis: &'a Analysis,
     pub(super) summaries: &'a Summaries,
-    pub(super) means: &'a Means<'a>,
+    pub(super) oracle: &'a DependenceOracle<'a>,
     pub(super) first: (&'a Candidate, &'a Summary),
     pub(super) second: (&'a Candidate, &'a Summary),
     /// The loops around both.
-    pub(super) frame: &'a Frame,
+    pub(super) loop_context: &'a LoopContext,
     /// Places of operations which rather run behind both loops than in front of them.
     pub(super) behind: &'a [Loc],
 }
@@ -251,7 +251,7 @@ impl Surroundings<'_> {
     }
 
     fn touches(&self, op: Op) -> bool {
-        self.summaries.touched(op, self.frame.depth).is_some() || touches_memory(self.function, op)
+        self.summaries.touched(op, self.loop_context.depth).is_some() || touches_memory(self.function, op)
     }
 
     fn may_sink(&self, op: Op, waits: &HashSet<Op>) -> bool {
@@ -301,15 +301,15 @@ impl Surroundings<'_> {
         self.never_meets(op, &of.nest)
     }
 
-    fn never_meets(&self, op: Op, others: &Nest) -> bool {
-        match self.summaries.touched(op, self.frame.depth) {
+    fn never_meets(&self, op: Op, others: &AccessSummary) -> bool {
+        match self.summaries.touched(op, self.loop_context.depth) {
             None => !touches_memory(self.function, op),
             Some(nest) => self.never_meet(nest, others),
         }
     }
 
     fn are_independent(&self, a: Op, b: Op) -> bool {
-        let [x, y] = [a, b].map(|op| self.summaries.touched(op, self.frame.depth));
+        let [x, y] = [a, b].map(|op| self.summaries.touched(op, self.loop_context.depth));
         match (x, y) {
             (Some(x), Some(y)) => self.never_meet(x, y),
             (x, y) => {
@@ -319,8 +319,8 @@ impl Surroundings<'_> {
         }
     }
     /// Whether two that may run in the same iteration of the loops around touch no location in common that one of them writes, whatever holds.
-    fn never_meet(&self, a: &Nest, b: &Nest) -> bool {
-        let verdict = independent(a, b, self.frame, self.means);
+    fn never_meet(&self, a: &AccessSummary, b: &AccessSummary) -> bool {
+        let verdict = independent(a, b, self.loop_context, self.oracle);
         matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty())
     }
 }

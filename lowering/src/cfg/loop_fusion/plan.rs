@@ -10,18 +10,18 @@
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Op, Value};
-use loomir_transforms::access::Frame;
+use loomir_transforms::access::LoopContext;
 use loomir_transforms::access::base::{AliasMode, Base, Bases};
 use loomir_transforms::assumption::Assumption;
 use loomir_transforms::fusion::Profitability;
-use loomir_transforms::legality::{ApprovedPlan, Means, Schedule, Verdict};
+use loomir_transforms::legality::{ApprovedPlan, DependenceOracle, Schedule, Verdict};
 
 use super::candidate::{Between, Candidate, between};
 use super::def_use::{DefUse, Entangled};
 use super::motion::{Later, Motion, Stuck, Surroundings};
 use super::proposal;
+use super::remainder::Remainders;
 use super::remarks::Missed;
-use super::rest::Rests;
 use super::rewire::Plan;
 use super::summary::Summary;
 use super::version::{self, Test};
@@ -70,24 +70,24 @@ impl Fusion<'_> {
         let second = counted.as_ref().unwrap_or(second);
         let (a, b) = (&first.candidate, &second.candidate);
         let bases = Bases::new(function, mode);
-        let (means, frame) = (self.means(&bases), self.frame(depth));
+        let (oracle, loop_context) = (self.oracle(&bases), self.loop_context(depth));
         let surroundings = Surroundings {
             function,
             analysis: self.analysis,
             summaries: &self.summaries,
-            means: &means,
+            oracle: &oracle,
             first: (a, &first.summary),
             second: (b, &second.summary),
-            frame: &frame,
+            loop_context: &loop_context,
             behind: &self.options.behind,
         };
         let def_use = surroundings.def_use(&between).map_err(Missed::UsesResult)?;
         if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
             return Err(Missed::EndsEarly(barrier, op));
         }
-        let (rests, assumed) = self.rests([first, second], &frame, &means, 0)?;
-        let (motion, rests, assumed) = match surroundings.plan(&between, &def_use, None) {
-            Ok(motion) => (motion, rests, assumed),
+        let (remainders, assumed) = self.remainders([first, second], &loop_context, &oracle, 0)?;
+        let (motion, remainders, assumed) = match surroundings.plan(&between, &def_use, None) {
+            Ok(motion) => (motion, remainders, assumed),
             Err(stuck) => {
                 let may_be_kept = self.most_peeled() > 0 && !matches!(stuck, Stuck::AtGuard(_));
                 let kept = || self.kept([first, second], &surroundings, &between, &def_use);
@@ -98,24 +98,24 @@ impl Fusion<'_> {
             let why = "the second loop begins with it";
             return Err(Missed::UsesResult(Entangled { op, why }));
         }
-        let merged = match rests.peeled {
+        let merged = match remainders.peeled {
             0 => same_counters(&first.summary, &second.summary),
             _ => Vec::new(),
         };
-        let late = i64::from(first.start + rests.peeled);
-        let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
-        Ok((Plan { between, motion, def_use, merged, rests, second }, assumed))
+        let late = i64::from(first.start + remainders.peeled);
+        let second = second.summary.nest.shifted(depth, late).ok_or(Missed::Unnumbered)?;
+        Ok((Plan { between, motion, def_use, merged, remainders, second }, assumed))
     }
 
     /// What dependences are told with.
-    pub(super) fn means<'a>(&'a self, bases: &'a Bases<'a>) -> Means<'a> {
+    pub(super) fn oracle<'a>(&'a self, bases: &'a Bases<'a>) -> DependenceOracle<'a> {
         let dependence = self.options.strategy.dependence();
-        Means { bases, dependence, limits: &self.options.limits, tested_before: None }
+        DependenceOracle { bases, dependence, limits: &self.options.limits, tested_before: None }
     }
 
     /// So many loops around.
-    pub(super) fn frame(&self, depth: u32) -> Frame {
-        Frame {
+    pub(super) fn loop_context(&self, depth: u32) -> LoopContext {
+        LoopContext {
             depth,
             constraints: Vec::new(),
             exact: true,
@@ -131,25 +131,27 @@ impl Fusion<'_> {
         surroundings: &Surroundings<'_>,
         between: &Between,
         def_use: &DefUse,
-    ) -> Option<(Motion, Rests, Vec<Assumption>)> {
-        let Surroundings { frame, means, .. } = *surroundings;
+    ) -> Option<(Motion, Remainders, Vec<Assumption>)> {
+        let Surroundings { loop_context, oracle, .. } = *surroundings;
         let most = self.most_peeled();
         let waiting = surroundings.waiting(between, def_use);
         let plan = |behind: u32| {
-            let nest = first.summary.nest.since(frame.depth, i64::from(first.start) + i64::from(behind))?;
+            let nest =
+                first.summary.nest.since(loop_context.depth, i64::from(first.start) + i64::from(behind))?;
             surroundings.plan(between, def_use, Some(&Later { behind, nest, waiting: &waiting })).ok()
         };
         // What cannot be kept behind all that may run in front cannot be behind fewer.
         plan(most)?;
         let mut at_least = 1;
         while at_least <= most {
-            let (rests, assumed) = self.rests([first, second], frame, means, at_least).ok()?;
+            let (remainders, assumed) =
+                self.remainders([first, second], loop_context, oracle, at_least).ok()?;
             // The first iteration runs in any case, the others if it is known that they do.
-            let behind = if rests.is_longer { rests.peeled } else { 1 };
+            let behind = if remainders.is_longer { remainders.peeled } else { 1 };
             if let Some(motion) = plan(behind) {
-                return Some((motion, rests, assumed));
+                return Some((motion, remainders, assumed));
             }
-            at_least = rests.peeled.checked_add(1).filter(|_| rests.is_longer)?;
+            at_least = remainders.peeled.checked_add(1).filter(|_| remainders.is_longer)?;
         }
         None
     }
@@ -160,18 +162,19 @@ impl Fusion<'_> {
     }
 
     /// Which iterations run by themselves where as few as may be do that, but at least so many in front, or why the others may not run together.
-    fn rests(
+    fn remainders(
         &self,
         [first, second]: [&Group; 2],
-        frame: &Frame,
-        means: &Means<'_>,
+        loop_context: &LoopContext,
+        oracle: &DependenceOracle<'_>,
         at_least: u32,
-    ) -> Result<(Rests, Vec<Assumption>), Missed> {
+    ) -> Result<(Remainders, Vec<Assumption>), Missed> {
         let counts = (first.summary.count, second.summary.count);
         let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
         let verdict = |peeled: u32| {
-            let loops = proposal::loops(frame.depth, [first, second], [None; 2], 1, first.start + peeled);
-            Schedule::new(frame, loops).check(means)
+            let loops =
+                proposal::loops(loop_context.depth, [first, second], [None; 2], 1, first.start + peeled);
+            Schedule::new(loop_context, loops).check(oracle)
         };
         let is_legal = |verdict: &Verdict| matches!(verdict, Verdict::Legal { .. });
         let at_once = verdict(at_least);
@@ -182,16 +185,16 @@ impl Fusion<'_> {
             false => (at_least..=most).skip(1).find(|peeled| is_legal(&verdict(*peeled))),
         };
         let Some(least) = least else { return Err(Missed::Dependences(at_once)) };
-        let all = (least..=most.max(least)).filter_map(|peeled| Rests::of(own, other, peeled));
-        let even = all.clone().find(|rests| rests.behind == [false; 2]);
-        let Some(rests) = even.or_else(|| all.min_by_key(|rests| rests.peeled)) else {
+        let all = (least..=most.max(least)).filter_map(|peeled| Remainders::of(own, other, peeled));
+        let even = all.clone().find(|remainders| remainders.behind == [false; 2]);
+        let Some(remainders) = even.or_else(|| all.min_by_key(|remainders| remainders.peeled)) else {
             return Err(Missed::Dependences(at_once));
         };
         let pair = [first, second];
-        if rests.is_nothing() || (!self.options.whole && self.may_copy(pair, &rests)) {
-            let found = if rests.peeled == at_least { at_once } else { verdict(rests.peeled) };
+        if remainders.is_nothing() || (!self.options.whole && self.may_copy(pair, &remainders)) {
+            let found = if remainders.peeled == at_least { at_once } else { verdict(remainders.peeled) };
             let Verdict::Legal { assumed } = found else { return Err(Missed::Dependences(found)) };
-            return Ok((rests, assumed));
+            return Ok((remainders, assumed));
         }
         let counts = Missed::TripCounts(counts.0, counts.1);
         Err(if least > 0 { Missed::Dependences(at_once) } else { counts })
@@ -221,7 +224,7 @@ impl Fusion<'_> {
         let bare = [bare(first), bare(second)];
         let groups = [&bare[0], &bare[1]];
         let (mut plan, assumed) = self.plan_between(depth, groups, between, AliasMode::Distinct).ok()?;
-        let copied = Rests { behind: [true; 2], ..Rests::default() };
+        let copied = Remainders { behind: [true; 2], ..Remainders::default() };
         let is_worth_it = self.may_copy(groups, &copied);
         let nests = [&first.summary.nest, &second.summary.nest];
         let test = Test::of(function, &self.summaries, [a, b], &blocks, &assumed, nests, depth)
@@ -240,7 +243,7 @@ impl Fusion<'_> {
     }
 
     /// Whether iterations of two loops may run by themselves: that is worth it, and copies of the loops are what they are.
-    fn may_copy(&self, [first, second]: [&Group; 2], rests: &Rests) -> bool {
+    fn may_copy(&self, [first, second]: [&Group; 2], remainders: &Remainders) -> bool {
         let is_worth_it = || {
             if self.options.profitability == Profitability::Always {
                 return true;
@@ -248,7 +251,10 @@ impl Fusion<'_> {
             let mut bases = second.summary.nest.bases();
             bases.any(|base| base != Base::World && first.summary.nest.of_base(base).next().is_some())
         };
-        let copies = [rests.peeled as usize + usize::from(rests.behind[0]), usize::from(rests.behind[1])];
+        let copies = [
+            remainders.peeled as usize + usize::from(remainders.behind[0]),
+            usize::from(remainders.behind[1]),
+        ];
         let mut left = MAX_COPIED;
         let mut fits = |of: &Candidate, copies: usize| {
             let size = self.size_if_closed(of.id, left / copies.max(1));

@@ -18,10 +18,10 @@ use hashbrown::HashMap;
 use loomir_ir::{Op, Trait};
 use loomir_transforms::access::base::{AliasMode, Bases};
 use loomir_transforms::access::dependence::Polyhedral;
-use loomir_transforms::affine::Form;
+use loomir_transforms::affine::AffineForm;
 use loomir_transforms::assumption::Assumption;
-use loomir_transforms::legality::{ApprovedPlan, Ending, Means, Piece, Schedule};
-use loomir_transforms::tree::nest::Nest;
+use loomir_transforms::legality::{ApprovedPlan, DependenceOracle, Ending, Piece, Schedule};
+use loomir_transforms::tree::access_summary::AccessSummary;
 
 use super::remarks::Missed;
 use super::rewire::Plan;
@@ -33,7 +33,7 @@ use crate::cfg::effects::touches_memory;
 #[derive(Clone, Debug)]
 pub(super) struct Past {
     /// When each ran, over its levels.
-    pub(super) time: Vec<Form>,
+    pub(super) time: Vec<AffineForm>,
     /// The rest of a loop that was split, and whether it came first in each iteration.
     pub(super) rest: Option<(Summary, bool)>,
 }
@@ -56,10 +56,10 @@ const KEPT: i64 = 2;
 
 /// Operations that move together.
 struct Run {
-    touches: Nest,
+    touches: AccessSummary,
     ending: Ending,
-    old: Vec<Form>,
-    new: Vec<Form>,
+    old: Vec<AffineForm>,
+    new: Vec<AffineForm>,
 }
 
 impl Run {
@@ -83,14 +83,14 @@ impl Fusion<'_> {
         let second = counted.as_ref().unwrap_or(second);
         let bases = Bases::new(self.function, mode);
         // A search may be told less; the judge is told exactly.
-        let means = Means { dependence: &Polyhedral, ..self.means(&bases) };
-        let frame = self.frame(depth);
+        let oracle = DependenceOracle { dependence: &Polyhedral, ..self.oracle(&bases) };
+        let loop_context = self.loop_context(depth);
         let runs = self.runs(depth, first, &plan);
         let at = 3 + plan.between.blocks().map(|block| self.function.ops(block).count() as i64).sum::<i64>();
         let mut pieces: Vec<Piece<'_>> = runs.iter().map(Run::piece).collect();
         let pasts = [first.past.as_ref(), second.past.as_ref()];
-        pieces.extend(loops(depth, [first, second], pasts, at, first.start + plan.rests.peeled));
-        Schedule::new(&frame, pieces).judge(plan, tested, &means).map_err(Missed::Dependences)
+        pieces.extend(loops(depth, [first, second], pasts, at, first.start + plan.remainders.peeled));
+        Schedule::new(&loop_context, pieces).judge(plan, tested, &oracle).map_err(Missed::Dependences)
     }
 
     /// All that moves and is no loop.
@@ -118,7 +118,7 @@ impl Fusion<'_> {
             // What is in no list ends a block, or is asked in front of everything and only computes.
             let mut new = place.map_or_else(|| time(&[ABOVE]), |place| places[*place].1.clone());
             // What goes to one place keeps its order there.
-            new.push(Form::constant(at as i64));
+            new.push(AffineForm::constant(at as i64));
             runs.push(self.run(depth, &between[at..at + same], time(&[2 + at as i64]), new));
             at += same;
         }
@@ -128,8 +128,8 @@ impl Fusion<'_> {
         runs
     }
 
-    fn run(&self, depth: u32, ops: &[Op], old: Vec<Form>, new: Vec<Form>) -> Run {
-        let mut touches = Nest::default();
+    fn run(&self, depth: u32, ops: &[Op], old: Vec<AffineForm>, new: Vec<AffineForm>) -> Run {
+        let mut touches = AccessSummary::default();
         for op in ops {
             match self.summaries.touched(*op, depth) {
                 Some(nest) => touches.merge(nest),
@@ -155,9 +155,9 @@ pub(super) fn loops<'g>(
     at: i64,
     late: u32,
 ) -> Vec<Piece<'g>> {
-    let level = Form::level(depth);
+    let level = AffineForm::level(depth);
     // A number of iterations that leaves 64 bits is refused before.
-    let later = level.plus(&Form::constant(i64::from(late)), 1).unwrap_or_default();
+    let later = level.plus(&AffineForm::constant(i64::from(late)), 1).unwrap_or_default();
     let mut pieces = group(first, pasts[0], [0, FIRST, REST_OF_FIRST], &level, &level);
     pieces.extend(group(second, pasts[1], [at, SECOND, REST_OF_SECOND], &level, &later));
     pieces
@@ -168,8 +168,8 @@ fn group<'g>(
     of: &'g Group,
     past: Option<&'g Past>,
     [at, place, rest_at]: [i64; 3],
-    level: &Form,
-    now: &Form,
+    level: &AffineForm,
+    now: &AffineForm,
 ) -> Vec<Piece<'g>> {
     let own = [level.clone()];
     let (past, rest) = match past {
@@ -180,7 +180,7 @@ fn group<'g>(
     let part = rest.map_or(0, |(_, comes_first)| i64::from(*comes_first));
     // The levels that were counted before the loop's own, or behind it, are counted still.
     let inner = past.iter().filter(|form| past.len() > 1 && *form != level).cloned();
-    let new = time(&[FUSED]).into_iter().chain([now.clone(), Form::constant(place)]).chain(inner);
+    let new = time(&[FUSED]).into_iter().chain([now.clone(), AffineForm::constant(place)]).chain(inner);
     let mut pieces = vec![of.summary.piece(old(part), new.collect())];
     pieces.extend(rest.map(|(summary, comes_first)| {
         let new = [&time(&[rest_at])[..], &own].concat();
@@ -191,13 +191,13 @@ fn group<'g>(
 
 impl Summary {
     /// The loop as a piece with these times.
-    fn piece(&self, old: Vec<Form>, new: Vec<Form>) -> Piece<'_> {
+    fn piece(&self, old: Vec<AffineForm>, new: Vec<AffineForm>) -> Piece<'_> {
         let ending = Ending { barrier: self.barrier.map(|own| own.op()), late: self.late, seen: self.seen };
         Piece { touches: &self.nest, old, new, ending, replaces: self.stores_plainly }
     }
 }
 
 /// A time of numbers.
-fn time(numbers: &[i64]) -> Vec<Form> {
-    numbers.iter().map(|number| Form::constant(*number)).collect()
+fn time(numbers: &[i64]) -> Vec<AffineForm> {
+    numbers.iter().map(|number| AffineForm::constant(*number)).collect()
 }

@@ -49,28 +49,28 @@ pub(super) fn fused(
     test: Option<&Test>,
     change: Option<&Change>,
 ) -> Diagnostic {
-    let Plan { def_use, rests, .. } = plan;
+    let Plan { def_use, remainders, .. } = plan;
     let name = |which: &Which| if *which == Which::First { "first" } else { "second" };
     let shape = match change {
         None => String::new(),
-        Some(Change::Backwards(which)) => format!(", the {} run backwards", name(which)),
+        Some(Change::Reversed(which)) => format!(", the {} run backwards", name(which)),
         Some(Change::Interchanged(which)) => format!(", the loops of the {} interchanged", name(which)),
         Some(Change::Distributed(which, _)) => format!(", a part of the {}", name(which)),
     };
     let of_shape = |change: &Change| -> Fields {
         let (how, which) = match change {
-            Change::Backwards(which) => ("backwards", which),
+            Change::Reversed(which) => ("backwards", which),
             Change::Interchanged(which) => ("interchanged", which),
             Change::Distributed(which, _) => ("distributed", which),
         };
         vec![("how", how.into()), ("which", name(which).into())]
     };
-    let front = match rests.peeled {
+    let front = match remainders.peeled {
         0 => String::new(),
         1 => ", after one iteration of the first".to_owned(),
         peeled => format!(", after {peeled} iterations of the first"),
     };
-    let behind = match rests.behind {
+    let behind = match remainders.behind {
         [false, false] => "",
         [true, false] => ", before the rest of the first",
         [false, true] => ", before the rest of the second",
@@ -97,10 +97,10 @@ pub(super) fn fused(
         .arg("hoisted", plan.hoisted().count())
         .arg("sunk", plan.sunk().count())
         .arg("kept", plan.motion.kept.len())
-        .arg("peeled", rests.peeled as usize)
+        .arg("peeled", remainders.peeled as usize)
         .arg("versioned", test.is_some())
         .arg("reordered", change.map(of_shape))
-        .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
+        .arg("remainders", remainders.behind.iter().filter(|rest| **rest).count())
 }
 
 /// Where an operation runs that is kept between.

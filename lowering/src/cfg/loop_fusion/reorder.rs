@@ -10,17 +10,17 @@
 
 use loomir_ir::{Loc, Op, Value};
 use loomir_transforms::access::base::Base;
-use loomir_transforms::affine::Form;
+use loomir_transforms::affine::AffineForm;
 use loomir_transforms::legality::{ApprovedPlan, Verdict, Witness};
-use loomir_transforms::tree::nest::Nest;
+use loomir_transforms::tree::access_summary::AccessSummary;
 
-use super::backwards::Backwards;
 use super::candidate::Candidate;
-use super::distribute::{self, Cut, Pieces, Rest};
-use super::finals::Finals;
+use super::distribute::{self, Cut, Pieces, Remainder};
+use super::exit_values::Finals;
 use super::interchange::Interchange;
 use super::proposal::Past;
 use super::remarks::Missed;
+use super::reverse::Reversed;
 use super::rewire::Plan;
 use super::summary::{Counter, Summary};
 use super::{Fusion, Group};
@@ -41,7 +41,7 @@ pub(super) enum Which {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     /// It runs backwards.
-    Backwards(Which),
+    Reversed(Which),
     /// It and the loop inside it have changed places.
     Interchanged(Which),
     /// A part of it is a loop of its own, of which the first operation stood here.
@@ -53,7 +53,7 @@ pub(super) struct Reordered {
     pub(super) plan: ApprovedPlan<Plan>,
     pub(super) change: Change,
     /// What stays a loop of its own, to be placed once the two are fused.
-    pub(super) rest: Option<(Rest, Summary)>,
+    pub(super) rest: Option<(Remainder, Summary)>,
 }
 
 /// How one of two loops is split.
@@ -86,14 +86,14 @@ impl Fusion<'_> {
         if self.options.whole || !self.options.reorder || !share_memory(a, b) {
             return None;
         }
-        let backwards = |which| self.backwards(depth, [&*first, &*second], which);
+        let backwards = |which| self.reverse(depth, [&*first, &*second], which);
         let backwards = verdict.and_then(|_| backwards(Which::Second).or_else(|| backwards(Which::First)));
         if let Some((plan, which, way, nest)) = backwards {
             let above = first.candidate.preheader;
             let own = if which == Which::First { first } else { second };
             way.write(self.function, &own.candidate, above, &plan);
             own.summary.nest = nest;
-            return Some(Reordered { plan, change: Change::Backwards(which), rest: None });
+            return Some(Reordered { plan, change: Change::Reversed(which), rest: None });
         }
         let interchanged = |which| self.interchanged(depth, [&*first, &*second], which);
         let interchanged = interchanged(Which::Second).or_else(|| interchanged(Which::First));
@@ -123,7 +123,7 @@ impl Fusion<'_> {
         fused: Candidate,
         summary: &mut Summary,
         which: Which,
-        (rest, own): (Rest, Summary),
+        (rest, own): (Remainder, Summary),
     ) -> (Candidate, Option<Group>) {
         let rename = |counter: &Counter| {
             counter.renamed(rest.renamed.get(&counter.argument).copied().unwrap_or(counter.argument))
@@ -141,21 +141,21 @@ impl Fusion<'_> {
     }
 
     /// How two loops that run equally often may be fused if one of them runs backwards, how that does, and what it touches then.
-    fn backwards(
+    fn reverse(
         &self,
         depth: u32,
         [first, second]: [&Group; 2],
         which: Which,
-    ) -> Option<(ApprovedPlan<Plan>, Which, Backwards, Nest)> {
+    ) -> Option<(ApprovedPlan<Plan>, Which, Reversed, AccessSummary)> {
         let own = if which == Which::First { first } else { second };
         let last = own.summary.last.as_ref().filter(|_| own.start == 0)?;
         if own.summary.barrier.is_some() || first.summary.count != second.summary.count {
             return None;
         }
-        let way = Backwards::of(self.function, self.analysis, &own.candidate, last)?;
+        let way = Reversed::of(self.function, self.analysis, &own.candidate, last)?;
         let nest = own.summary.nest.reversed(depth, last)?;
         let summary = Summary { nest: nest.clone(), ..own.summary.clone() };
-        let past = Past { time: vec![last.minus(&Form::level(depth))?], rest: None };
+        let past = Past { time: vec![last.minus(&AffineForm::level(depth))?], rest: None };
         let reversed = Group { past: Some(past), ..Group::of(own.place, own.candidate.clone(), summary) };
         let plan = self.plan_changed(depth, [first, second], which, &reversed)?;
         self.are_ahead(way.needs(), [first, second], plan.plan()).then_some((plan, which, way, nest))
@@ -183,7 +183,7 @@ impl Fusion<'_> {
             Which::First => self.plan(depth, changed, second),
             Which::Second => self.plan(depth, first, changed),
         };
-        let is_whole = |plan: &Plan| plan.rests.is_nothing() && plan.def_use.is_nothing();
+        let is_whole = |plan: &Plan| plan.remainders.is_nothing() && plan.def_use.is_nothing();
         plan.ok().filter(|approved| is_whole(approved.plan()))
     }
 
@@ -218,7 +218,8 @@ impl Fusion<'_> {
             finals: Finals::default(),
             ..summary.clone()
         };
-        let past = Past { time: [1, 0].map(|inwards| Form::level(depth + inwards)).to_vec(), rest: None };
+        let past =
+            Past { time: [1, 0].map(|inwards| AffineForm::level(depth + inwards)).to_vec(), rest: None };
         let changed = Group { past: Some(past), ..Group::of(own.place, own.candidate.clone(), summary) };
         let plan = self.plan_changed(depth, [first, second], which, &changed)?;
         let is_there = self.are_ahead(way.needs(), [first, second], plan.plan());
@@ -241,7 +242,7 @@ impl Fusion<'_> {
                     let Some((cut, part, rest)) = self.cut(depth, own, &pieces, fault, takes_head) else {
                         break;
                     };
-                    let time = vec![Form::level(depth)];
+                    let time = vec![AffineForm::level(depth)];
                     let past = Some(Past { time, rest: Some((rest.clone(), !takes_head)) });
                     let group = Group { past, ..Group::of(own.place, own.candidate.clone(), part) };
                     let [first, second] = if is_first { [&group, pair[1]] } else { [pair[0], &group] };
@@ -253,7 +254,7 @@ impl Fusion<'_> {
                             let plan = approved.plan();
                             let begins =
                                 pieces.whole(&cut, !takes_head).next().map(|op| self.function.loc(op))?;
-                            if !plan.rests.is_nothing()
+                            if !plan.remainders.is_nothing()
                                 || !plan.def_use.is_nothing()
                                 || !self.moves_values(plan)
                             {
@@ -306,8 +307,8 @@ impl Fusion<'_> {
     }
 
     /// What operations touch in a loop inside so many others.
-    fn touched(&self, depth: u32, ops: impl Iterator<Item = Op>) -> Option<Nest> {
-        let mut all = Nest::default();
+    fn touched(&self, depth: u32, ops: impl Iterator<Item = Op>) -> Option<AccessSummary> {
+        let mut all = AccessSummary::default();
         for op in ops {
             match self.summaries.touched(op, depth) {
                 Some(nest) => all.merge(nest),
@@ -337,9 +338,9 @@ fn at_fault(verdict: &Verdict) -> Option<[Op; 2]> {
 }
 
 /// Whether two nests touch an object in common that one of them writes.
-fn share_memory(first: &Nest, second: &Nest) -> bool {
+fn share_memory(first: &AccessSummary, second: &AccessSummary) -> bool {
     second.bases().filter(|base| *base != Base::World).any(|base| {
-        let writes = |nest: &Nest| nest.of_base(base).any(|own| own.class.writes);
+        let writes = |nest: &AccessSummary| nest.of_base(base).any(|own| own.class.writes);
         first.of_base(base).next().is_some() && (writes(first) || writes(second))
     })
 }

@@ -23,7 +23,7 @@
 //! The second header's arguments become arguments of the first; one that counts as the first loop's own counter does is that. What the first loop hands out goes out where the fused loop is left. The first
 //! latch and the second header become one block.
 //!
-//! Iterations that have no partner run in front of the fused loop and behind it: see [`rest`](super::rest).
+//! Iterations that have no partner run in front of the fused loop and behind it: see [`rest`](super::remainder).
 //!
 //! Cost: linear in the second loop's header, what both hand on, and the uses of what changes its name.
 
@@ -32,7 +32,7 @@ use loomir_ir::rewrite::is_trivially_dead;
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, Block, Body, Op, Value};
 use loomir_transforms::legality::ApprovedPlan;
-use loomir_transforms::tree::nest::Nest;
+use loomir_transforms::tree::access_summary::AccessSummary;
 
 use super::candidate::{Between, Candidate};
 use super::def_use::{self, DefUse};
@@ -41,10 +41,10 @@ use crate::cfg::Analysis;
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
+use crate::cfg::constants::Constants;
 use crate::cfg::guards::Guard;
-use crate::cfg::hub::Constants;
 
-use super::rest::{self, Left, Rests};
+use super::remainder::{self, Left, Remainders};
 
 /// What was decided of two loops.
 pub(super) struct Plan {
@@ -55,9 +55,9 @@ pub(super) struct Plan {
     /// Arguments of the second header that are arguments of the first.
     pub(super) merged: Vec<(Value, Value)>,
     /// Iterations that run by themselves.
-    pub(super) rests: Rests,
+    pub(super) remainders: Remainders,
     /// What the second loop touches, in the time of the fused one.
-    pub(super) second: Nest,
+    pub(super) second: AccessSummary,
 }
 
 impl Plan {
@@ -83,18 +83,18 @@ pub(super) fn fuse(
     let plan = approved.plan();
     move_ops(function, analysis, [first, second], plan);
     let guard = lead_around(function, analysis, first, second, plan);
-    let rests = &plan.rests;
+    let remainders = &plan.remainders;
     let (mut first, mut early) = (first.clone(), Vec::new());
-    if rests.peeled > 0 {
-        (first.preheader, early) = rest::peel(function, analysis, &first, rests, &plan.motion)?;
+    if remainders.peeled > 0 {
+        (first.preheader, early) = remainder::peel(function, analysis, &first, remainders, &plan.motion)?;
     }
-    let is_left = rests.behind != [false; 2];
-    let copies = is_left.then(|| rest::copies(function, analysis, [&first, second], rests));
+    let is_left = remainders.behind != [false; 2];
+    let copies = is_left.then(|| remainder::copies(function, analysis, [&first, second], remainders));
     let initial = adopt(function, &first, second, plan)?;
     let left = match copies {
         Some(copies) => {
             let entering = (&early[..], &initial[..]);
-            Some(rest::leave(function, analysis, [&first, second], copies, entering, constants)?)
+            Some(remainder::leave(function, analysis, [&first, second], copies, entering, constants)?)
         }
         None => None,
     };

@@ -23,12 +23,12 @@ use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Op, Trait, Type, Value};
 use loomir_transforms::access::base::Base;
 use loomir_transforms::access::{Class, Domain};
-use loomir_transforms::affine::Form;
+use loomir_transforms::affine::AffineForm;
 use loomir_transforms::affine::facts::Facts;
-use loomir_transforms::tree::nest::{LoopIteration, Nest, Representative};
+use loomir_transforms::tree::access_summary::{AccessSummary, LoopIteration, Representative};
 
 use super::candidate::Adjacent;
-use super::finals::Finals;
+use super::exit_values::Finals;
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses, last_iteration};
 use crate::cfg::calls::{self, Touched};
@@ -42,7 +42,7 @@ pub(super) struct Summaries {
     loops: HashMap<LoopId, Summary>,
     /// The accesses of an operation, for each number of loops around as they are seen inside these.
     /// Nothing for a number of loops inside which no loops are adjacent: nobody asks there.
-    accesses: HashMap<Op, Vec<Option<Nest>>>,
+    accesses: HashMap<Op, Vec<Option<AccessSummary>>>,
     /// What keeps operations where they are, of those that it does.
     barriers: HashMap<Op, Barrier>,
     /// Operations of which there must be one.
@@ -59,9 +59,9 @@ pub(super) struct Summary {
     /// How often its backedge is taken, exactly.
     pub(super) count: Option<Count>,
     /// That as a form over the levels and values outside: the number of its last iteration.
-    pub(super) last: Option<Form>,
+    pub(super) last: Option<AffineForm>,
     /// What it touches.
-    pub(super) nest: Nest,
+    pub(super) nest: AccessSummary,
     /// Something in it that control must not be led around, or that may not be left.
     pub(super) barrier: Option<Barrier>,
     /// An operation in it that must not run unless all before it did, and returned: it may be undefined, or somebody sees it.
@@ -125,7 +125,7 @@ impl Barrier {
 
 impl Summary {
     /// Returns what is known of a loop that touches this, and has these marks.
-    fn of(scev: &mut ScalarEvolution<'_>, of: LoopId, nest: Nest, marks: Marks) -> Summary {
+    fn of(scev: &mut ScalarEvolution<'_>, of: LoopId, nest: AccessSummary, marks: Marks) -> Summary {
         let (function, analysis) = (scev.function(), scev.analysis());
         let exact = scev.counts(of).exact;
         let count = exact.map(|count| match scev.get(count) {
@@ -154,7 +154,7 @@ impl Summary {
     pub(super) fn of_others(&self, others: &[(Op, Op)]) -> Summary {
         let others: HashMap<Op, Op> = others.iter().copied().collect();
         let other = |op: Op| others.get(&op).copied().unwrap_or(op);
-        let mut nest = Nest::default();
+        let mut nest = AccessSummary::default();
         nest.world = self.nest.world.map(other);
         for own in &self.nest.classes {
             nest.add(Representative { op: other(own.op), ..own.clone() });
@@ -272,7 +272,7 @@ impl Summaries {
     /// nothing, or
     /// if
     /// that is not known.
-    pub(super) fn touched(&self, op: Op, depth: u32) -> Option<&Nest> {
+    pub(super) fn touched(&self, op: Op, depth: u32) -> Option<&AccessSummary> {
         self.accesses.get(&op)?.get(depth as usize)?.as_ref()
     }
 }
@@ -280,9 +280,9 @@ impl Summaries {
 /// The accesses of each loop and each operation.
 #[derive(Default)]
 struct AccessTable {
-    loops: HashMap<LoopId, Nest>,
+    loops: HashMap<LoopId, AccessSummary>,
     /// See [`Summaries`].
-    ops: HashMap<Op, Vec<Option<Nest>>>,
+    ops: HashMap<Op, Vec<Option<AccessSummary>>>,
 }
 
 impl AccessTable {
@@ -298,7 +298,7 @@ impl AccessTable {
         let seen = self.ops.entry(access.op).or_default();
         if seen.is_empty() {
             let around = std::iter::once(None).chain(access.loops.iter().copied().map(Some));
-            seen.extend(around.map(|of| wanted.is_around(analysis, of).then(Nest::default)));
+            seen.extend(around.map(|of| wanted.is_around(analysis, of).then(AccessSummary::default)));
         }
         if !counts {
             return;
@@ -318,7 +318,7 @@ impl AccessTable {
     /// Adds an operation that touches nothing, in the block of this number.
     fn add_nothing(&mut self, op: Op, block: Option<u32>, analysis: &Analysis) {
         let around = block.map_or(0, |node| analysis.loops_around(node).count());
-        self.ops.insert(op, vec![Some(Nest::default()); around + 1]);
+        self.ops.insert(op, vec![Some(AccessSummary::default()); around + 1]);
     }
 }
 
@@ -378,7 +378,7 @@ impl Marks {
     }
 }
 
-fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
+fn add(nest: &mut AccessSummary, accesses: &Accesses<'_>, access: &Access, depth: u32) {
     let inside = depth..access.loops.len() as u32;
     let iteration: Arc<[LoopIteration]> = inside.map(LoopIteration::counted).collect();
     for class in &access.classes {
@@ -398,8 +398,8 @@ fn is_plain_store(function: &Body, op: Op, target: &DataLayout) -> bool {
 }
 
 /// Returns the nest that touches anything, by this operation.
-pub(super) fn anything(op: Op) -> Nest {
-    let mut nest = Nest::default();
+pub(super) fn anything(op: Op) -> AccessSummary {
+    let mut nest = AccessSummary::default();
     let domain = Arc::new(Domain { levels: 0, constraints: Vec::new(), exact: false });
     let class = Class::whole(Base::World, true, &domain);
     nest.add(Representative { class, op, iteration: Arc::new([]) });

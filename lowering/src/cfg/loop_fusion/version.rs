@@ -31,20 +31,20 @@ use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 use loomir_transforms::access::Class;
 use loomir_transforms::access::base::Base;
 use loomir_transforms::affine::operation::Predicate;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 use loomir_transforms::assumption::Assumption;
 use loomir_transforms::legality::ApprovedPlan;
-use loomir_transforms::tree::nest::Nest;
+use loomir_transforms::tree::access_summary::AccessSummary;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
-use super::computed::{binary, compare, is_computable, number};
+use super::expander::{binary, compare, is_computable, number};
 use super::rewire::Plan;
 use super::summary::Summaries;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
+use crate::cfg::constants::Constants;
 use crate::cfg::effects::is_speculatable;
 use crate::cfg::guards::Guard;
-use crate::cfg::hub::Constants;
 
 /// Most operations that a guard is computed of between the loops.
 const MAX_MOVED: usize = 16;
@@ -66,8 +66,8 @@ pub(super) struct Test {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Bytes {
     of: Value,
-    from: Form,
-    to: Form,
+    from: AffineForm,
+    to: AffineForm,
 }
 
 /// The blocks between two loops of which either may be guarded: from the exit of the first to the preheader of the second, as if both ran. Nothing if something else leads there.
@@ -109,7 +109,7 @@ impl Test {
         [first, second]: [&Candidate; 2],
         between: &[Block],
         assumed: &[Assumption],
-        [own, others]: [&Nest; 2],
+        [own, others]: [&AccessSummary; 2],
         depth: u32,
     ) -> Option<Test> {
         let mut test = Test::default();
@@ -220,7 +220,7 @@ impl Bytes {
         let subscripts = class.subscripts.as_ref().filter(|_| class.origin == Some(of))?;
         let [Some(offset)] = &subscripts[..] else { return None };
         let from = extreme(offset, class, depth, false)?;
-        let to = extreme(offset, class, depth, true)?.plus(&Form::constant(1), 1)?;
+        let to = extreme(offset, class, depth, true)?.plus(&AffineForm::constant(1), 1)?;
         Some(Bytes { of, from, to })
     }
 
@@ -255,7 +255,7 @@ fn may_be_compared(function: &Body, data_layout: &DataLayout, pointers: [Value; 
 const WIDE: u32 = 128;
 
 /// The least or the greatest number that a form over the levels of a class is, at the most, as one without levels.
-fn extreme(form: &Form, class: &Class, depth: u32, greatest: bool) -> Option<Form> {
+fn extreme(form: &AffineForm, class: &Class, depth: u32, greatest: bool) -> Option<AffineForm> {
     let mut form = form.clone();
     for level in (depth..class.domain.levels).rev() {
         let factor = form.coefficient_of_level(level);
@@ -263,7 +263,7 @@ fn extreme(form: &Form, class: &Class, depth: u32, greatest: bool) -> Option<For
             continue;
         }
         let goes_up = (factor > 0) == greatest;
-        let own = Form::level(level);
+        let own = AffineForm::level(level);
         let bounds = class.domain.constraints.iter().filter_map(|constraint| {
             let side = constraint.coefficient_of_level(level);
             let bound = match (goes_up, side) {
@@ -275,8 +275,8 @@ fn extreme(form: &Form, class: &Class, depth: u32, greatest: bool) -> Option<For
                 (level..class.domain.levels).all(|inner| bound.coefficient_of_level(inner) == 0)
             })
         });
-        let least = (!goes_up).then(|| Form::constant(0));
-        let bounds: Vec<Form> = bounds.filter(is_plain).collect();
+        let least = (!goes_up).then(|| AffineForm::constant(0));
+        let bounds: Vec<AffineForm> = bounds.filter(is_plain).collect();
         let constant = bounds.iter().find(|bound| bound.as_constant().is_some());
         let bound = constant.or(bounds.first()).cloned().or(least)?;
         form = form.plus(&own, factor.checked_neg()?)?.plus(&bound, factor)?;
@@ -286,7 +286,7 @@ fn extreme(form: &Form, class: &Class, depth: u32, greatest: bool) -> Option<For
 }
 
 /// Whether a form is a sum of levels and numbers known before.
-fn is_plain(form: &Form) -> bool {
+fn is_plain(form: &AffineForm) -> bool {
     form.all_atoms(&|atom| matches!(atom, Atom::Param(_) | Atom::Level(_)))
 }
 

@@ -300,7 +300,7 @@ impl ScalarEvolution<'_> {
         self.expr_type(argument)?;
         let of = header.of;
         if self.is_an_iteration_behind(argument, header) {
-            return self.delayed(header);
+            return self.shifted(header);
         }
         let addends = self.addends(argument, header.next)?;
         let width = self.expr_type(argument)?.width();
@@ -367,7 +367,7 @@ impl ScalarEvolution<'_> {
 
     /// What was the expression of what comes back an iteration before, if that is true of the start
     /// too.
-    fn delayed(&mut self, header: &HeaderArgument) -> Option<ExprId> {
+    fn shifted(&mut self, header: &HeaderArgument) -> Option<ExprId> {
         let next = self.operand_expr(header.next);
         let Expr::AddRec(of, operands) = self.pool.get(next) else { return None };
         let [first, step] = **operands else { return None };

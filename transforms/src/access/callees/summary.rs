@@ -8,7 +8,7 @@ use loomir_ir::{Body, Diagnostic, Loc, Name, Value};
 use crate::access::base::{Base, Bases};
 use crate::access::class::{Class, Domain};
 use crate::access::structure::MAX_DEPTH;
-use crate::affine::{Atom, Form, Forms};
+use crate::affine::{AffineForm, Atom, Forms};
 
 /// Most classes of a function. One with more touches whole objects, of which it may touch as many.
 pub const MAX_CLASSES: usize = 64;
@@ -49,9 +49,9 @@ pub enum Reason {
 pub(in crate::access) struct Touched {
     object: Object,
     /// As in a [`Class`].
-    sizes: Vec<Form>,
+    sizes: Vec<AffineForm>,
     /// As in a [`Class`], of the object itself.
-    subscripts: Option<Vec<Option<Form>>>,
+    subscripts: Option<Vec<Option<AffineForm>>>,
     writes: bool,
     /// Levels are those of loops in the function.
     domain: Domain,
@@ -132,7 +132,7 @@ impl Touched {
         if object == Object::Exit {
             return Some(Touched::anywhere(object, false));
         }
-        let is_known = |form: &Form| {
+        let is_known = |form: &AffineForm| {
             form.all_atoms(&|atom| match atom {
                 Atom::Param(value) => arguments.contains_key(value),
                 _ => true,
@@ -142,7 +142,7 @@ impl Touched {
         if *levels > MAX_DEPTH {
             return Some(Touched::anywhere(object, class.writes));
         }
-        let kept: Vec<Form> =
+        let kept: Vec<AffineForm> =
             constraints.iter().filter(|form| is_known(form)).take(MAX_CONSTRAINTS).cloned().collect();
         let exact = *exact && kept.len() == constraints.len();
         let names_object = match object {
@@ -183,19 +183,20 @@ impl Touched {
         };
         let forms = &mut *call.forms;
         let operands = &call.operands;
-        let mut instance = |form: &Form| {
+        let mut instance = |form: &AffineForm| {
             let mut used = Vec::new();
-            let form = form.instantiate(&mut |level| Some(Form::level(depth + level)), &mut |value| {
-                let operand = operands[*arguments.get(&value)?];
-                let form = forms.of(operand)?;
-                used.push(Some(form.clone()));
-                Some(form)
-            })?;
+            let form =
+                form.instantiate(&mut |level| Some(AffineForm::level(depth + level)), &mut |value| {
+                    let operand = operands[*arguments.get(&value)?];
+                    let form = forms.of(operand)?;
+                    used.push(Some(form.clone()));
+                    Some(form)
+                })?;
             let is_followed = used.is_empty() || forms.follows(&form, &used);
             is_followed.then_some(form)
         };
-        let sizes: Option<Vec<Form>> = self.sizes.iter().map(&mut instance).collect();
-        let is_fixed = |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+        let sizes: Option<Vec<AffineForm>> = self.sizes.iter().map(&mut instance).collect();
+        let is_fixed = |form: &AffineForm| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
         let sizes = sizes.filter(|sizes| is_one && sizes.iter().all(is_fixed));
         let subscripts = match (&sizes, &self.subscripts) {
             (Some(_), Some(all)) => {

@@ -18,13 +18,13 @@ use super::directions::{Known, Range, Row, Unknown};
 use super::{Order, Question, Relation};
 use crate::affine::facts::Facts;
 use crate::affine::system::Side;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
 /// True if there are certainly no two instances as asked.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let Some((level, distance)) = question.order.iter().find_map(apart) else { return false };
     // What is shared is one iteration.
-    if level < question.frame.depth {
+    if level < question.loop_context.depth {
         return false;
     }
     let Some(mut known) = Known::of(question) else { return true };
@@ -39,7 +39,7 @@ pub(super) fn never(question: &Question<'_>) -> bool {
 /// The level in which the first instance is later, and by how much at least.
 fn apart(relation: &Relation<'_>) -> Option<(u32, i128)> {
     let Relation { first, is: Order::Greater, second } = relation else { return None };
-    let level = |form: &Form| match form.terms() {
+    let level = |form: &AffineForm| match form.terms() {
         [(Atom::Level(level), 1)] => Some(*level),
         _ => None,
     };
@@ -52,12 +52,12 @@ fn apart(relation: &Relation<'_>) -> Option<(u32, i128)> {
 /// step of the other's.
 fn difference<'f>(
     question: &Question<'f>,
-    x: &'f Form,
-    y: &'f Form,
+    x: &'f AffineForm,
+    y: &'f AffineForm,
     level: u32,
     side: Side,
 ) -> Option<(Row<'f>, i128)> {
-    let depth = question.frame.depth;
+    let depth = question.loop_context.depth;
     let [mut own, mut other] = [Row::of(x, Side::First, depth)?, Row::of(y, Side::Second, depth)?];
     let (first, second) = (Unknown::First(level), Unknown::Second(level));
     let (moved, step_of, from, to) = match side {
@@ -80,7 +80,7 @@ fn is_apart<'f>(
 ) -> bool {
     for (unknown, _) in &row.terms {
         if let Unknown::Parameter(atom) = unknown {
-            known.narrow(*unknown, range(&question.frame.facts, atom));
+            known.narrow(*unknown, range(&question.loop_context.facts, atom));
         }
     }
     let Some(on) = step.checked_mul(distance).and_then(|grown| row.constant.checked_add(grown)) else {

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use super::{Order, Question, Relation};
 use crate::affine::system::Side;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 
 /// An unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,7 +52,7 @@ pub(super) struct Known<'f> {
 
 /// True if there are certainly no two instances as asked.
 pub(super) fn never(question: &Question<'_>) -> bool {
-    let depth = question.frame.depth;
+    let depth = question.loop_context.depth;
     let Some(mut known) = Known::of(question) else { return true };
     let difference = |first, second, sign, distance, is_zero| {
         let row = Row::of(first, Side::First, depth)?.plus(&Row::of(second, Side::Second, depth)?, -1)?;
@@ -76,12 +76,13 @@ pub(super) fn never(question: &Question<'_>) -> bool {
 /// True if a subscript says that two instances are so many iterations of one loop apart, always the
 /// same, and an order that they are not. This is the strong SIV test, and allocates nothing.
 pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
-    let is_wrong = |(x, y): &(&Form, &Form)| {
-        let (level, coefficient) = only_own_level(x, y, question.frame.depth)?;
+    let is_wrong = |(x, y): &(&AffineForm, &AffineForm)| {
+        let (level, coefficient) = only_own_level(x, y, question.loop_context.depth)?;
         let apart = y.constant_part().checked_sub(x.constant_part())?;
         let (distance, rest) = (apart.checked_div(coefficient)?, apart.checked_rem(coefficient)?);
         let is_kept = |one: &Relation<'_>| {
-            let is_level = |form: &Form| matches!(form.terms(), [(Atom::Level(own), 1)] if *own == level);
+            let is_level =
+                |form: &AffineForm| matches!(form.terms(), [(Atom::Level(own), 1)] if *own == level);
             let wanted = one.second.constant_part().checked_sub(one.first.constant_part());
             let known = wanted.filter(|_| is_level(one.first) && is_level(one.second));
             known.is_none_or(|wanted| match one.is {
@@ -97,7 +98,7 @@ pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
 
 /// The one level from `depth` on in two forms that are alike but for a number, and its coefficient.
 /// `None` if they have a quotient.
-fn only_own_level(x: &Form, y: &Form, depth: u32) -> Option<(u32, i64)> {
+fn only_own_level(x: &AffineForm, y: &AffineForm, depth: u32) -> Option<(u32, i64)> {
     let mut found = None;
     for (atom, coefficient) in x.terms() {
         match atom {
@@ -112,7 +113,7 @@ fn only_own_level(x: &Form, y: &Form, depth: u32) -> Option<(u32, i64)> {
 
 impl<'f> Row<'f> {
     /// A form over the levels of one instance. `None` if it has a quotient.
-    pub(super) fn of(form: &'f Form, side: Side, shared: u32) -> Option<Row<'f>> {
+    pub(super) fn of(form: &'f AffineForm, side: Side, shared: u32) -> Option<Row<'f>> {
         let term = |(atom, coefficient): &'f (Atom, i64)| {
             let unknown = match (atom, side) {
                 (Atom::Level(level), _) if *level < shared => Unknown::Shared(*level),
@@ -155,11 +156,11 @@ impl<'f> Known<'f> {
     /// all.
     pub(super) fn of(question: &Question<'f>) -> Option<Known<'f>> {
         let mut known = Known::default();
-        let around = question.frame.constraints.iter().chain(&question.first.domain.constraints);
+        let around = question.loop_context.constraints.iter().chain(&question.first.domain.constraints);
         let around = around.map(|form| (form, Side::First));
         let second = question.second.domain.constraints.iter().map(|form| (form, Side::Second));
         let mut rows =
-            around.chain(second).filter_map(|(form, side)| Row::of(form, side, question.frame.depth));
+            around.chain(second).filter_map(|(form, side)| Row::of(form, side, question.loop_context.depth));
         (!rows.any(|row| known.bound(&row))).then_some(known)
     }
 

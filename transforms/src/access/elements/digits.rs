@@ -17,7 +17,7 @@ use loomir_polyhedra::{Emptiness, Limits, Var};
 
 use super::Site;
 use crate::affine::system::{System, Unknowns};
-use crate::affine::{Atom, Form, fold_expr};
+use crate::affine::{AffineForm, Atom, fold_expr};
 
 /// Deepest nesting of products that is looked into.
 const MAX_NESTING: u32 = 8;
@@ -28,9 +28,9 @@ const LIMITS: Limits = Limits::steps(20_000);
 #[derive(Clone, Debug)]
 pub(super) struct Digits {
     /// The digits, the one of the highest place first. At least one.
-    pub(super) digits: Vec<Form>,
+    pub(super) digits: Vec<AffineForm>,
     /// The sizes of all places but the highest.
-    pub(super) sizes: Vec<Form>,
+    pub(super) sizes: Vec<AffineForm>,
 }
 
 impl Digits {
@@ -46,9 +46,9 @@ impl Digits {
     /// `known` is negative.
     pub(super) fn of_sum(
         site: &Site<'_, '_>,
-        mut sum: Vec<(i64, Form)>,
+        mut sum: Vec<(i64, AffineForm)>,
         sizes: &[i64],
-        known: &[Form],
+        known: &[AffineForm],
     ) -> Option<Digits> {
         let mut digits = Vec::new();
         for size in sizes.iter().rev() {
@@ -58,7 +58,7 @@ impl Digits {
         }
         digits.push(summed(&sum)?);
         digits.reverse();
-        Some(Digits { digits, sizes: sizes.iter().map(|size| Form::constant(*size)).collect() })
+        Some(Digits { digits, sizes: sizes.iter().map(|size| AffineForm::constant(*size)).collect() })
     }
 
     /// True if each digit but the first is at least 0 and below its size.
@@ -66,7 +66,7 @@ impl Digits {
         self.digits.iter().skip(1).zip(&self.sizes).all(|(digit, size)| site.is_below(digit, size, &[]))
     }
 
-    fn one(digit: Form) -> Digits {
+    fn one(digit: AffineForm) -> Digits {
         Digits { digits: vec![digit], sizes: Vec::new() }
     }
 
@@ -96,10 +96,10 @@ impl Digits {
     }
 
     /// Two places where there was one, whose size is the product of theirs.
-    fn split(&mut self, place: usize, higher: Form, lower: Form) {
+    fn split(&mut self, place: usize, higher: AffineForm, lower: AffineForm) {
         self.sizes[place] = higher;
         self.sizes.insert(place + 1, lower);
-        self.digits.insert(place + 1, Form::constant(0));
+        self.digits.insert(place + 1, AffineForm::constant(0));
     }
 
     /// The number times another one.
@@ -120,7 +120,7 @@ impl Digits {
         if let Some(factor) = constant(&other) {
             return self.times(factor);
         }
-        let is_size = |form: &Form| form.all_atoms(&|atom| matches!(atom, Atom::Param(_)));
+        let is_size = |form: &AffineForm| form.all_atoms(&|atom| matches!(atom, Atom::Param(_)));
         let size = |own: &Digits| single(own).filter(is_size);
         let (mut number, size) = match (size(&self), size(&other)) {
             (_, Some(size)) => (self, size),
@@ -128,58 +128,58 @@ impl Digits {
             (None, None) => return None,
         };
         number.sizes.push(size);
-        number.digits.push(Form::constant(0));
+        number.digits.push(AffineForm::constant(0));
         Some(number)
     }
 }
 
 /// What is left of a product of parameters without the factors of another one, if it has them and
 /// more.
-fn without_factors(product: &Form, factors: &Form) -> Option<Form> {
+fn without_factors(product: &AffineForm, factors: &AffineForm) -> Option<AffineForm> {
     let ([(all, 1)], 0) = (product.terms(), product.constant_part()) else { return None };
     let ([(some, 1)], 0) = (factors.terms(), factors.constant_part()) else { return None };
     let mut rest = all.factors()?.to_vec();
     for factor in some.factors()? {
         rest.swap_remove(rest.iter().position(|own| own == factor)?);
     }
-    let mut rest = rest.into_iter().map(|value| Form::atom(Atom::Param(value)));
+    let mut rest = rest.into_iter().map(|value| AffineForm::atom(Atom::Param(value)));
     let first = rest.next()?;
     rest.try_fold(first, |product, factor| product.product(&factor))
 }
 
 /// A sum of multiples as one form.
-pub(super) fn summed(sum: &[(i64, Form)]) -> Option<Form> {
-    sum.iter().try_fold(Form::constant(0), |sum, (factor, form)| sum.plus(form, *factor))
+pub(super) fn summed(sum: &[(i64, AffineForm)]) -> Option<AffineForm> {
+    sum.iter().try_fold(AffineForm::constant(0), |sum, (factor, form)| sum.plus(form, *factor))
 }
 
 /// A sum as `size · higher + digit` with a digit that is at least 0 and below the size. What is a
 /// multiple of the size is taken as that, so the sum is better not added up.
 fn divided(
     site: &Site<'_, '_>,
-    sum: &[(i64, Form)],
+    sum: &[(i64, AffineForm)],
     size: i64,
-    known: &[Form],
-) -> Option<(Vec<(i64, Form)>, Form)> {
+    known: &[AffineForm],
+) -> Option<(Vec<(i64, AffineForm)>, AffineForm)> {
     if size <= 0 {
         return None;
     }
     let (whole, rest): (Vec<_>, Vec<_>) = sum.iter().cloned().partition(|(factor, _)| factor % size == 0);
-    let mut higher: Vec<(i64, Form)> =
+    let mut higher: Vec<(i64, AffineForm)> =
         whole.into_iter().map(|(factor, form)| (factor / size, form)).collect();
     let rest = summed(&rest)?;
     let multiples = rest.terms().iter().filter(|(_, coefficient)| coefficient % size == 0);
-    let multiples = multiples.into_iter().try_fold(Form::constant(0), |sum, (atom, coefficient)| {
-        sum.plus(&Form::atom(atom.clone()), coefficient / size)
+    let multiples = multiples.into_iter().try_fold(AffineForm::constant(0), |sum, (atom, coefficient)| {
+        sum.plus(&AffineForm::atom(atom.clone()), coefficient / size)
     })?;
     let rest = rest.plus(&multiples.times(size)?, -1)?;
     higher.push((1, multiples));
     // A number below zero may be the distance to the next multiple, or from the last one.
     [0, 1].into_iter().find_map(|above| {
         let more = rest.constant_part().div_euclid(size).checked_add(above)?;
-        let digit = rest.plus(&Form::constant(more), size.checked_neg()?)?;
-        site.is_below(&digit, &Form::constant(size), known).then(|| {
+        let digit = rest.plus(&AffineForm::constant(more), size.checked_neg()?)?;
+        site.is_below(&digit, &AffineForm::constant(size), known).then(|| {
             let mut higher = higher.clone();
-            higher.push((1, Form::constant(more)));
+            higher.push((1, AffineForm::constant(more)));
             (higher, digit)
         })
     })
@@ -201,7 +201,7 @@ fn of_expr(
         |kind| match kind {
             AffineExprKind::Dim(dim) => known.get(dim as usize)?.clone(),
             AffineExprKind::Symbol(symbol) => known.get(dims + symbol as usize)?.clone(),
-            AffineExprKind::Constant(number) => Some(Digits::one(Form::constant(number))),
+            AffineExprKind::Constant(number) => Some(Digits::one(AffineForm::constant(number))),
             _ => None,
         },
         |kind, a: Digits, b: Digits| match kind {
@@ -216,13 +216,13 @@ fn of_expr(
 /// product, as long as there is fuel.
 fn of_value(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits> {
     let form = site.forms.of(value)?;
-    let mut sum = Digits::one(Form::constant(form.constant_part()));
+    let mut sum = Digits::one(AffineForm::constant(form.constant_part()));
     for (atom, coefficient) in form.terms() {
         let product = match atom {
             Atom::Param(product) if fuel > 0 => of_product(site, *product, fuel - 1),
             _ => None,
         };
-        let term = product.unwrap_or_else(|| Digits::one(Form::atom(atom.clone())));
+        let term = product.unwrap_or_else(|| Digits::one(AffineForm::atom(atom.clone())));
         sum = sum.plus(term.times(*coefficient)?)?;
     }
     Some(sum)
@@ -247,7 +247,7 @@ fn of_product(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits
 impl Site<'_, '_> {
     /// True if a form is at least 0 and below a size whenever the access happens; none of the forms
     /// `known` is negative either.
-    fn is_below(&self, form: &Form, size: &Form, known: &[Form]) -> bool {
+    fn is_below(&self, form: &AffineForm, size: &AffineForm, known: &[AffineForm]) -> bool {
         let levels = self.domain.levels;
         let around = || {
             let loops = self.around.iter().take(levels as usize).flatten();

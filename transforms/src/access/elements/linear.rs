@@ -15,7 +15,7 @@ use loomir_ir::{Body, DYNAMIC, Op, TypeKind, Value};
 
 use super::digits::{Digits, summed};
 use super::{Accesses, Elements, Site};
-use crate::affine::{Form, Forms};
+use crate::affine::{AffineForm, Forms};
 
 /// At an address.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     let shape = body.value_type(site.access.memref).shape(body.ctx()).unwrap_or_default();
     let mut inside = Vec::new();
     for (subscript, size) in subscripts.zip(shape).filter(|(_, size)| **size != DYNAMIC) {
-        inside.extend(Form::constant(size - 1).minus(&subscript));
+        inside.extend(AffineForm::constant(size - 1).minus(&subscript));
         inside.push(subscript);
     }
     let found = Digits::of_sum(site, address, sizes, &inside)?;
@@ -71,7 +71,7 @@ fn whole(body: &Body, memref: Value) -> Value {
 }
 
 /// How far from where the memory of `origin` begins an access is, a sum of multiples.
-fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, Form)>> {
+fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, AffineForm)>> {
     if !site.is_one(origin) {
         return None;
     }
@@ -90,12 +90,12 @@ fn source(body: &Body, view: Value) -> Option<Value> {
 }
 
 /// The address of the element of a memref whose subscripts are all 0.
-fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i64, Form)>> {
+fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i64, AffineForm)>> {
     let (mut sum, mut view) = (Vec::new(), memref);
     loop {
         let (_, offset) = body.value_type(view).strides_and_offset(body.ctx())?;
         if offset != DYNAMIC {
-            sum.push((offset, Form::constant(1)));
+            sum.push((offset, AffineForm::constant(1)));
             return Some(sum);
         }
         let (op, from) = (body.defining_op(view)?, source(body, view)?);
@@ -111,13 +111,13 @@ fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i
 }
 
 /// The offsets of a view, numbers and values together.
-fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<Form>>> {
+fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<AffineForm>>> {
     let view = body.op_ref(op);
     let numbers = view.attr("static_offsets")?.as_dense_ints(body.ctx())?;
     let mut values = view.operand_group("offsets").into_iter();
     let offset = |number: i64| match number {
         DYNAMIC => forms.of(values.next()?),
-        number => Some(Form::constant(number)),
+        number => Some(AffineForm::constant(number)),
     };
     Some(numbers.into_iter().map(offset).collect())
 }
@@ -125,9 +125,9 @@ fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<Form
 /// Adds each subscript times the stride of its dimension. `None` if one of them is not known.
 fn add_strides(
     body: &Body,
-    sum: &mut Vec<(i64, Form)>,
+    sum: &mut Vec<(i64, AffineForm)>,
     memref: Value,
-    subscripts: Vec<Option<Form>>,
+    subscripts: Vec<Option<AffineForm>>,
 ) -> Option<()> {
     let (strides, _) = body.value_type(memref).strides_and_offset(body.ctx())?;
     for (stride, subscript) in strides.into_iter().zip(subscripts) {

@@ -10,7 +10,7 @@
 use super::{COPIED, Placed, Search};
 use crate::fusion::Fusion;
 use crate::fusion::grouping::{GROUPS_TRIED, Name};
-use crate::fusion::line::Entry;
+use crate::fusion::schedule::Entry;
 
 /// The number of beginnings that are kept.
 const WIDTH: usize = 4;

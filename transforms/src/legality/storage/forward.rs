@@ -17,7 +17,7 @@ use loomir_ir::{Body, Op, Value};
 
 use super::{Forwarded, StorageJudge, Unneeded};
 use crate::access::base::Base;
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::flow::Flow;
 use crate::flow::timeline::{Access, AccessId, Timeline};
 
@@ -31,8 +31,8 @@ const MAX_BETWEEN: usize = 64;
 struct Element {
     base: Base,
     origin: Option<Value>,
-    sizes: Vec<Form>,
-    subscripts: Vec<Form>,
+    sizes: Vec<AffineForm>,
+    subscripts: Vec<AffineForm>,
 }
 
 impl Element {

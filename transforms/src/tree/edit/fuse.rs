@@ -12,8 +12,8 @@
 //! ```
 
 use super::range::counted;
-use crate::affine::Form;
-use crate::tree::green::{Forest, Green, Header, Mark, Node, Origin, Span};
+use crate::affine::AffineForm;
+use crate::tree::green::{Green, Header, Mark, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
 
 /// One of several loops that are fused.
@@ -24,7 +24,7 @@ pub(crate) struct Times {
     /// The first time.
     pub(crate) start: i64,
     /// Its times are below each of these over the scale, forms over the loops around.
-    pub(crate) ends: Vec<Form>,
+    pub(crate) ends: Vec<AffineForm>,
 }
 
 /// The times that all of several loops have.
@@ -34,7 +34,7 @@ pub(crate) struct Together {
     /// The first time.
     pub(crate) start: i64,
     /// The times are below each of these over the scale.
-    pub(crate) ends: Vec<Form>,
+    pub(crate) ends: Vec<AffineForm>,
     /// True if iterations may run in any order.
     pub(crate) parallel: bool,
 }
@@ -61,18 +61,18 @@ impl Parts {
 
 impl Together {
     /// Adds what `own` has before and behind the times of all to `parts`.
-    pub(crate) fn add_rest(&self, own: &Times, parts: &mut Parts, forest: &mut Forest) {
+    pub(crate) fn add_rest(&self, own: &Times, parts: &mut Parts, trees: &mut TreeStore) {
         if own.start < self.start {
             let mut upper = own.ends.clone();
             upper.push(self.first());
-            let lower = Form::constant(own.start.saturating_mul(self.scale));
-            parts.before.extend(self.part(own, vec![lower], upper, forest));
+            let lower = AffineForm::constant(own.start.saturating_mul(self.scale));
+            parts.before.extend(self.part(own, vec![lower], upper, trees));
         }
         // For each end of all: what is behind it, and before those that come earlier in the list.
         let mut upper = own.ends.clone();
         let mut after = Vec::new();
         for end in self.ends.iter().filter(|end| !own.ends.contains(end)) {
-            after.extend(self.part(own, vec![self.first(), end.clone()], upper.clone(), forest));
+            after.extend(self.part(own, vec![self.first(), end.clone()], upper.clone(), trees));
             upper.push(end.clone());
         }
         after.reverse();
@@ -85,19 +85,25 @@ impl Together {
     }
 
     /// The first time, times the scale.
-    fn first(&self) -> Form {
-        Form::constant(self.start.saturating_mul(self.scale))
+    fn first(&self) -> AffineForm {
+        AffineForm::constant(self.start.saturating_mul(self.scale))
     }
 
-    fn part(&self, own: &Times, lower: Vec<Form>, upper: Vec<Form>, forest: &mut Forest) -> Option<Green> {
+    fn part(
+        &self,
+        own: &Times,
+        lower: Vec<AffineForm>,
+        upper: Vec<AffineForm>,
+        trees: &mut TreeStore,
+    ) -> Option<Green> {
         let span = Span::range(self.scale, lower, upper);
         let origins = own.origins.clone();
         let header = Header { span, origins, parallel: self.parallel, mark: Some(Mark::Remainder) };
-        (!header.span.is_empty()).then(|| forest.make_loop(header, own.body))
+        (!header.span.is_empty()).then(|| trees.make_loop(header, own.body))
     }
 }
 
-impl Forest {
+impl TreeStore {
     /// Returns two loops as one, of which the second runs `shift` iterations later.
     ///
     /// Loops whose bounds are not known to the tree run the iterations of the first. `None` if one
@@ -115,9 +121,9 @@ impl Forest {
             return None;
         };
         let (a, b) = (self.header(a).clone(), self.header(b).clone());
-        let behind = self.delayed(behind, shift)?;
-        let delayed = b.origins.iter().map(|origin| origin.delayed(shift)).collect::<Option<Box<[_]>>>()?;
-        let origins = a.origins.iter().chain(&delayed).cloned().collect();
+        let behind = self.shifted(behind, shift)?;
+        let shifted = b.origins.iter().map(|origin| origin.shifted(shift)).collect::<Option<Box<[_]>>>()?;
+        let origins = a.origins.iter().chain(&shifted).cloned().collect();
         let joined = self.join(body, behind);
         let spans = (times(program, &a), times(program, &b));
         let (Some((scale, own)), Some((step, others))) = spans else {
@@ -127,9 +133,9 @@ impl Forest {
         };
         let later = shift.checked_mul(scale).filter(|later| scale == step && *later >= 0)?;
         let first = Times { origins: a.origins, body, start: own.0, ends: own.1 };
-        let ends = others.1.iter().map(|end| end.plus(&Form::constant(later), 1));
+        let ends = others.1.iter().map(|end| end.plus(&AffineForm::constant(later), 1));
         let start = others.0.checked_add(shift)?;
-        let second = Times { origins: delayed, body: behind, start, ends: ends.collect::<Option<_>>()? };
+        let second = Times { origins: shifted, body: behind, start, ends: ends.collect::<Option<_>>()? };
         let mut ends = first.ends.clone();
         ends.extend(second.ends.iter().filter(|end| !first.ends.contains(end)).cloned());
         let start = first.start.max(second.start);
@@ -151,7 +157,7 @@ impl Forest {
 }
 
 /// The scale of a loop that begins at a number, and that number and the ends of its times.
-fn times(program: &Program, header: &Header) -> Option<(i64, (i64, Vec<Form>))> {
+fn times(program: &Program, header: &Header) -> Option<(i64, (i64, Vec<AffineForm>))> {
     let Span::Range { scale, lower, upper } = counted(program, header)?.span else { return None };
     let [lower] = &lower[..] else { return None };
     Some((scale, (lower.ceil_div(scale)?.as_constant()?, upper.to_vec())))

@@ -3,19 +3,19 @@
 use std::cmp::Ordering;
 
 use super::range::{counted, ends};
-use crate::affine::{Atom, Form};
-use crate::tree::green::{Forest, Green, Header, Node, Origin};
+use crate::affine::{AffineForm, Atom};
+use crate::tree::green::{Green, Header, Node, Origin, TreeStore};
 use crate::tree::program::Program;
 
-impl Forest {
+impl TreeStore {
     /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not
     /// one affine form each.
     pub(crate) fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let (first, last) = ends(&span)?;
-        let mirror = first.plus(&last, 1)?.raised(1)?.minus(&Form::level(0))?;
-        let with = |level: u32| Some(if level == 0 { mirror.clone() } else { Form::level(level) });
+        let mirror = first.plus(&last, 1)?.raised(1)?.minus(&AffineForm::level(0))?;
+        let with = |level: u32| Some(if level == 0 { mirror.clone() } else { AffineForm::level(level) });
         let body = self.substituted(body, &with)?;
         let origins = origins.iter().map(|origin| origin.mapped(&|form| form.substitute(&mut |l| with(l))));
         let origins = origins.collect::<Option<_>>()?;
@@ -30,7 +30,8 @@ impl Forest {
         let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
         let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
-        let outwards = |form: &Form| form.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)));
+        let outwards =
+            |form: &AffineForm| form.substitute(&mut |level| Some(AffineForm::level(level.checked_sub(1)?)));
         // What ran in any order inside of one iteration need not across all of them.
         let inner = Header {
             parallel: inner.parallel && outer.parallel,
@@ -42,7 +43,7 @@ impl Forest {
                 .collect::<Option<_>>()?,
             mark: None,
         };
-        let inwards = |level: u32| Some(Form::level(if level == 0 { 0 } else { level + 1 }));
+        let inwards = |level: u32| Some(AffineForm::level(if level == 0 { 0 } else { level + 1 }));
         let deeper = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| inwards(level)));
         let outer = Header {
             parallel: outer.parallel,
@@ -50,7 +51,7 @@ impl Forest {
             origins: outer.origins.iter().map(deeper).collect::<Option<_>>()?,
             mark: None,
         };
-        let swap = |level: u32| Some(Form::level(if level < 2 { 1 - level } else { level }));
+        let swap = |level: u32| Some(AffineForm::level(if level < 2 { 1 - level } else { level }));
         let body = self.substituted(body, &swap)?;
         let inside = self.make_loop(outer, body);
         let inside = self.sequence(&[inside]);
@@ -78,7 +79,7 @@ impl Forest {
 
     /// Returns the perfect nest `tree` with its loops in another order: for each, from the outside,
     /// the number that it had. `None` if these are not all numbers below the length, or two loops
-    /// cannot be [interchanged](Forest::interchanged).
+    /// cannot be [interchanged](TreeStore::interchanged).
     pub(crate) fn permuted(&mut self, program: &Program, tree: Green, order: &[usize]) -> Option<Green> {
         let (outermost, others) = order.split_first()?;
         let tree = self.outermost(program, tree, *outermost)?;
@@ -103,15 +104,15 @@ impl Forest {
 /// one's variable; else that is 0, for what it is is not known there.
 fn without_outer(program: &Program, origin: &Origin) -> Option<Origin> {
     let space = &program.loop_info(origin.of).space;
-    let here = |form: &Form| form.substitute(&mut |level| origin.map.get(level as usize).cloned());
+    let here = |form: &AffineForm| form.substitute(&mut |level| origin.map.get(level as usize).cloned());
     let is_free =
-        |form: &Form| here(form).is_some_and(|form| form.all_atoms(&|atom| *atom != Atom::Level(1)));
+        |form: &AffineForm| here(form).is_some_and(|form| form.all_atoms(&|atom| *atom != Atom::Level(1)));
     if !space.variable.iter().chain(&space.domain.constraints).all(is_free) {
         return None;
     }
     let out = |level: u32| match level {
-        1 => Some(Form::constant(0)),
-        _ => Some(Form::level(level.saturating_sub(1))),
+        1 => Some(AffineForm::constant(0)),
+        _ => Some(AffineForm::level(level.saturating_sub(1))),
     };
     origin.mapped(&|form| form.substitute(&mut |level| out(level)))
 }

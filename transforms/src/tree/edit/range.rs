@@ -1,10 +1,10 @@
 //! Parts of loops: blocks of iterations, and the iterations before and from one on.
 
-use crate::affine::Form;
-use crate::tree::green::{Forest, Green, Header, Node, Origin, Span};
+use crate::affine::AffineForm;
+use crate::tree::green::{Green, Header, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
 
-impl Forest {
+impl TreeStore {
     /// True if a loop runs what its first origin runs, whether its header says so or spells it out.
     pub(crate) fn runs_whole(&self, program: &Program, header: &Header) -> bool {
         let as_origin = || counted(program, &Header { span: Span::Whole, ..header.clone() });
@@ -26,33 +26,33 @@ impl Forest {
             return None;
         }
         // A block runs if its last iteration is not too early and its first not too late.
-        let last = Form::constant(block.checked_sub(scale)?);
+        let last = AffineForm::constant(block.checked_sub(scale)?);
         let begins = lower.iter().map(|form| form.minus(&last)).collect::<Option<Vec<_>>>()?;
         let blocks = Span::range(block, begins, upper.to_vec());
-        let begins_at_zero = lower.iter().filter_map(Form::as_constant).any(|least| least >= 0);
-        let inside = |form: &Form| form.raised(1)?.plus(&Form::level(0), block.checked_neg()?);
-        let mut low = vec![Form::constant(0)];
+        let begins_at_zero = lower.iter().filter_map(AffineForm::as_constant).any(|least| least >= 0);
+        let inside = |form: &AffineForm| form.raised(1)?.plus(&AffineForm::level(0), block.checked_neg()?);
+        let mut low = vec![AffineForm::constant(0)];
         for form in &lower {
             // No block begins before the first iteration.
             if !(begins_at_zero && form.as_constant() == Some(0)) {
                 low.push(inside(form)?);
             }
         }
-        let mut high = vec![Form::constant(block)];
+        let mut high = vec![AffineForm::constant(block)];
         for form in &upper {
             // A block that begins before a multiple of its size ends there or before.
             if form.as_constant().is_none_or(|end| end % block != 0) {
                 high.push(inside(form)?);
             }
         }
-        let leap = Form::default().plus(&Form::level(0), size)?;
+        let leap = AffineForm::default().plus(&AffineForm::level(0), size)?;
         let blockwise = |origin: &Origin| {
             origin.mapped(&|form| {
-                form.substitute(&mut |l| Some(if l == 0 { leap.clone() } else { Form::level(l) }))
+                form.substitute(&mut |l| Some(if l == 0 { leap.clone() } else { AffineForm::level(l) }))
             })
         };
-        let within = Form::level(0).plus(&Form::level(1), size)?;
-        let with = |level: u32| Some(if level == 0 { within.clone() } else { Form::level(level + 1) });
+        let within = AffineForm::level(0).plus(&AffineForm::level(1), size)?;
+        let with = |level: u32| Some(if level == 0 { within.clone() } else { AffineForm::level(level + 1) });
         let in_block = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| with(level)));
         let outer = origins.iter().map(blockwise).collect::<Option<_>>()?;
         let inner = origins.iter().map(in_block).collect::<Option<_>>()?;
@@ -77,8 +77,9 @@ impl Forest {
     ) -> Option<Vec<Green>> {
         let Node::Loop { header, .. } = self.get(tree) else { return None };
         let (begin, end) = ends(&counted(program, self.header(header))?.span)?;
-        let after =
-            |form: &Form, iterations: usize| form.plus(&Form::constant(1), iterations.try_into().ok()?);
+        let after = |form: &AffineForm, iterations: usize| {
+            form.plus(&AffineForm::constant(1), iterations.try_into().ok()?)
+        };
         let mut before = Vec::new();
         let mut main = tree;
         for number in 1..=first {
@@ -88,7 +89,8 @@ impl Forest {
         let mut behind = Vec::new();
         for number in 0..last {
             let number = number.try_into().ok()?;
-            let [rest, one] = self.range_split(program, main, &end.plus(&Form::constant(number), -1)?)?;
+            let [rest, one] =
+                self.range_split(program, main, &end.plus(&AffineForm::constant(number), -1)?)?;
             (main, _) = (rest, behind.push(one));
         }
         let all = before.into_iter().chain([main]).chain(behind.into_iter().rev());
@@ -102,12 +104,17 @@ impl Forest {
 
     /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around,
     /// the other one those from there on.
-    pub(crate) fn range_split(&mut self, program: &Program, tree: Green, at: &Form) -> Option<[Green; 2]> {
+    pub(crate) fn range_split(
+        &mut self,
+        program: &Program,
+        tree: Green,
+        at: &AffineForm,
+    ) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
         let at = at.times(scale)?;
-        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect();
+        let with = |forms: &[AffineForm]| forms.iter().chain([&at]).cloned().collect();
         let below = Span::range(scale, lower.to_vec(), with(&upper));
         let from = Span::range(scale, with(&lower), upper.to_vec());
         Some([below, from].map(|span| {
@@ -122,23 +129,23 @@ pub(crate) fn counted(program: &Program, header: &Header) -> Option<Header> {
     if header.span != Span::Whole {
         return Some(header.clone());
     }
-    let lead = header.origins.first().filter(|lead| lead.iteration() == Some(&Form::level(0)))?;
+    let lead = header.origins.first().filter(|lead| lead.iteration() == Some(&AffineForm::level(0)))?;
     let space = &program.loop_info(lead.of).space;
     if !space.is_counted() || !space.domain.exact {
         return None;
     }
-    let around = |form: &Form| {
+    let around = |form: &AffineForm| {
         let here = form.substitute(&mut |level| lead.map.get(level as usize).cloned())?;
-        here.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)))
+        here.substitute(&mut |level| Some(AffineForm::level(level.checked_sub(1)?)))
     };
     let upper = space.extents()?.iter().map(around).collect::<Option<_>>()?;
-    let span = Span::range(space.step?, vec![Form::constant(0)], upper);
+    let span = Span::range(space.step?, vec![AffineForm::constant(0)], upper);
     Some(Header { span, ..header.clone() })
 }
 
 /// The first and the last value of a variable, forms over the loops around, where each is one.
-pub(super) fn ends(span: &Span) -> Option<(Form, Form)> {
+pub(super) fn ends(span: &Span) -> Option<(AffineForm, AffineForm)> {
     let Span::Range { scale, lower, upper } = span else { return None };
     let ([lower], [upper]) = (&lower[..], &upper[..]) else { return None };
-    Some((lower.ceil_div(*scale)?, upper.ceil_div(*scale)?.plus(&Form::constant(1), -1)?))
+    Some((lower.ceil_div(*scale)?, upper.ceil_div(*scale)?.plus(&AffineForm::constant(1), -1)?))
 }

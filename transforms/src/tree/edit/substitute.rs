@@ -1,35 +1,46 @@
 //! Forms in the place of the loops around a tree.
 
-use crate::affine::Form;
-use crate::tree::green::{Forest, Green, Header, Node};
+use crate::affine::AffineForm;
+use crate::tree::green::{Green, Header, Node, TreeStore};
 
-impl Forest {
-    /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now
-    /// runs at `x + delay`.
-    pub fn delayed(&mut self, body: Green, delay: i64) -> Option<Green> {
-        if delay == 0 {
+impl TreeStore {
+    /// A body of a loop whose variable is replaced by itself minus `shift`: what ran at `x` now
+    /// runs at `x + shift`.
+    pub fn shifted(&mut self, body: Green, shift: i64) -> Option<Green> {
+        if shift == 0 {
             return Some(body);
         }
-        let earlier = Form::level(0).plus(&Form::constant(delay), -1)?;
-        self.substituted(body, &|level| Some(if level == 0 { earlier.clone() } else { Form::level(level) }))
+        let earlier = AffineForm::level(0).plus(&AffineForm::constant(shift), -1)?;
+        self.substituted(body, &|level| {
+            Some(if level == 0 { earlier.clone() } else { AffineForm::level(level) })
+        })
     }
 
     /// A tree with forms in the place of the levels around it, over what is around it then.
-    pub(crate) fn substituted(&mut self, tree: Green, with: &dyn Fn(u32) -> Option<Form>) -> Option<Green> {
+    pub(crate) fn substituted(
+        &mut self,
+        tree: Green,
+        with: &dyn Fn(u32) -> Option<AffineForm>,
+    ) -> Option<Green> {
         self.substitute(tree, 0, with)
     }
 
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised. `depth`
     /// loops of the tree are around.
-    fn substitute(&mut self, tree: Green, depth: u32, with: &dyn Fn(u32) -> Option<Form>) -> Option<Green> {
+    fn substitute(
+        &mut self,
+        tree: Green,
+        depth: u32,
+        with: &dyn Fn(u32) -> Option<AffineForm>,
+    ) -> Option<Green> {
         if self.free(tree) <= depth {
             return Some(tree);
         }
         let inside = |depth: u32| {
-            move |form: &Form| {
+            move |form: &AffineForm| {
                 form.substitute(&mut |level| match level.checked_sub(depth) {
                     Some(outer) => with(outer)?.raised(depth),
-                    None => Some(Form::level(level)),
+                    None => Some(AffineForm::level(level)),
                 })
             }
         };

@@ -18,7 +18,7 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "of two pieces only the first may have run first",
-                "if !is_one {\n                    «verdict = verdict.or(self.turned_around(b, a, means));»",
+                "if !is_one {\n                    «verdict = verdict.or(self.turned_around(b, a, oracle));»",
                 "();",
             ),
             Fault(
@@ -119,7 +119,7 @@ pub(super) const FAULTS: &[Place] = &[
                 "behind.in_any_order",
             ),
             Fault("a condition goes one way in all iterations", "Some((«map», others))\n", "&map[..0]"),
-            Fault("any two conditions are opposite", "== Unsaid::Condition(of, «!holds»))", "holds"),
+            Fault("any two conditions are opposite", "== OpaqueCondition::Condition(of, «!holds»))", "holds"),
         ],
     },
     Place {
@@ -173,7 +173,7 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "transforms/src/legality/whole.rs",
+        file: "transforms/src/legality/atomic_updates.rs",
         tests: &[FIXTURES, INSTANCES],
         faults: &[Fault(
             "what is left of a torn update may change places",
@@ -198,7 +198,7 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "transforms/src/legality/part.rs",
+        file: "transforms/src/legality/changed_region.rs",
         tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault("items that change places are not looked at", "(x < y) != (a.item < b.item)", "false"),
@@ -226,7 +226,7 @@ pub(super) const FAULTS: &[Place] = &[
             Fault("one iteration too many is not noticed", "runs.system.set.add_lt(broken, «0»);", "-1"),
             Fault(
                 "a statement of another part is not noticed",
-                "&[Form::constant(«-1»)], true, Witness::Repeated",
+                "&[AffineForm::constant(«-1»)], true, Witness::Repeated",
                 "0",
             ),
             Fault("any loops will do for a statement", "wanted == Some(own)", "wanted.is_some()"),
@@ -237,8 +237,8 @@ pub(super) const FAULTS: &[Place] = &[
         tests: &[FIXTURES],
         faults: &[Fault(
             "what runs in later iterations does not stand in the way",
-            "apart(first, second, &[], frame, means)",
-            "merged(first, second, 0, frame, means)",
+            "apart(first, second, &[], loop_context, oracle)",
+            "merged(first, second, 0, loop_context, oracle)",
         )],
     },
     Place {
@@ -258,7 +258,7 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "updates that change places keep their flags",
-                "let reordered = «self.reordered(forest, tree)»;",
+                "let reordered = «self.reordered(trees, tree)»;",
                 "Reordered::default()",
             ),
         ],

@@ -9,7 +9,7 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "a loop is read as one iteration shorter",
-                "push(&mut domain, «last.and_then(|f| f.plus(&Form::constant(1), -1))»);",
+                "push(&mut domain, «last.and_then(|f| f.plus(&AffineForm::constant(1), -1))»);",
                 "last.and_then(|f| f.plus(&Form::constant(2), -1))",
             ),
             Fault(

@@ -13,12 +13,12 @@ pub(super) const FAULTS: &[Place] = &[
         )],
     },
     Place {
-        file: "transforms/src/tree/nest.rs",
+        file: "transforms/src/tree/access_summary.rs",
         tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(
                 "a part of a loop is one iteration longer",
-                "let last = «absolute(form, depth).and_then(|f| f.plus(&Form::constant(1), -1))»;",
+                "let last = «absolute(form, depth).and_then(|f| f.plus(&AffineForm::constant(1), -1))»;",
                 "absolute(form, depth)",
             ),
             Fault(
@@ -35,7 +35,7 @@ pub(super) const FAULTS: &[Place] = &[
             Fault(
                 "a loop run backwards is one iteration off",
                 "let mirror = «first.plus(&last, 1)?»",
-                "first.plus(&last, 1)?.plus(&Form::constant(1), 1)?",
+                "first.plus(&last, 1)?.plus(&AffineForm::constant(1), 1)?",
             ),
             Fault(
                 "loops that were further in keep their number",
@@ -61,7 +61,7 @@ pub(super) const FAULTS: &[Place] = &[
             Fault(
                 "the second part of a loop begins one iteration late",
                 "let from = Span::range(scale, «with(&lower)», upper.to_vec());",
-                "with(&lower).iter().map(|form| form.plus(&Form::constant(scale), 1)).collect::<Option<Vec<_>>>()?",
+                "with(&lower).iter().map(|form| form.plus(&AffineForm::constant(scale), 1)).collect::<Option<Vec<_>>>()?",
             ),
             Fault("blocks begin one iteration late", "|form| «form.minus(&last)»", "Some(form.clone())"),
             Fault(
@@ -76,8 +76,8 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "the iterations of a block are said to be those of the first",
-                "let within = «Form::level(0).plus(&Form::level(1), size)?»;",
-                "Form::level(0)",
+                "let within = «AffineForm::level(0).plus(&AffineForm::level(1), size)?»;",
+                "AffineForm::level(0)",
             ),
             Fault(
                 "one first iteration less is peeled",
@@ -93,7 +93,7 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "transforms/src/fusion/segment.rs",
+        file: "transforms/src/fusion/versioned_region.rs",
         tests: &[FIXTURES],
         faults: &[Fault(
             "what changes places for what is assumed is in no version",
@@ -197,7 +197,7 @@ pub(super) const FAULTS: &[Place] = &[
         )],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/rest.rs",
+        file: "lowering/src/cfg/loop_fusion/remainder.rs",
         tests: &[GRAPHS],
         faults: &[
             Fault(
@@ -260,7 +260,7 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/finals.rs",
+        file: "lowering/src/cfg/loop_fusion/exit_values.rs",
         tests: &[GRAPHS],
         faults: &[Fault(
             "a counter ends with one more",
@@ -296,7 +296,7 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "the second loop runs as late as it did",
-                "level.plus(&Form::constant(«i64::from(late)»), 1)",
+                "level.plus(&AffineForm::constant(«i64::from(late)»), 1)",
                 "0",
             ),
             Fault(
@@ -307,12 +307,12 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/backwards.rs",
+        file: "lowering/src/cfg/loop_fusion/reverse.rs",
         tests: &[GRAPHS],
         faults: &[Fault(
             "the last value is that of one iteration more",
             "let way = «last.times(step)?»;",
-            "last.plus(&Form::constant(1), 1)?.times(step)?",
+            "last.plus(&AffineForm::constant(1), 1)?.times(step)?",
         )],
     },
     Place {
@@ -330,19 +330,19 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "the second of two fused loops runs one iteration later",
-                "forest.fused(program, item, second, «*shift»)?",
+                "trees.fused(program, item, second, «*shift»)?",
                 "*shift + 1",
             ),
             Fault("two loops are fused, and the second runs once more", "range.end += 1;", ";"),
-            Fault("a loop is distributed one item too late", "forest.distributed(item, «*at»)?", "*at + 1"),
+            Fault("a loop is distributed one item too late", "trees.distributed(item, «*at»)?", "*at + 1"),
             Fault(
                 "blocks have one iteration more",
-                "forest.strip_mined(program, item, «*size»)?",
+                "trees.strip_mined(program, item, «*size»)?",
                 "*size + 1",
             ),
             Fault(
                 "first and last iterations are mixed up",
-                "forest.peeled(program, item, «*first», *last)?",
+                "trees.peeled(program, item, «*first», *last)?",
                 "*last",
             ),
             Fault("an item moves behind the one it should stand before", "if «at < *to» {", "at > *to"),
@@ -366,17 +366,17 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "the second loop ends as if it did not run later",
-                "|end| «end.plus(&Form::constant(later), 1)»",
+                "|end| «end.plus(&AffineForm::constant(later), 1)»",
                 "Some(end.clone())",
             ),
             Fault(
                 "the iterations of the second loop are said to be the first's",
-                "|origin| «origin.delayed(shift)»",
+                "|origin| «origin.shifted(shift)»",
                 "Some(origin.clone())",
             ),
             Fault(
                 "the body of the second loop does not run later",
-                "let behind = «self.delayed(behind, shift)?»;",
+                "let behind = «self.shifted(behind, shift)?»;",
                 "behind",
             ),
         ],
@@ -387,7 +387,7 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "a body runs earlier instead of later",
-                "Form::level(0).plus(&Form::constant(delay), «-1»)?",
+                "AffineForm::level(0).plus(&AffineForm::constant(shift), «-1»)?",
                 "1",
             ),
             Fault(
@@ -475,12 +475,12 @@ pub(super) const FAULTS: &[Place] = &[
             Fault(
                 "the first iteration is that below the bound",
                 "rest.plus(&«absolute(form, depth)?.ceil_div(*scale)?», *step)",
-                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(*scale)?",
+                "absolute(form, depth)?.plus(&AffineForm::constant(-1), 1)?.ceil_div(*scale)?",
             ),
             Fault(
                 "one iteration too many is written",
                 "true => «rest.plus(&absolute(form, depth)?, 1)»,",
-                "rest.plus(&absolute(form, depth)?, 1)?.plus(&Form::constant(1), 1)",
+                "rest.plus(&absolute(form, depth)?, 1)?.plus(&AffineForm::constant(1), 1)",
             ),
             Fault("a loop over blocks has the step of the loop it was", "step: «*step»,", "1"),
             Fault(

@@ -5,22 +5,22 @@ use std::rc::Rc;
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op};
 
-use super::placed::Placed;
-use super::{Instance, Means, Verdict, Witness};
-use crate::access::Frame;
+use super::scheduled::ScheduledStatement;
+use super::{DependenceOracle, Instance, Verdict, Witness};
+use crate::access::LoopContext;
 use crate::access::base::Base;
-use crate::affine::{Atom, Form};
-use crate::tree::nest::LoopIteration;
-use crate::tree::{Forest, LoopId, Program, StatementId};
+use crate::affine::{AffineForm, Atom};
+use crate::tree::access_summary::LoopIteration;
+use crate::tree::{LoopId, Program, StatementId, TreeStore};
 
 /// Neighbours in a sequence of the tree, which are judged.
-pub(super) struct Part<'a> {
+pub(super) struct ChangedRegion<'a> {
     pub(super) body: &'a Body,
     pub(super) program: &'a Program,
-    pub(super) forest: &'a Forest,
-    pub(super) means: Means<'a>,
+    pub(super) trees: &'a TreeStore,
+    pub(super) oracle: DependenceOracle<'a>,
     /// Where they stand.
-    pub(super) frame: &'a Frame,
+    pub(super) loop_context: &'a LoopContext,
     /// Set if a loop is judged by itself.
     pub(super) alone: Option<Alone<'a>>,
     /// True if every pair of accesses is asked about.
@@ -38,22 +38,22 @@ pub(super) struct Alone<'a> {
     pub(super) handed_on: &'a HashSet<Op>,
 }
 
-impl<'a> Part<'a> {
-    /// The part where what `frame` says holds.
-    pub(super) fn within<'b>(&self, frame: &'b Frame) -> Part<'b>
+impl<'a> ChangedRegion<'a> {
+    /// The part where what `loop_context` says holds.
+    pub(super) fn within<'b>(&self, loop_context: &'b LoopContext) -> ChangedRegion<'b>
     where
         'a: 'b,
     {
-        Part { frame, places: self.places.clone(), ..*self }
+        ChangedRegion { loop_context, places: self.places.clone(), ..*self }
     }
 
     /// Returns the place that a leaf's item had in the program, if it is there as it was.
-    pub(super) fn place_of(&self, leaf: &Placed) -> Option<usize> {
+    pub(super) fn place_of(&self, leaf: &ScheduledStatement) -> Option<usize> {
         self.places[leaf.item as usize]
     }
 
     /// True if the order of two leaves may have changed.
-    pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
+    pub(super) fn is_moved(&self, a: &ScheduledStatement, b: &ScheduledStatement) -> bool {
         match (self.place_of(a), self.place_of(b)) {
             (Some(x), Some(y)) => (x < y) != (a.item < b.item),
             _ => true,
@@ -70,7 +70,7 @@ impl<'a> Part<'a> {
     pub(super) fn is_made_inside(&self, base: Base) -> bool {
         match base {
             Base::Allocation(value) => {
-                !self.program.is_known(&Form::atom(Atom::Param(value)), self.frame.depth)
+                !self.program.is_known(&AffineForm::atom(Atom::Param(value)), self.loop_context.depth)
             }
             _ => false,
         }
@@ -81,17 +81,21 @@ impl<'a> Part<'a> {
     pub(super) fn instance(
         &self,
         id: StatementId,
-        map: &[Form],
-        value: &dyn Fn(&Form) -> Option<i64>,
+        map: &[AffineForm],
+        value: &dyn Fn(&AffineForm) -> Option<i64>,
     ) -> Instance {
         let iteration: Vec<_> = LoopIteration::over(self.program, id, map).collect();
-        let own = &iteration[iteration.len().min(self.frame.depth as usize)..];
+        let own = &iteration[iteration.len().min(self.loop_context.depth as usize)..];
         Instance::at(self.program.statement(id).op(), own, value)
     }
 
     /// A fault that is certain if nothing was approximated.
     pub(super) fn at_fault(&self, witness: Witness, exact: bool) -> Verdict {
-        if exact && self.frame.exact { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
+        if exact && self.loop_context.exact {
+            Verdict::Illegal(witness)
+        } else {
+            Verdict::MayBeIllegal(witness)
+        }
     }
 
     /// The solver gave up on the iterations of a statement.

@@ -21,7 +21,7 @@
 //!
 //! What stands between the loops and is kept there runs behind the first iterations of the first loop, before it is decided whether that goes on.
 //!
-//! **Invariants.** Nothing is copied that stands between the loops: it has moved, or moves into one copy. Rests are no candidates: nothing is known of them.
+//! **Invariants.** Nothing is copied that stands between the loops: it has moved, or moves into one copy. Remainders are no candidates: nothing is known of them.
 //!
 //! **Cost.** Linear in the loops that are copied.
 //!
@@ -40,11 +40,11 @@ use super::rewire::split;
 use super::summary::Count;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, LOOP_ANNOTATION, Target, end_block, successor_operands, targets};
-use crate::cfg::hub::Constants;
+use crate::cfg::constants::Constants;
 
 /// Iterations without a partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Rests {
+pub(super) struct Remainders {
     /// How many iterations of the first loop run in front.
     pub(super) peeled: u32,
     /// Whether the first loop is known to run more often than that: if the number is not known, only that it runs at all.
@@ -64,20 +64,21 @@ pub(super) struct Decision {
     out: Vec<Value>,
 }
 
-impl Rests {
+impl Remainders {
     /// Those of two loops that run so often, with so many iterations of the first in front. Nothing if it has not that many, or if less than half of the second is left to run with it.
-    pub(super) fn of(first: Count, second: Count, peeled: u32) -> Option<Rests> {
+    pub(super) fn of(first: Count, second: Count, peeled: u32) -> Option<Remainders> {
         match (first, second) {
             (Count::Constant(first), Count::Constant(second)) => {
                 let first = first.checked_sub(u128::from(peeled))?;
                 let is_worth_it = peeled == 0 || first >= second / 2;
-                let rests = Rests { peeled, is_longer: true, behind: [first > second, first < second] };
-                is_worth_it.then_some(rests)
+                let remainders =
+                    Remainders { peeled, is_longer: true, behind: [first > second, first < second] };
+                is_worth_it.then_some(remainders)
             }
             _ if first == second => {
-                Some(Rests { peeled, is_longer: peeled == 0, behind: [false, peeled > 0] })
+                Some(Remainders { peeled, is_longer: peeled == 0, behind: [false, peeled > 0] })
             }
-            _ => Some(Rests { peeled, is_longer: peeled == 0, behind: [true; 2] }),
+            _ => Some(Remainders { peeled, is_longer: peeled == 0, behind: [true; 2] }),
         }
     }
 
@@ -120,12 +121,12 @@ pub(super) fn peel(
     function: &mut Body,
     analysis: &mut Analysis,
     of: &Candidate,
-    rests: &Rests,
+    remainders: &Remainders,
     motion: &Motion,
 ) -> Option<(Block, Vec<Decision>)> {
     let mut copies = Vec::new();
     let mut last = of.latch;
-    for _ in 0..rests.peeled {
+    for _ in 0..remainders.peeled {
         let copy = copy(function, analysis, of, last, true);
         last = *copy.blocks.last()?;
         copies.push(copy);
@@ -157,7 +158,7 @@ pub(super) fn peel(
         }
         analysis.branch_changed(function, *block);
     }
-    if !rests.is_longer {
+    if !remainders.is_longer {
         return Some((preheader, decisions));
     }
     // Nothing leads out: all of it is straight.
@@ -199,12 +200,12 @@ pub(super) fn copies(
     function: &mut Body,
     analysis: &mut Analysis,
     [first, second]: [&Candidate; 2],
-    rests: &Rests,
+    remainders: &Remainders,
 ) -> Copies {
     let after = second.latch;
     Copies([
-        rests.behind[0].then(|| copy(function, analysis, first, after, false)),
-        rests.behind[1].then(|| copy(function, analysis, second, after, false)),
+        remainders.behind[0].then(|| copy(function, analysis, first, after, false)),
+        remainders.behind[1].then(|| copy(function, analysis, second, after, false)),
     ])
 }
 

@@ -23,11 +23,11 @@ use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Trait, Value};
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 use loomir_transforms::legality::ApprovedPlan;
 
 use super::candidate::Candidate;
-use super::computed::{binary, is_computable, number, width};
+use super::expander::{binary, is_computable, number, width};
 use super::rewire::{Plan, split};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{set_successor_operands, successor_operands, targets};
@@ -38,7 +38,7 @@ pub(super) const MAX_OPS: usize = 512;
 const MAX_CONTROL: usize = 32;
 
 /// How a loop runs backwards.
-pub(super) struct Backwards {
+pub(super) struct Reversed {
     counters: Vec<Counter>,
 }
 
@@ -52,8 +52,8 @@ struct Counter {
     increment: Op,
     start: Value,
     /// What it starts with, and by how much the last value is greater.
-    first: Form,
-    way: Form,
+    first: AffineForm,
+    way: AffineForm,
     /// Whether the loop decides by it, so that it is no poison.
     is_tested: bool,
     /// Where it is used otherwise, and where what comes next is.
@@ -63,7 +63,7 @@ struct Counter {
 
 impl Counter {
     /// The first value and the last one.
-    fn ends(&self) -> Option<Form> {
+    fn ends(&self) -> Option<AffineForm> {
         self.first.times(2)?.plus(&self.way, 1)
     }
 
@@ -92,9 +92,14 @@ impl Counter {
     }
 }
 
-impl Backwards {
+impl Reversed {
     /// How a loop runs backwards whose last iteration has this number, as far as that is a question of values. Nothing if more than counters is handed on, or out.
-    pub(super) fn of(function: &Body, analysis: &Analysis, of: &Candidate, last: &Form) -> Option<Backwards> {
+    pub(super) fn of(
+        function: &Body,
+        analysis: &Analysis,
+        of: &Candidate,
+        last: &AffineForm,
+    ) -> Option<Reversed> {
         if analysis.blocks_in(of.id).flat_map(|block| function.ops(block)).nth(MAX_OPS).is_some() {
             return None;
         }
@@ -128,8 +133,8 @@ impl Backwards {
                 continue;
             }
             let first = match integer(function, start) {
-                Some(number) => Form::constant(number),
-                None => Form::atom(Atom::Param(start)),
+                Some(number) => AffineForm::constant(number),
+                None => AffineForm::atom(Atom::Param(start)),
             };
             let way = last.times(step)?;
             let decides = function.defining_op(condition).filter(|op| function.is(*op, llvm::ICmpOp::DEF));
@@ -165,7 +170,7 @@ impl Backwards {
                 }
             }
         }
-        Some(Backwards { counters })
+        Some(Reversed { counters })
     }
 
     /// The values that have to be there in front of the loop.

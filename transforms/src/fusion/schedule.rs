@@ -6,9 +6,9 @@ use loomir_ir::{Body, Op};
 
 use super::footprint::Footprint;
 use super::group::Group;
-use crate::access::Frame;
-use crate::tree::nest::Nest;
-use crate::tree::{Forest, Green, If, Item, Node, Program};
+use crate::access::LoopContext;
+use crate::tree::access_summary::AccessSummary;
+use crate::tree::{Green, If, Item, Node, Program, TreeStore};
 
 /// What is no loop: which operations of the program it is, and its footprint once that was asked
 /// for.
@@ -23,9 +23,9 @@ pub(super) struct Passive {
 
 impl Passive {
     /// `None` if there is nothing in the item.
-    fn of(program: &Program, forest: &Forest, item: Item) -> Option<Passive> {
+    fn of(program: &Program, trees: &TreeStore, item: Item) -> Option<Passive> {
         let mut ops = Vec::new();
-        operations(program, forest, item, &mut ops);
+        operations(program, trees, item, &mut ops);
         let op = ops.pop()?;
         Some(Passive { op, others: ops, footprint: None })
     }
@@ -60,26 +60,26 @@ impl Entry {
     pub(super) fn of(
         ir: &Body,
         program: &Program,
-        forest: &Forest,
+        trees: &TreeStore,
         item: Item,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Entry> {
         match item {
             Item::If(conditional) => {
-                Some(Entry::If(conditional, Passive::of(program, forest, Item::If(conditional))?))
+                Some(Entry::If(conditional, Passive::of(program, trees, Item::If(conditional))?))
             }
-            Item::Other(green) => match Group::of(ir, program, forest, green, frame) {
+            Item::Other(green) => match Group::of(ir, program, trees, green, loop_context) {
                 Some(group) => Some(Entry::Group(Rc::new(group))),
-                None => Some(Entry::Statement(green, Passive::of(program, forest, Item::Other(green))?)),
+                None => Some(Entry::Statement(green, Passive::of(program, trees, Item::Other(green))?)),
             },
         }
     }
 
     /// The items it is, as they were.
-    pub(super) fn originals(&self, forest: &mut Forest) -> Vec<Green> {
+    pub(super) fn originals(&self, trees: &mut TreeStore) -> Vec<Green> {
         match self {
             Entry::Statement(item, _) => vec![*item],
-            Entry::If(conditional, _) => forest.guards(*conditional).collect(),
+            Entry::If(conditional, _) => trees.guards(*conditional).collect(),
             Entry::Group(group) => group.originals.clone(),
         }
     }
@@ -101,13 +101,19 @@ impl Entry {
     }
 
     /// Makes its footprint known. Linear in what is inside, once.
-    pub(super) fn summarise(&mut self, ir: &Body, program: &Program, forest: &mut Forest, frame: &Frame) {
+    pub(super) fn summarise(
+        &mut self,
+        ir: &Body,
+        program: &Program,
+        trees: &mut TreeStore,
+        loop_context: &LoopContext,
+    ) {
         let is_statement = matches!(self, Entry::Statement(..));
-        let items = if self.footprint().is_none() { self.originals(forest) } else { return };
+        let items = if self.footprint().is_none() { self.originals(trees) } else { return };
         let (Entry::Statement(_, passive) | Entry::If(_, passive)) = self else { return };
-        let mut nest = Nest::default();
+        let mut nest = AccessSummary::default();
         for item in items {
-            nest.merge(&Nest::of(program, forest, item, frame));
+            nest.merge(&AccessSummary::of(program, trees, item, loop_context));
         }
         // The other half of its update may be another entry, which goes another way.
         if is_statement {
@@ -119,36 +125,36 @@ impl Entry {
 }
 
 /// The operations of the program that an item is. Recurses once a versioned node.
-fn operations(program: &Program, forest: &Forest, item: Item, ops: &mut Vec<Op>) {
+fn operations(program: &Program, trees: &TreeStore, item: Item, ops: &mut Vec<Op>) {
     let green = match item {
         Item::If(If { of, .. }) => return ops.push(program.if_info(of).op),
         Item::Other(green) => green,
     };
-    match forest.get(green) {
+    match trees.get(green) {
         Node::Leaf { statement, .. } => ops.extend(&program.statement(statement).ops),
         Node::Loop { header, .. } => {
-            ops.extend(forest.header(header).origins.iter().map(|origin| program.loop_info(origin.of).op));
+            ops.extend(trees.header(header).origins.iter().map(|origin| program.loop_info(origin.of).op));
         }
         Node::Guard { of, .. } => ops.push(program.if_info(of).op),
         Node::Versioned { fast, fallback, .. } => {
-            for item in [fast, fallback].into_iter().flat_map(|sequence| forest.with_ifs(sequence)) {
-                operations(program, forest, item, ops);
+            for item in [fast, fallback].into_iter().flat_map(|sequence| trees.with_ifs(sequence)) {
+                operations(program, trees, item, ops);
             }
         }
         Node::Empty | Node::Sequence { .. } => {
-            for item in forest.with_ifs(green) {
-                operations(program, forest, item, ops);
+            for item in trees.with_ifs(green) {
+                operations(program, trees, item, ops);
             }
         }
     }
 }
 
 /// Makes `second`, a conditional, part of `first`, one of the same condition.
-pub(super) fn join_ifs(forest: &mut Forest, first: &mut Entry, second: Entry) {
+pub(super) fn join_ifs(trees: &mut TreeStore, first: &mut Entry, second: Entry) {
     let (Entry::If(first, passive), Entry::If(second, others)) = (first, second) else { return };
     for (own, other) in first.bodies.iter_mut().zip(second.bodies) {
         *own = match (*own, other) {
-            (Some(own), Some(other)) => Some(forest.join(own, other)),
+            (Some(own), Some(other)) => Some(trees.join(own, other)),
             (own, other) => own.or(other),
         };
     }

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use super::carried;
 use crate::access::{Class, Domain};
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
+use crate::tree::access_summary::{Risk, enter, guard, in_place};
 use crate::tree::levels::absolute;
-use crate::tree::nest::{Risk, enter, guard, in_place};
 use crate::tree::{
-    Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId,
+    Arm, AssumptionId, Green, Header, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId,
+    TreeStore,
 };
 use hashbrown::DefaultHashBuilder;
 use loomir_ir::{Body, Op, Value};
@@ -26,7 +27,7 @@ const MAX_EXPECTED: usize = 1 << 16;
 
 /// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration
 /// of all loops that are around both, the one listed first runs first.
-pub(crate) struct Placed {
+pub(crate) struct ScheduledStatement {
     pub(crate) statement: StatementId,
     /// The loops around, from those of the part inwards.
     pub(crate) loops: Rc<[Around]>,
@@ -34,14 +35,14 @@ pub(crate) struct Placed {
     pub(crate) domain: Arc<Domain>,
     /// What `domain` does not say: whether these run this iteration, of the loops around what
     /// decides it. If only the order is asked for, all conditions around instead.
-    pub(crate) unsaid: Vec<(Unsaid, Vec<Form>)>,
+    pub(crate) unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
     /// Which iteration of the statement runs, over levels.
-    pub(crate) map: Rc<[Form]>,
+    pub(crate) map: Rc<[AffineForm]>,
     /// What is known of that beyond `domain`, if the order is asked for.
-    pub(crate) within: Within,
+    pub(crate) within: NonAffineContext,
     /// What `domain` uses that is computed inside of the loops, and in which iteration, over those
     /// of the statement, if coverage is asked for.
-    pub(crate) computed: Vec<(Value, Vec<Form>)>,
+    pub(crate) computed: Vec<(Value, Vec<AffineForm>)>,
     /// What it touches.
     pub(crate) classes: Vec<(Class, Op)>,
     /// A hash of the domain, the map and what else is known of when it runs, if the order is asked
@@ -66,17 +67,17 @@ pub(crate) struct Around {
 
 /// What is known of when a leaf runs by numbers that are computed inside of the loops.
 #[derive(PartialEq, Eq, Hash, Default)]
-pub(crate) struct Within {
+pub(crate) struct NonAffineContext {
     /// In which iteration of the loops of the program, over levels.
-    pub(crate) iteration: Vec<Form>,
+    pub(crate) iteration: Vec<AffineForm>,
     /// Forms over levels that are not negative, each with how many of those loops are around what
     /// it uses: in equal iterations of these that is the same.
-    constraints: Vec<(usize, Form)>,
+    constraints: Vec<(usize, AffineForm)>,
 }
 
-impl Within {
+impl NonAffineContext {
     /// What uses only what is computed inside so many loops.
-    pub(crate) fn inside(&self, loops: usize) -> impl Iterator<Item = &Form> {
+    pub(crate) fn inside(&self, loops: usize) -> impl Iterator<Item = &AffineForm> {
         self.constraints.iter().filter(move |(depth, _)| *depth <= loops).map(|(_, form)| form)
     }
 }
@@ -84,14 +85,14 @@ impl Within {
 /// A constraint that uses what is computed inside of the loops, and the iteration in which that is.
 #[derive(Clone)]
 struct Pinned {
-    constraint: Form,
+    constraint: AffineForm,
     /// Over levels; nothing where it cannot be said.
-    iteration: Option<Vec<Form>>,
+    iteration: Option<Vec<AffineForm>>,
 }
 
 /// What decides whether something runs, and is not affine. Of those that are alike, the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Unsaid {
+pub(crate) enum OpaqueCondition {
     /// How often a loop of the program runs.
     Extent(LoopId),
     /// Whether the condition of an `if` of the program holds, or fails.
@@ -117,17 +118,17 @@ pub(crate) enum Purpose {
 pub(crate) fn leaves(
     ir: &Body,
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     items: &[Green],
     depth: u32,
     arm: Arm,
     purpose: Purpose,
-) -> Result<Vec<Placed>, Op> {
-    let expected = items.iter().map(|item| forest.leaves(*item) as usize).sum::<usize>();
+) -> Result<Vec<ScheduledStatement>, Op> {
+    let expected = items.iter().map(|item| trees.leaves(*item) as usize).sum::<usize>();
     let mut walk = Walk {
         ir,
         program,
-        forest,
+        trees,
         depth,
         arm,
         purpose,
@@ -158,7 +159,7 @@ pub(crate) fn leaves(
 struct Walk<'a> {
     ir: &'a Body,
     program: &'a Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     depth: u32,
     arm: Arm,
     loops: Vec<Around>,
@@ -166,7 +167,7 @@ struct Walk<'a> {
     /// The number of the sequence at hand.
     sequence: u32,
     next_sequence: u32,
-    unsaid: Vec<(Unsaid, Vec<Form>)>,
+    unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
     item: u32,
     version: Option<(u32, AssumptionId)>,
     next_version: u32,
@@ -175,15 +176,15 @@ struct Walk<'a> {
     pinned: Vec<Pinned>,
     /// The loops of the program that run in the loops of the tree around, and in which iteration,
     /// over levels.
-    running: Vec<(LoopId, Vec<Form>)>,
+    running: Vec<(LoopId, Vec<AffineForm>)>,
     /// The outermost header around that may be undefined.
     risk: Option<Risk>,
     /// The iteration of the last leaf, by its map and the levels around.
-    last_map: Option<(Map, u32, Rc<[Form]>)>,
+    last_map: Option<(Map, u32, Rc<[AffineForm]>)>,
     /// The digest of the last leaf, by its domain and iteration.
-    last_digest: Option<(Arc<Domain>, Rc<[Form]>, u64)>,
+    last_digest: Option<(Arc<Domain>, Rc<[AffineForm]>, u64)>,
     hashing: DefaultHashBuilder,
-    found: Vec<Placed>,
+    found: Vec<ScheduledStatement>,
 }
 
 impl Walk<'_> {
@@ -191,7 +192,7 @@ impl Walk<'_> {
     /// of the loops, if that is to be no parameter; and notes in which iteration it is computed.
     /// They are those of a loop or condition of the program which runs in the iteration `map`, over
     /// loops counted outwards, or else use what can be seen where they stand.
-    fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: Option<&[Form]>) {
+    fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: Option<&[AffineForm]>) {
         let (program, depth) = (self.program, self.depth);
         let new = inner.constraints.split_off(outer.constraints.len());
         for constraint in new {
@@ -217,7 +218,7 @@ impl Walk<'_> {
 
     /// The loop in each iteration of which all is known that a form uses; nothing if there is no
     /// such loop.
-    fn innermost(&self, form: &Form) -> Option<LoopId> {
+    fn innermost(&self, form: &AffineForm) -> Option<LoopId> {
         let program = self.program;
         let mut all = Vec::new();
         form.each_parameter(&mut |value| all.extend(program.loop_around(self.ir, value)));
@@ -227,21 +228,21 @@ impl Walk<'_> {
     }
 
     /// What is known here by what is computed in one iteration, the one that says most.
-    fn within(&self) -> Within {
+    fn within(&self) -> NonAffineContext {
         let iterations = || self.pinned.iter().filter_map(|pinned| pinned.iteration.as_ref());
         let Some(iteration) = iterations().max_by_key(|iteration| iteration.len()) else {
-            return Within::default();
+            return NonAffineContext::default();
         };
         let constraints = self.pinned.iter().filter_map(|pinned| {
             let own = pinned.iteration.as_ref().filter(|own| iteration.starts_with(own))?;
             Some((own.len(), pinned.constraint.clone()))
         });
-        Within { iteration: iteration.clone(), constraints: constraints.collect() }
+        NonAffineContext { iteration: iteration.clone(), constraints: constraints.collect() }
     }
 
     /// What the domain here uses that is computed inside of the loops, and in which iteration, over
     /// those of the statement of which `here` runs. Nothing if that is not known.
-    fn computed(&self, here: &[Form]) -> Option<Vec<(Value, Vec<Form>)>> {
+    fn computed(&self, here: &[AffineForm]) -> Option<Vec<(Value, Vec<AffineForm>)>> {
         // The levels of the tree as forms over those of the statement.
         let level = |level: u32| {
             let found = here.iter().zip(0..).find_map(|(form, own)| match form.terms() {
@@ -249,12 +250,12 @@ impl Walk<'_> {
                 _ => None,
             });
             let (form, sign, own) = found?;
-            Form::level(own).plus(&Form::constant(form.constant_part()), -1)?.times(sign)
+            AffineForm::level(own).plus(&AffineForm::constant(form.constant_part()), -1)?.times(sign)
         };
         let mut computed = Vec::new();
         for Pinned { constraint, iteration } in &self.pinned {
             let of_statement = iteration.as_ref()?.iter().map(|form| form.substitute(&mut |at| level(at)));
-            let of_statement: Vec<Form> = of_statement.collect::<Option<_>>()?;
+            let of_statement: Vec<AffineForm> = of_statement.collect::<Option<_>>()?;
             constraint.each_parameter(&mut |value| {
                 let of = self.program.loop_around(self.ir, value);
                 let around = of.map_or(0, |of| self.program.loop_info(of).depth as usize + 1);
@@ -283,12 +284,12 @@ impl Walk<'_> {
 
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
-        match self.forest.get(tree) {
+        match self.trees.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
-                let forest = self.forest;
+                let trees = self.trees;
                 let around = self.begin_sequence();
-                for item in forest.items(tree) {
+                for item in trees.items(tree) {
                     self.visit(item, domain)?;
                 }
                 self.sequence = around;
@@ -312,9 +313,9 @@ impl Walk<'_> {
     /// the program's loops.
     fn visit_loop(&mut self, header: HeaderId, body: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         let mut inner = Domain { exact: true, ..(**domain).clone() };
-        enter(self.program, self.forest, header, &mut inner, u32::MAX);
+        enter(self.program, self.trees, header, &mut inner, u32::MAX);
         let (unsaid, pinned, running) = (self.unsaid.len(), self.pinned.len(), self.running.len());
-        let Header { span, origins, parallel, .. } = self.forest.header(header);
+        let Header { span, origins, parallel, .. } = self.trees.header(header);
         let lead = origins.first().filter(|_| *span == Span::Whole);
         self.pin(&mut inner, domain, lead.map(|lead| &*lead.map));
         for origin in origins {
@@ -322,13 +323,13 @@ impl Walk<'_> {
             self.running.extend(map.map(|map| (origin.of, map)));
         }
         if !inner.exact && self.purpose != Purpose::Order {
-            let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
+            let extent = extent(self.ir, self.program, self.trees, header, inner.levels)?;
             self.unsaid.push(extent);
         }
         inner.exact &= domain.exact;
         self.loops.push(Around { number: self.next_loop, parallel: *parallel, sequence: self.sequence });
         self.next_loop += 1;
-        let risk = Risk::of_loop(self.program, self.forest, header, domain);
+        let risk = Risk::of_loop(self.program, self.trees, header, domain);
         self.within_header(risk, body, inner)?;
         self.loops.pop();
         self.running.truncate(running);
@@ -346,13 +347,13 @@ impl Walk<'_> {
         domain: &Arc<Domain>,
     ) -> Result<(), Op> {
         let mut inner = Domain { exact: true, ..(**domain).clone() };
-        guard(self.program, self.forest, (of, map), holds, &mut inner, u32::MAX);
+        guard(self.program, self.trees, (of, map), holds, &mut inner, u32::MAX);
         let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
-        self.pin(&mut inner, domain, Some(self.forest.map(map)));
+        self.pin(&mut inner, domain, Some(self.trees.map(map)));
         if !inner.exact || self.purpose == Purpose::Order {
-            let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
+            let condition = OpaqueCondition::Condition(self.program.if_info(of).alike, holds);
             let inside = self.program.decided_inside(self.ir, of) as usize;
-            let map = self.forest.map(map).iter().take(inside);
+            let map = self.trees.map(map).iter().take(inside);
             let map = map.map(|form| absolute(form, domain.levels));
             let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
             self.unsaid.push((condition, map));
@@ -365,9 +366,9 @@ impl Walk<'_> {
     }
 
     /// Returns the iteration of a statement that runs, over levels. Neighbours often share it.
-    fn here(&mut self, map: Map, levels: u32) -> Option<Rc<[Form]>> {
+    fn here(&mut self, map: Map, levels: u32) -> Option<Rc<[AffineForm]>> {
         if self.last_map.as_ref().is_none_or(|(own, of, _)| (*own, *of) != (map, levels)) {
-            let here = self.forest.map(map).iter().map(|form| absolute(form, levels));
+            let here = self.trees.map(map).iter().map(|form| absolute(form, levels));
             self.last_map = Some((map, levels, here.collect::<Option<_>>()?));
         }
         self.last_map.as_ref().map(|(_, _, here)| here.clone())
@@ -382,7 +383,7 @@ impl Walk<'_> {
     }
 
     /// Returns a hash of all that is known of when a leaf runs. Neighbours often share it.
-    fn digest(&mut self, domain: &Arc<Domain>, here: &Rc<[Form]>, within: &Within) -> u64 {
+    fn digest(&mut self, domain: &Arc<Domain>, here: &Rc<[AffineForm]>, within: &NonAffineContext) -> u64 {
         match &self.last_digest {
             Some((own, map, digest)) if Arc::ptr_eq(own, domain) && Rc::ptr_eq(map, here) => *digest,
             _ => {
@@ -397,7 +398,7 @@ impl Walk<'_> {
     fn place(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) -> Result<(), Op> {
         let op = self.program.statement(statement).op();
         let here = self.here(map, domain.levels).ok_or(op)?;
-        let map = self.forest.map(map);
+        let map = self.trees.map(map);
         let computed = match self.purpose {
             Purpose::CoverWithin => self.computed(&here).ok_or(op)?,
             Purpose::Order | Purpose::Cover => Vec::new(),
@@ -411,7 +412,7 @@ impl Walk<'_> {
         };
         let within = self.within();
         let digest = if classes.is_empty() { 0 } else { self.digest(domain, &here, &within) };
-        self.found.push(Placed {
+        self.found.push(ScheduledStatement {
             statement,
             loops: self.around(),
             domain: domain.clone(),
@@ -433,22 +434,22 @@ impl Walk<'_> {
 fn extent(
     ir: &Body,
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     header: HeaderId,
     levels: u32,
-) -> Result<(Unsaid, Vec<Form>), Op> {
-    let header = forest.header(header);
+) -> Result<(OpaqueCondition, Vec<AffineForm>), Op> {
+    let header = trees.header(header);
     let lead = header.origins.first().filter(|_| header.span == Span::Whole);
     let map = lead.and_then(|lead| lead.map.iter().map(|form| absolute(form, levels)).collect());
     match (lead, map) {
-        (Some(lead), Some(map)) => Ok((Unsaid::Extent(program.loop_info(lead.of).alike), map)),
+        (Some(lead), Some(map)) => Ok((OpaqueCondition::Extent(program.loop_info(lead.of).alike), map)),
         _ => Err(header.origins.first().map_or(ir.root(), |origin| program.loop_info(origin.of).op)),
     }
 }
 
-impl Placed {
+impl ScheduledStatement {
     /// True if all that is known of when it runs, but for its domain, is known of another leaf.
-    pub(super) fn runs_like(&self, other: &Placed) -> bool {
+    pub(super) fn runs_like(&self, other: &ScheduledStatement) -> bool {
         self.map == other.map && self.unsaid == other.unsaid && self.within == other.within
     }
 
@@ -462,17 +463,17 @@ impl Placed {
 }
 
 /// One access of a leaf.
-pub(super) type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
+pub(super) type Access<'p> = (&'p ScheduledStatement, usize, &'p (Class, Op));
 
 /// The loops of the tree around two leaves.
-pub(crate) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
+pub(crate) fn shared<'l>(a: &'l ScheduledStatement, b: &ScheduledStatement) -> &'l [Around] {
     let shared = a.loops.iter().zip(&*b.loops).take_while(|(x, y)| x == y).count();
     &a.loops[..shared]
 }
 
 /// True if the parts of a loop around two leaves of its anchor stand in one sequence. Then the
 /// first part hands its values on to the other.
-pub(super) fn is_handed_on(first: &Placed, second: &Placed) -> bool {
-    let sequence = |leaf: &Placed| leaf.loops.last().map(|around| around.sequence);
+pub(super) fn is_handed_on(first: &ScheduledStatement, second: &ScheduledStatement) -> bool {
+    let sequence = |leaf: &ScheduledStatement| leaf.loops.last().map(|around| around.sequence);
     sequence(first) == sequence(second)
 }

@@ -17,8 +17,8 @@
 use super::Fusion;
 use super::decision::{Conflict, Stuck};
 use super::footprint::Footprint;
-use super::line::Entry;
-use crate::access::Frame;
+use super::schedule::Entry;
+use crate::access::LoopContext;
 use crate::access::base::Bases;
 use crate::assumption::{self, Assumption};
 use crate::legality::{self, Verdict};
@@ -47,15 +47,15 @@ impl Fusion<'_> {
 
     /// Makes two entries neighbours. Loops are only moved before the first if there is no other
     /// way.
-    pub(super) fn clear_way(
+    pub(super) fn make_adjacent(
         &self,
         first: &Footprint,
         second: &Footprint,
         between: &[Entry],
-        frame: &Frame,
+        loop_context: &LoopContext,
         bases: &Bases<'_>,
     ) -> Result<Cleared, Box<Stuck>> {
-        let by = |hoists_loops| self.clear_way_by(hoists_loops, first, second, between, frame, bases);
+        let by = |hoists_loops| self.clear_way_by(hoists_loops, first, second, between, loop_context, bases);
         by(false).or_else(|stuck| {
             let has_loop = between.iter().any(|entry| matches!(entry, Entry::Group(_)));
             if has_loop { by(true) } else { Err(stuck) }
@@ -69,7 +69,7 @@ impl Fusion<'_> {
         first: &Footprint,
         second: &Footprint,
         between: &[Entry],
-        frame: &Frame,
+        loop_context: &LoopContext,
         bases: &Bases<'_>,
     ) -> Result<Cleared, Box<Stuck>> {
         let mut cleared = Cleared::default();
@@ -80,7 +80,7 @@ impl Fusion<'_> {
             let stuck = Stuck { op: entry.op(self.program), hoisting: None, passing: None };
             let Some(own) = entry.footprint() else { return Err(Box::new(stuck)) };
             let swap = |before: &Footprint, behind: &Footprint, pair: (usize, usize)| {
-                self.swap(before, behind, frame, bases).map(|assumed| (pair, assumed))
+                self.swap(before, behind, loop_context, bases).map(|assumed| (pair, assumed))
             };
             let hoist = || -> Result<Vec<_>, Option<Conflict>> {
                 if !hoists_loops && matches!(entry, Entry::Group(_)) {
@@ -124,13 +124,13 @@ impl Fusion<'_> {
         &self,
         before: &Footprint,
         behind: &Footprint,
-        frame: &Frame,
+        loop_context: &LoopContext,
         bases: &Bases<'_>,
     ) -> Result<Vec<Assumption>, Conflict> {
         if before.defines_for(behind) {
             return Err(Conflict::UsesResult);
         }
-        match legality::independent(&before.nest, &behind.nest, frame, &self.means(bases)) {
+        match legality::independent(&before.nest, &behind.nest, loop_context, &self.oracle(bases)) {
             Verdict::Legal { assumed } => Ok(assumed),
             verdict => Err(Conflict::Touches(verdict)),
         }

@@ -8,14 +8,14 @@ use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::{Body, Builder, Type, TypeKind, Value};
 use loomir_transforms::affine::operation::Predicate;
-use loomir_transforms::affine::{Atom, Form};
+use loomir_transforms::affine::{AffineForm, Atom};
 
 /// Most terms, and how great a factor may be: so sums of them have less than 128 bits.
 const MAX_TERMS: usize = 16;
 const MAX_FACTOR: u64 = 1 << 40;
 
 /// Whether a form can be computed in 128 bits.
-pub(super) fn is_computable(function: &Body, form: &Form) -> bool {
+pub(super) fn is_computable(function: &Body, form: &AffineForm) -> bool {
     let is_small = |value: Value| width(function, value).is_some_and(|width| width <= 64);
     let is_fit = |(atom, factor): &(Atom, i64)| match atom {
         Atom::Param(value) => is_small(*value) && factor.unsigned_abs() <= MAX_FACTOR,
@@ -33,7 +33,7 @@ pub(super) fn width(function: &Body, value: Value) -> Option<u32> {
 }
 
 /// A form that is [computable](is_computable) as a value of a width.
-pub(super) fn number(builder: &mut Builder<'_>, form: &Form, wanted: u32) -> Value {
+pub(super) fn number(builder: &mut Builder<'_>, form: &AffineForm, wanted: u32) -> Value {
     let ctx = builder.ctx();
     let ty = ctx.int_type(wanted);
     let constant = |builder: &mut Builder<'_>, number: i64| {

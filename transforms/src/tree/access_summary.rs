@@ -7,7 +7,7 @@
 //! outside, it is a parameter.
 //!
 //! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have
-//! [hulls](Nest::hulls), so that most questions about them are one.
+//! [hulls](AccessSummary::hulls), so that most questions about them are one.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use loomir_ir::{Op, Value};
 use smallvec::SmallVec;
 
 use super::levels::absolute;
-use super::{Forest, Green, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId};
+use super::{Green, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId, TreeStore};
 use crate::access::base::Base;
 use crate::access::objects::Objects;
-use crate::access::{Class, Domain, Frame};
+use crate::access::{Class, Domain, LoopContext};
 use crate::affine::surroundings::Surroundings;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
-use alike::{Hulls, MIN_CLASSES};
+use access_hull::{Hulls, MIN_CLASSES};
 
-mod alike;
+mod access_hull;
 
 /// A class with one operation of it, to show.
 #[derive(Clone, Debug)]
@@ -42,15 +42,15 @@ pub struct Representative {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopIteration {
     /// Its number, from 0 on.
-    pub number: Form,
+    pub number: AffineForm,
     /// The value of the loop's variable, where that is affine.
-    pub variable: Option<Form>,
+    pub variable: Option<AffineForm>,
 }
 
 impl LoopIteration {
     /// The iteration that a level counts, of a loop whose variable is not known.
     pub fn counted(level: u32) -> LoopIteration {
-        LoopIteration { number: Form::level(level), variable: None }
+        LoopIteration { number: AffineForm::level(level), variable: None }
     }
 
     /// Those of the loops of the program around a statement, from the outside, of which a leaf runs
@@ -58,26 +58,26 @@ impl LoopIteration {
     pub fn over(
         program: &Program,
         statement: StatementId,
-        map: &[Form],
+        map: &[AffineForm],
     ) -> impl Iterator<Item = LoopIteration> {
         let path = program.path(program.statement(statement).parent);
         path.into_iter().zip(map).map(|(of, number)| {
             let variable = program.loop_info(of).space.variable.as_ref();
-            let here = |form: &Form| form.substitute(&mut |level| map.get(level as usize).cloned());
+            let here = |form: &AffineForm| form.substitute(&mut |level| map.get(level as usize).cloned());
             LoopIteration { number: number.clone(), variable: variable.and_then(here) }
         })
     }
 
-    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<LoopIteration> {
+    fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<LoopIteration> {
         Some(LoopIteration { number: by(&self.number)?, variable: self.variable.as_ref().and_then(by) })
     }
 }
 
 /// The summary of a loop nest.
 #[derive(Clone, Debug, Default)]
-pub struct Nest {
+pub struct AccessSummary {
     /// Access classes in order of first appearance. Their domains constrain the nest's own levels;
-    /// those of the loops around it are in the [`Frame`].
+    /// those of the loops around it are in the [`LoopContext`].
     pub classes: Vec<Representative>,
     /// Their numbers by what they are.
     index: Lookup,
@@ -93,7 +93,7 @@ pub struct Nest {
     pub symbolic: bool,
 }
 
-impl Nest {
+impl AccessSummary {
     /// What the classes of an object are, in order of first appearance.
     pub fn of_base(&self, base: Base) -> impl Iterator<Item = &Representative> {
         self.by_base.get(&base).into_iter().flatten().map(|i| &self.classes[*i])
@@ -115,15 +115,24 @@ impl Nest {
         self.objects.near(base, self.by_base.contains_key(&base))
     }
 
-    /// Summarises `tree`, an item of a sequence that stands in `frame`.
-    pub fn of(program: &Program, forest: &Forest, tree: Green, frame: &Frame) -> Nest {
-        let mut scan = Scan { program, forest, depth: frame.depth, risk: None, nest: Nest::default() };
-        scan.visit(tree, &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }));
+    /// Summarises `tree`, an item of a sequence that stands in `loop_context`.
+    pub fn of(
+        program: &Program,
+        trees: &TreeStore,
+        tree: Green,
+        loop_context: &LoopContext,
+    ) -> AccessSummary {
+        let mut scan =
+            Scan { program, trees, depth: loop_context.depth, risk: None, nest: AccessSummary::default() };
+        scan.visit(
+            tree,
+            &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
+        );
         scan.nest
     }
 
-    /// Adds the classes of another nest that stands in the same frame.
-    pub fn merge(&mut self, other: &Nest) {
+    /// Adds the classes of another nest that stands in the same loop_context.
+    pub fn merge(&mut self, other: &AccessSummary) {
         for Representative { class, op, iteration } in &other.classes {
             if let Err(absent) = self.find(class) {
                 let representative =
@@ -135,25 +144,25 @@ impl Nest {
     }
 
     /// The nest with no access known as part of an update: for what may be half of one.
-    pub fn without_updates(self) -> Nest {
-        let mut plain = Nest { world: self.world, ..Nest::default() };
+    pub fn without_updates(self) -> AccessSummary {
+        let mut plain = AccessSummary { world: self.world, ..AccessSummary::default() };
         for Representative { class, op, iteration } in self.classes {
             plain.add(Representative { class: Class { update: None, ..class }, op, iteration });
         }
         plain
     }
 
-    /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a
+    /// The nest run later: `shift` later at its own level, which is level `depth`. `None` if a
     /// number leaves 64 bits.
-    pub fn delayed(&self, depth: u32, delay: i64) -> Option<Nest> {
-        self.renumbered(&|form| form.delayed(depth, delay))
+    pub fn shifted(&self, depth: u32, shift: i64) -> Option<AccessSummary> {
+        self.renumbered(&|form| form.shifted(depth, shift))
     }
 
     /// The nest without those iterations of its own level, which is level `depth`, that come before
     /// number `first`. `None` if a number leaves 64 bits.
-    pub fn since(&self, depth: u32, first: i64) -> Option<Nest> {
-        let is_run = Form::level(depth).minus(&Form::constant(first))?;
-        let mut since = Nest { world: self.world, ..Nest::default() };
+    pub fn since(&self, depth: u32, first: i64) -> Option<AccessSummary> {
+        let is_run = AffineForm::level(depth).minus(&AffineForm::constant(first))?;
+        let mut since = AccessSummary { world: self.world, ..AccessSummary::default() };
         for own in &self.classes {
             let mut class = own.class.clone();
             // What has no such level happens whenever it did.
@@ -170,26 +179,26 @@ impl Nest {
     /// The nest with the iterations of its own level, which is level `depth`, from the last to the
     /// first: the last has number `last`, a form over what is known outside. `None` if a number
     /// leaves 64 bits.
-    pub fn reversed(&self, depth: u32, last: &Form) -> Option<Nest> {
-        let mirrored = last.minus(&Form::level(depth))?;
-        let at = |level| if level == depth { mirrored.clone() } else { Form::level(level) };
+    pub fn reversed(&self, depth: u32, last: &AffineForm) -> Option<AccessSummary> {
+        let mirrored = last.minus(&AffineForm::level(depth))?;
+        let at = |level| if level == depth { mirrored.clone() } else { AffineForm::level(level) };
         self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
     }
 
     /// The nest with the loop at level `depth` and the one inside it in the other order; all
     /// accesses are in both. `None` if a number leaves 64 bits.
-    pub fn interchanged(&self, depth: u32) -> Option<Nest> {
+    pub fn interchanged(&self, depth: u32) -> Option<AccessSummary> {
         let other = |level| match level {
             _ if level == depth => depth + 1,
             _ if level == depth + 1 => depth,
             _ => level,
         };
-        self.renumbered(&|form| form.substitute(&mut |level| Some(Form::level(other(level)))))
+        self.renumbered(&|form| form.substitute(&mut |level| Some(AffineForm::level(other(level)))))
     }
 
     /// The nest with other numbers of iterations, in all that is said of them.
-    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Nest> {
-        let mut renumbered = Nest { world: self.world, ..Nest::default() };
+    fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<AccessSummary> {
+        let mut renumbered = AccessSummary { world: self.world, ..AccessSummary::default() };
         for Representative { class, op, iteration } in &self.classes {
             let class = class.renumbered(by)?;
             let iteration = iteration.iter().map(|own| own.renumbered(by)).collect::<Option<_>>()?;
@@ -229,32 +238,33 @@ impl Nest {
     }
 }
 
-impl Frame {
+impl LoopContext {
     /// Outside of all loops of the tree.
-    pub fn outside(surroundings: &Surroundings) -> Frame {
+    pub fn outside(surroundings: &Surroundings) -> LoopContext {
         let Surroundings { constraints, exact, facts } = surroundings.clone();
-        Frame { depth: 0, constraints, exact, variables: Vec::new(), facts }
+        LoopContext { depth: 0, constraints, exact, variables: Vec::new(), facts }
     }
 
-    /// The frame in which a loop of the program stands. Of conditionals around it nothing is said.
-    pub fn around(program: &Program, forest: &Forest, of: LoopId) -> Frame {
-        let mut frame = Frame::outside(&program.surroundings);
+    /// The loop_context in which a loop of the program stands. Of conditionals around it nothing is
+    /// said.
+    pub fn around(program: &Program, trees: &TreeStore, of: LoopId) -> LoopContext {
+        let mut loop_context = LoopContext::outside(&program.surroundings);
         for around in program.path(program.loop_info(of).parent) {
-            if let Node::Loop { header, .. } = forest.get(program.loop_info(around).green) {
-                frame = frame.inside(program, forest, header);
+            if let Node::Loop { header, .. } = trees.get(program.loop_info(around).green) {
+                loop_context = loop_context.inside(program, trees, header);
             }
         }
-        frame
+        loop_context
     }
 
-    /// The frame inside a loop that stands in this one.
-    pub fn inside(&self, program: &Program, forest: &Forest, header: HeaderId) -> Frame {
+    /// The loop_context inside a loop that stands in this one.
+    pub fn inside(&self, program: &Program, trees: &TreeStore, header: HeaderId) -> LoopContext {
         let mut domain = Domain { levels: self.depth, constraints: Vec::new(), exact: self.exact };
-        enter(program, forest, header, &mut domain, u32::MAX);
+        enter(program, trees, header, &mut domain, u32::MAX);
         let mut constraints = self.constraints.clone();
         constraints.append(&mut domain.constraints);
         let mut variables = self.variables.clone();
-        variables.push(forest.header(header).origins.first().and_then(|lead| {
+        variables.push(trees.header(header).origins.first().and_then(|lead| {
             let info = program.loop_info(lead.of);
             let variable = info.space.variable.as_ref()?;
             let form = variable.substitute(&mut |level| lead.map.get(level as usize).cloned())?;
@@ -263,46 +273,58 @@ impl Frame {
                 _ => None,
             }
         }));
-        Frame { depth: domain.levels, constraints, exact: domain.exact, variables, facts: self.facts.clone() }
+        LoopContext {
+            depth: domain.levels,
+            constraints,
+            exact: domain.exact,
+            variables,
+            facts: self.facts.clone(),
+        }
     }
 
-    /// The frame where none of these forms, over no levels, is negative either.
-    pub fn knowing(&self, forms: impl IntoIterator<Item = Form>) -> Frame {
-        let mut frame = self.clone();
+    /// The loop_context where none of these forms, over no levels, is negative either.
+    pub fn with_facts(&self, forms: impl IntoIterator<Item = AffineForm>) -> LoopContext {
+        let mut loop_context = self.clone();
         for form in forms {
-            if !frame.constraints.contains(&form) {
-                frame.constraints.push(form);
+            if !loop_context.constraints.contains(&form) {
+                loop_context.constraints.push(form);
             }
         }
-        frame
+        loop_context
     }
 
     /// True if a form over no levels is known to be zero.
-    pub fn is_zero(&self, form: &Form) -> bool {
+    pub fn is_zero(&self, form: &AffineForm) -> bool {
         let has_no_level = form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
         let opposite = form.times(-1).filter(|_| has_no_level);
         opposite.is_some_and(|opposite| [form, &opposite].iter().all(|own| self.constraints.contains(own)))
     }
 
-    /// The frame where an `if` of this one holds, or fails.
-    pub fn guarded(&self, program: &Program, forest: &Forest, (of, map): (IfId, Map), holds: bool) -> Frame {
+    /// The loop_context where an `if` of this one holds, or fails.
+    pub fn guarded(
+        &self,
+        program: &Program,
+        trees: &TreeStore,
+        (of, map): (IfId, Map),
+        holds: bool,
+    ) -> LoopContext {
         let constraints = self.constraints.clone();
         let mut domain = Domain { levels: self.depth, constraints, exact: self.exact };
-        guard(program, forest, (of, map), holds, &mut domain, u32::MAX);
-        Frame { constraints: domain.constraints, exact: domain.exact, ..self.clone() }
+        guard(program, trees, (of, map), holds, &mut domain, u32::MAX);
+        LoopContext { constraints: domain.constraints, exact: domain.exact, ..self.clone() }
     }
 }
 
 impl Class {
     /// True if there is a parameter in what is known of it.
     fn is_symbolic(&self) -> bool {
-        let is_number = |form: &Form| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
+        let is_number = |form: &AffineForm| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
         let subscripts = self.subscripts.iter().flatten().flatten();
         !subscripts.chain(&self.domain.constraints).all(is_number)
     }
 
     /// The class with other numbers of iterations.
-    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Class> {
+    fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Class> {
         let mut class = self.clone();
         for form in class.subscripts.iter_mut().flatten().flatten() {
             *form = by(form)?;
@@ -315,8 +337,8 @@ impl Class {
 
 /// True if a map to loops counted outwards leaves the levels what they are, in a place inside as
 /// many loops: most do.
-fn is_identity(map: &[Form], depth: u32) -> bool {
-    let stays = |(level, form): (u32, &Form)| match form.terms() {
+fn is_identity(map: &[AffineForm], depth: u32) -> bool {
+    let stays = |(level, form): (u32, &AffineForm)| match form.terms() {
         [(Atom::Level(index), 1)] => index + level + 1 == depth && form.constant_part() == 0,
         _ => false,
     };
@@ -325,14 +347,15 @@ fn is_identity(map: &[Form], depth: u32) -> bool {
 
 /// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed
 /// inside more than `known` loops nothing is known.
-pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Domain, known: u32) {
+pub fn enter(program: &Program, trees: &TreeStore, header: HeaderId, domain: &mut Domain, known: u32) {
     let depth = domain.levels;
     domain.levels += 1;
-    let push = |domain: &mut Domain, form: Option<Form>| match form.filter(|f| program.is_known(f, known)) {
-        Some(form) => domain.constraints.push(form),
-        None => domain.exact = false,
-    };
-    let header = forest.header(header);
+    let push =
+        |domain: &mut Domain, form: Option<AffineForm>| match form.filter(|f| program.is_known(f, known)) {
+            Some(form) => domain.constraints.push(form),
+            None => domain.exact = false,
+        };
+    let header = trees.header(header);
     match &header.span {
         Span::Whole => {
             let Some(origin) = header.origins.first() else { return };
@@ -346,13 +369,13 @@ pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut 
             }
         }
         Span::Range { scale, lower, upper } => {
-            let variable = Form::level(depth).times(*scale);
+            let variable = AffineForm::level(depth).times(*scale);
             for form in lower {
                 let bound = absolute(form, depth);
                 push(domain, variable.as_ref().zip(bound).and_then(|(x, bound)| x.minus(&bound)));
             }
             for form in upper {
-                let last = absolute(form, depth).and_then(|f| f.plus(&Form::constant(1), -1));
+                let last = absolute(form, depth).and_then(|f| f.plus(&AffineForm::constant(1), -1));
                 push(domain, variable.as_ref().zip(last).and_then(|(x, last)| last.minus(x)));
             }
         }
@@ -362,7 +385,7 @@ pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut 
 /// Adds what is known where an `if` holds, or fails, to `domain`, as [`enter`] does.
 pub fn guard(
     program: &Program,
-    forest: &Forest,
+    trees: &TreeStore,
     (of, map): (IfId, Map),
     holds: bool,
     domain: &mut Domain,
@@ -370,7 +393,7 @@ pub fn guard(
 ) {
     let outcome = program.if_info(of).condition.outcome(holds);
     domain.exact &= outcome.exact;
-    let (map, depth) = (forest.map(map), domain.levels);
+    let (map, depth) = (trees.map(map), domain.levels);
     for constraint in &outcome.constraints {
         let form = program.is_known(constraint, known).then_some(constraint);
         match form.and_then(|f| f.substitute(&mut |level| absolute(map.get(level as usize)?, depth))) {
@@ -382,12 +405,12 @@ pub fn guard(
 
 struct Scan<'a> {
     program: &'a Program,
-    forest: &'a Forest,
+    trees: &'a TreeStore,
     /// The loops around the nest.
     depth: u32,
     /// The outermost header around that may be undefined.
     risk: Option<Risk>,
-    nest: Nest,
+    nest: AccessSummary,
 }
 
 /// A loop or `if` of a tree whose [header may be
@@ -401,8 +424,8 @@ pub struct Risk {
 
 impl Risk {
     /// The header of a loop that stands in this domain, if it may be undefined.
-    pub fn of_loop(program: &Program, forest: &Forest, id: HeaderId, domain: &Arc<Domain>) -> Option<Risk> {
-        let mut loops = forest.header(id).origins.iter().map(|origin| program.loop_info(origin.of));
+    pub fn of_loop(program: &Program, trees: &TreeStore, id: HeaderId, domain: &Arc<Domain>) -> Option<Risk> {
+        let mut loops = trees.header(id).origins.iter().map(|origin| program.loop_info(origin.of));
         let op = loops.find(|info| info.may_be_undefined)?.op;
         Some(Risk { op, domain: domain.clone() })
     }
@@ -426,23 +449,23 @@ impl Risk {
 impl Scan<'_> {
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) {
-        match self.forest.get(tree) {
+        match self.trees.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
-                let forest = self.forest;
-                for item in forest.items(tree) {
+                let trees = self.trees;
+                for item in trees.items(tree) {
                     self.visit(item, domain);
                 }
             }
             Node::Loop { header, body } => {
                 let mut inner = (**domain).clone();
-                enter(self.program, self.forest, header, &mut inner, self.depth);
-                let risk = Risk::of_loop(self.program, self.forest, header, domain);
+                enter(self.program, self.trees, header, &mut inner, self.depth);
+                let risk = Risk::of_loop(self.program, self.trees, header, domain);
                 self.within(risk, body, inner);
             }
             Node::Guard { of, map, holds, body } => {
                 let mut inner = (**domain).clone();
-                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
+                guard(self.program, self.trees, (of, map), holds, &mut inner, self.depth);
                 self.within(Risk::of_guard(self.program, of, domain), body, inner);
             }
             Node::Versioned { fast, fallback, .. } => {
@@ -464,13 +487,13 @@ impl Scan<'_> {
     fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) {
         let info = self.program.statement(statement);
         self.nest.world = self.nest.world.or(info.effects.world);
-        let (map, depth) = (self.forest.map(map), self.depth);
+        let (map, depth) = (self.trees.map(map), self.depth);
         let risk = self.risk.as_ref().map(|risk| risk.class(domain.levels));
         for (class, op) in in_place(self.program, statement, map, domain, depth).chain(risk) {
             if let Err(absent) = self.nest.find(&class) {
                 // A number that is too large is shown as none.
-                let here = |form: &Form| absolute(form, domain.levels).unwrap_or_default();
-                let here: Vec<Form> = map.iter().map(here).collect();
+                let here = |form: &AffineForm| absolute(form, domain.levels).unwrap_or_default();
+                let here: Vec<AffineForm> = map.iter().map(here).collect();
                 // Loops inside of the statement are counted.
                 let inside = (domain.levels..class.domain.levels).map(LoopIteration::counted);
                 let own = LoopIteration::over(self.program, statement, &here).skip(depth as usize);
@@ -486,7 +509,7 @@ impl Scan<'_> {
 pub fn in_place(
     program: &Program,
     statement: StatementId,
-    map: &[Form],
+    map: &[AffineForm],
     domain: &Arc<Domain>,
     known: u32,
 ) -> impl Iterator<Item = (Class, Op)> {
@@ -495,15 +518,16 @@ pub fn in_place(
     program.statement(statement).effects.classes.iter().map(move |(class, op)| {
         let mut level = |level: u32| match map.get(level as usize) {
             Some(form) => absolute(form, domain.levels),
-            None => Some(Form::level(domain.levels + (level - own))),
+            None => Some(AffineForm::level(domain.levels + (level - own))),
         };
-        let mut here = |form: &Form| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
-        let mut keep = |form: &Form| program.is_known(form, known).then(|| here(form)).flatten();
+        let mut here =
+            |form: &AffineForm| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
+        let mut keep = |form: &AffineForm| program.is_known(form, known).then(|| here(form)).flatten();
         let mut exact = domain.exact && class.domain.exact;
         // A view that is made anew names other elements each time.
         let is_one = |origin: Value| {
             class.base == Base::Allocation(origin)
-                || program.is_known(&Form::atom(Atom::Param(origin)), known)
+                || program.is_known(&AffineForm::atom(Atom::Param(origin)), known)
         };
         let is_grid = class.sizes.iter().all(|size| program.is_known(size, known));
         let named = class.subscripts.as_ref().filter(|_| is_grid && class.origin.is_none_or(is_one));
@@ -533,10 +557,10 @@ mod tests {
     use super::*;
 
     /// The nest `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one more loop.
-    fn nest(op: Op) -> Nest {
-        let [i, j] = [1, 2].map(Form::level);
+    fn nest(op: Op) -> AccessSummary {
+        let [i, j] = [1, 2].map(AffineForm::level);
         let subscript = i.plus(&i, 1).and_then(|form| form.plus(&j, 1));
-        let constraints = vec![i.clone(), Form::constant(9).minus(&i).unwrap(), i.minus(&j).unwrap()];
+        let constraints = vec![i.clone(), AffineForm::constant(9).minus(&i).unwrap(), i.minus(&j).unwrap()];
         let class = Class {
             base: Base::World,
             origin: None,
@@ -547,7 +571,7 @@ mod tests {
             domain: Arc::new(Domain { levels: 3, constraints, exact: true }),
         };
         let iteration = Arc::new([LoopIteration::counted(1), LoopIteration::counted(2)]);
-        let mut nest = Nest::default();
+        let mut nest = AccessSummary::default();
         nest.add(Representative { class, op, iteration });
         nest
     }
@@ -557,10 +581,10 @@ mod tests {
         let ctx = Context::new(Registry::new());
         let body = Body::new(&ctx, OperationState::new(&ctx, "test.store", Loc::UNKNOWN));
         let nest = nest(body.root());
-        let reversed = nest.reversed(1, &Form::constant(9)).unwrap();
+        let reversed = nest.reversed(1, &AffineForm::constant(9)).unwrap();
         let Representative { class, iteration, .. } = &reversed.classes[0];
-        let at = |form: &Form, i: i64, j: i64| {
-            let mut level = |level: u32| Some(Form::constant([0, i, j][level as usize]));
+        let at = |form: &AffineForm, i: i64, j: i64| {
+            let mut level = |level: u32| Some(AffineForm::constant([0, i, j][level as usize]));
             form.substitute(&mut level).and_then(|form| form.as_constant())
         };
         let subscript = class.subscripts.as_ref().unwrap()[0].as_ref().unwrap();
@@ -569,8 +593,8 @@ mod tests {
         // The inner loop runs up to the number that the iteration had.
         let values = class.domain.constraints.iter().map(|form| at(form, 2, 3).unwrap());
         assert_eq!(values.collect::<Vec<_>>(), [7, 2, 4]);
-        assert_eq!(iteration[0].number, Form::constant(9).minus(&Form::level(1)).unwrap());
-        let twice = reversed.reversed(1, &Form::constant(9)).unwrap();
+        assert_eq!(iteration[0].number, AffineForm::constant(9).minus(&AffineForm::level(1)).unwrap());
+        let twice = reversed.reversed(1, &AffineForm::constant(9)).unwrap();
         assert_eq!(twice.classes[0].class, nest.classes[0].class);
     }
 
@@ -580,13 +604,13 @@ mod tests {
         let body = Body::new(&ctx, OperationState::new(&ctx, "test.store", Loc::UNKNOWN));
         let nest = nest(body.root());
         let since = nest.since(1, 2).unwrap();
-        let runs = |nest: &Nest, i: i64| {
-            let mut level = |level: u32| Some(Form::constant([0, i, 0][level as usize]));
+        let runs = |nest: &AccessSummary, i: i64| {
+            let mut level = |level: u32| Some(AffineForm::constant([0, i, 0][level as usize]));
             let mut at =
-                |form: &Form| form.substitute(&mut level).and_then(|form| form.as_constant()).unwrap();
+                |form: &AffineForm| form.substitute(&mut level).and_then(|form| form.as_constant()).unwrap();
             nest.classes[0].class.domain.constraints.iter().all(|form| at(form) >= 0)
         };
-        let run = |nest: &Nest| (-1..11).filter(|i| runs(nest, *i)).collect::<Vec<_>>();
+        let run = |nest: &AccessSummary| (-1..11).filter(|i| runs(nest, *i)).collect::<Vec<_>>();
         assert_eq!(run(&nest), (0..10).collect::<Vec<_>>());
         assert_eq!(run(&since), (2..10).collect::<Vec<_>>());
         // There is no such level: it may happen at any time.

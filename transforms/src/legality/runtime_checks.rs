@@ -15,10 +15,10 @@
 
 use loomir_polyhedra::{Emptiness, Limits};
 
-use super::Means;
-use crate::access::{Frame, Question};
+use super::DependenceOracle;
+use crate::access::{LoopContext, Question};
 use crate::affine::system::System;
-use crate::affine::{Atom, Form};
+use crate::affine::{AffineForm, Atom};
 use crate::assumption::{Assumption, is_testable};
 use crate::tree::Program;
 
@@ -30,48 +30,49 @@ const LONG: [i64; 4] = [15, 7, 3, 1];
 
 /// What is tested before the trees of `program` so that there are no two instances as asked.
 /// Nothing if that is not known, or of no use.
-pub(super) fn avoiding(question: &Question<'_>, means: &Means<'_>) -> Option<Assumption> {
-    let program = means.tested_before?;
-    let mut left = means.dependence.necessary(question, &|atom| is_known_before(program, atom))?;
-    let frame = question.frame;
+pub(super) fn avoiding(question: &Question<'_>, oracle: &DependenceOracle<'_>) -> Option<Assumption> {
+    let program = oracle.tested_before?;
+    let mut left = oracle.dependence.necessary(question, &|atom| is_known_before(program, atom))?;
+    let loop_context = question.loop_context;
     // Those of many terms first: they are implied by others more often than these by them.
     left.sort_by_key(|form| std::cmp::Reverse(form.terms().len()));
     let mut at = 0;
     while at < left.len() {
         let fails = negated(&left[at])?;
         let others = left.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, form)| form);
-        let is_implied = is_never(frame, 0, &others.chain([&fails]).collect::<Vec<_>>(), means.limits);
+        let is_implied =
+            is_never(loop_context, 0, &others.chain([&fails]).collect::<Vec<_>>(), oracle.limits);
         if is_implied {
             left.remove(at);
         } else {
             at += 1;
         }
     }
-    let runs_long = |form: &Form| {
+    let runs_long = |form: &AffineForm| {
         [question.first, question.second].into_iter().all(|class| {
-            let constraints: Vec<&Form> = class.domain.constraints.iter().collect();
-            let levels: Vec<Form> = (0..class.domain.levels).map(Form::level).collect();
-            is_useful(frame, class.domain.levels, &constraints, &levels, &[form], means.limits)
+            let constraints: Vec<&AffineForm> = class.domain.constraints.iter().collect();
+            let levels: Vec<AffineForm> = (0..class.domain.levels).map(AffineForm::level).collect();
+            is_useful(loop_context, class.domain.levels, &constraints, &levels, &[form], oracle.limits)
         })
     };
     let alternatives = left.iter().filter_map(negated).filter(|form| is_simple(form) && runs_long(form));
-    let alternatives: Vec<Form> = alternatives.collect();
+    let alternatives: Vec<AffineForm> = alternatives.collect();
     let is_one = (1..=MAX_ALTERNATIVES).contains(&alternatives.len());
     is_one.then_some(Assumption::Natural(alternatives))
 }
 
 /// True if something is known before the trees of a program, and can be tested there.
 fn is_known_before(program: &Program, atom: &Atom) -> bool {
-    is_testable(atom) && program.is_known(&Form::atom(atom.clone()), 0)
+    is_testable(atom) && program.is_known(&AffineForm::atom(atom.clone()), 0)
 }
 
 /// That a form is zero, over parameters known before the trees of `program`, and that loops around
 /// which so many loops stand and that run `trips` iterations still may run long then. Nothing if
 /// that is not so.
 pub fn zero(
-    form: &Form,
-    trips: &[Form],
-    frame: &Frame,
+    form: &AffineForm,
+    trips: &[AffineForm],
+    loop_context: &LoopContext,
     program: &Program,
     limits: &Limits,
 ) -> Option<Assumption> {
@@ -80,13 +81,21 @@ pub fn zero(
     }
     let assumption = Assumption::zero(form)?;
     let facts = assumption.facts();
-    let behind_first: Option<Vec<Form>> = trips.iter().map(|trips| trips.minus(&Form::constant(1))).collect();
-    is_useful(frame, frame.depth, &[], &behind_first?, &facts.iter().collect::<Vec<_>>(), limits)
-        .then_some(assumption)
+    let behind_first: Option<Vec<AffineForm>> =
+        trips.iter().map(|trips| trips.minus(&AffineForm::constant(1))).collect();
+    is_useful(
+        loop_context,
+        loop_context.depth,
+        &[],
+        &behind_first?,
+        &facts.iter().collect::<Vec<_>>(),
+        limits,
+    )
+    .then_some(assumption)
 }
 
 /// True if a form is a sum of few times a value each: it has less than 128 bits then.
-fn is_simple(form: &Form) -> bool {
+fn is_simple(form: &AffineForm) -> bool {
     let is_small = |coefficient: i64| i32::try_from(coefficient).is_ok();
     form.terms().iter().all(|(atom, coefficient)| is_testable(atom) && is_small(*coefficient))
 }
@@ -94,34 +103,34 @@ fn is_simple(form: &Form) -> bool {
 /// True if what is assumed may hold where none of `constraints` is negative, and each of `counts`
 /// that may be great there may be so then, too.
 fn is_useful(
-    frame: &Frame,
+    loop_context: &LoopContext,
     levels: u32,
-    constraints: &[&Form],
-    counts: &[Form],
-    assumed: &[&Form],
+    constraints: &[&AffineForm],
+    counts: &[AffineForm],
+    assumed: &[&AffineForm],
     limits: &Limits,
 ) -> bool {
-    let may_be = |more: &[&Form]| {
-        let all: Vec<&Form> = constraints.iter().chain(more).copied().collect();
-        !is_never(frame, levels, &all, limits)
+    let may_be = |more: &[&AffineForm]| {
+        let all: Vec<&AffineForm> = constraints.iter().chain(more).copied().collect();
+        !is_never(loop_context, levels, &all, limits)
     };
-    let may_run_long = |count: &Form| {
-        let beyond = LONG.into_iter().filter_map(|least| count.plus(&Form::constant(least), -1));
+    let may_run_long = |count: &AffineForm| {
+        let beyond = LONG.into_iter().filter_map(|least| count.plus(&AffineForm::constant(least), -1));
         let greatest = beyond.into_iter().find(|beyond| may_be(&[beyond]));
         greatest.is_none_or(|beyond| may_be(&[assumed, &[&beyond]].concat()))
     };
     may_be(assumed) && counts.iter().all(may_run_long)
 }
 
-/// True if one of the forms, over at least the levels of the frame, is negative wherever the frame
-/// is entered.
-fn is_never(frame: &Frame, levels: u32, forms: &[&Form], limits: &Limits) -> bool {
-    let levels = levels.max(frame.depth);
-    let system = System::over(levels, frame.constraints.iter().chain(forms.iter().copied()));
-    matches!(system.is_empty(&frame.facts, limits), Emptiness::Empty)
+/// True if one of the forms, over at least the levels of the loop_context, is negative wherever the
+/// loop_context is entered.
+fn is_never(loop_context: &LoopContext, levels: u32, forms: &[&AffineForm], limits: &Limits) -> bool {
+    let levels = levels.max(loop_context.depth);
+    let system = System::over(levels, loop_context.constraints.iter().chain(forms.iter().copied()));
+    matches!(system.is_empty(&loop_context.facts, limits), Emptiness::Empty)
 }
 
 /// The form that is not negative where this one is.
-fn negated(form: &Form) -> Option<Form> {
-    form.times(-1)?.plus(&Form::constant(1), -1)
+fn negated(form: &AffineForm) -> Option<AffineForm> {
+    form.times(-1)?.plus(&AffineForm::constant(1), -1)
 }

@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 
 use super::Representative;
 use crate::access::{Class, Domain};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 
 /// Fewer classes of an object than this are asked one by one.
 pub(super) const MIN_CLASSES: usize = 8;
@@ -45,13 +45,13 @@ impl Hulls {
 /// Makes a domain hold another one's iterations, too: of constraints that differ by a number the
 /// weaker one is kept, others are dropped.
 fn widen(hull: &mut Arc<Domain>, other: &Domain) {
-    let weaker = |form: &Form| {
+    let weaker = |form: &AffineForm| {
         other.constraints.iter().find_map(|own| {
             let more = own.minus(form)?.as_constant()?;
             Some(if more > 0 { own.clone() } else { form.clone() })
         })
     };
-    let constraints: Vec<Form> = hull.constraints.iter().filter_map(weaker).collect();
+    let constraints: Vec<AffineForm> = hull.constraints.iter().filter_map(weaker).collect();
     if constraints != hull.constraints {
         *hull = Arc::new(Domain { levels: hull.levels, constraints, exact: false });
     }

@@ -27,11 +27,11 @@ use loomir_ir::{Body, Op, Trait, Value, ValueDef};
 
 use super::Fusion;
 use super::grouping::Grouping;
-use super::line::Entry;
-use crate::access::Frame;
+use super::schedule::Entry;
+use crate::access::LoopContext;
 use crate::access::base::AliasMode;
 use crate::assumption::{self, Assumption};
-use crate::tree::{Forest, Green, Item};
+use crate::tree::{Green, Item, TreeStore};
 
 /// Neighbours in a line that are in one version, if something is assumed of them.
 pub(super) struct Segment {
@@ -42,8 +42,8 @@ pub(super) struct Segment {
 
 impl Segment {
     /// A segment of one.
-    pub(super) fn alone(entry: Entry, forest: &mut Forest) -> Segment {
-        Segment { originals: entry.originals(forest), entries: vec![entry] }
+    pub(super) fn alone(entry: Entry, trees: &mut TreeStore) -> Segment {
+        Segment { originals: entry.originals(trees), entries: vec![entry] }
     }
 
     /// The operations that are in it, if there is more than one entry.
@@ -71,15 +71,16 @@ impl Fusion<'_> {
         &mut self,
         line: &Grouping,
         items: &[Item],
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> Option<Vec<Segment>> {
-        let is_versioned = self.alias == AliasMode::Version && frame.depth == 0 && self.inside.is_none();
+        let is_versioned =
+            self.alias == AliasMode::Version && loop_context.depth == 0 && self.inside.is_none();
         if line.swapped.is_empty() || !is_versioned {
-            let alone = |entry: &Entry| Segment::alone(entry.clone(), self.forest);
+            let alone = |entry: &Entry| Segment::alone(entry.clone(), self.trees);
             return Some(line.entries.iter().map(alone).collect());
         }
         let originals: Vec<Vec<Green>> =
-            self.entries(items, frame).iter().map(|entry| entry.originals(self.forest)).collect();
+            self.entries(items, loop_context).iter().map(|entry| entry.originals(self.trees)).collect();
         let ties = Ties::of(line, originals.len());
         let mut segments = Vec::new();
         let mut at = 0;
@@ -89,10 +90,10 @@ impl Fusion<'_> {
                 (at..).zip(line.entries[at..=end].iter().cloned()).collect();
             if end > at {
                 for (_, entry) in &mut entries {
-                    entry.summarise(self.body, self.program, self.forest, frame);
+                    entry.summarise(self.body, self.program, self.trees, loop_context);
                 }
-                let (kept, taken_out) = self.taken_out(entries, &ties, frame);
-                segments.extend(taken_out.into_iter().map(|entry| Segment::alone(entry, self.forest)));
+                let (kept, taken_out) = self.taken_out(entries, &ties, loop_context);
+                segments.extend(taken_out.into_iter().map(|entry| Segment::alone(entry, self.trees)));
                 entries = kept;
             }
             let inside: HashSet<usize> = entries.iter().map(|(at, _)| ties.group[*at]).collect();
@@ -100,7 +101,7 @@ impl Fusion<'_> {
             let originals = own.flat_map(|(_, originals)| originals).copied().collect();
             let entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
             segments.push(match <[Entry; 1]>::try_from(entries) {
-                Ok([entry]) => Segment::alone(entry, self.forest),
+                Ok([entry]) => Segment::alone(entry, self.trees),
                 Err(entries) => Segment { entries, originals },
             });
             at = end + 1;
@@ -121,13 +122,13 @@ impl Fusion<'_> {
         &self,
         entries: Vec<(usize, Entry)>,
         ties: &Ties,
-        frame: &Frame,
+        loop_context: &LoopContext,
     ) -> (Vec<(usize, Entry)>, Vec<Entry>) {
         let (mut kept, mut out): (Vec<(usize, Entry)>, Vec<Entry>) = (Vec::new(), Vec::new());
         for (at, entry) in entries {
             let may_go = |(_, before): &(usize, Entry)| {
                 let footprints = before.footprint().zip(entry.footprint());
-                let swap = footprints.map(|(before, own)| self.swap(before, own, frame, &self.sure));
+                let swap = footprints.map(|(before, own)| self.swap(before, own, loop_context, &self.sure));
                 matches!(swap, Some(Ok(_)))
             };
             if !ties.is_tied(at) && kept.iter().all(may_go) {

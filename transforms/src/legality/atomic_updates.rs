@@ -14,19 +14,19 @@
 use hashbrown::HashSet;
 use loomir_ir::Op;
 
+use super::changed_region::ChangedRegion;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
-use super::part::Part;
-use super::placed::{Placed, shared};
+use super::scheduled::{ScheduledStatement, shared};
 use crate::access::base::Overlap;
 use crate::access::updates::{MAX_BETWEEN, Update, updates_of};
 use crate::access::{Answer, Class, Order, Question, Relation};
-use crate::affine::Form;
+use crate::affine::AffineForm;
 use crate::assumption::{self, Assumption};
 
 /// Makes accesses like any others of what is no update any more. What has to be assumed for the
 /// others, and is not tested where they stand, is returned.
-pub(super) fn keep_whole(part: &Part<'_>, leaves: &mut [Placed]) -> Vec<Assumption> {
+pub(super) fn keep_whole(part: &ChangedRegion<'_>, leaves: &mut [ScheduledStatement]) -> Vec<Assumption> {
     let mut whole: HashSet<(usize, Op)> = HashSet::new();
     let mut assumed = Vec::new();
     for (place, leaf) in leaves.iter().enumerate() {
@@ -51,14 +51,14 @@ pub(super) fn keep_whole(part: &Part<'_>, leaves: &mut [Placed]) -> Vec<Assumpti
 /// The leaf with the load of an update, if that and the store, which is of this class, happen as a
 /// whole; and what is assumed for that.
 fn together(
-    part: &Part<'_>,
-    leaves: &[Placed],
+    part: &ChangedRegion<'_>,
+    leaves: &[ScheduledStatement],
     store: (usize, &Class),
     update: &Update,
 ) -> Option<(usize, Vec<Assumption>)> {
     let (place, class) = store;
     let writer = &leaves[place];
-    let has = |leaf: &Placed, op: Op| leaf.classes.iter().any(|(_, own)| *own == op);
+    let has = |leaf: &ScheduledStatement, op: Op| leaf.classes.iter().any(|(_, own)| *own == op);
     let mut assumed = Vec::new();
     // What is in one statement stays together.
     if has(writer, update.load) {
@@ -67,7 +67,7 @@ fn together(
     let mut before = (0..place).rev().take(MAX_BETWEEN);
     let at = before.find(|at| has(&leaves[*at], update.load))?;
     let reader = &leaves[at];
-    let version = |leaf: &Placed| leaf.version.map(|(number, _)| number);
+    let version = |leaf: &ScheduledStatement| leaf.version.map(|(number, _)| number);
     let is_in_place = version(reader) == version(writer)
         && reader.loops == writer.loops
         && reader.map == writer.map
@@ -80,7 +80,7 @@ fn together(
         for (other, op) in &leaf.classes {
             let intervenes = other.writes
                 && *op != update.store
-                && match part.means.overlap(other.base, class.base) {
+                && match part.oracle.overlap(other.base, class.base) {
                     None => false,
                     Some(Overlap::AssumedApart) => {
                         assume_apart(&mut assumed, other.base, class.base);
@@ -93,7 +93,7 @@ fn together(
             }
         }
     }
-    let tested = writer.version.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
+    let tested = writer.version.map_or(&[][..], |(_, id)| part.trees.assumptions(id));
     assumed.retain(|assumption| !tested.contains(assumption));
     Some((at, assumed))
 }
@@ -101,23 +101,23 @@ fn together(
 /// True if accesses of objects that overlap so may touch one element in one iteration of all loops
 /// around both.
 fn may_meet(
-    part: &Part<'_>,
-    (leaf, class): (&Placed, &Class),
-    (writer, store): (&Placed, &Class),
+    part: &ChangedRegion<'_>,
+    (leaf, class): (&ScheduledStatement, &Class),
+    (writer, store): (&ScheduledStatement, &Class),
     overlap: Overlap,
 ) -> bool {
-    let around = part.frame.depth + shared(leaf, writer).len() as u32;
-    let levels: Vec<Form> = (part.frame.depth..around).map(Form::level).collect();
+    let around = part.loop_context.depth + shared(leaf, writer).len() as u32;
+    let levels: Vec<AffineForm> = (part.loop_context.depth..around).map(AffineForm::level).collect();
     let relation = |level| Relation { first: level, is: Order::Equal, second: level };
     let order: Vec<Relation<'_>> = levels.iter().map(relation).collect();
-    let answer = part.means.dependence.meet(&Question {
+    let answer = part.oracle.dependence.meet(&Question {
         first: class,
         second: store,
-        frame: part.frame,
+        loop_context: part.loop_context,
         equal: &Meeting::of(class, store, overlap).pairs,
         order: &order,
         shown: &[],
-        limits: part.means.limits,
+        limits: part.oracle.limits,
     });
     !matches!(answer, Answer::Never)
 }
