@@ -1,36 +1,35 @@
-//! Affine normal form: an index value as a sum of multiples of loop variables, parameters, products
-//! of parameters and floored quotients.
+//! Affine normal form: an index value as a sum of multiples of induction variables, parameters,
+//! products of parameters and floored quotients.
 //!
-//! Forms are exact over ℤ. What an operation computes in fixed width becomes a form only where it
-//! provably does not wrap: its flags or the ranges of its operands ([`range`]) say so (`affine`
-//! maps do not wrap by definition), or what wrapped on the way is back in range at the end, as in
-//! `n - 1 + 1`. All else is *not affine*: a parameter, where it is computed outside, of which
-//! [`facts`] and [`classes`] say what they can; elsewhere whoever asks has to assume any value.
-//! Equal values usually have equal forms, and forms are compared and hashed structurally.
+//! Forms are exact over ℤ. A result of fixed width has a form only if it provably does not wrap.
+//! Its flags or the ranges of its operands ([`range`]) prove this (`affine` maps do not wrap by
+//! definition). Or intermediate wrapping is undone at the end, as in `n - 1 + 1`. Every other value
+//! is *not affine*. Outside of the loops it is a parameter, which [`facts`] and [`classes`]
+//! describe as far as possible. Inside, callers must assume any value. Equal values usually have
+//! equal forms, and forms are compared and hashed structurally.
 //!
-//! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a
-//! condition or a subscript has undefined behaviour if it is, so nothing said of such uses can be
-//! wrong.
+//! Poison: a form is the value unless the value is poison. Using poison as a bound, a condition or
+//! a subscript is undefined behaviour, so statements about such uses cannot be wrong.
 //!
 //! **Assumptions.**
 //! - `affine` arithmetic does not wrap by definition; arithmetic on words may, unless flags or
-//!   ranges say otherwise. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
+//!   ranges exclude it. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
 //!   `fixtures/fusion/symbolic.mlir`.
-//! - An `index` has 64 bits. A layout that says otherwise is not looked at here.
+//! - An `index` has 64 bits. A data layout with another width is ignored here.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`operation`] | the integer operations, whatever dialect they are written in |
+//! | [`operation`] | the integer operations, independent of dialects |
 //! | [`range`] | intervals of values |
 //! | [`condition`] | conditions as affine constraints |
 //! | [`facts`] | facts about parameters |
-//! | [`surroundings`] | facts that hold where a block stands |
+//! | [`surroundings`] | facts that hold at a block |
 //! | [`classes`] | keys of values that are not affine |
 //! | [`word`], [`rules`], [`saturation`] | equality of expressions over words, with `egg` |
 //! | [`system`] | forms as integer conjunctions |
 //! | [`closed_forms`] | the interface that chooses which values are followed |
 //!
-//! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
+//! Cost: each value of a body is visited once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
 //! and quotients nest at most [`MAX_NESTING`] deep, so no input makes forms large.
 
 use std::cmp::Ordering;
@@ -71,13 +70,13 @@ const MAX_FACTORS: usize = 4;
 /// Longest chain of operations followed from a value.
 const MAX_CHAIN: usize = 256;
 
-/// What a term of a form multiplies.
+/// The unknown in a term of a form.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Atom {
-    /// The variable of a loop around. Of what a program touches, and of its loops, levels count
-    /// inwards, 0 being the outermost loop; in maps and headers of the tree they count outwards, 0
-    /// being the innermost. [`absolute`](crate::tree::levels::absolute) goes from the second to the
-    /// first.
+    /// The induction variable of a surrounding loop. In the accesses and loops of a program, levels
+    /// count inwards; 0 is the outermost loop. In maps and headers of the tree they count outwards;
+    /// 0 is the innermost loop. [`absolute`](crate::tree::levels::absolute) converts the second to
+    /// the first.
     Level(u32),
     /// A value that does not change while the nest runs.
     Param(Value),
@@ -94,7 +93,7 @@ pub struct AffineForm {
     terms: Terms,
 }
 
-/// Most forms have two terms or fewer; those are no allocation.
+/// Most forms have two terms or fewer and need no allocation.
 type Terms = SmallVec<[(Atom, i64); 2]>;
 
 impl Clone for AffineForm {
@@ -248,8 +247,8 @@ impl AffineForm {
         AffineForm::default().plus(self, factor)
     }
 
-    /// `self · other`, if one of them is a number, or both are sums of parameters and products of
-    /// such.
+    /// Returns `self · other`, if one of them is a number, or both are sums of parameters and
+    /// products of parameters.
     pub fn product(&self, other: &AffineForm) -> Option<AffineForm> {
         match (self.as_constant(), other.as_constant()) {
             (_, Some(factor)) => return self.times(factor),
@@ -373,8 +372,8 @@ impl AffineForm {
         self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { AffineForm::level(own) }))
     }
 
-    /// The form with each level `by` higher: what it is inside so many more loops, where levels
-    /// count outwards.
+    /// Returns the form with each level `by` higher: the form inside so many more loops, where
+    /// levels count outwards.
     pub fn raised(&self, by: u32) -> Option<AffineForm> {
         self.substitute(&mut |level| Some(AffineForm::level(level + by)))
     }
@@ -385,7 +384,7 @@ impl AffineForm {
         self.terms.iter().find_map(of).unwrap_or(0)
     }
 
-    /// Calls `f` with each parameter, those inside products and quotients included.
+    /// Calls `f` with each parameter, including those inside products and quotients.
     pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
         self.each_unknown(&mut |atom| atom.factors().into_iter().flatten().for_each(|value| f(*value)));
     }
@@ -397,7 +396,8 @@ impl AffineForm {
         found
     }
 
-    /// Calls `f` with each parameter and each product of such, those inside quotients included.
+    /// Calls `f` with each parameter and each product of parameters, including those inside
+    /// quotients.
     pub fn each_unknown(&self, f: &mut dyn FnMut(&Atom)) {
         for (atom, _) in &self.terms {
             match atom {
@@ -408,8 +408,8 @@ impl AffineForm {
         }
     }
 
-    /// What the form is where levels and parameters have these values. `None` where one has none,
-    /// or a number leaves 64 bits.
+    /// Returns the value of the form for these values of levels and parameters. `None` if one has
+    /// no value, or a number exceeds 64 bits.
     pub fn evaluate(
         &self,
         level: &dyn Fn(u32) -> Option<i64>,
@@ -435,8 +435,8 @@ impl AffineForm {
         })
     }
 
-    /// True if every level and parameter satisfies `accept`, those inside products and quotients
-    /// included.
+    /// True if every level and parameter satisfies `accept`, including those inside products and
+    /// quotients.
     pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
         self.terms.iter().all(|(atom, _)| match atom {
             Atom::FloorDiv(inner, _) => inner.all_atoms(accept),
@@ -446,12 +446,11 @@ impl AffineForm {
     }
 }
 
-/// The forms of the values of a body, as seen from a block and from the loops in it that are
-/// entered.
+/// The forms of the values of a body, as seen from a block and from the entered loops in it.
 ///
-/// Loop variables that are [set](Forms::set) have the forms they are set to. Other values that are
-/// not affine in those are parameters if they are defined directly in the block, around it, or in
-/// the body of a loop that was [entered](Forms::enter); they have no form otherwise.
+/// Induction variables that are [set](Forms::set) have the forms they are set to. Other values that
+/// are not affine in these are parameters if they are defined directly in the block, around it, or
+/// in the body of a loop that was [entered](Forms::enter). Otherwise they have no form.
 pub struct Forms<'b> {
     body: &'b Body,
     followed: &'b dyn ClosedForms,
@@ -465,18 +464,18 @@ pub struct Forms<'b> {
     classes: Classes,
     /// The parameters there are forms with.
     named: Vec<Value>,
-    /// True if subscripts are told as sums though these are the same in all iterations: to whoever
-    /// asks from outside of the function the names of what it computes say nothing.
+    /// True if loop-invariant subscripts are spelled out as sums. A caller of the function does not
+    /// know the names of values computed inside it.
     spelled_out: bool,
 }
 
 impl<'b> Forms<'b> {
-    /// Forms seen from the nests that stand in `block`. Linear in its depth.
+    /// Returns forms seen from the nests in `block`. Linear in its depth.
     pub fn new(body: &'b Body, block: Block) -> Self {
         Forms::followed_by(body, block, &Polyhedral)
     }
 
-    /// The same, of which those are given out that are followed.
+    /// Returns the same forms, restricted to those that `followed` follows.
     pub fn followed_by(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> Self {
         let mut around = HashSet::new();
         let mut current = Some(block);
@@ -498,7 +497,7 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// From now on none of these forms is negative wherever anything is asked of.
+    /// Adds the assumption that none of these forms is negative.
     pub fn suppose(&mut self, constraints: &[AffineForm]) {
         // What was found out without them may have been less.
         self.memo.clear();
@@ -510,12 +509,12 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// From now on subscripts that are sums of parameters are told as such.
+    /// Spells out subscripts that are sums of parameters from now on.
     pub fn spell_out(&mut self) {
         self.spelled_out = true;
     }
 
-    /// Makes the values defined directly in `block` parameters: they are the same throughout one
+    /// Makes the values defined directly in `block` parameters: they are constant throughout one
     /// execution of it.
     pub fn enter(&mut self, block: Block) {
         self.around.insert(block);
@@ -531,7 +530,7 @@ impl<'b> Forms<'b> {
         self.form(value, MAX_CHAIN)
     }
 
-    /// The forms of the results of a map. `None` for those that are not affine.
+    /// Returns the forms of the results of a map. `None` for results that are not affine.
     pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<AffineForm>> {
         let ctx = self.body.ctx();
         let operands: SmallVec<[Option<AffineForm>; 2]> =
@@ -643,7 +642,7 @@ impl<'b> Forms<'b> {
                             _ if is_signed && form.is_multiple_of(divisor) => form.floor_div(divisor),
                             Binary::CeilDivS => form.ceil_div(divisor),
                             Binary::CeilDivU => form.ceil_div(divisor).filter(|_| rounds_down),
-                            // Rounding towards zero is rounding down for what is not negative.
+                            // For nonnegative numbers, rounding towards zero is rounding down.
                             _ => form.floor_div(divisor).filter(|_| rounds_down),
                         }
                     }
@@ -658,7 +657,7 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// What a sum, difference, product or shift to the left computes, if that does not wrap.
+    /// Returns the form of a sum, difference, product or left shift, if it does not wrap.
     fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<AffineForm> {
         let Operation::Binary(binary) = operation else { return None };
         let body = self.body;
@@ -676,7 +675,8 @@ impl<'b> Forms<'b> {
         fits(range, width(body, body.result(op, 0))).then_some(form)
     }
 
-    /// True if a sum, difference, product or shift to the left is what it is in ℤ, on the way too.
+    /// True if a sum, difference, product or left shift equals its value in ℤ, without intermediate
+    /// wrapping.
     fn is_exact(&mut self, op: Op, binary: Binary, fuel: usize) -> bool {
         let width = width(self.body, self.body.result(op, 0));
         has_no_signed_wrap(self.body, op)
@@ -690,8 +690,8 @@ impl<'b> Forms<'b> {
         is_exact.then(|| [0, 1].map(|at| self.body.operand(op, at)))
     }
 
-    /// A form that is the value modulo 2 to the power of its width: sums, differences and products
-    /// of words are those of numbers, wrapped.
+    /// Returns a form that equals the value modulo 2 to the power of its width. Sums, differences
+    /// and products of words are those of numbers, wrapped.
     fn congruent(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {
         let body = self.body;
         if let Some(known) = self.congruent.get(&value) {
@@ -724,7 +724,7 @@ impl<'b> Forms<'b> {
         form
     }
 
-    /// Two to the power of what an operation shifts by, which is a number.
+    /// Returns two to the power of a constant shift amount.
     fn shift(&mut self, op: Op, fuel: usize) -> Option<i64> {
         let by = self.form(self.body.operand(op, 1), fuel)?.as_constant()?;
         let width = width(self.body, self.body.result(op, 0)).min(63);
@@ -741,7 +741,7 @@ fn ring(binary: Binary, a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     }
 }
 
-/// Folds an affine expression over what its leaves are, without recursion.
+/// Folds an affine expression over the values of its leaves, without recursion.
 pub(crate) fn fold_expr<T: Clone>(
     expr: AffineExpr,
     ctx: &loomir_ir::Context,

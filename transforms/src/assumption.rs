@@ -1,20 +1,20 @@
-//! What is assumed where a fast version runs, and tested before it.
+//! Run-time assumptions: conditions that are tested before a fast version runs.
 //!
-//! Legality says what would have to hold for an edit; it is kept with the versioned node that holds
-//! the edit, the fast side is judged again under it, and [`regenerate`](crate::regenerate) writes
-//! the one test. An assumption is about what is known before the node: which memrefs overlap, and
-//! how numbers lie to each other. So it may be any condition under which the edit is legal; that it
-//! holds now and then is a matter of what is gained.
+//! Legality reports the conditions that an edit needs. They are kept with the versioned node of the
+//! edit. The fast side is judged again under them, and [`regenerate`](crate::regenerate) writes one
+//! test for all. An assumption is about values known before the node: the overlap of memrefs, and
+//! relations of numbers. Any condition under which the edit is legal will do. How often it holds is
+//! a question of profitability.
 
 use loomir_ir::{Body, Value};
 
 use crate::affine::{AffineForm, Atom};
 use crate::naming::called;
 
-/// The most tests before a loop, if nothing else is said.
+/// The default limit on tests before a loop.
 pub(crate) const MAX_TESTS: usize = 8;
 
-/// What may hold when the program runs.
+/// A condition that may hold at run time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Assumption {
     /// The memory of two memrefs does not overlap. Each has the identity layout and elements of
@@ -47,7 +47,8 @@ impl Assumption {
         }
     }
 
-    /// Forms of which one is not negative where it holds, if that is all it says.
+    /// Returns forms one of which is not negative where the assumption holds, if that is its whole
+    /// content.
     pub fn alternatives(&self) -> &[AffineForm] {
         match self {
             Assumption::Natural(forms) => forms,
@@ -64,7 +65,7 @@ impl Assumption {
         }
     }
 
-    /// How many comparisons of numbers test it.
+    /// Returns the number of comparisons that test the assumption.
     pub fn comparisons(&self) -> usize {
         match self {
             Assumption::Apart(..) => 0,
@@ -101,7 +102,7 @@ impl Assumption {
     }
 }
 
-/// Adds what is assumed too: what follows from something else is dropped.
+/// Adds assumptions. Those implied by others are dropped.
 pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>) {
     for assumption in more {
         if !all.iter().any(|known| assumption.follows_from(known)) {
@@ -111,7 +112,7 @@ pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>
     }
 }
 
-/// Brings them into the order of the arguments they are about; those of numbers stand behind.
+/// Sorts assumptions by the arguments they are about. Assumptions about numbers come last.
 pub fn sort(all: &mut [Assumption]) {
     all.sort_by_key(|assumption| match assumption {
         Assumption::Apart(a, b) => (false, a.index(), b.index()),
@@ -119,7 +120,7 @@ pub fn sort(all: &mut [Assumption]) {
     });
 }
 
-/// How a form lies to zero, with what is subtracted on the other side.
+/// Returns the text of a comparison of a form with zero, with subtracted terms on the right side.
 fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for (atom, coefficient) in form.terms() {
@@ -131,7 +132,7 @@ fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
         if *coefficient > 0 { &mut left } else { &mut right }.push(names.join(" * "));
     }
     let constant = i128::from(form.constant_part());
-    // Of what is greater than a sum of values, the number stands with that sum.
+    // In a strict comparison with a sum of values, the constant is written beside the sum.
     let (relation, constant) = match (relation, constant) {
         (">=", -1) if !left.is_empty() && !right.is_empty() => (">", 0),
         other => other,

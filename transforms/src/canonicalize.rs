@@ -1,5 +1,5 @@
-//! Canonicalisation: folds every operation as far as it goes and erases what has no effect and no
-//! use.
+//! Canonicalisation: folds every operation as far as possible and erases operations without effects
+//! and uses.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::{Limits, apply_patterns_greedily};

@@ -1,22 +1,23 @@
-//! Loop distribution: a loop becomes several, one behind the other, each with a part of its body.
+//! Loop distribution: a loop becomes several consecutive loops, each with a part of its body.
 //!
-//! A loop is cut wherever that is legal between two operations that write, from the outside in.
-//! Each cut is judged by itself: several together turn a dependence around only if one of them
-//! does. A cut may go through an `if`, which then is two of the same condition. What only computes
-//! is computed again in each part that needs it. Other values keep the parts together, unless they
-//! may be handed over in arrays, which is expansion (`expansion.rs`); a condition that cannot be
-//! computed again is such a value, once the conditional is split (`distribution/split.rs`). An
-//! array costs a store and a load in each iteration, so a cut is made only where its parts cost so
-//! much less (`distribution/price.rs`), or where the user says so. [Fusion](crate::fusion) and
-//! [contraction](crate::contraction) are the way back.
+//! A loop is cut between two writing operations wherever that is legal, from the outside in. Each
+//! cut is judged separately: several together reverse a dependence only if one of them does. A cut
+//! may go through an `if`, which becomes two with the same condition. Pure computations are
+//! repeated in each part that needs them. Other values keep the parts together, unless scalar
+//! expansion may pass them on in arrays (`expansion.rs`). A condition that cannot be recomputed is
+//! such a value, once the conditional is split (`distribution/split.rs`).
+//!
+//! An array costs a store and a load in each iteration. A cut is therefore made only if it saves
+//! more (`distribution/price.rs`), or if the user asks for it. [Fusion](crate::fusion) and
+//! [contraction](crate::contraction) are the inverse.
 //!
 //! **Assumptions.**
 //! - A statement that is computed again in several parts has no effect and freezes nothing. Tried
 //!   with `fixtures/distribution/cuts.mlir` and `tests/tests/hazards.rs`.
-//! - Arrays that hand values on are as long as the loop runs, which is known before it. Tried
-//!   with `fixtures/distribution/expansion.mlir`.
+//! - Arrays that pass values on have the trip count of the loop as their size, which is known
+//!   before it. Tried with `fixtures/distribution/expansion.mlir`.
 //!
-//! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
+//! **Cost.** A bounded number of cuts for each loop. Each is linear in the contents of the loop.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -50,22 +51,22 @@ mod split;
 
 /// Most cuts that are judged in one loop.
 const MAX_CUTS: usize = 16;
-/// Most values that are handed over one cut if it is not said how many.
+/// The default limit on values that are passed on over one cut.
 const MAX_HANDED: usize = 4;
 
-/// How to distribute.
+/// The options of distribution.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to assume of memrefs about which nothing is known. Values are handed on in arrays only
-    /// where nothing has to be tested.
+    /// The alias assumption about unknown memrefs. Values are passed on in arrays only if no
+    /// run-time check is needed.
     pub alias: AliasMode,
-    /// What is asked.
+    /// The analyses.
     pub analyses: Analyses,
     /// Which values are handed over a cut in arrays.
     pub expand: Expand,
-    /// What loops and arrays cost.
+    /// The cost model of loops and arrays.
     pub cost: Arc<dyn Cost>,
-    /// What one question of legality may cost.
+    /// The limits on one question of legality.
     pub limits: Limits,
 }
 
@@ -96,7 +97,7 @@ impl Options {
 /// Which values are handed over a cut in arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expand {
-    /// Those with which the parts cost less than the loop as it is, arrays included.
+    /// The cuts whose parts, including arrays, cost less than the original loop.
     #[default]
     Cost,
     /// All, if there are at most so many over one cut.
@@ -125,7 +126,7 @@ impl FromStr for Expand {
     }
 }
 
-/// What was done.
+/// The report of a distribution.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// A remark for each loop that was distributed, or could not be though several of its
@@ -138,7 +139,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds what was done elsewhere.
+    /// Adds the report of work elsewhere.
     pub fn append(&mut self, other: Report) {
         self.remarks.append(other.remarks);
         self.distributed += other.distributed;
@@ -156,7 +157,7 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
         .into_iter()
         .rev()
         .map(|block| {
-            // A version inside of what may be versioned itself would double it again.
+            // A version inside of code that may be versioned would double it again.
             let is_inside = body.block_of(body.region_parent(body.block_region(block))).is_some();
             distribute_block(body, block, if is_inside { &untested } else { options })
         })
@@ -241,7 +242,7 @@ struct Planned {
 }
 
 impl Planned {
-    /// Splits what is to be split, whose conditions then are read there too.
+    /// Splits the planned conditionals. Their conditions are then read behind the cuts too.
     fn with_splits(mut self, body: &mut Body) -> (Planned, Vec<Split>) {
         let mut splits = Vec::new();
         for behind in std::mem::take(&mut self.splits) {
@@ -257,7 +258,7 @@ impl Planned {
     }
 }
 
-/// What was done so that values can be handed on.
+/// The preparations that allow values to be passed on.
 struct Handed {
     made: Expanded,
     splits: Vec<Split>,
@@ -386,15 +387,15 @@ struct Distribution<'a> {
     report: Report,
     /// The number of loops each loop became that was distributed.
     parts: HashMap<Op, usize>,
-    /// What was assumed.
+    /// All run-time assumptions.
     assumed: Vec<Assumption>,
-    /// Those of the loop at hand that stands in no other.
+    /// The assumptions of the current outermost loop.
     tests: Vec<Assumption>,
 }
 
 impl Distribution<'_> {
-    /// Distributes the loops that stand in a sequence inside `depth` loops, then those inside.
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Distributes the loops of a sequence inside `depth` loops, then their inner loops. Recurses
+    /// once a loop or guard. Their nesting depth is bounded when they are raised.
     fn sequence(&mut self, sequence: Green, depth: u32) -> Green {
         let mut done = Vec::new();
         for item in self.trees.items(sequence).collect::<Vec<_>>() {
@@ -417,7 +418,7 @@ impl Distribution<'_> {
         self.trees.sequence(&done)
     }
 
-    /// What a loop that stands in no other became, which runs if what was assumed for it holds.
+    /// Returns the result of an outermost loop, versioned by its run-time assumptions.
     fn tested(&mut self, original: Green, loops: Vec<Green>) -> Vec<Green> {
         let mut tests = std::mem::take(&mut self.tests);
         assumption::add(&mut self.assumed, tests.iter().cloned());
@@ -429,8 +430,8 @@ impl Distribution<'_> {
         vec![self.trees.versioned(tests, fast, original)]
     }
 
-    /// Adds what is assumed too. The error is how much would have to be tested, if that is too
-    /// much.
+    /// Adds assumptions. The error is the number of tests that would be needed, if it exceeds the
+    /// limit.
     fn assume(&mut self, more: Vec<Assumption>) -> Result<(), usize> {
         let mut all = self.tests.clone();
         assumption::add(&mut all, more);

@@ -1,9 +1,9 @@
-//! Expansion: a value that is handed on inside an iteration of a loop is handed on in an array.
+//! Scalar expansion: a value that is used within an iteration of a loop is passed on in an array.
 //!
 //! The array has an element for each iteration. It is written where the value is computed, and read
-//! before the uses that are named; so each read sees the element that its own iteration wrote, and
-//! nothing else changes. Now the loop may be distributed between the two.
-//! [Contraction](crate::contraction) is the way back.
+//! before the named uses. Each read sees the element of its own iteration, and nothing else
+//! changes. The loop may then be distributed between the two. [Contraction](crate::contraction) is
+//! the inverse.
 //!
 //! ```text
 //!     for i {              t = alloc(n)
@@ -16,8 +16,8 @@
 //!
 //! # Assumptions
 //!
-//! - A loop over more than 64 bits is not expanded in effect: its index is not followed. Tried
-//!   with an `i128` that begins below 2 to the power of 63.
+//! - A loop over more than 64 bits is not expanded in effect: its index is not followed. Tried with
+//!   an `i128` that begins below 2 to the power of 63.
 //!
 //! **Cost.** Linear in the uses; a few operations for each array.
 
@@ -45,11 +45,11 @@ pub(crate) struct Read {
     pub(crate) users: Vec<Op>,
 }
 
-/// What was made.
+/// The operations of an expansion.
 pub(crate) struct Expanded {
-    /// In the order in which it was made.
+    /// The new operations, in the order of creation.
     made: Vec<Op>,
-    /// What was read, and the value that it is.
+    /// The loads, and the values that they replace.
     read: Vec<(Op, Value)>,
 }
 
@@ -59,7 +59,7 @@ impl Expanded {
         self.made.contains(&op)
     }
 
-    /// Makes everything as it was. Nothing else may use what was made.
+    /// Restores the original code. Nothing else may use the new operations.
     pub(crate) fn undo(self, body: &mut Body) {
         for (load, value) in self.read {
             body.replace_all_uses(body.result(load, 0), value);
@@ -208,8 +208,8 @@ impl Writer<'_> {
         Index::Value(self.body.result(op, 0))
     }
 
-    /// How often a loop runs. The extent, from the first value to the end or not at all, is right
-    /// as an unsigned number whatever the bounds are.
+    /// Returns the trip count of a loop. The extent, from the first value to the end or zero, is
+    /// correct as an unsigned number for all bounds.
     fn trip_count(&mut self, bounds: &LoopBounds, lower: Index, step: Index) -> Index {
         let upper = self.bound(&bounds.upper, affine::MinOp::DEF);
         if let (Index::Number(lower), Index::Number(upper), Index::Number(step)) = (lower, upper, step)
@@ -228,8 +228,8 @@ impl Writer<'_> {
         Index::Value(extent)
     }
 
-    /// Which iteration runs, from 0 on: in a form that is seen to be affine where the distance from
-    /// the first value is sure to be a signed number, else as an unsigned one.
+    /// Returns the number of the current iteration, from 0 on. The computation is visibly affine if
+    /// the distance from the first value certainly is a signed number. Otherwise it is unsigned.
     fn iteration(&mut self, variable: Value, lower: Index, step: Index, is_affine: bool) -> Value {
         let ctx = self.body.ctx().clone();
         let is_natural = matches!(lower, Index::Number(number) if number >= 0);

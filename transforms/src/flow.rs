@@ -1,23 +1,25 @@
-//! Data flow: which write an instance of a read gets its value from.
+//! Data flow: the write that each instance of a read gets its value from.
 //!
 //! The *last writer* of a read is the latest write to its element before it. As a relation from
-//! instances of the read to times of writes it is a lexicographic maximum, and found from the
-//! nearest writes outwards: those in the same iteration of all loops around the read, those in
-//! earlier iterations of the innermost, those before that loop, and so on; what has a writer is
-//! done (Feautrier 1991). A write that surely happens in each of its instances is a *must* write;
-//! others *may* write, and what may lie between a read and its last must write is in the relation
-//! too, which then is no longer exact. [`Sources`] says both, so whoever needs the flow itself asks
-//! for [`exact`](Sources::exact), and whoever needs no more than that nothing is missing does not.
+//! instances of the read to times of writes it is a lexicographic maximum. It is found from the
+//! nearest writes outwards: writes in the same iteration of all loops around the read, writes in
+//! earlier iterations of the innermost loop, writes before that loop, and so on. Instances with a
+//! known writer are done (Feautrier 1991).
+//!
+//! A write that certainly happens in each of its instances is a *must* write; others *may* write.
+//! May writes between a read and its last must write are in the relation too, which then is not
+//! exact. [`Sources`] reports both. Callers that need the flow itself check
+//! [`exact`](Sources::exact). Callers that only need completeness do not.
 //!
 //! **Assumptions.**
-//! - A write surely happens only if its domain is exact and each condition around it is met.
+//! - A write certainly happens only if its domain is exact and each condition around it is met.
 //!   Tried with `fixtures/contraction/not_forwarded.mlir`.
-//! - Two accesses of one object by equal subscripts touch equal bytes: their types of elements
-//!   are those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
+//! - Two accesses of one object by equal subscripts touch equal bytes: their types of elements are
+//!   those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
 //!   `not_forwarded.mlir`.
 //!
-//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes;
-//! most reads have theirs in the same iteration, where there is nothing to maximise.
+//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes.
+//! Most reads have their writer in the same iteration, which needs no maximisation.
 
 use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
@@ -45,16 +47,16 @@ pub struct Flow<'a> {
 pub struct Sources {
     /// From instances of the read to times of writes, nothing missing.
     pub relation: Relation,
-    /// The writes of which there are times in the relation.
+    /// The writes whose times are in the relation.
     pub writers: Vec<AccessId>,
-    /// True if the relation has for each instance of the read its last writer and nothing else.
+    /// True if the relation contains exactly the last writer of each instance of the read.
     pub exact: bool,
     /// True if surely each instance of the read has a writer.
     pub covered: bool,
 }
 
-/// The times at which accesses of some object happen, as tuples: for each of `loops` loops the
-/// number in the text and the iteration, then the number of the access, zeros behind it.
+/// The times at which accesses of some object happen, as tuples. Each of `loops` loops contributes
+/// the number in the text and the iteration. The number of the access follows, then zeros.
 #[derive(Clone, Debug)]
 pub struct Clock {
     parameters: Vec<Atom>,
@@ -62,8 +64,8 @@ pub struct Clock {
     loops: u32,
 }
 
-/// A way in which one access comes before another: how many outer loops run the same iteration, and
-/// whether the next one runs an earlier one.
+/// A way in which one access precedes another: the number of outer loops in the same iteration, and
+/// true if the next loop is in an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Before {
     same: u32,
@@ -76,13 +78,13 @@ impl<'a> Flow<'a> {
         Flow { timeline, bases: Bases::new(body, AliasMode::May), limits }
     }
 
-    /// What one question may cost.
+    /// Returns the limits on one question.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The ways in which `x` may come before `y` in iterations that have the outer `shared` in
-    /// common.
+    /// Returns the ways in which `x` may precede `y` in the same iteration of the outer `shared`
+    /// loops.
     fn ways(&self, x: &Access, y: &Access, shared: u32) -> Vec<Before> {
         let common = x.common_loops(y);
         let first = shared.max(self.timeline.object_depth(x, y));
@@ -93,7 +95,7 @@ impl<'a> Flow<'a> {
             .map(|same| Before { same, earlier: true })
             .collect();
         let (a, b) = (self.timeline.order_at(x, common), self.timeline.order_at(y, common));
-        // Of what is in one compound nobody knows the order.
+        // The order within one compound is unknown.
         if together(common) && common >= first && (a < b || (a == b && x.compound)) {
             ways.push(Before { same: common, earlier: false });
         }
@@ -105,8 +107,8 @@ impl<'a> Flow<'a> {
         self.bases.overlap(x.class.base, y.class.base) != Overlap::Apart
     }
 
-    /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing
-    /// is known of that.
+    /// Returns the pairs of subscripts that are equal if two accesses touch one element. Empty if
+    /// nothing is known about them.
     fn subscripts<'c>(
         &self,
         x: &'c Class,
@@ -120,8 +122,8 @@ impl<'a> Flow<'a> {
         self.known_subscripts(x, y, known).into_iter().map(|(_, a, b)| (a, b)).collect()
     }
 
-    /// The dimensions in which two accesses both have subscripts whose parameters are known inside
-    /// `depth` loops, with these; none if their numbers of dimensions differ.
+    /// Returns the dimensions in which both accesses have subscripts with parameters known inside
+    /// `depth` loops, and these subscripts. Empty if the numbers of dimensions differ.
     fn known_subscripts<'c>(
         &self,
         x: &'c Class,
@@ -147,8 +149,8 @@ impl<'a> Flow<'a> {
         all.iter().filter(|form| self.timeline.is_known(form, depth)).cloned().collect::<Vec<_>>().into()
     }
 
-    /// True if `x` may touch, before `y` does, what `y` touches, in iterations that have the outer
-    /// `shared` in common.
+    /// True if `x` may touch an element before `y` does, in the same iteration of the outer
+    /// `shared` loops.
     pub fn may_meet(&self, x: AccessId, y: AccessId, shared: u32) -> bool {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
         self.may_overlap(x, y) && self.ways(x, y, shared).into_iter().any(|way| self.may_meet_so(x, y, way))
@@ -198,8 +200,8 @@ impl<'a> Flow<'a> {
         clock
     }
 
-    /// What may write what a read reads, before it or after; `None` if that is more than
-    /// [`MAX_WRITERS`].
+    /// Returns the accesses that may write an element of a read, before it or after. `None` if
+    /// there are more than [`MAX_WRITERS`].
     pub fn writers(&self, read: AccessId) -> Option<Vec<AccessId>> {
         let access = self.timeline.get(read);
         let near = self.timeline.near(access.class.base, 0, u32::MAX);
@@ -211,14 +213,13 @@ impl<'a> Flow<'a> {
         (writers.len() <= MAX_WRITERS).then_some(writers)
     }
 
-    /// Where a read gets its values from, if these are all its [`writers`](Flow::writers), in times
-    /// of a clock for all of them. `None` if a limit was reached.
+    /// Returns the sources of a read, if these are all its [`writers`](Flow::writers), in times of
+    /// a clock for all of them. `None` if a limit was reached.
     pub fn sources(&self, read: AccessId, writers: &[AccessId], clock: &Clock) -> Option<Sources> {
         self.sources_if(read, writers, clock, &mut |_| true)
     }
 
-    /// The same; `None`, and no longer looked for, if one of those writers is found that is not
-    /// `wanted`.
+    /// Returns the same. Stops with `None` as soon as one of the sources is not `wanted`.
     pub fn sources_if(
         &self,
         read: AccessId,
@@ -248,8 +249,8 @@ impl<'a> Flow<'a> {
         for writer in writers {
             ways.extend(self.ways(self.timeline.get(*writer), read, 0).into_iter().map(|way| (way, *writer)));
         }
-        // The nearest first: the more loops run the same iteration the nearer, and what an earlier
-        // iteration of the next one has written is nearer than what was written before that loop.
+        // The nearest writers come first. More loops in the same iteration mean a nearer writer. A
+        // writer in an earlier iteration of the next loop is nearer than one before that loop.
         ways.sort_by_key(|(way, writer)| (std::cmp::Reverse(way.same), !way.earlier, *writer));
         for step in ways.chunk_by(|(a, _), (b, _)| a == b) {
             let way = step[0].0;
@@ -345,8 +346,8 @@ impl<'a> Flow<'a> {
         })
     }
 
-    /// All pairs of an instance of `y` and the time of one of `x` that comes before it, in whatever
-    /// way, and for which `more` holds.
+    /// Returns all pairs of an instance of `y` and the time of an earlier instance of `x` for which
+    /// `more` holds.
     pub fn all_before(
         &self,
         x: AccessId,
@@ -403,8 +404,8 @@ impl<'a> Flow<'a> {
         Relation::from_conjunctions(space, vec![system.set])
     }
 
-    /// The dimensions in which both accesses have subscripts that a clock for them knows, with
-    /// these.
+    /// Returns the dimensions in which both accesses have subscripts that their common clock knows,
+    /// and these subscripts.
     pub fn subscripts_of(&self, x: AccessId, y: AccessId) -> Vec<(usize, &AffineForm, &AffineForm)> {
         self.known_subscripts(&self.timeline.get(x).class, &self.timeline.get(y).class, 0)
     }
@@ -458,12 +459,12 @@ impl Clock {
         Space::relation(&self.names(), self.instance(access), self.time())
     }
 
-    /// The pairs of times of which the second does not come before the first.
+    /// Returns the pairs of times whose second does not precede the first.
     pub fn at_or_after(&self) -> Relation {
         Relation::lexicographic(&self.names(), &self.time(), Order::LessOrEqual)
     }
 
-    /// The pairs of times of which the first does not come before the second.
+    /// Returns the pairs of times whose first does not precede the second.
     fn not_before(&self) -> Relation {
         Relation::lexicographic(&self.names(), &self.time(), Order::GreaterOrEqual)
     }

@@ -1,4 +1,4 @@
-//! Access classes, and the iteration spaces in which they happen.
+//! Access classes, and the iteration domains in which they happen.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ impl Class {
         Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
     }
 
-    /// Returns the memref whose elements the subscripts of `origin`, or of a cast of it, name. A
-    /// global has none: several values stand for it.
+    /// Returns the memref that the subscripts of `origin`, or of a cast of it, are relative to.
+    /// `None` for a global, because several values name it.
     pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
         let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
         (!names_global).then_some(origin)
@@ -44,7 +44,7 @@ impl Class {
 }
 
 impl Domain {
-    /// The levels and what constrains them.
+    /// Returns the levels and their constraints.
     pub fn instances(&self) -> Instances<'_> {
         (self.levels, &self.constraints)
     }
@@ -57,7 +57,7 @@ pub struct Class {
     pub base: Base,
     /// The memref whose elements the subscripts name; `None` for elements of the base, a global.
     pub origin: Option<Value>,
-    /// The sizes of all dimensions but the first, where they are not those of the origin's type.
+    /// The sizes of all dimensions but the first, if they differ from the origin's type.
     pub sizes: Vec<AffineForm>,
     /// One form a dimension, `None` where it is not affine. `None` altogether: the whole object.
     pub subscripts: Option<Vec<Option<AffineForm>>>,
@@ -86,7 +86,7 @@ pub struct Space {
     /// a constant step. Otherwise the level is the variable itself, which has no form if it is
     /// unsigned.
     pub variable: Option<AffineForm>,
-    /// Forms that are not negative, and whether they are all there is to say.
+    /// The constraints (forms that are not negative), and a flag if they are exact.
     pub domain: Domain,
 }
 
@@ -96,7 +96,7 @@ impl Space {
         self.lower.is_some() && self.step.is_some() && !self.unsigned
     }
 
-    /// Its lower and upper bounds, those that are affine.
+    /// Returns the lower and upper bounds that are affine.
     pub fn bounds(&self) -> impl Iterator<Item = &AffineForm> {
         self.lower.iter().chain(self.uppers.iter().flatten())
     }
@@ -111,7 +111,7 @@ impl Space {
 /// The accesses of an operation, with all that is inside it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
-    /// The classes, each with an operation of it.
+    /// The classes, each with one of its operations.
     pub classes: SmallVec<[(Class, Op); 1]>,
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,

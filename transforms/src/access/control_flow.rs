@@ -1,4 +1,4 @@
-//! When what is inside conditionals runs.
+//! The conditions under which the bodies of conditionals run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use loomir_ir::OpRef;
 use crate::affine::Forms;
 use crate::affine::condition::Condition;
 
-/// What is known of conditionals.
+/// Decides the conditions of conditionals.
 ///
-/// **Owed:** the constraints of an outcome are necessary for it, and it is said to be exact only if
-/// they are sufficient too.
+/// **Owed:** the constraints of an outcome are necessary for it. The outcome is exact only if they
+/// are sufficient too.
 pub trait ControlFlow: fmt::Debug + Send + Sync {
-    /// True if a conditional is a guard of the tree, so that what is inside it is moved by itself.
-    /// If not, it is a statement.
+    /// True if a conditional is a guard of the tree, so that its contents are moved separately.
+    /// Otherwise the whole conditional is a statement.
     fn is_guard(&self, op: OpRef<'_>) -> bool;
 
-    /// What is known of what decides a conditional.
+    /// Returns the constraints that a decision implies.
     fn condition(&self, forms: &mut Forms<'_>, decision: &Decision) -> Condition;
 }
 

@@ -36,8 +36,8 @@ pub trait Accesses: fmt::Debug + Send + Sync {
 pub struct Elements {
     /// The memref whose elements the subscripts name.
     pub origin: Value,
-    /// The sizes of all dimensions but the first, if they are not those of the origin's type: forms
-    /// over parameters alone.
+    /// The sizes of all dimensions but the first, if they differ from the origin's type: forms over
+    /// parameters alone.
     pub sizes: Vec<AffineForm>,
     /// One form for each dimension, `None` where it is not affine.
     pub subscripts: Vec<Option<AffineForm>>,
@@ -47,18 +47,18 @@ pub struct Elements {
 pub struct Site<'s, 'b> {
     /// The body it is in.
     pub body: &'b Body,
-    /// What is accessed, and with which subscripts.
+    /// The memref of the access and its subscripts.
     pub access: &'s interfaces::Access,
     /// Its object.
     pub base: Base,
-    /// The memref of which the accessed one is a cast, or that itself.
+    /// The source of the accessed memref behind casts, or the memref itself.
     pub origin: Value,
     /// The forms of values.
     pub forms: &'s mut Forms<'b>,
     /// The objects of memrefs.
     pub bases: &'s mut Bases<'b>,
-    /// The iterations in which the access happens, those of the loops of the tree around excepted:
-    /// these are said loop by loop.
+    /// The iterations in which the access happens. Constraints of the surrounding loops of the tree
+    /// are left out; each loop has its own.
     pub domain: &'s Domain,
     /// For each loop around, from the outside, forms that are not negative.
     pub around: &'s [Vec<AffineForm>],
@@ -71,7 +71,7 @@ impl Site<'_, '_> {
         self.base == Base::Allocation(origin) || self.forms.is_parameter(origin)
     }
 
-    /// True if a form uses a value that is a product, or what may be one.
+    /// True if a form uses a value that is a product, or may be one.
     fn has_product(&self, form: &AffineForm) -> bool {
         let is_one = |value: Value| {
             let op = self.body.defining_op(value);
@@ -87,9 +87,9 @@ impl Site<'_, '_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Alias;
 
-/// At a subscript for each dimension: of the memref itself or, if it is a view that says no more
-/// than which elements it has, of the memref it is a view of. A memref of one dimension has more if
-/// its subscript is a sum of products with parameters, and these prove to be sizes.
+/// Locates an access by a subscript for each dimension. A view that only renames elements is
+/// replaced by its source. A one-dimensional memref is delinearized if its subscript is a sum of
+/// products with parameters, and these prove to be sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Delinearized;
 

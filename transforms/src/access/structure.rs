@@ -10,7 +10,7 @@ pub const MAX_DEPTH: u32 = 32;
 pub enum Structure<'b> {
     /// A counted loop.
     Loop {
-        /// The interface that tells its bounds and body.
+        /// The interface with its bounds and body.
         model: &'b dyn LoopLike,
         /// Its body, which ends in a terminator.
         block: Block,

@@ -1,8 +1,8 @@
-//! Integer operations by what they compute, whatever dialect they are written in: `arith` and
-//! `index` have most of them both.
+//! Integer operations by their function, independent of dialects: `arith` and `index` share most of
+//! them.
 //!
-//! Numbers are words of 1 to 64 bits; `index` has 64. What is defined for wider ones, for vectors
-//! and for tensors is not an operation here.
+//! Numbers are words of 1 to 64 bits; `index` has 64. Operations on wider integers, on vectors and
+//! on tensors are not covered here.
 
 use loomir_dialects::interp::integer::{self, Rounding, Wrap};
 use loomir_dialects::{arith, index};
@@ -35,7 +35,7 @@ pub enum Binary {
     MaxU,
 }
 
-/// How two numbers are compared: the result has one bit.
+/// The predicate of a comparison of two numbers. The result has one bit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "they are called what they are called in `arith`")]
 pub enum Predicate {
@@ -60,9 +60,9 @@ pub enum Operation {
     Compare(Predicate),
     /// A condition and two numbers, the first if it holds.
     Select,
-    /// Another width: what is narrower loses high bits, what is wider gets copies of the sign.
+    /// Another width: a narrower result loses high bits, a wider one gets copies of the sign.
     Signed,
-    /// Another width: what is wider gets zeros.
+    /// Another width: a wider result gets zeros.
     Unsigned,
 }
 
@@ -102,7 +102,7 @@ impl Binary {
         matches!(self, Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU)
     }
 
-    /// All of them.
+    /// Returns all binary operations.
     pub fn all() -> impl Iterator<Item = Binary> {
         BINARY.into_iter().map(|(binary, _)| binary)
     }
@@ -112,12 +112,12 @@ impl Binary {
         BINARY[self as usize].1[0]
     }
 
-    /// What `index` calls it, without the dialect.
+    /// Returns its name in `index`, without the dialect.
     pub fn name(self) -> &'static str {
         BINARY[self as usize].1[1].name.trim_start_matches("index.")
     }
 
-    /// What it computes of words of so many bits, read as signed; nothing where it is poison or
+    /// Computes the result on words of `width` bits, read as signed. `None` if it is poison or
     /// undefined.
     pub fn compute(self, width: u32, a: i64, b: i64) -> Option<i64> {
         let bits = |number: i64| u128::from(number as u64) & integer::mask(width);
@@ -151,7 +151,7 @@ impl Binary {
 }
 
 impl Predicate {
-    /// All of them, in the order in which `arith` numbers them.
+    /// All predicates, in the numbering of `arith`.
     pub const ALL: [Predicate; 10] = [
         Predicate::Eq,
         Predicate::Ne,
@@ -165,12 +165,12 @@ impl Predicate {
         Predicate::Uge,
     ];
 
-    /// What `arith` and `index` call it.
+    /// Returns its name in `arith` and `index`.
     pub fn name(self) -> &'static str {
         ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"][self as usize]
     }
 
-    /// What holds where this doesn't.
+    /// Returns the negated predicate.
     pub fn inverse(self) -> Predicate {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         match self {
@@ -187,7 +187,7 @@ impl Predicate {
         }
     }
 
-    /// What holds of the two numbers in the other order.
+    /// Returns the predicate for swapped operands.
     pub fn swapped(self) -> Predicate {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         match self {
@@ -260,7 +260,7 @@ impl Predicate {
 }
 
 impl Operation {
-    /// What an operation computes, if it is one on words.
+    /// Returns the integer operation that an operation is. `None` if it is not on words.
     pub fn of(body: &Body, op: Op) -> Option<Operation> {
         if body.num_results(op) != 1 || !(1..=3).contains(&body.num_operands(op)) {
             return None;

@@ -1,15 +1,15 @@
 //! Ranges: the least and the greatest number that a value may be, read as signed.
 //!
-//! A range is what the operations that compute a value say of it, from the types at their leaves
-//! on; and what is [supposed](Forms::suppose). Of poison any range is true, so what `nsw` rules out
-//! is ruled out. Where code runs only under a condition, that condition counts for all values in
-//! it, those computed before it too: they have not changed since.
+//! A range follows from the operations that compute a value, starting with the types of their
+//! leaves, and from [assumptions](Forms::suppose). For poison every range is true, so values that
+//! `nsw` excludes are excluded. If code runs only under a condition, the condition applies to all
+//! values in it, including values computed before, which have not changed since.
 //!
 //! **Assumptions.**
-//! - The variable of a counted loop lies between its bounds, unless it counts unsigned. Tried
-//!   with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
+//! - The induction variable of a counted loop is between its bounds, unless it counts unsigned.
+//!   Tried with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
 //!
-//! **Cost.** Each value is looked at once a [`Forms`].
+//! **Cost.** Each value is visited once a [`Forms`].
 
 use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, ParallelLike, Subscripts};
 use loomir_dialects::{affine, memref};
@@ -68,7 +68,7 @@ impl Forms<'_> {
         }
     }
 
-    /// The range of what a sum, difference, product or shift to the left comes to in ℤ.
+    /// Returns the range of a sum, difference, product or left shift in ℤ.
     pub(super) fn exact_range(&mut self, op: Op, binary: Binary, fuel: usize) -> Option<Range> {
         let fuel = fuel.checked_sub(1)?;
         let [a, b] = [0, 1].map(|i| self.body.operand(op, i));
@@ -116,7 +116,7 @@ impl Forms<'_> {
         }
     }
 
-    /// The range of what an operation on words computes.
+    /// Returns the range of the result of an operation on words.
     fn operation_range(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<Range> {
         let body = self.body;
         let result = width(body, body.result(op, 0));
@@ -176,7 +176,7 @@ pub(super) fn applied(body: &Body, op: Op) -> Option<Subscripts> {
     Some(Subscripts { map, operands: body.operands(op).collect() })
 }
 
-/// The number of bits a value has; 64 for what is no integer.
+/// Returns the number of bits of a value; 64 if it is no integer.
 pub(super) fn width(body: &Body, value: Value) -> u32 {
     body.value_type(value).integer_width(body.ctx()).unwrap_or(64)
 }
@@ -214,13 +214,14 @@ pub(super) fn product(a: Range, b: Range) -> Range {
     reach(corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
 }
 
-/// Quotients by a positive number, rounded down; what has no end keeps none.
+/// Returns the range of quotients by a positive number, rounded down. An infinite end stays
+/// infinite.
 fn quotient(range: Range, divisor: i128) -> Range {
     let end = |x: i128| if x == i128::MIN || x == i128::MAX { x } else { x.div_euclid(divisor) };
     (end(range.0), end(range.1))
 }
 
-/// Returns a range of a form, given those of its levels, parameters and products.
+/// Returns a range of a form, given the ranges of its levels, parameters and products.
 pub(crate) fn of_form(form: &AffineForm, of: &mut dyn FnMut(&Atom) -> Option<Range>) -> Option<Range> {
     let mut all: Range = (form.constant_part().into(), form.constant_part().into());
     for (atom, coefficient) in form.terms() {
@@ -244,8 +245,8 @@ pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
     }
 }
 
-/// What a form that is not negative says of a value, if it is one of a single value. Ends that it
-/// does not say are out of reach.
+/// Returns the range that a nonnegative form with a single parameter implies for it. Ends that the
+/// form does not bound are infinite.
 pub fn of_one(form: &AffineForm) -> Option<(Value, Range)> {
     let [(Atom::Param(value), coefficient)] = form.terms() else { return None };
     let (constant, coefficient) = (i128::from(form.constant_part()), i128::from(*coefficient));
@@ -257,7 +258,7 @@ pub fn of_one(form: &AffineForm) -> Option<(Value, Range)> {
     Some((*value, range))
 }
 
-/// What is in two ranges.
+/// Returns the intersection of two ranges.
 pub fn both(a: Range, b: Range) -> Range {
     (a.0.max(b.0), a.1.min(b.1))
 }
@@ -270,15 +271,15 @@ fn greater(a: Range, b: Range) -> Range {
     (a.0.max(b.0), a.1.max(b.1))
 }
 
-/// The range of what an operation on words of so many bits in these ranges computes, before it is
-/// cut off. What makes it undefined or poison is left out.
+/// Returns the range of the result of an operation on words of `width` bits in these ranges, before
+/// it is truncated. Operands that make it undefined or poison are left out.
 pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Range> {
     let positive = (b.0 >= 1).then_some(b);
     let divisor = positive.filter(|b| b.0 == b.1).map(|b| b.0);
     let is_natural = a.0 >= 0 && b.0 >= 0;
     let below_power = |x: i128, y: i128| (1i128 << (128 - (x | y).leading_zeros())) - 1;
     let up = |x: i128, d: i128| -((-x).div_euclid(d));
-    // Of what is wider nothing is known: its numbers are out of reach.
+    // Wider numbers are not supported; their range is unknown.
     if width > 64 || !fits(a, 64) || !fits(b, 64) {
         return None;
     }
@@ -303,7 +304,7 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
             Some(d) => Some((up(a.0, d), up(a.1, d))),
             None => positive.map(|_| (a.0.min(0), a.1.max(0))),
         },
-        // The rest has the sign of what is divided.
+        // The remainder has the sign of the dividend.
         Binary::RemS | Binary::RemU => positive.map(|b| {
             let most = b.1 - 1;
             (if a.0 >= 0 { 0 } else { a.0.max(-most) }, most.min(a.1.max(0)))

@@ -1,13 +1,14 @@
-//! The rules by which expressions over words are equal, and the analysis they are conditional on.
+//! The rewrite rules for expressions over words, and the analysis that their conditions use.
 //!
 //! A rule holds at every width from 2 bits on, for all words: it wraps where `arith` without flags
-//! wraps. Both sides are undefined for the same words (they divide by the same things), and neither
-//! is poison otherwise; shifts by what is no number are leaves. What holds only where nothing
-//! wraps, or for numbers of one sign, has a condition on ranges. So an equality may be used in both
-//! directions, and in any surroundings. A test tries every rule with all words of 3 to 5 bits.
+//! wraps. Both sides are undefined for the same words (they divide by the same expressions), and
+//! otherwise neither is poison. Shifts by a non-constant are leaves. A rule that holds only without
+//! wrapping, or for numbers of one sign, has a condition on ranges. An equality may therefore be
+//! used in both directions, and in any context. A test tries every rule with all words of 3 to 5
+//! bits.
 //!
-//! There are no rules that distribute in both directions over everything: what is a polynomial has
-//! its normal form elsewhere ([`form`](crate::affine)).
+//! No rules distribute in both directions over everything: polynomials have a normal form elsewhere
+//! ([`form`](crate::affine)).
 
 use egg::{Analysis, Condition, ConditionalApplier, DidMerge, EGraph, Id, Pattern, Rewrite, Subst, Var};
 
@@ -15,7 +16,7 @@ use super::operation::Binary;
 use super::range::{Range, binary_range, both, fits};
 use super::word::Word;
 
-/// What is known of each class: the range of its words.
+/// The analysis data of each class: the range of its words.
 #[derive(Clone, Debug)]
 pub struct Ranges {
     /// The number of bits the words have.
@@ -84,8 +85,8 @@ pub fn is_division(binary: Binary) -> bool {
 /// A condition on the ranges of `?a`, `?b` and `?c`, of words of so many bits.
 type When = fn(u32, [Range; 3]) -> bool;
 
-/// A rule: its name, both sides, and what it is conditional on. The left side may become the right
-/// one.
+/// A rule: its name, both sides, and its condition. The left side may be rewritten to the right
+/// side.
 struct Rule(&'static str, &'static str, &'static str, Option<When>);
 
 const fn always(name: &'static str, left: &'static str, right: &'static str) -> Rule {

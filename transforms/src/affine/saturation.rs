@@ -11,10 +11,10 @@ use super::word::{Expression, Word};
 
 /// Most nodes of a graph.
 const MAX_NODES: usize = 4_000;
-/// Most rounds in which every rule is applied wherever it can be.
+/// The maximal number of rounds. Each round applies every rule wherever possible.
 const MAX_ROUNDS: usize = 12;
 
-/// Two expressions over the same leaves and what the rules make of them.
+/// Equality saturation of expressions over the same leaves.
 pub struct Saturation {
     rules: Vec<egg::Rewrite<Word, Ranges>>,
 }
@@ -26,8 +26,8 @@ impl Default for Saturation {
 }
 
 impl Saturation {
-    /// True if two expressions over leaves of these ranges are proved equal. They have the same
-    /// width, and `b`'s leaves are those of `a` as `leaf` says.
+    /// True if two expressions over leaves of these ranges are proved equal. They must have the
+    /// same width and share the numbering of leaves.
     pub fn are_equal(&self, a: &Expression, b: &RecExpr<Word>, leaves: Vec<Range>) -> bool {
         let (graph, roots) = self.grown(a.width, &[&a.nodes, b], leaves, true);
         matches!(roots[..], [x, y] if graph.find(x) == graph.find(y))

@@ -1,8 +1,8 @@
-//! Expressions over words of one width, as `egg` knows them.
+//! Expressions over words of one width, in the representation of `egg`.
 //!
-//! A leaf is a number of a value, `u32`; what is of another width, a comparison or a choice is a
-//! leaf too. Numbers are read as signed. Shifts by a number are written as the products and
-//! quotients they are, and remainders of powers of two as masks, so that fewer rules are needed.
+//! A leaf is the number of a value, `u32`. Values of another width, comparisons and selections are
+//! leaves too. Numbers are read as signed. Shifts by a constant are written as products and
+//! quotients, and remainders by powers of two as masks, so that fewer rules are needed.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl Language for Word {
     fn discriminant(&self) -> Self::Discriminant {
         match self {
             Word::Number(number) => (None, *number),
-            // Beyond all numbers of 32 bits; what is not told apart here is by `matches`.
+            // Outside of all numbers of 32 bits. `matches` distinguishes the remaining cases.
             Word::Leaf(leaf) => (None, i64::MIN + i64::from(*leaf)),
             Word::Binary(binary, _) => (Some(*binary), 0),
         }
@@ -93,9 +93,9 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// The expression that computes a value, as far as `look_into` says. What `form_of` has a form
-    /// of is a sum over what that is made of, which is the same number. `None` if it is a leaf, not
-    /// a word of at least two bits, or has too many operations.
+    /// Returns the expression that computes a value, through operations that `look_into` accepts. A
+    /// value with a form of `form_of` becomes a sum over the form's atoms, which is the same
+    /// number. `None` if it is a leaf, not a word of at least two bits, or has too many operations.
     pub fn of(
         body: &Body,
         value: Value,
@@ -121,13 +121,13 @@ impl Expression {
         nodes.collect()
     }
 
-    /// What it is where its leaves are these numbers; nothing where that is poison or undefined.
+    /// Returns its value for these numbers of its leaves. `None` if it is poison or undefined.
     pub fn evaluate(&self, leaf: &dyn Fn(u32) -> i64) -> Option<i64> {
         evaluate(&self.nodes, self.width, leaf)
     }
 }
 
-/// What the last node is where leaves are these numbers; nothing where anything in it is poison or
+/// Returns the value of the last node for these numbers of leaves. `None` if any node is poison or
 /// undefined.
 pub fn evaluate(nodes: &RecExpr<Word>, width: u32, leaf: &dyn Fn(u32) -> i64) -> Option<i64> {
     let mut numbers: Vec<i64> = Vec::with_capacity(nodes.len());
@@ -162,7 +162,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// The node of a value. Recurses once a value, of which there are at most [`MAX_VALUES`].
+    /// Returns the node of a value. Recurses once a value, at most [`MAX_VALUES`] times.
     fn value(&mut self, value: Value) -> Option<Id> {
         if let Some(known) = self.known.get(&value) {
             return Some(*known);
@@ -252,7 +252,7 @@ impl Build<'_> {
         (!is_shift || self.rewritten(binary, operands[1]).is_some()).then_some((binary, operands))
     }
 
-    /// What a shift by a number, or the remainder of a power of two, is instead.
+    /// Returns the operation that replaces a shift by a constant, or a remainder by a power of two.
     fn rewritten(&self, binary: Binary, by: Value) -> Option<(Binary, i64)> {
         let number = self.number(by)?;
         match binary {

@@ -1,10 +1,10 @@
-//! An array with dimensions folded: a smaller allocation, and accesses whose subscripts count
-//! modulo its sizes.
+//! Folding of array dimensions: a smaller allocation, and accesses whose subscripts count modulo
+//! its sizes.
 //!
-//! A window of several elements is a rotating buffer rather than as many carried values: it holds
-//! wherever the writes are, conditional ones, several of them and those outside of the loop among
-//! them, it keeps the inner dimensions of an array, and with a constant size LLVM makes registers
-//! of it where these are better.
+//! A window of several elements becomes a rotating buffer, not a set of loop-carried values. This
+//! works wherever the writes are, including conditional writes, several writes and writes outside
+//! of the loop. It keeps the inner dimensions of an array. With a constant size LLVM turns it into
+//! registers if that is better.
 //!
 //! **Cost.** Linear in the accesses.
 
@@ -20,8 +20,8 @@ use loomir_ir::{
 
 use crate::legality::storage::{Fold, Folds};
 
-/// Makes a smaller allocation in the place of the one that `old` makes, all of whose uses but frees
-/// are `accesses`. The new one; nobody uses the other any more.
+/// Replaces the allocation of `old` by a smaller one. All of its uses except frees are `accesses`.
+/// Returns the new allocation; the old one is unused afterwards.
 pub(super) fn fold(body: &mut Body, old: Op, folds: &Folds, accesses: &[Op]) -> Option<Value> {
     let folds = folds.dimensions();
     let ctx = body.ctx().clone();
@@ -93,7 +93,7 @@ fn rewrite_access(body: &mut Body, op: Op, memref: Value, folds: &[Fold], consta
         }
     }
     body.set_operands(op, &operands);
-    // It was said of another place.
+    // The alignment was stated for another address.
     body.remove_attr(op, "alignment");
 }
 

@@ -1,4 +1,4 @@
-//! What contraction says of an array: what became of it, or why it stays.
+//! Remarks of contraction about an array: its change, or the reason why it stays.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::{Body, Diagnostic, Loc, Type, Value};
@@ -6,7 +6,7 @@ use loomir_ir::{Body, Diagnostic, Loc, Type, Value};
 use crate::legality::storage::Missed;
 use crate::remark::{self, Remarks};
 
-/// The remark for an array that went: `read` if there were loads of it.
+/// Returns the remark about an erased array. `read` is true if it had loads.
 pub(super) fn erased(body: &Body, loc: Loc, read: bool) -> Diagnostic {
     let (name, what) = match read {
         true => ("Contracted", "Array contracted to values"),

@@ -10,7 +10,7 @@ pub struct Machine {
     pub caches: Vec<Cache>,
     /// Cycles to get a line from memory.
     pub memory: f64,
-    /// How many values stay in vector registers.
+    /// The number of vector registers.
     pub registers: usize,
     /// Bytes of a vector register.
     pub vector: u64,
@@ -18,7 +18,7 @@ pub struct Machine {
     pub issue: f64,
     /// Which part of the lesser is done meanwhile of computing and fetching lines.
     pub overlap: f64,
-    /// Cycles after which the next iteration has what one computes for it.
+    /// Cycles until a value is available to the next iteration.
     pub latency: f64,
     /// Cycles that entering and leaving a loop costs: its last branch is mispredicted.
     pub start: f64,
@@ -29,9 +29,9 @@ pub struct Machine {
 /// A cache.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cache {
-    /// What it is called.
+    /// The name of the cache.
     pub name: &'static str,
-    /// How much it holds.
+    /// The size of the cache.
     pub bytes: u64,
     /// Cycles to get a line from it, many at a time.
     pub cycles: f64,
@@ -65,9 +65,8 @@ impl Machine {
         self.fetch_beyond(0, bytes)
     }
 
-    /// The same of a line that the next iterations of a loop touch again, while others are fetched
-    /// ahead: from the first cache or the second makes no difference, so that a loop may go through
-    /// hundreds of arrays.
+    /// The same for a line that the next iterations of a loop touch again, with prefetching. The
+    /// first and the second cache then cost the same, so a loop may traverse hundreds of arrays.
     pub(super) fn fetch_ahead(&self, bytes: f64) -> f64 {
         self.fetch_beyond(1, bytes)
     }
@@ -87,7 +86,7 @@ impl Machine {
         self.caches.iter().rev().find(|cache| less <= cache.bytes as f64 && more > cache.bytes as f64)
     }
 
-    /// How many elements of so many bytes are worked on at once.
+    /// Returns the number of elements of `bytes` bytes in a vector register.
     pub(super) fn lanes(&self, bytes: f64) -> f64 {
         (self.vector as f64 / bytes.max(1.0)).max(1.0)
     }

@@ -1,4 +1,4 @@
-//! What a loop does each time it is reached.
+//! The work of a loop each time it is reached.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use crate::tree::access_summary::{enter, guard, in_place};
 use crate::tree::levels::absolute;
 use crate::tree::{Green, Header, Map, Node, Program, Span, StatementId, TreeStore};
 
-/// What a loop does each time it is reached, or loops that run as one.
+/// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// The number of iterations it runs.
     pub(super) trips: f64,
-    /// How many of these all loops that run as one have in common; what each has more runs by
-    /// itself.
+    /// The number of iterations that all fused loops have in common. Remaining iterations run
+    /// separately.
     pub(super) common: f64,
     /// The number of operations its iterations run together.
     pub(super) operations: f64,
-    /// The number of iterations that can run at once, if it has a form in which they do.
+    /// The number of iterations that can run at once, if the loop can be vectorized.
     pub(super) lanes: Option<f64>,
-    /// The cycles it takes at least, for each iteration waits for the one before.
+    /// The minimal cycles, because each iteration waits for the one before.
     pub(super) serial: f64,
     /// True if there is no loop inside.
     pub(super) innermost: bool,
@@ -41,7 +41,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// That of `tree`, a loop that stands in `loop_context`. `None` if it is none. Linear in the
+    /// Returns the work of `tree`, a loop in `loop_context`. `None` if it is no loop. Linear in the
     /// leaves below and the operations of the loop.
     pub fn of(
         (ir, program, trees): (&Body, &Program, &TreeStore),
@@ -91,8 +91,8 @@ impl Work {
         self.common == other.common
     }
 
-    /// That of a loop of which it is not known how many iterations another one has in common with
-    /// it, though it may run as many: half of them.
+    /// Returns the work of a loop with an unknown number of iterations in common with another one,
+    /// though the trip counts may be equal: half of them are assumed.
     pub(crate) fn cut(mut self) -> Work {
         self.common /= 2.0;
         self
@@ -124,13 +124,13 @@ struct Scan<'a> {
     program: &'a Program,
     trees: &'a TreeStore,
     cost: &'a dyn Cost,
-    /// The loops around the one that is scanned.
+    /// The number of loops around the scanned loop.
     depth: u32,
-    /// Half way through each of these, where that is known.
+    /// The middle iteration of each of these, if known.
     around: Vec<Option<i64>>,
-    /// The number of iterations those run that are entered.
+    /// The trip counts of the entered loops.
     trips: Vec<f64>,
-    /// The number of the one that is scanned runs.
+    /// The trip count of the scanned loop.
     own_trips: f64,
     operations: f64,
     /// True if nothing was met that keeps iterations from running at once.
@@ -176,7 +176,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The number of iterations a loop runs that stands where the scan is.
+    /// Returns the trip count of a loop at the current position of the scan.
     fn trips_of(&self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
@@ -258,7 +258,7 @@ impl Scan<'_> {
     }
 }
 
-/// The middle of what a level can be, if constraints say that in numbers.
+/// Returns the middle of a level's range, if constraints bound it by constants.
 fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     let (mut least, mut most) = (None, None);
     for form in constraints {
@@ -287,8 +287,8 @@ fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool 
     others.iter().all(|form| step(form) == Some(0)) && step(last).is_some_and(|step| step.abs() <= 1)
 }
 
-/// The numbers defined outside of an operation that it uses, those that are constants and those of
-/// type `index` excepted: what takes registers as long as it runs.
+/// Returns the values defined outside of an operation that it uses, except constants and values of
+/// type `index`. They occupy registers as long as it runs.
 fn numbers_from_outside(ir: &Body, op: Op) -> HashSet<Value> {
     let is_outside = |value: &Value| match ir.def(*value) {
         ValueDef::OpResult { op: home, .. } => {

@@ -1,16 +1,15 @@
-//! The body of a loop as a line of pieces, and where it may be cut.
+//! The body of a loop as a sequence of pieces, and its possible cuts.
 //!
-//! A piece is an item of the body, or of a guard in it, with the guards around: so a cut may go
-//! through an `if`, which then is two of the same condition. What only computes is a piece too, but
-//! it is computed again where it is needed, and stands in the way of no cut. A cut is *open* if no
-//! other value is used behind it that is computed before it. Whether it may be made is legality's
-//! to say.
+//! A piece is an item of the body, or of a guard in it, together with its guards. A cut may
+//! therefore go through an `if`, which becomes two with the same condition. A pure computation is a
+//! piece too, but it is recomputed where it is needed and blocks no cut. A cut is *open* if no
+//! other value computed before it is used behind it. Legality decides if it may be made.
 //!
 //! **Assumptions.**
-//! - What decides whether a piece runs is among what it uses. Tried with
+//! - The condition of a piece is among its uses. Tried with
 //!   `fixtures/distribution/predicates.mlir`.
 //!
-//! **Cost.** Linear in what is inside the loop; so is writing a part.
+//! **Cost.** Linear in the contents of the loop; so is writing a part.
 
 use std::ops::Range;
 
@@ -35,10 +34,9 @@ struct Piece {
     item: Green,
     /// The operation it is, or its first.
     op: Op,
-    /// The pieces before it that compute what it uses, or what decides whether it runs, each with
-    /// the value.
+    /// The earlier pieces that compute its operands or its condition, each with the value.
     uses: Vec<(usize, Value)>,
-    /// Whether it may be run again, or not at all.
+    /// True if it may be run again, or not at all.
     pure: bool,
     /// True if it does more than compute and read.
     writes: bool,
@@ -49,7 +47,7 @@ struct Piece {
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
     of_op: HashMap<Op, usize>,
-    /// Which pieces only compute, from what is there or what only computes too.
+    /// The pieces that are pure computations of values from outside or of other such pieces.
     again: Vec<bool>,
 }
 
@@ -132,7 +130,7 @@ impl Pieces {
         range.find(|piece| !self.pieces[*piece].pure)
     }
 
-    /// The conditionals through which a cut goes, or between the sides of which.
+    /// Returns the conditionals that a cut goes through, or whose branches it separates.
     pub(crate) fn conditionals(&self, program: &Program, at: usize) -> Vec<Op> {
         let [Some(before), Some(behind)] = [at.checked_sub(1), Some(at)].map(|at| self.pieces.get(at?))
         else {
@@ -150,7 +148,7 @@ impl Pieces {
         pieces.filter(move |(_, piece)| piece.guards.iter().any(is_it)).map(|(place, _)| place)
     }
 
-    /// The piece in which an operation is, and the operation of the piece that it is, or is inside.
+    /// Returns the piece that contains an operation, and the operation of the piece around it.
     pub(crate) fn holding(&self, ir: &Body, op: Op) -> Option<(usize, Op)> {
         let own = |op: Op| Some((*self.of_op.get(&op)?, op));
         std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(own)
@@ -217,7 +215,7 @@ impl Pieces {
         values
     }
 
-    /// The sequence that runs some pieces, and computes again what they need.
+    /// Returns the sequence that runs some pieces, and recomputes their operands.
     pub(crate) fn part(&self, trees: &mut TreeStore, range: Range<usize>) -> Green {
         let mut needed: Vec<bool> = vec![false; range.end];
         for place in (0..range.end).rev() {
@@ -228,7 +226,7 @@ impl Pieces {
                     .for_each(|from| needed[from] = true);
             }
         }
-        // The guards that are open, each with what is in it so far; outermost what is in none.
+        // The open guards, each with its contents so far. The outermost entry has no guard.
         let mut open: Vec<(Option<Guard>, Vec<Green>)> = vec![(None, Vec::new())];
         for (_, piece) in
             self.pieces.iter().enumerate().filter(|(place, _)| needed.get(*place) == Some(&true))

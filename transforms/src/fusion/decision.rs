@@ -12,12 +12,12 @@ use crate::legality::{Verdict, Witness};
 pub(super) struct Attempt {
     pub plan: Plan,
     pub saving: Saving,
-    /// The cost of the second loop as it is joined, and how many iterations of both run at once.
+    /// The cost of the second loop as joined, and the number of fused iterations that run at once.
     pub work: Option<(Rc<Work>, Option<f64>)>,
 }
 
 impl Attempt {
-    /// Returns the cycles that it saves, if that was asked.
+    /// Returns the saved cycles, if costs are computed.
     pub(super) fn saved_cycles(&self) -> Option<i64> {
         self.work.is_some().then(|| self.saving.cycles.round() as i64)
     }
@@ -43,21 +43,22 @@ pub(super) enum Missed {
     NothingShared,
     /// This operation of the second loop uses a result of the first.
     UsesResult(Op),
-    /// This stands between the loops and cannot move.
+    /// An entry between the loops cannot move.
     NonAdjacent(Box<Stuck>),
-    /// The loops run different iterations, and the bounds of what not both have cannot be written.
+    /// The loops run different iterations, and the bounds of the remainders cannot be written.
     CannotBeCut,
     /// So many pairs of arguments would have to be tested.
     TooManyTests(usize),
-    /// So many things would have to be tested, of which not all are about pairs of arguments.
+    /// Too many run-time checks would be needed, not all about pairs of arguments.
     TooManyAssumptions(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
-    /// The same, unless the second ran `shift` iterations later, of which at most `most` may be.
+    /// The same, unless the second loop is shifted by `shift` iterations, which exceeds the maximum
+    /// `most`.
     TooLate { shift: i64, most: i64, verdict: Box<Verdict> },
     /// It would cost more than it saves.
     NotBeneficial(Saving),
-    /// It may be, but other loops are fused with which more is saved.
+    /// Legal, but fusing other loops saves more.
     OthersSaveMore,
     /// A dependence would go from one iteration to another of a parallel loop, or may.
     InOrder(Verdict),
@@ -70,7 +71,8 @@ impl Missed {
         matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
     }
 
-    /// The operation of the first loop and that of the second whose order would change.
+    /// Returns the operation of the first loop and the operation of the second whose order would
+    /// change.
     pub(super) fn at_fault(&self) -> Option<(Op, Op)> {
         let (Missed::Dependences(verdict) | Missed::InOrder(verdict)) = self else { return None };
         match verdict {
@@ -85,7 +87,7 @@ impl Missed {
 /// An entry between two others that can move neither before nor behind them.
 #[derive(Clone, Debug)]
 pub(super) struct Stuck {
-    /// An operation of it, to show.
+    /// One of its operations, to show.
     pub op: Op,
     /// Why it cannot move before the first.
     pub hoisting: Option<Conflict>,
@@ -114,8 +116,9 @@ pub(super) enum Which {
 pub(super) enum Change {
     /// The first runs backwards.
     Backwards,
-    /// Another loop of it runs outermost.
+    /// The nest is interchanged: another of its loops becomes the outermost.
     Interchanged(Which),
-    /// A part of it is a loop of its own, which begins with this operation.
+    /// The loop is distributed: a part of it becomes a loop of its own, beginning with this
+    /// operation.
     Distributed(Which, Op),
 }

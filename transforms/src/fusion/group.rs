@@ -1,16 +1,16 @@
-//! Loops that are fused, laid along one time.
+//! Groups of fused loops on a common time axis.
 //!
 //! Each member of a group runs its iteration `x - start` at time `x`. The fused loop runs the times
-//! that all members have; `tree/edit/fuse.rs` says what becomes of the others. So each iteration
-//! runs once, whatever the ends are at run time; and two iterations of two members run in the order
-//! of their times or, at equal times and outside of the fused loop, in the order of the members,
-//! which is what [`legality::merged`](crate::legality::merged) judges.
+//! that all members share. `tree/edit/fuse.rs` makes loops of the remainders. Each iteration
+//! therefore runs once, whatever the bounds are at run time. Two iterations of two members run in
+//! the order of their times. At equal times, and outside of the fused loop, they run in the order
+//! of the members. [`legality::merged`](crate::legality::merged) judges this order.
 //!
 //! **Assumptions.**
-//! - A step is a positive number where iterations are shifted or cut. A symbolic step is the same
+//! - A step is a positive constant where iterations are shifted or cut. A symbolic step is the same
 //!   value in both loops, or they stay apart. Tried with `fixtures/fusion/iteration_spaces.mlir`
 //!   and `shift_multiple.mlir`.
-//! - Bounds of what is cut are written without leaving their type. Tried with
+//! - Bounds of remainders are written without leaving their type. Tried with
 //!   `fixtures/fusion/widths.mlir`.
 
 use std::rc::Rc;
@@ -31,22 +31,22 @@ use crate::tree::{
     Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together, TreeStore,
 };
 
-/// A loop with more operations than this is not cut: what is cut is copied.
+/// A loop with more operations than this is not cut, because cutting copies its body.
 const MAX_COPIED: usize = 256;
 
-/// The number of ends a group may have of which it is not known which is least: for each one more
-/// loop may be left.
+/// The maximal number of ends of a group among which the least is unknown. Each further one may
+/// leave one more loop.
 const MAX_ENDS: usize = 2;
 
 /// One of the loops.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Which loop of the program, at which times.
+    /// The loop of the program and its times.
     origin: Origin,
     /// Its body, shifted.
     body: Green,
-    /// What its variable is in the first iteration, a form over the levels around. `None` if that
-    /// is not known.
+    /// The value of its induction variable in the first iteration, a form over the surrounding
+    /// levels. `None` if unknown.
     lower: Option<AffineForm>,
     /// The first time.
     start: i64,
@@ -65,47 +65,45 @@ pub(super) struct Member {
 #[derive(Clone)]
 pub(super) struct Group {
     members: Vec<Member>,
-    /// The first of them as a loop of its own.
+    /// The first member as a loop of its own.
     pub(super) item: Green,
-    /// What they cost, if that is asked for.
+    /// The work of the fused loop, if costs are computed.
     pub(super) work: Option<Rc<Work>>,
-    /// What they touch, in their time; what they use and are.
+    /// The footprint of the group, in its times.
     pub(super) footprint: Footprint,
-    /// The loops as they were.
+    /// The original loops.
     pub(super) originals: Vec<Green>,
-    /// What was assumed of them.
+    /// The assumptions of the group.
     pub(super) assumed: Vec<Assumption>,
-    /// The step of all of them.
+    /// The step of all members.
     scale: i64,
-    /// The times all members have: from here on,
+    /// The first time that all members share.
     start: i64,
-    /// and below each of these over `scale`, of which it is not known which is less.
+    /// The exclusive ends of the shared times, over `scale`. The least of them is unknown.
     ends: Vec<AffineForm>,
-    /// The greatest number in what a member's variable is at time 0.
+    /// The greatest constant in the value of a member's induction variable at time 0.
     zero: i64,
-    /// True if all members have the same times, which are those of the first.
+    /// True if all members have the times of the first.
     whole: bool,
-    /// True if a member carries values from one iteration to the next, and is run in order for
-    /// that.
+    /// True if a member has loop-carried values, and therefore runs in order.
     carries: bool,
-    /// True if each member may be run in parts: nothing is carried, or there is what its parts are
-    /// known by.
+    /// True if each member may be run in parts: it carries no values, or an anchor identifies its
+    /// parts.
     may_be_cut: bool,
     /// True if a part of another loop is a member, or was in an earlier run.
     pub(super) has_part: bool,
-    /// A conditional whose condition was brought inside of one of them.
+    /// A conditional whose condition was moved into one of the members.
     pub(super) guarded: Option<Op>,
     /// True if the iterations of each, and of all together, may run in any order; they are run
     /// whole for that.
     pub(super) parallel: bool,
-    /// By how many iterations members run later, at most, than they would have to if none ran
-    /// blocks later.
+    /// The maximal number of additional iterations by which blocks shift members.
     pub(super) blocks: i64,
     /// The number of loops that are around.
     depth: u32,
 }
 
-/// How two loops' iteration spaces lie to each other.
+/// The relation of two loops' iteration domains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
     /// They have the same iterations.
@@ -119,7 +117,7 @@ pub(super) struct Joined {
     member: Member,
     /// The loop, not shifted.
     pub(super) item: Green,
-    /// What it touches, at the times of the group.
+    /// Its accesses, at the times of the group.
     nest: Rc<AccessSummary>,
     start: i64,
     ends: Vec<AffineForm>,
@@ -135,28 +133,27 @@ impl Joined {
         self.member.body
     }
 
-    /// True if the times it has in common with `first` end with what is not known to be the end of
-    /// either.
+    /// True if the times that it shares with `first` end at an unknown one of both ends.
     pub(super) fn is_of_unknown_length(&self, first: &Group) -> bool {
         self.ends.len() > first.ends.len().min(self.member.ends.len())
     }
 
-    /// How many iterations later it runs.
+    /// Returns its shift in iterations.
     pub(super) fn shift(&self) -> i64 {
         self.member.start
     }
 }
 
 impl Member {
-    /// What its variable is, or would be, at time 0.
+    /// Returns the value of its induction variable at time 0, even if it does not run then.
     fn zero(&self, scale: i64) -> Option<AffineForm> {
         self.lower.as_ref()?.plus(&AffineForm::constant(self.start.checked_mul(scale)?), -1)
     }
 }
 
 impl Group {
-    /// The group of one loop. `None` if `item` is none, or a part of one, or left over by fusion.
-    /// Linear in what is inside.
+    /// Returns the group of one loop. `None` if `item` is no loop, a part of one, or a remainder of
+    /// fusion. Linear in its contents.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -241,7 +238,7 @@ impl Group {
         (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: Some(by), ..self })
     }
 
-    /// True if there is little in it, so that it may be copied.
+    /// True if the group is small enough to be copied.
     pub(super) fn is_small(&self) -> bool {
         self.members.iter().map(|member| member.size).sum::<usize>() <= MAX_COPIED
     }
@@ -284,7 +281,7 @@ impl Group {
         }
     }
 
-    /// True if the results of an operation are those of one of the loops.
+    /// True if one of the loops defines the results of an operation.
     pub(super) fn defines(&self, op: Option<Op>) -> bool {
         op.is_some_and(|op| self.footprint.ops.contains(&op))
     }
@@ -298,7 +295,7 @@ impl Group {
         program.loop_info(self.lead().of).space.unsigned
     }
 
-    /// The loop in the form of which the group is written: the first that counts upwards.
+    /// Returns the loop that determines the form of the group: the first that counts upwards.
     fn lead(&self) -> &Origin {
         &self.members[self.place_of_lead()].origin
     }
@@ -312,7 +309,7 @@ impl Group {
         self.members.iter().all(|member| member.backwards)
     }
 
-    /// How `second`, a group of one, lies to this one.
+    /// Returns how `second`, a group of one, fits this group.
     pub(super) fn fit(
         &self,
         second: &Group,
@@ -357,8 +354,8 @@ impl Group {
         offset.map(|_| Fit { same, may_be_shifted }).ok_or(Missed::UnknownOffset)
     }
 
-    /// How many iterations times the step this one has, and how many more than `second`, where that
-    /// depends on two values.
+    /// Returns the trip count times the step of this group, and the excess over `second`, if the
+    /// excess depends on two values.
     pub(super) fn gap(
         &self,
         second: &Group,
@@ -410,8 +407,8 @@ impl Group {
         least.map_or(i64::MAX, |least| least / 2)
     }
 
-    /// What `second`, a group of one, is in this group if it runs `shift` later. `None` if the
-    /// times they have in common cannot be written down.
+    /// Returns `second`, a group of one, as a member of this group with a shift of `shift`. `None`
+    /// if their common times cannot be written.
     pub(super) fn align(
         &self,
         second: &Group,
@@ -455,9 +452,9 @@ impl Group {
         Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
     }
 
-    /// True if what a member has before and after the times that end with `ends` can be written
-    /// down: each bound of its variable as a number, or as one value or a bound that it has and a
-    /// number, in 64 bits.
+    /// True if a member's remainders before and after the times that end with `ends` can be
+    /// written. Each bound must be a number, or a value or existing bound plus a number, in 64
+    /// bits.
     fn can_be_cut(
         &self,
         member: &Member,
@@ -512,7 +509,7 @@ impl Group {
             self.scale == 1 && bounds.find(is_near).is_some_and(|bound| can_be_written(&bound))
         };
         let is_writable = |form: &AffineForm| is_simple(form) || is_near_bound(form);
-        // At the time a form says the variable is that form later than at time 0.
+        // At the time of a form, the induction variable is that form more than at time 0.
         let Some(zero) = member.zero(self.scale) else { return false };
         let ends = member.ends.iter().chain(ends).map(|form| zero.plus(form, 1));
         !member.ends.is_empty()
@@ -520,9 +517,9 @@ impl Group {
             && ends.into_iter().all(|end| end.is_some_and(|form| is_writable(&form)))
     }
 
-    /// Adds `second`, a group of one, as it was aligned.
+    /// Adds `second`, a group of one, in its alignment.
     pub(super) fn join(&mut self, second: &Group, joined: Joined) {
-        // It may have to run so late only for what others do.
+        // The shift may be due to other members' blocks only.
         let least = joined.shift() - joined.block;
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
         self.members.push(joined.member);

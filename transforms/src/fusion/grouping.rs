@@ -1,4 +1,4 @@
-//! A sequence whose loops are grouped: its entries, and what was decided on the way.
+//! A grouping of the loops of a sequence: its entries, and the decisions on the way.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::schedule::{self, Entry};
 use super::{Fusion, Plan, remarks};
 use crate::assumption::{self, Assumption};
 
-/// The most loops of a part of a sequence of which all groupings are looked at.
+/// The maximal number of loops in a part of a sequence for an exhaustive search of groupings.
 pub(super) const MAX_LOOPS: usize = 8;
 /// The number of groups that a loop is tried with, from the nearest on.
 pub(super) const GROUPS_TRIED: usize = 3;
@@ -20,7 +20,7 @@ pub(super) const MUCH_APART: f64 = 0.125;
 /// The most loops of a part of a longer sequence that cannot be taken apart.
 pub(super) const MAX_WIDE: usize = 24;
 
-/// A sequence whose loops were fused as some guide says.
+/// A sequence whose loops were fused under the decisions of a guide.
 #[derive(Default)]
 pub(super) struct Grouping {
     pub entries: Vec<Entry>,
@@ -28,13 +28,13 @@ pub(super) struct Grouping {
     pub names: Vec<Name>,
     /// Items that were put together, the former one first.
     pub joins: Vec<(usize, usize)>,
-    /// Items, or what they were put together with, that have changed places for what is assumed.
+    /// Pairs of items, or of their groups, that were reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
     pub said: Vec<Said>,
-    /// The cycles saved; and by which item.
+    /// The saved cycles, and the item that saved them.
     pub saved: f64,
     pub savings: Vec<(usize, f64)>,
-    /// True if a fusion costs something beside what it saves.
+    /// True if a fusion has a cost besides its saving.
     pub has_losses: bool,
     /// True if fused loops do not have all iterations in common, or not at once.
     pub is_cut: bool,
@@ -46,8 +46,8 @@ pub(super) struct Grouping {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Name {
     pub item: usize,
-    /// True for the rest of another loop that was distributed so that this item could join a part
-    /// of it.
+    /// True for the remainder of a loop that was distributed so that this item could join a part of
+    /// it.
     pub is_rest: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Said {
 pub(super) enum Outcome {
     Fused,
     Refused,
-    /// A conditional became one with another, with what was assumed for that.
+    /// Two conditionals were merged under these assumptions.
     Merged(Vec<Assumption>),
     Note,
 }
@@ -86,11 +86,11 @@ pub(super) struct Left {
     pub before: Option<Rc<Group>>,
     /// A part of the second that runs behind all that is there.
     pub behind: Option<Rc<Group>>,
-    /// Which of all these, counted from the first on, change places for what is assumed.
+    /// The pairs of entries, counted from the first, that are reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
 }
 
-/// The conditional with which another one can become one.
+/// The conditional that another one can be merged with.
 pub(super) struct Partner {
     pub at: usize,
     pub hoisted: Vec<bool>,
@@ -98,7 +98,7 @@ pub(super) struct Partner {
 }
 
 impl Grouping {
-    /// Returns an empty grouping with room for what is said of so many items.
+    /// Returns an empty grouping with room for remarks on `items` items.
     pub(super) fn with_room(items: usize) -> Grouping {
         Grouping { said: Vec::with_capacity(items), ..Grouping::default() }
     }
@@ -115,7 +115,7 @@ impl Grouping {
         entries.filter(is_near).map(|(at, _)| at).take(GROUPS_TRIED).collect()
     }
 
-    /// Notes a fusion that is about to be done: its remark, what it saves and what it costs.
+    /// Records an upcoming fusion: its remark, its saving and its cost.
     pub(super) fn note(
         &mut self,
         fusion: &Fusion<'_>,
@@ -139,7 +139,7 @@ impl Grouping {
         self.names.push(Name::of(item));
     }
 
-    /// Moves the entries between two that became one, the second of them `item`, and adds the
+    /// Moves the entries between two that were fused, the second of them `item`, and adds the
     /// remainders.
     pub(super) fn close_up(&mut self, at: usize, item: usize, left: Left) {
         self.joins.push((self.names[at].item, item));
@@ -163,13 +163,13 @@ impl Grouping {
         self.savings.len()
     }
 
-    /// Returns the number of fusions in it. Linear in what is said.
+    /// Returns the number of fusions. Linear in the remarks.
     pub(super) fn edits(&self) -> usize {
         let is_edit = |own: &&Said| matches!(own.outcome, Outcome::Fused | Outcome::Merged(_));
         self.said.iter().filter(is_edit).count()
     }
 
-    /// For each of so many items one of those it was put together with, the same for all of them.
+    /// Returns, for each of `items` items, the representative of its group.
     pub(super) fn together(&self, items: usize) -> Vec<usize> {
         let mut group: Vec<usize> = (0..items).collect();
         // What joins is one item.
@@ -221,8 +221,8 @@ impl Grouping {
         parts
     }
 
-    /// Says of a part whose first item is `item` that its loops were grouped in another way, with
-    /// the cycles saved, the steps of the search and whether it is optimal.
+    /// Adds a remark about a part with first item `item` whose loops were regrouped: the saved
+    /// cycles, the steps of the search, and if the grouping is optimal.
     pub(super) fn say_regrouped(
         &mut self,
         fusion: &Fusion<'_>,

@@ -1,4 +1,4 @@
-//! What one function touches.
+//! The effects of one function.
 
 use std::sync::Arc;
 
@@ -10,17 +10,18 @@ use crate::access::class::{Class, Domain};
 use crate::access::structure::MAX_DEPTH;
 use crate::affine::{AffineForm, Atom, Forms};
 
-/// Most classes of a function. One with more touches whole objects, of which it may touch as many.
+/// The maximal number of classes of a function. A function with more touches whole objects, and at
+/// most this many objects.
 pub const MAX_CLASSES: usize = 64;
-/// Most that is said of the iterations in which a class is touched.
+/// The maximal number of constraints on the iterations of a class.
 const MAX_CONSTRAINTS: usize = 32;
 
-/// What a function touches. See the [module](super).
+/// The effects of a function. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The places of its arguments, as forms name them.
     pub(in crate::access) arguments: Arguments,
-    /// What it touches, if it always returns.
+    /// The accessed elements, if the function always returns.
     pub(in crate::access) touched: Result<Vec<Touched>, Reason>,
 }
 
@@ -36,9 +37,9 @@ pub enum Reason {
     Replaceable,
     /// Its body branches, so it may run forever.
     Branches,
-    /// It, or what it calls, may call itself, so it may run forever.
+    /// The function, or one of its callees, may be recursive, so it may run forever.
     Recursive,
-    /// An operation of it touches the world, or what may be any memory.
+    /// One of its operations touches the world, or any memory.
     Does(String, Loc),
     /// It touches too many objects.
     TooMuch,
@@ -53,14 +54,14 @@ pub(in crate::access) struct Touched {
     /// As in a [`Class`], of the object itself.
     subscripts: Option<Vec<Option<AffineForm>>>,
     writes: bool,
-    /// Levels are those of loops in the function.
+    /// The iteration domain. Its levels are the loops in the function.
     domain: Domain,
 }
 
-/// An object that a function and those who call it know.
+/// An object that is known to a function and to its callers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Object {
-    /// What this argument refers to.
+    /// The object that this argument refers to.
     Argument(usize),
     Global(Name),
     /// No memory: the call may be undefined.
@@ -87,7 +88,7 @@ impl Summary {
         Summary { arguments: Arguments::new(), touched: Err(why) }
     }
 
-    /// What a call of the function touches, where it stands. `None`: the world.
+    /// Returns the classes of a call of the function, in terms of the caller. `None`: the world.
     pub fn classes_at(&self, mut call: Call<'_, '_>) -> Option<Vec<Class>> {
         let touched = self.touched.as_ref().ok()?;
         let fits = call.operands.len() == self.arguments.len();
@@ -119,13 +120,13 @@ impl Summary {
 }
 
 impl Touched {
-    /// A class of a function with these arguments, as those see it who call it. `None` if it is of
-    /// an object that they may know by another name.
+    /// Translates a class of a function with these arguments into the view of its callers. `None`
+    /// if the callers may know the object by another name.
     pub(in crate::access) fn of(class: &Class, arguments: &Arguments) -> Option<Touched> {
         let object = match class.base {
             Base::Argument(argument) => Object::Argument(*arguments.get(&argument)?),
             Base::Global(name) => Object::Global(name),
-            // Of what it makes itself no more is left than that accesses may be out of bounds.
+            // Accesses of its own allocations only count because they may be out of bounds.
             Base::Allocation(_) | Base::Exit => Object::Exit,
             Base::Distinct(_) | Base::Unknown(_) | Base::Carried(_) | Base::World => return None,
         };

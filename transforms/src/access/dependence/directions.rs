@@ -1,15 +1,15 @@
 //! Dependences by direction: the cheap tests of production compilers.
 //!
-//! Each subscript is an equation between the levels of two instances. An order that is asked for,
-//! one level greater than another by at least so much, is put into it: the greater one is the
-//! other, that much, and a *slack* that is not negative. Then an equation has no solution if the
-//! greatest common divisor of its coefficients does not divide its constant, or if the least or the
-//! greatest it can be is on one side of zero (Banerjee's bounds, with those of the levels that are
-//! numbers). For one level with one coefficient on both sides that is the strong SIV test, without
-//! any the ZIV test.
+//! Each subscript is an equation between the levels of two instances. An order in question makes
+//! one level greater than another by at least a distance. It is substituted: the greater level is
+//! the lesser one plus the distance plus a nonnegative *slack*. An equation then has no solution in
+//! two cases. The greatest common divisor of its coefficients may not divide its constant. Or its
+//! least or greatest value may be on one side of zero (Banerjee's bounds, with constant bounds of
+//! levels). For one level with one coefficient on both sides this is the strong SIV test, without
+//! levels the ZIV test.
 //!
-//! Subscripts are not looked at together, bounds that use other levels or parameters are not used,
-//! and quotients are not looked into. So it says less than the exact answer, and never more.
+//! Subscripts are tested separately. Bounds that use other levels or parameters are ignored, and
+//! quotients are not examined. The test is less precise than the exact one, and never more.
 
 use hashbrown::HashMap;
 
@@ -43,14 +43,14 @@ pub(super) struct Row<'f> {
 /// The least and the greatest that something can be, where there are such numbers.
 pub(super) type Range = (Option<i128>, Option<i128>);
 
-/// What is known of two instances.
+/// The known facts about two instances.
 #[derive(Default)]
 pub(super) struct Known<'f> {
     ranges: HashMap<Unknown<'f>, Range>,
     rows: Vec<Row<'f>>,
 }
 
-/// True if there are certainly no two instances as asked.
+/// True if certainly no two such instances exist.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let depth = question.loop_context.depth;
     let Some(mut known) = Known::of(question) else { return true };
@@ -73,8 +73,8 @@ pub(super) fn never(question: &Question<'_>) -> bool {
         || known.rows.iter().any(|row| known.is_impossible(row))
 }
 
-/// True if a subscript says that two instances are so many iterations of one loop apart, always the
-/// same, and an order that they are not. This is the strong SIV test, and allocates nothing.
+/// True if a subscript fixes the dependence distance in one loop, and the order in question
+/// excludes that distance. This is the strong SIV test, and allocates nothing.
 pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     let is_wrong = |(x, y): &(&AffineForm, &AffineForm)| {
         let (level, coefficient) = only_own_level(x, y, question.loop_context.depth)?;
@@ -168,7 +168,7 @@ impl<'f> Known<'f> {
         self.ranges.get(&unknown).copied().unwrap_or_default()
     }
 
-    /// Notes that an unknown is within `range` too; whether nothing is.
+    /// Restricts an unknown to `range` too. Returns true if no value is left.
     pub(super) fn narrow(&mut self, unknown: Unknown<'f>, (least, greatest): Range) -> bool {
         let (own, other) = self.range(unknown);
         let range = (own.max(least), other.into_iter().chain(greatest).min());
@@ -176,8 +176,8 @@ impl<'f> Known<'f> {
         matches!(range, (Some(least), Some(greatest)) if least > greatest)
     }
 
-    /// Notes that a row of one unknown is not negative; whether that cannot be. Others say nothing
-    /// here.
+    /// Notes that a row of one unknown is not negative. Returns true if this is impossible. Other
+    /// rows are ignored.
     fn bound(&mut self, row: &Row<'f>) -> bool {
         match row.terms[..] {
             [] => row.constant < 0,
@@ -195,8 +195,8 @@ impl<'f> Known<'f> {
         }
     }
 
-    /// Puts an order, row `at`, into all rows, if it says how two unknowns lie to each other;
-    /// whether that cannot be.
+    /// Substitutes an order, row `at`, into all rows, if it relates two unknowns. Returns true if
+    /// the order is impossible.
     fn put_in(&mut self, at: usize) -> bool {
         let Some((greater, less)) = self.rows[at].direction() else { return false };
         let Row { constant, is_zero, .. } = std::mem::take(&mut self.rows[at]);
@@ -223,7 +223,7 @@ impl<'f> Known<'f> {
             };
             let own = Row { terms: vec![(greater, 1)], ..Row::default() };
             let rest = row.clone().plus(&own, -coefficient).and_then(|rest| rest.plus(&with, coefficient));
-            // What does not fit says nothing.
+            // A row that does not fit is dropped.
             *row = rest.unwrap_or_default();
         }
         false
@@ -243,7 +243,7 @@ impl<'f> Known<'f> {
         (least, greatest)
     }
 
-    /// Whether a row cannot be zero, or not be as great as that.
+    /// True if a row cannot be zero, or cannot be nonnegative.
     fn is_impossible(&self, row: &Row<'f>) -> bool {
         let (least, greatest) = self.range_of(row);
         let coefficients = row.terms.iter().map(|(_, coefficient)| coefficient.unsigned_abs());

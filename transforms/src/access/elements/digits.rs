@@ -1,13 +1,13 @@
-//! Subscripts taken apart: `(i·n + j)·m + k` as the digits `i, j, k` of a number whose places have
-//! the sizes `n` and `m`.
+//! Delinearization: `(i·n + j)·m + k` becomes the digits `i, j, k` of a number in a mixed radix
+//! with the sizes `n` and `m`.
 //!
-//! If each digit but the first is at least 0 and below its size, two such numbers with the same
-//! sizes are equal only if all their digits are, as in an array of so many dimensions. That is what
-//! [`Digits::are_proper`] shows, in the iterations in which an access happens; without it nothing
-//! follows. Products are those of the program that do not wrap, of one factor that does not depend
-//! on loops: the size.
+//! Suppose each digit but the first is at least 0 and below its size. Then two such numbers with
+//! the same sizes are equal only if all their digits are, as in an array of that many dimensions.
+//! [`Digits::are_proper`] proves this for the iterations in which an access happens; without the
+//! proof nothing follows. Only products of the program that do not wrap count, with one
+//! loop-invariant factor: the size.
 //!
-//! **Cost.** Linear in the operations a subscript is computed by; two integer questions a digit.
+//! **Cost.** Linear in the operations that compute a subscript; two integer questions a digit.
 
 use loomir_dialects::affine;
 use loomir_dialects::interfaces::Subscripts;
@@ -21,20 +21,20 @@ use crate::affine::{AffineForm, Atom, fold_expr};
 
 /// Deepest nesting of products that is looked into.
 const MAX_NESTING: u32 = 8;
-/// What showing that a digit is proper may cost.
+/// The limits on proving that a digit is proper.
 const LIMITS: Limits = Limits::steps(20_000);
 
 /// A number by its digits.
 #[derive(Clone, Debug)]
 pub(super) struct Digits {
-    /// The digits, the one of the highest place first. At least one.
+    /// The digits, the most significant first. At least one.
     pub(super) digits: Vec<AffineForm>,
     /// The sizes of all places but the highest.
     pub(super) sizes: Vec<AffineForm>,
 }
 
 impl Digits {
-    /// The digits of the one subscript of an access.
+    /// Returns the digits of the only subscript of an access.
     pub(super) fn of_subscript(site: &mut Site<'_, '_>, subscripts: &Subscripts) -> Option<Digits> {
         let ctx = site.body.ctx().clone();
         let [expr] = subscripts.map.results(&ctx)[..] else { return None };
@@ -110,7 +110,7 @@ impl Digits {
         Some(self)
     }
 
-    /// The product of two numbers, one of which is a number or a size.
+    /// Returns the product of two numbers, one of which is a constant or a size.
     fn product(self, other: Digits) -> Option<Digits> {
         let single = |own: &Digits| own.sizes.is_empty().then(|| own.digits[0].clone());
         let constant = |own: &Digits| single(own)?.as_constant();
@@ -133,8 +133,8 @@ impl Digits {
     }
 }
 
-/// What is left of a product of parameters without the factors of another one, if it has them and
-/// more.
+/// Returns a product of parameters divided by the factors of another one. `None` unless it has all
+/// of these factors and more.
 fn without_factors(product: &AffineForm, factors: &AffineForm) -> Option<AffineForm> {
     let ([(all, 1)], 0) = (product.terms(), product.constant_part()) else { return None };
     let ([(some, 1)], 0) = (factors.terms(), factors.constant_part()) else { return None };
@@ -212,8 +212,8 @@ fn of_expr(
     )
 }
 
-/// The digits of a value: those of its form, in which products are parameters. Recurses once a
-/// product, as long as there is fuel.
+/// Returns the digits of a value. They come from its form, in which products are parameters.
+/// Recurses once a product, as long as there is fuel.
 fn of_value(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits> {
     let form = site.forms.of(value)?;
     let mut sum = Digits::one(AffineForm::constant(form.constant_part()));
