@@ -1,32 +1,32 @@
-//! Legality: whether a tree may run instead of the program it was made from.
+//! Legality: decides if a tree may replace the program it was made from.
 //!
-//! A dependence goes from one instance of a statement to a later one when both touch one location
-//! and at least one writes. A tree is legal iff every instance still runs once, every value is
-//! computed before it is used, and no dependence is turned around. Each of these is a question
-//! whether a union of integer conjunctions is empty, decided exactly; a point in one is a
-//! [`Witness`]: what would go wrong, with the iterations.
+//! A dependence goes from one instance of a statement to a later one if both touch one location and
+//! at least one writes. A tree is legal iff every instance still runs once, every value is computed
+//! before it is used, and no dependence is reversed. Each condition is an emptiness question about
+//! a union of integer conjunctions, decided exactly. A point in one is a [`Witness`]: the failure,
+//! with its iterations.
 //!
-//! | asked | of | by |
+//! | question | about | answered by |
 //! | --- | --- | --- |
 //! | may this tree run, and be written | any tree | [`Checker::judge`] |
-//! | the same, with what would go wrong | any tree | [`Checker::check`] |
-//! | which updates run in another order there | a legal tree | [`Checker::reordered`] |
+//! | the same, with a witness | any tree | [`Checker::check`] |
+//! | which updates are reordered there | a legal tree | [`Checker::reordered`] |
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
-//! | may these two change places | what stands between loops | [`independent`] |
+//! | may these two be reordered | entries between loops | [`independent`] |
 //! | may these pieces run in this order | loops of a graph | [`Schedule::judge`] |
-//! | may this storage be shared, or go | arrays that contraction tries | `StorageJudge` |
+//! | may this storage be shared, or removed | arrays that contraction tries | `StorageJudge` |
 //!
-//! What there is to keep is listed by [`Dependences`](crate::listing::Dependences).
+//! [`Dependences`](crate::listing::Dependences) lists the dependences to keep.
 //!
-//! [`merged`] and [`independent`] are the first question for edits that keep whole iterations,
-//! asked class by class before there is a tree. They guide a search, and their answers approve
-//! nothing. What is written needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
+//! [`merged`] and [`independent`] answer the first question for edits that keep whole iterations,
+//! class by class before there is a tree. They guide a search, and their answers approve nothing.
+//! Writing needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
 //!
 //! **Assumptions.**
-//! - What a statement touches is what its effects say; no question here looks at operations.
-//!   Tried with `tests/tests/legality.rs`: random edits judged, and the trees run.
-//! - Two iterations of one loop see one value of a parameter: it is computed outside of what is
-//!   judged. Tried with `fixtures/fusion/computed_bounds.mlir`.
+//! - The effects of a statement are complete; no question here looks at operations. Tried with
+//!   `tests/tests/legality.rs`: random edits judged, and the trees run.
+//! - Two iterations of one loop see one value of a parameter: it is computed outside of the judged
+//!   code. Tried with `fixtures/fusion/computed_bounds.mlir`.
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;
@@ -65,22 +65,22 @@ pub(crate) mod scheduled;
 mod scope;
 pub(crate) mod storage;
 
-/// What dependences are told with.
+/// The analyses that decide dependences.
 #[derive(Clone, Copy)]
 pub struct DependenceOracle<'a> {
     /// Which objects may overlap.
     pub bases: &'a Bases<'a>,
     /// Which accesses conflict.
     pub dependence: &'a dyn Dependence,
-    /// What one question may cost.
+    /// The limits on one question.
     pub limits: &'a Limits,
-    /// The program before whose trees it may be tested how parameters lie to each other; nothing if
-    /// that may not be tested.
+    /// If set, legality may assume relations between parameters; a run-time check before this
+    /// program's trees guards them.
     pub tested_before: Option<&'a Program>,
 }
 
 impl DependenceOracle<'_> {
-    /// How two objects lie to each other; nothing if they are apart.
+    /// Returns the overlap of two objects; `None` if they are distinct.
     pub(crate) fn overlap(&self, a: Base, b: Base) -> Option<Overlap> {
         match self.bases.overlap(a, b) {
             Overlap::Apart | Overlap::AssumedApart if !self.dependence.tells_objects_apart() => {
@@ -106,17 +106,15 @@ impl DependenceOracle<'_> {
     }
 }
 
-/// The cost of one question about dependences, at most: ten times what the hardest one of all
-/// fixtures
-/// takes, and about two milliseconds even with numbers of many words. Questions that take more are
-/// about
-/// subscripts like `(i * 1099511627791) mod 1099511627689`, and such loops stay apart.
+/// The limit on one question about dependences: ten times the hardest question of all fixtures, and
+/// about two milliseconds even with numbers of many words. Harder questions are about subscripts
+/// like `(i * 1099511627791) mod 1099511627689`, and such loops stay apart.
 pub const QUESTION: Limits = Limits::steps(100_000);
 
-/// The answer to whether an edit is legal.
+/// The verdict on the legality of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Every dependence is kept if what was assumed for that holds.
+    /// Every dependence is kept if the assumptions hold.
     Legal {
         /// All of this has to hold.
         assumed: Vec<Assumption>,
@@ -132,7 +130,7 @@ pub enum Verdict {
     },
 }
 
-/// What would go wrong.
+/// The failure of an illegal edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Witness {
     /// Two instances whose order would be turned around.
@@ -141,9 +139,9 @@ pub enum Witness {
         first: Instance,
         /// The other one.
         second: Instance,
-        /// Whether each writes.
+        /// For each of them, true if it writes.
         writes: [bool; 2],
-        /// What they have in common.
+        /// The reason why they conflict.
         cause: Cause,
     },
     /// An instance that would not run.
@@ -152,8 +150,8 @@ pub enum Witness {
     Repeated(Instance),
     /// An instance that would run and did not.
     Added(Instance),
-    /// How often this loop runs, or whether this condition holds, is known only when the program
-    /// runs, and what it decides does not stay together.
+    /// The trip count of this loop, or the value of this condition, is known only at run time, and
+    /// the statements it controls do not stay together.
     Extent(Op),
     /// This loop hands values on to its next iteration, and does not run whole and in order.
     Carried(Op),
@@ -174,14 +172,14 @@ pub struct Instance {
     /// The iterations of the loops of the program around it that an edit concerns, from the
     /// outside. Empty if they are not known, too.
     pub iteration: Box<[Iteration]>,
-    /// What parameters are there by which variables of loops are told.
+    /// The values of parameters that the induction variables depend on.
     pub symbols: Box<[(Value, i64)]>,
 }
 
 /// Which iteration of a loop of the program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Iteration {
-    /// The one in which the loop's variable has this value.
+    /// The iteration in which the induction variable has this value.
     Variable(i64),
     /// The one that so many are before. What the variable is there is not known.
     Number(i64),
@@ -226,7 +224,7 @@ impl Instance {
     }
 }
 
-/// Adds what the parameters of a form are.
+/// Adds the values of the parameters of a form.
 fn add_symbols(
     symbols: &mut Vec<(Value, i64)>,
     form: &AffineForm,
@@ -246,9 +244,9 @@ pub enum Cause {
     Element(Box<Element>),
     /// They touch one object; which elements is not known exactly.
     Object,
-    /// Their objects may overlap; for two arguments of a function, those.
+    /// Their objects may overlap. If both are arguments of a function, the arguments.
     MayOverlap(Option<(Value, Value)>),
-    /// One of them touches the world: an unknown call, for one.
+    /// One of them touches the world, such as an unknown call.
     World,
 }
 
@@ -257,12 +255,12 @@ pub enum Cause {
 pub struct Element {
     /// The object.
     pub base: Base,
-    /// The memref whose elements the subscripts name; `None` for those of the base itself, a
-    /// global.
+    /// The subscripts are relative to this memref. `None` if they are relative to the base itself,
+    /// a global.
     pub origin: Option<Value>,
     /// Which one.
     pub subscripts: Vec<i64>,
-    /// What the parameters of its subscripts are there.
+    /// The values of the parameters of its subscripts.
     pub symbols: Vec<(Value, i64)>,
 }
 
@@ -277,13 +275,13 @@ impl Verdict {
         matches!(self, Verdict::Legal { .. })
     }
 
-    /// What would go wrong, as notes behind `remark`, the places of the operations among them.
-    /// `then` says when, "fused" for one.
+    /// Adds the failure as notes to `remark`, with the locations of the operations. `then` names
+    /// the change, such as "fused".
     pub fn explain(&self, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
         explain::explain(self, body, remark, then)
     }
 
-    /// Adds what is known of why calls among the operations at fault touch the world.
+    /// Adds the reasons why calls among the operations at fault touch the world.
     pub fn explain_calls(&self, body: &Body, callees: &Callees, remark: Diagnostic) -> Diagnostic {
         match self {
             Verdict::Illegal(Witness::Order { first, second, cause: Cause::World, .. })
@@ -314,8 +312,8 @@ impl Verdict {
         }
     }
 
-    /// The worse of two answers: what is certain beats what is possible, the first of each kind is
-    /// kept.
+    /// Returns the worse of two verdicts. A certain failure beats a possible one; among equal kinds
+    /// the first is kept.
     fn or(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::Legal { assumed: mut all }, Verdict::Legal { assumed: more }) => {

@@ -1,11 +1,11 @@
-//! Where values are in a list, by what they are.
+//! A hash index from values to their places in a list.
 //!
-//! A list that holds no value twice is its own set as long as it is short: up to [`FEW`] values are
-//! compared one by one, which is quicker than to hash one. From then on there is a table of places;
-//! the values are in the list alone. Beside each place is half of its value's hash, so that a table
-//! which grows does not go through the list, all of it in another order.
+//! A short list of distinct values is its own set: up to [`FEW`] values are compared one by one,
+//! which is quicker than hashing one. Longer lists get a table of places; the values are in the
+//! list alone. Each entry keeps half of its value's hash, so a growing table does not visit the
+//! list in another order.
 //!
-//! Hashes are the same in each run, so nothing depends on chance. Cost: that of a hash table.
+//! Hashes are the same in each run, so results are deterministic. Cost: that of a hash table.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -15,21 +15,21 @@ use hashbrown::HashTable;
 /// So many values are compared one by one.
 const FEW: usize = 8;
 
-/// The places of the values of a list. Whoever owns both keeps them together; `key` is what of a
-/// value counts.
+/// The places of the values of a list. The owner of both keeps them consistent; `key` returns the
+/// relevant part of a value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
     table: HashTable<Entry>,
 }
 
-/// Where a value is, and what of its hash is kept.
+/// The place of a value, and a part of its hash.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u32,
     place: u32,
 }
 
-/// That a value is not in the list, and its hash if that was needed to know.
+/// The result for a value that is not in the list, with its hash if that was computed.
 pub(crate) struct Absent(Option<u32>);
 
 impl Lookup {

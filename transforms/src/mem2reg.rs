@@ -1,17 +1,17 @@
-//! Memory becomes values: an allocation of one element that is only loaded and stored goes, and
-//! what would be loaded is the value that was stored last.
+//! Promotion of memory to values: an allocation of one element that is only loaded and stored is
+//! removed, and loads are replaced by the value stored last.
 //!
-//! Where several stores meet before a load, the block gets an argument: in the iterated dominance
-//! frontier of the stores, where a load may follow ([`iterated_frontier`]). What was never written
-//! is what the allocation says. Names and rules are MLIR's: an allocation is a
-//! [`PromotableAllocation`], what may be done with it a [`PromotableAccess`] (of a memref any
-//! [`MemoryAccess`]). So it serves every level: `llvm.alloca` in a control flow graph as well as a
-//! `memref.alloca` of one element. Loads may stand inside operations with regions, where nothing
-//! inside stores, if [these run in place](runs_in_place); stores may not.
+//! If several stores meet before a load, the block gets an argument: in the iterated dominance
+//! frontier of the stores, where a load may follow ([`iterated_frontier`]). Unwritten memory has
+//! the allocation's default value. Names and rules are MLIR's: an allocation is a
+//! [`PromotableAllocation`], its uses are [`PromotableAccess`]es (for a memref any
+//! [`MemoryAccess`]). The pass therefore works at every level: `llvm.alloca` in a control flow
+//! graph as well as a `memref.alloca` of one element. Loads may be inside operations with regions
+//! that [run in place](runs_in_place), if nothing inside stores; stores may not.
 //!
-//! It stays if its address is used otherwise, if it is accessed as another type or has to be (a
-//! volatile access), if it can't be reached, or if a branch of a kind that nothing is known of
-//! leads to where stores meet.
+//! An allocation stays if its address has other uses, if an access has another type or must stay (a
+//! volatile access), or if it is unreachable. It also stays if a branch of an unknown kind leads to
+//! a block where stores meet.
 //!
 //! **Cost.** Linear in the operations, and for each allocation in the blocks where its value is
 //! live, with the edges into and out of them.
@@ -55,7 +55,7 @@ impl Pass for Mem2Reg {
     }
 }
 
-/// What was done.
+/// The statistics of a promotion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promoted {
     /// Allocations that went.
@@ -68,8 +68,8 @@ pub struct Promoted {
     pub arguments: usize,
 }
 
-/// Promotes every allocation of a body that can be, and then those whose addresses were stored in
-/// one of them, if they can be now.
+/// Promotes every promotable allocation of a body. Repeats this for allocations whose addresses
+/// were stored in a promoted one.
 pub fn mem2reg(body: &mut Body) -> Promoted {
     let mut done = Promoted::default();
     let mut allocations: Vec<Op> = body.preorder(body.root()).filter(|op| is_allocation(body, *op)).collect();
@@ -108,7 +108,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// An allocation that is only loaded and stored, in the region it stands in.
+    /// Returns an allocation that is only loaded and stored, in its region.
     fn of(body: &Body, op: Op) -> Option<Candidate> {
         let model = body.info(op).interface::<dyn PromotableAllocation>()?;
         let slot = model.slot(body.op_ref(op))?;
@@ -130,7 +130,7 @@ impl Candidate {
     }
 }
 
-/// What an operation that uses a slot does with it, if that is known and can be done with a value.
+/// Returns the access of an operation to a slot, if it is known and can be expressed with a value.
 fn access(body: &Body, op: Op, slot: MemorySlot) -> Option<SlotAccess> {
     let view = body.op_ref(op);
     let access = match view.info().interface::<dyn PromotableAccess>() {
@@ -158,14 +158,13 @@ struct Promotion {
     flow: ControlFlow,
     dominators: DominatorTree,
     slots: Vec<Candidate>,
-    /// What operations that stand in the region, or what is in them, do with slots.
+    /// The accesses to slots of operations in the region, including nested ones.
     accesses: HashMap<Op, Vec<(usize, Op, SlotAccess)>>,
-    /// The slots for which a block gets arguments, and the first of these.
+    /// The slots for which a block gets arguments, and the index of the first argument.
     arguments: HashMap<Block, (usize, Vec<usize>)>,
-    /// What each slot holds.
+    /// The current value of each slot.
     values: Vec<Value>,
-    /// What it holds where nothing was written, and what it held before changes that are still
-    /// open.
+    /// The default value of each slot, and the values before changes that are still open.
     defaults: Vec<Value>,
     changes: Vec<(usize, Value)>,
 }
@@ -214,8 +213,8 @@ impl Promotion {
             self.defaults.push(body.result(default, 0));
         }
         self.values.clone_from(&self.defaults);
-        // What dominates comes first; behind what a block dominates the slots hold what they did
-        // before it.
+        // Dominators come first. After the blocks that a block dominates, the slots have their
+        // earlier values again.
         let mut pending = vec![(0u32, None)];
         while let Some((node, open)) = pending.pop() {
             if let Some(open) = open {
@@ -262,8 +261,8 @@ impl Promotion {
         held
     }
 
-    /// Goes through a block with what the slots hold at its beginning: gives loads their values,
-    /// and branches what the blocks behind it want.
+    /// Visits a block with the slots' values at its start. Replaces loads by values, and passes the
+    /// arguments that successors need.
     fn rename(&mut self, body: &mut Body, node: u32) {
         let block = self.flow.block(node);
         if let Some((first, slots)) = self.arguments.get(&block) {
@@ -305,7 +304,7 @@ impl Promotion {
     }
 }
 
-/// The operation in `region` that is `op`, or that it stands in.
+/// Returns `op`, or its ancestor, directly in `region`.
 fn standing_in(body: &Body, op: Op, region: Region) -> Op {
     let mut op = op;
     while body.region_of(op) != Some(region) {
@@ -317,11 +316,11 @@ fn standing_in(body: &Body, op: Op, region: Region) -> Op {
     op
 }
 
-/// The search for the blocks where what is stored in a slot meets.
+/// The search for the blocks where stored values of a slot meet.
 struct Meetings<'f> {
     flow: &'f ControlFlow,
     dominators: &'f DominatorTree,
-    /// The slot for which a block was last found to write, or to be entered with something to read.
+    /// The last slot for which a block was found to write, or to be live on entry.
     writes: Vec<usize>,
     is_live: Vec<usize>,
     slot: usize,
@@ -341,7 +340,7 @@ impl<'f> Meetings<'f> {
         let home = self.node(body, candidate.op)?;
         let mut writing = vec![home];
         self.writes[home as usize] = slot;
-        // For each block, what it does first.
+        // For each block, its first access.
         let mut first: HashMap<u32, (Op, bool)> = HashMap::new();
         for (op, access) in &candidate.uses {
             let at = standing_in(body, *op, candidate.region);
@@ -384,7 +383,7 @@ impl<'f> Meetings<'f> {
         blocks.iter().all(hands_on).then_some(blocks)
     }
 
-    /// The number of the block that an operation stands in, if that can be reached.
+    /// Returns the number of an operation's block, if it is reachable.
     fn node(&self, body: &Body, op: Op) -> Option<u32> {
         let node = self.flow.number(body.block_of(op)?);
         self.dominators.is_reachable(node).then_some(node)

@@ -1,23 +1,22 @@
-//! From the tree back to IR.
+//! Regeneration: from the tree back to IR.
 //!
-//! What the tree leaves alone is moved, not made again: if the tree is the one that was raised,
-//! nothing happens. A loop that is new is written in the form of its first origin (`affine.for`,
-//! `scf.for`), with that loop's variable as its own; variables of the others are computed from it
-//! where they are used. Statements are copied into it, once for each leaf; guards become the `if`s
-//! they were, dimensions of a parallel loop that follow one another one operation.
+//! Unchanged parts of the tree are moved, not rebuilt: an unedited tree changes nothing. A new loop
+//! has the form of its first origin (`affine.for`, `scf.for`), with that loop's induction variable.
+//! Induction variables of its other origins are computed from it where they are used. Statements
+//! are copied into it, once for each leaf. Guards become their original `if`s. Consecutive
+//! dimensions of a parallel loop become one operation.
 //!
-//! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold
-//! there, and only these.
+//! Steps of [reordered](Reordered) reductions lose the flags that need not hold there, and only
+//! these.
 //!
-//! A loop that runs backwards is written with a variable that counts upwards over the same values.
-//! The program's variable is computed from it. If one of the loops that become one is `affine`, so
+//! A reversed loop is written with an induction variable that counts upwards over the same values.
+//! The program's induction variable is computed from it. If one of the fused loops is `affine`, so
 //! is the new one.
 //!
-//! The tree must keep the order in which values are computed and used, and run a loop that carries
-//! values in order, its parts in one sequence. What cannot be written is refused, with the
-//! [`Reason`].
+//! The tree must keep the order of computations and uses. It must run a loop with carried values in
+//! order, its parts in one sequence. A tree that cannot be written is refused with the [`Reason`].
 //!
-//! **Cost.** Linear in the operations of the block and in what is copied.
+//! **Cost.** Linear in the operations of the block and in the copied operations.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
@@ -56,10 +55,10 @@ mod version;
 
 pub use unwritable::{Reason, Unwritable};
 
-/// What is written again.
+/// The parts of the block to rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rewrite {
-    /// What the tree changes.
+    /// The parts that the tree changes.
     #[default]
     Changed,
     /// Everything. The result is the same.
@@ -70,8 +69,8 @@ pub enum Rewrite {
 ///
 /// # Errors
 ///
-/// The block stays as it was if a loop cannot be written. The error names that loop of the program,
-/// or one of those it is made of.
+/// The block stays unchanged if a loop cannot be written. The error names that loop of the program,
+/// or one of its origins.
 ///
 /// # Panics
 ///
@@ -179,10 +178,10 @@ fn restore(body: &mut Body, block: Block, ops: &[Op], end: InsertPoint) {
 struct Scope {
     /// Its variable.
     variable: Value,
-    /// What the variable is, as a form over the levels down to this one; the own level's
-    /// coefficient is `scale`. None: the level is the variable, and nothing is computed from it.
+    /// The value of the induction variable as a form over the levels down to this one, with `scale`
+    /// as its own level's coefficient. `None`: the level is the variable itself.
     meaning: Option<(AffineForm, i64)>,
-    /// What the variable is between.
+    /// The bounds of the induction variable.
     between: Between,
     /// True if values in it are computed by `affine.apply`.
     affine: bool,
@@ -195,17 +194,17 @@ struct Emit<'a> {
     reordered: &'a Reordered,
     /// Of which tree of a versioned node we are inside.
     arm: Option<Arm>,
-    /// Loops of which a part stands in the sequence at hand, before what is written next: what it
-    /// hands on is what the results are, so far.
+    /// Loops with an earlier part in the current sequence. Their results are currently the values
+    /// passed on by that part.
     begun: HashSet<LoopId>,
-    /// What values of the program are where we are.
+    /// The current replacements of the program's values.
     mapping: Mapping,
     scopes: Vec<Scope>,
     /// Values that are computed.
     known: Known,
-    /// The new loop or `if` that is being written and stands in no other.
+    /// The outermost new loop or `if` that is being written.
     outermost: Option<Op>,
-    /// Where what is computed for a loop is said to come from: the loop.
+    /// The location for operations computed for a loop: the loop's.
     loc: Loc,
     /// The loops that were written, each with the loop of the program that gives it its form.
     written: HashMap<Op, Op>,
@@ -260,7 +259,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Drops the flags that do not hold here of copies of what is inside an operation.
+    /// Drops invalid flags in the copies of an operation's contents.
     fn drop_flags(&mut self, original: Op) {
         if self.reordered.is_empty() {
             return;
@@ -275,8 +274,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What a value of the program is here, in the iteration `map` of the loops around. It is in
-    /// the mapping from then on.
+    /// Returns the replacement of a value of the program here, in the iteration `map` of the
+    /// surrounding loops. Records it in the mapping.
     fn resolve(&mut self, value: Value, map: &[AffineForm], at: InsertPoint) -> Value {
         let Some((of, 0)) = self.program.loop_of_argument(self.body, value) else {
             return self.mapping.value(value);
@@ -319,8 +318,8 @@ impl Emit<'_> {
         self.unwritable.get_or_insert(Unwritable { op: self.program.loop_info(of).op, reason });
     }
 
-    /// Gives up if an operation of the `affine` dialect that was written uses what it may not.
-    /// Linear in what was written.
+    /// Fails if a written operation of the `affine` dialect has an invalid operand. Linear in the
+    /// written operations.
     fn check_operands(&mut self, replaced: &[Op]) {
         let known: HashSet<Op> = replaced.iter().copied().collect();
         let block = self.program.block;
@@ -338,7 +337,7 @@ impl Emit<'_> {
         self.in_values(form, self.scopes.len() as u32).ok_or(Reason::NotAffine)
     }
 
-    /// Returns a form over values of the program as a sum over those that are here.
+    /// Returns a form over values of the program as a sum over their replacements.
     fn sum(&self, form: &AffineForm) -> Result<Sum, Reason> {
         let width = |form: &AffineForm| bounds::bits(self.range_of(form));
         Sum::of(form, &self.mapping, &width).ok_or(Reason::TooWide)
@@ -367,7 +366,8 @@ impl Emit<'_> {
         Ok(self.value_of(sum, ty, at))
     }
 
-    /// A form over levels as one over values: a level is what the variable of its loop says.
+    /// Returns a form over levels as a form over values. A level is expressed by its loop's
+    /// induction variable.
     fn in_values(&self, form: &AffineForm, depth: u32) -> Option<AffineForm> {
         let mut form = form.clone();
         for level in (0..depth).rev() {
@@ -494,7 +494,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Marks a loop as its header says, or as what it stands in: a remainder without a loop.
+    /// Marks a loop by its header's mark. Loops inside a remainder without a loop of its own are
+    /// marked as remainders.
     fn mark(&self, header: &Header, state: &mut OperationState) {
         let name = match header.mark {
             _ if self.in_remainder => marks::REMAINDER,
@@ -505,8 +506,8 @@ impl Emit<'_> {
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }
 
-    /// Returns the origin that gives a loop its form: the first that is `affine`, since operations
-    /// in it need that; else the first.
+    /// Returns the origin that determines the form of a loop: the first `affine` one, because
+    /// operations in it need that; else the first.
     fn lead<'h>(&self, header: &'h Header) -> Option<&'h Origin> {
         let is_affine = |origin: &&Origin| affine::is_loop(self.body, self.program.loop_info(origin.of).op);
         header.origins.iter().find(is_affine).or(header.origins.first())
@@ -519,8 +520,8 @@ impl Emit<'_> {
         names.all(|name| Some(name) == first)
     }
 
-    /// Returns the values of the variable of a loop that is about to be opened; nothing if it runs
-    /// what its first origin does.
+    /// Returns the range of the induction variable of a new loop. `None` if the loop runs the
+    /// iterations of its first origin.
     fn range(
         &self,
         header: &Header,
@@ -528,7 +529,7 @@ impl Emit<'_> {
         meaning: Option<&(AffineForm, i64)>,
     ) -> Result<Option<Range>, Reason> {
         let of_one_kind = self.is_of_one_kind(header);
-        // All iterations of the program's loop are those of a loop that does not leap over any.
+        // All iterations of the program's loop are those of a loop without skipped iterations.
         let in_order = lead.iteration().is_some_and(|own| own.coefficient_of_level(0) == 1);
         if header.span == Span::Whole && of_one_kind && in_order {
             return Ok(None);
@@ -543,9 +544,9 @@ impl Emit<'_> {
         Range::of(&counted.span, meaning, depth).map(Some).ok_or(Reason::NotAffine)
     }
 
-    /// Returns the variable of a loop that is about to be opened, as a form over the levels down to
-    /// it, and the coefficient of its own level, which is positive. It is the variable of the
-    /// program's loop; or if that counts down, another one that counts up from the lower bound.
+    /// Returns the induction variable of a new loop, as a form over the levels down to it, and the
+    /// positive coefficient of its own level. It is the variable of the program's loop. If that
+    /// counts down, it is another one that counts up from the lower bound.
     fn meaning(&self, lead: &Origin) -> Option<(AffineForm, i64)> {
         let depth = self.scopes.len() as u32;
         let space = &self.program.loop_info(lead.of).space;
@@ -631,7 +632,8 @@ impl Emit<'_> {
         state
     }
 
-    /// The block of a new loop: the variable, then what each origin carries.
+    /// Returns the block of a new loop. Its arguments are the induction variable, then the carried
+    /// values of each origin.
     fn new_block(&mut self, header: &Header, lead: &Origin, op: Op) -> Block {
         let region = self.body.region(op, 0);
         let block = self.body.append_block(region, &[]);

@@ -1,7 +1,7 @@
 //! Remarks of passes on functions: text that begins with the function, and the same as data.
 //!
-//! What is refused has a name in brackets, which is the name of the remark; they are those of
-//! LLVM's remarks where it has one for the reason. Arguments are added with [`Diagnostic::arg`].
+//! A refusal has a name in brackets, which is the name of the remark. Names are those of LLVM's
+//! remarks if it has one for the reason. Arguments are added with [`Diagnostic::arg`].
 
 use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
 use loomir_ir::{Body, Diagnostic, Loc, Op};
@@ -59,7 +59,7 @@ impl Remarks<'_> {
         self.body.attr(self.body.root(), "sym_name").and_then(|attr| attr.as_str(self.body.ctx()))
     }
 
-    /// The remarks for a function in which this was assumed, for loops that are now like this.
+    /// Returns the remarks about the assumptions made in a function for its changed loops.
     pub(crate) fn assumed(
         self,
         assumed: &[Assumption],

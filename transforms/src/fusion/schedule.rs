@@ -1,4 +1,4 @@
-//! What stands in a sequence while its loops are fused, and which of it may change places.
+//! The entries of a sequence while its loops are fused, and their reorderability.
 
 use std::rc::Rc;
 
@@ -10,8 +10,7 @@ use crate::access::LoopContext;
 use crate::tree::access_summary::AccessSummary;
 use crate::tree::{Green, If, Item, Node, Program, TreeStore};
 
-/// What is no loop: which operations of the program it is, and its footprint once that was asked
-/// for.
+/// An entry that is no loop: its operations, and its footprint once requested.
 #[derive(Clone)]
 pub(super) struct Passive {
     /// One of the operations, to show.
@@ -47,11 +46,11 @@ impl Passive {
 /// One thing in a sequence. A copy costs little.
 #[derive(Clone)]
 pub(super) enum Entry {
-    /// What stays as it is.
+    /// An unchanged statement.
     Statement(Green, Passive),
     /// A conditional.
     If(If, Passive),
-    /// A loop, or what was fused so far.
+    /// A loop, or a group of loops fused so far.
     Group(Rc<Group>),
 }
 
@@ -100,7 +99,7 @@ impl Entry {
         }
     }
 
-    /// Makes its footprint known. Linear in what is inside, once.
+    /// Computes the footprint. Linear in the contents, once.
     pub(super) fn summarise(
         &mut self,
         ir: &Body,
@@ -161,7 +160,7 @@ pub(super) fn join_ifs(trees: &mut TreeStore, first: &mut Entry, second: Entry) 
     passive.merge(others);
 }
 
-/// Moves what stands behind place `at` of a line before it, where `hoisted` says so.
+/// Moves the entries behind place `at` of a sequence before it, if `hoisted` is set for them.
 pub(super) fn hoist<T>(line: &mut Vec<T>, at: usize, hoisted: &[bool]) {
     let mut behind: Vec<T> = line.drain(at..).collect();
     let mut stays = Vec::with_capacity(behind.len());

@@ -1,16 +1,16 @@
-//! The grouping of a few loops with which most is saved.
+//! The search for the grouping of a few loops with the greatest saving.
 //!
 //! Groupings are restricted growth strings: each loop in turn joins one of the groups so far, or
-//! begins one. All of them are looked at in order of depth, a loop with the nearest group first.
-//! What a loop can be fused with depends on the group, on what stands between, and on nothing else,
-//! so it is asked once and remembered.
+//! begins one. All of them are examined depth first, nearest groups first. A loop's fusion with a
+//! group depends only on the group and on the entries between, so each question is asked once and
+//! remembered.
 //!
 //! **Assumptions.**
-//! - A search tries groupings and undoes them; the one that is taken is made again from the
-//!   start. Tried with the test beside it, against all groupings.
+//! - A search tries groupings and undoes them; the chosen one is made again from the start. Tried
+//!   with the test beside it, against all groupings.
 //!
-//! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. A step is a beginning looked
-//! at, or some for a new question; a search that runs out of them keeps the best it has seen.
+//! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. Examining a beginning is one
+//! step, a new question is several. A search that runs out of steps keeps its best result.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -25,10 +25,10 @@ use crate::access::LoopContext;
 
 mod beam;
 
-/// What an entry is made of: an item, or two others that became one, or what they left over.
+/// The identity of an entry: an item, the fusion of two others, or their remainder.
 type Mark = u32;
 
-/// Beside the mark of a group: what the first loop in it left over, and the second.
+/// Combined with the mark of a group: the remainder of its first loop, or of its second.
 const BEFORE: Mark = u32::MAX;
 const BEHIND: Mark = u32::MAX - 1;
 
@@ -40,10 +40,10 @@ struct Placed {
     name: Name,
 }
 
-/// A question: may this group, behind which stand these, take in this loop?
+/// A question: may this group take in this loop, given the entries between them?
 type Question = (Mark, Box<[Mark]>, usize);
 
-/// If so: the group with it, what is left beside it, and what is saved.
+/// The positive answer: the new group, the remainders, and the saving.
 struct Answer {
     group: Rc<Group>,
     left: Left,
@@ -57,7 +57,7 @@ pub(super) struct Search<'s> {
     end: usize,
     answers: HashMap<Question, Option<Rc<Answer>>>,
     marks: HashMap<(Mark, Mark), Mark>,
-    /// For each item with which group it was put.
+    /// For each item the group that it joined.
     partners: Vec<Option<Name>>,
     best: f64,
     found: Option<Vec<Option<Name>>>,
@@ -65,9 +65,9 @@ pub(super) struct Search<'s> {
     is_complete: bool,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(super) struct Found {
-    /// For each item of the sequence the group it joins, if that is better than what was known.
+    /// For each item of the sequence the group it joins, if that is better than the known grouping.
     pub partners: Option<Vec<Option<Name>>>,
     /// True if all groupings were looked at.
     pub is_complete: bool,
@@ -83,8 +83,8 @@ impl Search<'_> {
     /// between which there is not too much.
     pub(super) const MAX_STEPS: usize = 60_000;
 
-    /// Looks for a grouping of what stands in `part` that saves more than `known`: at all of them,
-    /// or at those that begin well if there are too many loops.
+    /// Searches for a grouping of the entries in `part` that saves more than `known`. The search is
+    /// exhaustive, or limited to promising beginnings if there are too many loops.
     pub(super) fn run(
         fusion: &mut Fusion<'_>,
         entries: &mut [Entry],
@@ -149,8 +149,8 @@ impl Search<'_> {
         }
     }
 
-    /// The line in which the group at a place has taken in a loop, and what that saves. `None` if
-    /// it may not, or there are no more steps.
+    /// Returns the sequence in which the group at a place has taken in a loop, and the saving.
+    /// `None` if this is illegal, or the steps are used up.
     fn joined(
         &mut self,
         fusion: &mut Fusion<'_>,
@@ -176,7 +176,7 @@ impl Search<'_> {
         Some((joined, answer.saved))
     }
 
-    /// Adds what is no loop.
+    /// Adds an entry that is no loop.
     fn pass(&mut self, fusion: &mut Fusion<'_>, item: usize, line: &mut Vec<Placed>) {
         let mut own = self.alone(item);
         let mut before: Vec<Entry> = line.iter().map(|placed| placed.entry.clone()).collect();
@@ -198,14 +198,14 @@ impl Search<'_> {
         Placed { entry: Entry::Group(group.clone()), mark: self.mark(group_mark, which), name }
     }
 
-    /// The number of what two entries become.
+    /// Returns the mark of the fusion of two entries.
     fn mark(&mut self, a: Mark, b: Mark) -> Mark {
         let next = (self.entries.len() + self.marks.len()) as Mark;
         *self.marks.entry((a, b)).or_insert(next)
     }
 
-    /// What becomes of the group at a place of the line if it takes in a loop. `None` if it may
-    /// not, or there are no more steps.
+    /// Returns the result of the group at a place taking in a loop. `None` if this is illegal, or
+    /// the steps are used up.
     fn answer(
         &mut self,
         fusion: &mut Fusion<'_>,

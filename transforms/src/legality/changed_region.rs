@@ -19,13 +19,13 @@ pub(super) struct ChangedRegion<'a> {
     pub(super) program: &'a Program,
     pub(super) trees: &'a TreeStore,
     pub(super) oracle: DependenceOracle<'a>,
-    /// Where they stand.
+    /// The loops around the items.
     pub(super) loop_context: &'a LoopContext,
     /// Set if a loop is judged by itself.
     pub(super) alone: Option<Alone<'a>>,
-    /// True if every pair of accesses is asked about.
+    /// True if every pair of accesses is examined.
     pub(super) asks_of_all: bool,
-    /// For each item the place it had in the program, if it is there as it was.
+    /// For each item its place in the program, if it is there unchanged.
     pub(super) places: Rc<[Option<usize>]>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Alone<'a> {
 }
 
 impl<'a> ChangedRegion<'a> {
-    /// The part where what `loop_context` says holds.
+    /// Returns the region under the facts of `loop_context`.
     pub(super) fn within<'b>(&self, loop_context: &'b LoopContext) -> ChangedRegion<'b>
     where
         'a: 'b,
@@ -47,7 +47,7 @@ impl<'a> ChangedRegion<'a> {
         ChangedRegion { loop_context, places: self.places.clone(), ..*self }
     }
 
-    /// Returns the place that a leaf's item had in the program, if it is there as it was.
+    /// Returns the place of a leaf's item in the program, if it is there unchanged.
     pub(super) fn place_of(&self, leaf: &ScheduledStatement) -> Option<usize> {
         self.places[leaf.item as usize]
     }

@@ -1,13 +1,13 @@
-//! The check of a tree: which part of it was changed, and what is asked of that part.
+//! The check of a tree: finds its changed part, and asks the questions about that part.
 //!
-//! Where the tree and the program have the same loops around everything that differs, those loops
-//! keep the order of their iterations, so what differs is judged within one iteration of them.
-//! Items of a sequence that both have are judged only against those they have changed places with.
+//! If the tree and the program have the same loops around everything that differs, those loops keep
+//! the order of their iterations. The difference is then judged within one iteration of them. Items
+//! of a sequence that both have are judged only against items they are reordered with.
 //!
 //! **Assumptions.**
-//! - Equal nodes are equal statements in equal iterations, so what both trees have in one order
-//!   needs no question. Tried with `tests/tests/legality.rs`: random edits judged, and the trees
-//!   run.
+//! - Equal nodes are equal statements in equal iterations, so parts with the same order in both
+//!   trees need no question. Tried with `tests/tests/legality.rs`: random edits judged, and the
+//!   trees run.
 
 use std::rc::Rc;
 
@@ -57,21 +57,21 @@ pub struct Checker<'a> {
     pub(super) program: &'a Program,
     pub(super) alias: AliasMode,
     bases: Bases<'a>,
-    /// Bases of which nothing is assumed that has to be tested.
+    /// Bases without assumptions that need a run-time check.
     sure: Bases<'a>,
     dependence: &'a dyn Dependence,
     limits: Limits,
     asks_of_all: bool,
 }
 
-/// Two sequences that stand in the same loops: one of the program, one of the tree.
+/// Two sequences in the same loops: one of the program, one of the tree.
 struct Difference<'a> {
     loop_context: LoopContext,
-    /// The innermost of those loops.
+    /// The innermost of the common loops.
     inside: Option<LoopId>,
     old: Vec<Green>,
     new: Vec<Green>,
-    /// How many items at the start, and at the end, are the same.
+    /// The numbers of equal items at the start and at the end.
     same: (usize, usize),
     /// Set if a loop is judged by itself.
     alone: Option<Alone<'a>>,
@@ -91,13 +91,13 @@ impl<'a> Checker<'a> {
         Checker { asks_of_all: true, ..self }
     }
 
-    /// The same, with dependences told otherwise than exactly.
+    /// Returns the same checker with another dependence test.
     pub fn with_dependence(self, dependence: &'a dyn Dependence) -> Self {
         Checker { dependence, ..self }
     }
 
-    /// Whether `tree`, a sequence, may run instead of the program. What it assumes and does not
-    /// test itself is in the answer.
+    /// Checks if `tree`, a sequence, may replace the program. The verdict contains assumptions that
+    /// the tree does not test itself.
     pub fn check(&self, trees: &TreeStore, tree: Green) -> Verdict {
         if tree == self.program.root {
             return Verdict::legal();
@@ -105,8 +105,8 @@ impl<'a> Checker<'a> {
         self.verdict(trees, &self.changed(trees, tree))
     }
 
-    /// The updates that `tree`, a legal one, may run in another order than the program, of those
-    /// for which that makes a difference: their results are promised something.
+    /// Returns the updates that `tree`, a legal one, may reorder, if their results have flags that
+    /// may then be violated.
     pub fn reordered(&self, trees: &TreeStore, tree: Green) -> Reordered {
         let flagged = reordered::flagged(self.body, self.program);
         if tree == self.program.root || flagged.is_empty() {
@@ -124,14 +124,14 @@ impl<'a> Checker<'a> {
         Reordered { arms: [of_arm(Arm::Fast), of_arm(Arm::Fallback)] }
     }
 
-    /// What the program and a tree do not have in common.
+    /// Returns the difference between the program and a tree.
     fn changed(&self, trees: &TreeStore, tree: Green) -> Difference<'a> {
         let innermost = self.difference(trees, tree, u32::MAX);
         if innermost.loop_context.depth == 0 {
             return innermost;
         }
-        // What an edit inside of loops moved to other iterations of those is judged from the
-        // outside.
+        // If an edit inside of loops moves an instance to another iteration of these loops, it is
+        // judged from the outside.
         let stays = |difference: &Difference<'_>| {
             let found = leaves(
                 self.body,
@@ -154,10 +154,10 @@ impl<'a> Checker<'a> {
         if stays(&innermost) { innermost } else { self.difference(trees, tree, 0) }
     }
 
-    /// Whether `items` may stand where the program has the loop `of`, all else being as it was.
-    /// What is around the loop is not looked at, so that this costs what is inside it, wherever it
-    /// stands. The results of `handed_on` are taken to be there wherever they are used: whoever
-    /// says so has to see to that.
+    /// Checks if `items` may replace the loop `of` of the program, all else unchanged. The loops
+    /// around it are not visited, so the cost is linear in the contents of the loop, at any depth.
+    /// The results of `handed_on` are assumed to be available at all their uses; the caller must
+    /// ensure that.
     pub fn check_loop(
         &self,
         trees: &TreeStore,
@@ -174,7 +174,7 @@ impl<'a> Checker<'a> {
         let mut outer = self.body.region_parent(self.body.block_region(self.program.block));
         for around in self.program.path(Some(of)) {
             let own = self.program.loop_info(around).op;
-            // Of conditionals around it nothing is said.
+            // Surrounding conditionals are not represented.
             loop_context.exact &= own == outer || self.body.parent_op(own) == Some(outer);
             outer = own;
         }
@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
         verdict.or(Verdict::Legal { assumed }).or(order::check(&part, leaves))
     }
 
-    /// What is judged of a tree with one arm of each versioned node taken.
+    /// Returns the judged part of a tree with one arm of each versioned node taken.
     fn part<'p>(
         &'p self,
         trees: &'p TreeStore,
@@ -287,8 +287,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether each instance runs once. What is computed inside is a parameter only where nothing
-    /// else will do: what would go wrong for some number need not for the one it is.
+    /// Checks that each instance runs once. Values computed inside are treated as parameters only
+    /// as a last resort, because a failure for some number need not occur for the actual one.
     fn covered(
         &self,
         part: &ChangedRegion<'_>,
@@ -353,7 +353,8 @@ impl Difference<'_> {
         &self.old[self.same.0..self.old.len() - self.same.1]
     }
 
-    /// For each changed item its place among those replaced, if it is one of those and there once.
+    /// Returns, for each changed item, its place among the replaced items, if it occurs there
+    /// exactly once.
     fn places(&self) -> Rc<[Option<usize>]> {
         let mut places: HashMap<Green, Option<usize>> = HashMap::new();
         for (place, item) in self.replaced().iter().enumerate() {

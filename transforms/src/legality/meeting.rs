@@ -12,8 +12,8 @@ use crate::access::{Class, Example};
 use crate::affine::AffineForm;
 use crate::affine::system::Side;
 
-/// What two accesses have in common: pairs of subscripts that are equal where they meet, and
-/// whether that is all there is to say.
+/// The common elements of two accesses: pairs of subscripts that are equal if both touch one
+/// element, and a flag if this condition is sufficient too.
 pub struct Meeting<'c> {
     /// Subscripts of the first and of the second that are equal.
     pub pairs: Vec<(&'c AffineForm, &'c AffineForm)>,

@@ -1,20 +1,19 @@
-//! Chooses the pairs of accesses that the order of a tree has to be asked about.
+//! Chooses the pairs of accesses for the questions about the order of a tree.
 //!
 //! A thousand loops that update one array have a million pairs of accesses, and nearly all of them
-//! pose one question. Accesses are alike if the question cannot tell them apart. Of all pairs of
-//! two kinds that stand to each other in the same order, in the program and in the tree, one is
-//! asked.
+//! pose one question. Accesses are alike if the question cannot distinguish them. Among all pairs
+//! of two kinds with the same relative order, in the program and in the tree, one is examined.
 //!
-//! Most of a large tree keeps its order. It is cut into regions such that all of one region runs
-//! before all of the next, in both orders, and no loop reaches across. Pairs across a cut need no
-//! question, nor do two kinds inside a region that keep their order and share no loop.
+//! Most of a large tree keeps its order. The tree is cut into regions: one region runs entirely
+//! before the next, in both orders, and no loop extends beyond a region. Pairs across a cut need no
+//! question. Neither do two kinds inside a region that keep their order and share no loop.
 //!
 //! **Assumptions.**
-//! - A question reads of a statement its number and the loops of the program around it, and of a
-//!   leaf what [`Kind`] holds. Compared with [`every_pair`] in `tests/tests/legality.rs`.
+//! - A question depends on a statement's number and its loops in the program, and on the data of a
+//!   leaf in [`Kind`]. Compared with [`every_pair`] in `tests/tests/legality.rs`.
 //!
 //! **Cost.** A sort of the accesses, and for two kinds whose order may have changed the sum of
-//! their accesses. Pairs inside one outermost loop of the program are looked at one by one.
+//! their accesses. Pairs inside one outermost loop of the program are examined one by one.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -31,7 +30,7 @@ use crate::access::base::{Base, Overlap};
 use crate::access::objects;
 use crate::tree::{LoopId, StatementId};
 
-/// Asks about one pair of each kind, and stops where that breaks off.
+/// Calls `ask` for one pair of each kind, until it breaks off.
 pub(super) fn each_pair<'p>(
     part: &ChangedRegion<'_>,
     leaves: &'p [ScheduledStatement],
@@ -44,7 +43,7 @@ pub(super) fn each_pair<'p>(
     })
 }
 
-/// Asks about all pairs that may conflict: what the choice of [`each_pair`] is tested against.
+/// Calls `ask` for all pairs that may conflict. The choice of [`each_pair`] is tested against it.
 pub(super) fn every_pair<'p>(
     part: &ChangedRegion<'_>,
     leaves: &'p [ScheduledStatement],
@@ -137,12 +136,12 @@ fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
 /// All that a question reads of an access, beside the number of its statement, the loops of the
 /// program around it and its place in the tree.
 struct Kind<'p> {
-    /// The leaf, of which its loops and version count, and when it runs.
+    /// The leaf. Its loops, its version and its conditions count.
     leaf: &'p ScheduledStatement,
     class: &'p Class,
-    /// The place of the leaf's item, if that is there as it was.
+    /// The place of the leaf's item, if it is there unchanged.
     item: Option<usize>,
-    /// The place of the leaf, if it is in no loop: so the accesses of a kind stand together.
+    /// The place of the leaf, if it is in no loop, so that the accesses of a kind are contiguous.
     place: Option<usize>,
 }
 
@@ -172,7 +171,7 @@ struct Member<'p> {
     spot: Spot,
 }
 
-/// A member of a kind, by its index, and where it stands in the program.
+/// A member of a kind, by its index, and its place in the program.
 #[derive(Clone, Copy)]
 struct Spot {
     index: usize,
@@ -287,8 +286,7 @@ fn each_kind<'k, 'p>(
         (0..2).flat_map(|side| (0..sides[side].len()).map(move |k| (side, k))).collect();
     all.sort_by_key(|(side, k)| sides[*side][*k].place());
     let kind = |(side, k): (usize, usize)| &sides[side][k];
-    // Kinds in earlier loops of the tree, by the last nest they are in, and those in the loop at
-    // hand.
+    // Kinds in earlier loops of the tree, by their last nest, and kinds in the current loop.
     let mut earlier: [BTreeSet<(StatementId, usize)>; 2] = Default::default();
     let mut together: Vec<(usize, usize)> = Vec::new();
     for later in all {
@@ -371,12 +369,12 @@ impl<'p> Alike<'p> {
         &self.by_loop[start..end]
     }
 
-    /// The place of the first of them.
+    /// Returns the place of the first member.
     fn place(&self) -> usize {
         self.members[0].access.1
     }
 
-    /// Returns true if two kinds stand in one outermost loop of the tree.
+    /// True if two kinds are in one outermost loop of the tree.
     fn shares_loop_of_tree(&self, other: &Alike<'_>) -> bool {
         let outermost = |alike: &Alike<'_>| alike.members[0].access.0.loops.first().copied();
         let of = outermost(self);
@@ -436,7 +434,7 @@ impl<'p> Alike<'p> {
         other: &Alike<'p>,
         ask: &mut dyn FnMut(&Access<'p>, &Access<'p>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // Without a common loop, what keeps its place in the text keeps its order.
+        // Without a common loop, unchanged places in the text mean an unchanged order.
         let may_keep = !shared(self.members[0].access.0, other.members[0].access.0).is_empty();
         let is_one_kind = std::ptr::eq(self, other);
         let is_swapped = self.members.len() > other.members.len();
@@ -489,7 +487,7 @@ impl Spot {
     }
 }
 
-/// The members with the least and the greatest statement, and those in other loops than these.
+/// The members with the least and the greatest statement, and alternatives in other loops.
 #[derive(Clone, Copy, Default)]
 struct Extremes {
     least: [Option<Spot>; 2],
@@ -508,7 +506,8 @@ impl Extremes {
         insert(&mut self.greatest, spot, Ordering::Greater);
     }
 
-    /// The members with the least and the greatest statement that share no loop with this one.
+    /// Returns the members with the least and the greatest statement that share no loop with this
+    /// one.
     fn apart_from(&self, spot: Spot) -> [Option<Spot>; 2] {
         [&self.least, &self.greatest]
             .map(|best| best.iter().flatten().copied().find(|own| !own.shares_loop(spot)))

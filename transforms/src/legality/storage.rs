@@ -1,14 +1,15 @@
-//! The judge of storage: which accesses may go, and how small an array may become.
+//! The judge of storage: the accesses that may be removed, and the array dimensions that may be
+//! folded.
 //!
-//! Storage may change if each read still finds the value of its last writer, and what is visible in
-//! the end is what it was (`L3`). Three changes are asked about:
+//! Storage may change if each read still finds the value of its last writer, and the live-out
+//! contents stay the same (`L3`). Three changes are judged:
 //!
-//! - a load gets a value that is there already ([`Forwarded`]);
-//! - a store goes, since it is the last writer of no read and nobody sees it in the end
+//! - a load is replaced by an available value ([`Forwarded`]);
+//! - a store is removed, because it is the last writer of no read and is not live-out
 //!   ([`Unneeded`]);
 //! - elements of a local array share storage ([`Folds`]).
 //!
-//! Only this module makes these values, and contraction writes nothing else. Where the data flow is
+//! Only this module makes these values, and contraction writes nothing else. If the data flow is
 //! not exact, or a limit is reached, nothing is approved.
 
 use loomir_ir::{Body, Op};
@@ -47,12 +48,12 @@ pub(crate) enum Fold {
     Modulo(i64),
 }
 
-/// Why an array stays as it is.
+/// The reason why an array stays unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Missed {
     /// By this operation it becomes known to others.
     Escapes(Op),
-    /// Something else than a load, a store or a free uses it.
+    /// An operation other than a load, a store or a free uses it.
     Used(Op),
     /// More than half of its elements are alive at a time.
     FullSize,

@@ -1,8 +1,8 @@
 //! Affine forms over values as affine expressions.
 //!
-//! An affine map may not overflow, not even on the way. So terms are added in an order in which no
-//! sum leaves 64 bits, and a form without such an order is no expression. Each operand has to be a
-//! dimension or a symbol where it is used.
+//! An affine map may not overflow, not even in intermediate results. Terms are therefore added in
+//! an order in which no sum exceeds 64 bits. A form without such an order has no expression. Each
+//! operand must be a valid dimension or symbol at its use.
 //!
 //! **Cost.** Quadratic in the terms of a form, which are few.
 
@@ -65,7 +65,7 @@ impl Emit<'_> {
         let (mut sum, mut all) = (AffineForm::default(), None::<AffineExpr>);
         while !left.is_empty() {
             let is_last = left.len() == 1 && is_value && form.constant_part() == 0;
-            // The next one with which the sum does not overflow.
+            // The next term with which the sum does not overflow.
             let next = left.iter().enumerate().find_map(|(place, (atom, coefficient))| {
                 let term = AffineForm::atom(atom.clone()).times(*coefficient)?;
                 let with = sum.plus(&term, 1)?;
@@ -115,7 +115,7 @@ impl Emit<'_> {
         })
     }
 
-    /// Returns an operation of the block that is being written, or the one around if there is none.
+    /// Returns an operation of the block being written, or its parent if there is none.
     fn user(&self, at: InsertPoint) -> Op {
         let block = match at {
             InsertPoint::Before(op) | InsertPoint::After(op) => self.body.block_of(op),

@@ -35,8 +35,8 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Returns the values of a variable that is `meaning`, in which the loop's level has the
-    /// positive coefficient `step`, for the values of the level that are in `span`.
+    /// Returns the range of an induction variable for the levels in `span`. The variable is
+    /// `meaning`, in which the loop's level has the positive coefficient `step`.
     pub(super) fn of(span: &Span, (meaning, step): &(AffineForm, i64), depth: u32) -> Option<Range> {
         let Span::Range { scale, lower, upper } = span else { return None };
         let rest = meaning.plus(&AffineForm::level(depth), step.checked_neg()?)?;
@@ -66,9 +66,9 @@ fn ends(width: u32) -> (i64, i64) {
     (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
 }
 
-/// What to cut a value off at before `offset` is added, where the bound `number` stands beside the
-/// sum: max(n, v + k) = max(n - k, v) + k, which does not wrap for `k ≤ 0`, and the like for min.
-/// `None` where it could wrap.
+/// Returns the limit to apply to a value before `offset` is added, given the constant bound
+/// `number` beside the sum: max(n, v + k) = max(n - k, v) + k, which does not wrap for `k ≤ 0`;
+/// symmetrically for min. `None` if it could wrap.
 fn limit(number: i64, offset: i64, end: End, width: u32) -> Option<i64> {
     let limit = number.checked_sub(offset).filter(|limit| fits(((*limit).into(), (*limit).into()), width));
     limit.filter(|_| match end {
@@ -167,7 +167,7 @@ impl Emit<'_> {
         (!is_sound).then_some(Reason::StepMayWrap)
     }
 
-    /// Returns what a bound of a loop of the program is here, over levels.
+    /// Returns a bound of a loop of the program here, over levels.
     pub(super) fn around(&self, lead: &Origin, bound: &AffineForm) -> Option<AffineForm> {
         let depth = self.scopes.len() as u32;
         bound.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))
@@ -255,8 +255,8 @@ impl Emit<'_> {
         bounds.filter_map(|bound| self.around(lead, bound)).any(|bound| bound == *form)
     }
 
-    /// Returns `value`, or where that plus `offset` would wrap what it may be instead; and
-    /// `number`, if it still is to be compared with the sum.
+    /// Returns `value`, limited so that adding `offset` does not wrap. Also returns `number` if it
+    /// must still be compared with the sum.
     fn limited(
         &mut self,
         value: Value,

@@ -1,7 +1,7 @@
 //! Affine forms over values as arithmetic.
 //!
-//! Sums, differences and products may wrap: a result that is in range is right, whatever was on the
-//! way. Quotients may not, so their dividends are computed in a type that holds them.
+//! Sums, differences and products may wrap: a result in range is correct, whatever the intermediate
+//! values are. Quotients may not, so their dividends are computed in a sufficient type.
 
 use loomir_dialects::arith;
 use loomir_ir::opdef::OpDef;
@@ -9,15 +9,15 @@ use loomir_ir::{Builder, Mapping, Type, Value};
 
 use crate::affine::{AffineForm, Atom};
 
-/// An affine form over values that are there, where it is written: an [`AffineForm`] without
-/// levels, its parameters replaced by what they are there.
+/// An affine form over existing values: an [`AffineForm`] without levels whose parameters were
+/// replaced.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Sum {
     constant: i64,
     terms: Vec<(Term, i64)>,
 }
 
-/// What a term of a sum multiplies.
+/// The unknown in a term of a sum.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Term {
     /// A value.
@@ -47,9 +47,9 @@ impl Sum {
         Sum { constant, terms }
     }
 
-    /// A form over values of the program, which are here what `mapping` says. `width` says how many
-    /// bits a dividend needs. `None` if there is a level in it, or a dividend needs too many.
-    /// Recurses once a nested quotient, which forms bound.
+    /// Returns a form over values of the program, replaced by `mapping`. `width` returns the number
+    /// of bits that a dividend needs. `None` if the form has a level, or a dividend needs too many
+    /// bits. Recurses once a nested quotient; forms bound their nesting.
     pub(super) fn of(
         form: &AffineForm,
         mapping: &Mapping,

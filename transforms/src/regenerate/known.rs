@@ -1,18 +1,18 @@
-//! Values that are computed already, by block: those of the blocks around may be used as well.
+//! Already computed values, by block. Values of surrounding blocks may be reused too.
 
 use hashbrown::HashMap;
 use loomir_ir::{Type, Value};
 
 use super::expression::Sum;
 
-/// What is computed.
+/// A computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Computed {
     /// A sum as a value of a type.
     Sum(Sum, Type),
     /// A value that is no longer poison.
     Frozen(Value),
-    /// Of two values that bound a loop, the one that does.
+    /// The tighter of two values that bound a loop.
     Bound(End, [Value; 2]),
 }
 
@@ -25,11 +25,11 @@ pub(super) enum End {
 
 type Values = HashMap<Computed, Value>;
 
-/// What has a value where we are.
+/// The computations that are available at the current position.
 pub(super) struct Known {
     /// The blocks that are being written, from the outside; at least one.
     blocks: Vec<Values>,
-    /// The block in which no new operation with blocks is open.
+    /// The block without open new operations with blocks.
     outside: usize,
 }
 
@@ -43,8 +43,8 @@ impl Known {
         self.blocks.push(Values::new());
     }
 
-    /// Enters a new block before whose operations with blocks values may be put as well; gives back
-    /// what [`Known::close_outside`] needs.
+    /// Enters a new block. Values may also be placed before its operations with blocks. Returns the
+    /// argument for [`Known::close_outside`].
     pub(super) fn open_outside(&mut self) -> usize {
         self.open();
         std::mem::replace(&mut self.outside, self.blocks.len() - 1)

@@ -56,8 +56,8 @@ impl Emit<'_> {
         Between { lower, upper, most }
     }
 
-    /// Returns a number that the variable of a loop never gets to in practice, if it begins at the
-    /// greatest of these and steps like a loop of the program.
+    /// Returns a number that the induction variable of a loop never reaches in practice, if it
+    /// starts at the greatest of these and has the step of a loop of the program.
     pub(super) fn reached(&self, lower: &[AffineForm], step: Option<i64>) -> Option<i64> {
         let begin = lower.iter().map(|form| self.range_of(form).1).max()?;
         let begin = i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?;

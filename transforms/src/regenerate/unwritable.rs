@@ -1,4 +1,4 @@
-//! The reasons for which a loop of a tree cannot be written as IR.
+//! The reasons why a loop of a tree cannot be written as IR.
 
 use loomir_ir::{Diagnostic, Op};
 
@@ -13,10 +13,11 @@ pub struct Unwritable {
     pub reason: Reason,
 }
 
-/// A reason for which a loop cannot be written.
+/// A reason why a loop cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reason {
-    /// Part of it would run, or it would run in another order, but its trip count is not affine.
+    /// Only a part of it would run, or it would run in another order, but its trip count is not
+    /// affine.
     NotCounted,
     /// The value of a variable is no affine form over the new loops, or its numbers leave 64 bits.
     NotAffine,
@@ -36,7 +37,8 @@ pub enum Reason {
 }
 
 impl Unwritable {
-    /// Returns the remark for a block that stays as it was. `then` says when, "fused" for one.
+    /// Returns the remark about a block that stays unchanged. `then` names the change, such as
+    /// "fused".
     pub(crate) fn remark(self, remarks: Remarks<'_>, then: &str) -> Diagnostic {
         let text = format!("The loop was not {then}: {}", self.reason.text());
         remarks.left("NotWritten", remarks.body.loc(self.op), &text)

@@ -1,8 +1,8 @@
-//! Versioned nodes: an `scf.if` on a test of what is assumed.
+//! Versioned nodes: an `scf.if` on a run-time check of the assumptions.
 //!
-//! Numbers are compared as they are if it is one with another; sums are compared in 128 bits, where
-//! they don't wrap. What might be poison is frozen, since the program need not have used it: all
-//! but what bounds a loop that runs next.
+//! Two single values are compared directly; sums are compared in 128 bits, where they don't wrap.
+//! Values that might be poison are frozen, because the program need not have used them. Exempt are
+//! the bounds of a loop that runs next.
 //!
 //! Two memrefs of the identity layout do not overlap if one ends where, or before, the other
 //! begins. Addresses are compared as unsigned numbers. The product of a memref's sizes does not
@@ -10,8 +10,8 @@
 //!
 //! # Assumptions
 //!
-//! - Bounds of the loops that run next are not poison; values they carry in may be, and are
-//!   frozen. Tried in `fixtures/fusion/versioned_numbers.mlir`.
+//! - Bounds of the loops that run next are not poison; their initial values may be, and are frozen.
+//!   Tried in `fixtures/fusion/versioned_numbers.mlir`.
 
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm, memref, scf};
@@ -73,8 +73,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What the operations of a version result in, whichever runs: all of loops, and of others what
-    /// is used outside.
+    /// Returns the results of both versions: all results of loops, and of other operations those
+    /// used outside.
     fn handed_on(&self, sequence: Green) -> Vec<Value> {
         let mut ops: Vec<(Op, bool)> = Vec::new();
         for item in self.trees.items(sequence) {
@@ -127,7 +127,7 @@ impl Emit<'_> {
         bounds.collect()
     }
 
-    /// Whether all that is assumed holds. None of `defined` is poison.
+    /// Returns the conjunction of all assumptions. None of `defined` is poison.
     fn test(&mut self, assumed: &[Assumption], defined: &[Value], at: InsertPoint) -> Value {
         let mut known: Vec<(Value, Bytes)> = Vec::new();
         let mut all: Option<Value> = None;
@@ -168,7 +168,7 @@ impl Emit<'_> {
         self.number(i64::from(value), ty, at)
     }
 
-    /// How a form, a sum of values, lies to zero: equal, or at least that.
+    /// Compares a form, a sum of values, with zero: equal, or at least zero.
     fn compare_with_zero(
         &mut self,
         predicate: &'static str,

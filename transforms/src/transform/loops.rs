@@ -1,4 +1,4 @@
-//! The loops of a tree, with where they stand.
+//! The loops of a tree, with their places.
 
 use loomir_ir::Op;
 

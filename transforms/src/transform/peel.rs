@@ -16,9 +16,9 @@ use crate::tree::Change;
 
 /// Proposes to peel every innermost loop.
 pub struct Peel {
-    /// How many of the first iterations, at most [`MOST`].
+    /// The number of first iterations to peel, at most [`MOST`].
     first: usize,
-    /// How many of the last iterations, at most [`MOST`].
+    /// The number of last iterations to peel, at most [`MOST`].
     last: usize,
 }
 

@@ -1,10 +1,10 @@
-//! The summary of a loop of the tree: what it touches, and when.
+//! The accesses of one loop of the tree, grouped into classes.
 //!
-//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration space,
+//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration domain,
 //! same kind. A nest of a thousand statements that all update `A[i]` in place has two classes.
-//! Levels are numbered from the root of the tree, so the classes of two loops that are fused are
-//! merged by equality. Inside a nest, a value that is computed there is not affine; computed
-//! outside, it is a parameter.
+//! Levels are numbered from the root of the tree, so the classes of fused loops are merged by
+//! equality. A value computed inside the nest is not affine; a value computed outside is a
+//! parameter.
 //!
 //! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have
 //! [hulls](AccessSummary::hulls), so that most questions about them are one.
@@ -27,7 +27,7 @@ use access_hull::{Hulls, MIN_CLASSES};
 
 mod access_hull;
 
-/// A class with one operation of it, to show.
+/// A class with one of its operations, to show.
 #[derive(Clone, Debug)]
 pub struct Representative {
     /// The class.
@@ -43,7 +43,7 @@ pub struct Representative {
 pub struct LoopIteration {
     /// Its number, from 0 on.
     pub number: AffineForm,
-    /// The value of the loop's variable, where that is affine.
+    /// The value of the loop's induction variable, if it is affine.
     pub variable: Option<AffineForm>,
 }
 
@@ -53,8 +53,8 @@ impl LoopIteration {
         LoopIteration { number: AffineForm::level(level), variable: None }
     }
 
-    /// Those of the loops of the program around a statement, from the outside, of which a leaf runs
-    /// the iteration `map`, over levels.
+    /// Returns the iterations of the program's loops around a statement, from the outside, for a
+    /// leaf that runs the iteration `map`, over levels.
     pub fn over(
         program: &Program,
         statement: StatementId,
@@ -76,10 +76,10 @@ impl LoopIteration {
 /// The summary of a loop nest.
 #[derive(Clone, Debug, Default)]
 pub struct AccessSummary {
-    /// Access classes in order of first appearance. Their domains constrain the nest's own levels;
-    /// those of the loops around it are in the [`LoopContext`].
+    /// Access classes in order of first appearance. Their domains constrain the nest's own levels.
+    /// Constraints on the surrounding loops are in the [`LoopContext`].
     pub classes: Vec<Representative>,
-    /// Their numbers by what they are.
+    /// The numbers of the classes, by their contents.
     index: Lookup,
     /// The places in `classes` by object.
     by_base: HashMap<Base, SmallVec<[usize; 2]>>,
@@ -94,13 +94,13 @@ pub struct AccessSummary {
 }
 
 impl AccessSummary {
-    /// What the classes of an object are, in order of first appearance.
+    /// Returns the classes of an object, in order of first appearance.
     pub fn of_base(&self, base: Base) -> impl Iterator<Item = &Representative> {
         self.by_base.get(&base).into_iter().flatten().map(|i| &self.classes[*i])
     }
 
-    /// Representatives of the classes of an object, fewer if there are many: each happens at least
-    /// whenever those do that it stands for. Nothing if they are few.
+    /// Returns the hulls of the classes of an object, which are fewer if there are many classes. A
+    /// hull happens at least whenever one of its classes does. `None` for few classes.
     pub fn hulls(&self, base: Base) -> Option<&[Representative]> {
         self.hulls.get(&base).map(|hulls| &hulls.all[..])
     }
@@ -115,7 +115,7 @@ impl AccessSummary {
         self.objects.near(base, self.by_base.contains_key(&base))
     }
 
-    /// Summarises `tree`, an item of a sequence that stands in `loop_context`.
+    /// Summarises `tree`, an item of a sequence in `loop_context`.
     pub fn of(
         program: &Program,
         trees: &TreeStore,
@@ -131,7 +131,7 @@ impl AccessSummary {
         scan.nest
     }
 
-    /// Adds the classes of another nest that stands in the same loop_context.
+    /// Adds the classes of another nest in the same loop context.
     pub fn merge(&mut self, other: &AccessSummary) {
         for Representative { class, op, iteration } in &other.classes {
             if let Err(absent) = self.find(class) {
@@ -143,7 +143,7 @@ impl AccessSummary {
         self.world = self.world.or(other.world);
     }
 
-    /// The nest with no access known as part of an update: for what may be half of one.
+    /// Returns the summary without updates, for nests that may contain half of one.
     pub fn without_updates(self) -> AccessSummary {
         let mut plain = AccessSummary { world: self.world, ..AccessSummary::default() };
         for Representative { class, op, iteration } in self.classes {
@@ -158,8 +158,8 @@ impl AccessSummary {
         self.renumbered(&|form| form.shifted(depth, shift))
     }
 
-    /// The nest without those iterations of its own level, which is level `depth`, that come before
-    /// number `first`. `None` if a number leaves 64 bits.
+    /// Returns the summary without the iterations before number `first` of its own level, which is
+    /// level `depth`. `None` if a number exceeds 64 bits.
     pub fn since(&self, depth: u32, first: i64) -> Option<AccessSummary> {
         let is_run = AffineForm::level(depth).minus(&AffineForm::constant(first))?;
         let mut since = AccessSummary { world: self.world, ..AccessSummary::default() };
@@ -176,17 +176,17 @@ impl AccessSummary {
         Some(since)
     }
 
-    /// The nest with the iterations of its own level, which is level `depth`, from the last to the
-    /// first: the last has number `last`, a form over what is known outside. `None` if a number
-    /// leaves 64 bits.
+    /// Returns the summary with the iterations of its own level, which is level `depth`, reversed.
+    /// The last iteration has number `last`, a form over values known outside. `None` if a number
+    /// exceeds 64 bits.
     pub fn reversed(&self, depth: u32, last: &AffineForm) -> Option<AccessSummary> {
         let mirrored = last.minus(&AffineForm::level(depth))?;
         let at = |level| if level == depth { mirrored.clone() } else { AffineForm::level(level) };
         self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
     }
 
-    /// The nest with the loop at level `depth` and the one inside it in the other order; all
-    /// accesses are in both. `None` if a number leaves 64 bits.
+    /// Returns the summary with the loop at level `depth` and the loop inside it interchanged. All
+    /// accesses are in both. `None` if a number exceeds 64 bits.
     pub fn interchanged(&self, depth: u32) -> Option<AccessSummary> {
         let other = |level| match level {
             _ if level == depth => depth + 1,
@@ -196,7 +196,7 @@ impl AccessSummary {
         self.renumbered(&|form| form.substitute(&mut |level| Some(AffineForm::level(other(level)))))
     }
 
-    /// The nest with other numbers of iterations, in all that is said of them.
+    /// Returns the summary with its iterations renumbered throughout.
     fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<AccessSummary> {
         let mut renumbered = AccessSummary { world: self.world, ..AccessSummary::default() };
         for Representative { class, op, iteration } in &self.classes {
@@ -245,8 +245,7 @@ impl LoopContext {
         LoopContext { depth: 0, constraints, exact, variables: Vec::new(), facts }
     }
 
-    /// The loop_context in which a loop of the program stands. Of conditionals around it nothing is
-    /// said.
+    /// Returns the loop context of a loop of the program, without surrounding conditionals.
     pub fn around(program: &Program, trees: &TreeStore, of: LoopId) -> LoopContext {
         let mut loop_context = LoopContext::outside(&program.surroundings);
         for around in program.path(program.loop_info(of).parent) {
@@ -257,7 +256,7 @@ impl LoopContext {
         loop_context
     }
 
-    /// The loop_context inside a loop that stands in this one.
+    /// Returns the loop context inside a loop in this one.
     pub fn inside(&self, program: &Program, trees: &TreeStore, header: HeaderId) -> LoopContext {
         let mut domain = Domain { levels: self.depth, constraints: Vec::new(), exact: self.exact };
         enter(program, trees, header, &mut domain, u32::MAX);
@@ -316,7 +315,7 @@ impl LoopContext {
 }
 
 impl Class {
-    /// True if there is a parameter in what is known of it.
+    /// True if its subscripts or constraints contain a parameter.
     fn is_symbolic(&self) -> bool {
         let is_number = |form: &AffineForm| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
         let subscripts = self.subscripts.iter().flatten().flatten();
@@ -335,8 +334,8 @@ impl Class {
     }
 }
 
-/// True if a map to loops counted outwards leaves the levels what they are, in a place inside as
-/// many loops: most do.
+/// True if a map to loops counted outwards keeps the levels, at a place inside as many loops. Most
+/// maps do.
 fn is_identity(map: &[AffineForm], depth: u32) -> bool {
     let stays = |(level, form): (u32, &AffineForm)| match form.terms() {
         [(Atom::Level(index), 1)] => index + level + 1 == depth && form.constant_part() == 0,
@@ -345,8 +344,8 @@ fn is_identity(map: &[AffineForm], depth: u32) -> bool {
     map.len() == depth as usize && (0..).zip(map).all(stays)
 }
 
-/// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed
-/// inside more than `known` loops nothing is known.
+/// Adds a loop's level and its constraints to `domain`. Forms that use values computed inside more
+/// than `known` loops are left out.
 pub fn enter(program: &Program, trees: &TreeStore, header: HeaderId, domain: &mut Domain, known: u32) {
     let depth = domain.levels;
     domain.levels += 1;
@@ -382,7 +381,7 @@ pub fn enter(program: &Program, trees: &TreeStore, header: HeaderId, domain: &mu
     }
 }
 
-/// Adds what is known where an `if` holds, or fails, to `domain`, as [`enter`] does.
+/// Adds the constraints of an `if` that holds, or fails, to `domain`, as [`enter`] does.
 pub fn guard(
     program: &Program,
     trees: &TreeStore,
@@ -423,22 +422,21 @@ pub struct Risk {
 }
 
 impl Risk {
-    /// The header of a loop that stands in this domain, if it may be undefined.
+    /// Returns the risk of a loop's header in this domain, if it may be undefined.
     pub fn of_loop(program: &Program, trees: &TreeStore, id: HeaderId, domain: &Arc<Domain>) -> Option<Risk> {
         let mut loops = trees.header(id).origins.iter().map(|origin| program.loop_info(origin.of));
         let op = loops.find(|info| info.may_be_undefined)?.op;
         Some(Risk { op, domain: domain.clone() })
     }
 
-    /// The decision of an `if` that stands in this domain, if it may be undefined.
+    /// Returns the risk of an `if`'s decision in this domain, if it may be undefined.
     pub fn of_guard(program: &Program, of: IfId, domain: &Arc<Domain>) -> Option<Risk> {
         let info = program.if_info(of);
         info.may_be_undefined.then(|| Risk { op: info.op, domain: domain.clone() })
     }
 
-    /// Returns the class by which a leaf inside, in so many loops, stays behind what may not
-    /// return: it reads
-    /// [`Base::Exit`] whenever the header is reached.
+    /// Returns the class that keeps an inner leaf, in `levels` loops, behind operations that may
+    /// not return: it reads [`Base::Exit`] whenever the header is reached.
     pub fn class(&self, levels: u32) -> (Class, Op) {
         let constraints = self.domain.constraints.clone();
         let domain = Arc::new(Domain { levels, constraints, exact: false });

@@ -1,8 +1,8 @@
-//! Edits of trees, as data: each makes a new tree that runs the same statements otherwise.
+//! Edits of trees, as data: each makes a new tree that runs the same statements differently.
 //!
-//! No edit asks whether it may be made. That is for the [judge](crate::legality::Approved) to say,
-//! afterwards, of the whole tree. [`Edit::apply`] returns `None` only if there is no such loop, or
-//! if a number would leave 64 bits.
+//! No edit checks its own legality. The [judge](crate::legality::Approved) decides afterwards,
+//! about the whole tree. [`Edit::apply`] returns `None` only if there is no such loop, or if a
+//! number would exceed 64 bits.
 //!
 //! **Cost.** Linear in the nodes that refer to the loops concerned; logarithmic in the length of
 //! sequences.
@@ -20,7 +20,7 @@ mod substitute;
 pub(crate) use fuse::{Parts, Times, Together};
 pub(crate) use range::counted;
 
-/// One edit of a tree: what is changed, and where.
+/// One edit of a tree: a place and a change.
 ///
 /// ```
 /// # use loomir_transforms::tree::{Change, TreeStore, Green, Program};
@@ -34,11 +34,11 @@ pub(crate) use range::counted;
 pub struct Edit {
     /// Leads from the root to the item that is changed: the number of the child at each node.
     pub place: Box<[usize]>,
-    /// What is done with the item.
+    /// The change of the item.
     pub change: Change,
 }
 
-/// What is done with one item of a tree.
+/// A change of one item of a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
     /// Fuses a loop with the item behind it, a loop too.
@@ -73,11 +73,11 @@ pub enum Change {
         /// Iterations of one block. Positive.
         size: i64,
     },
-    /// Runs iterations at the ends of a loop by themselves. A loop with fewer runs all of them so.
+    /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
-        /// How many of the first iterations.
+        /// The number of first iterations.
         first: usize,
-        /// How many of the last.
+        /// The number of last iterations.
         last: usize,
     },
 }

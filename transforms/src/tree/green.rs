@@ -1,9 +1,9 @@
 //! Green nodes: immutable, each made once.
 //!
 //! A [`TreeStore`] holds every node of every tree; equal nodes are one [`Green`], a number. A node
-//! knows no parent, no place and no depth, so it can stand in any number of trees. What is asked of
-//! nodes often (how many items, how many leaves, which loops around them they refer to) is kept
-//! beside them.
+//! knows no parent, no place and no depth, so it can be in any number of trees. Frequently used
+//! properties of nodes (the number of items, the number of leaves, the loops around them that they
+//! refer to) are stored beside them.
 //!
 //! **Cost.** A node takes about 40 bytes with its entry in the table. Making one is a probe of that
 //! table.
@@ -31,21 +31,21 @@ impl Green {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Map(u32);
 
-/// A loop's iteration space and what it stands for, uniqued.
+/// A loop's iteration domain and its origins, uniqued.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HeaderId(u32);
 
-/// What is tested when a versioned node is run, uniqued.
+/// The tested assumptions of a versioned node, uniqued.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AssumptionId(u32);
 
-/// What a tree is made of. Bodies are sequences; items of sequences are loops, guards, versioned
-/// nodes and leaves.
+/// A node of a tree. Bodies are sequences; items of sequences are loops, guards, versioned nodes
+/// and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// The sequence of nothing.
     Empty,
-    /// What is on the left, one item, what is on the right. See [`TreeStore::sequence`].
+    /// The left part, one item, the right part. See [`TreeStore::sequence`].
     Sequence {
         /// The items before.
         left: Green,
@@ -58,7 +58,7 @@ pub enum Node {
     Loop {
         /// Which values.
         header: HeaderId,
-        /// What is run.
+        /// The body.
         body: Green,
     },
     /// Runs its body, a sequence, if a condition of the program holds, or if it does not. The two
@@ -66,11 +66,11 @@ pub enum Node {
     Guard {
         /// The `if` whose condition it is.
         of: IfId,
-        /// Which instance of it.
+        /// The instance of the `if`.
         map: Map,
         /// True if it has to hold, or to fail.
         holds: bool,
-        /// What is run.
+        /// The body.
         body: Green,
     },
     /// Runs one of two sequences.
@@ -79,7 +79,7 @@ pub enum Node {
         assumption: AssumptionId,
         /// this one,
         fast: Green,
-        /// else this one.
+        /// The tree that runs otherwise.
         fallback: Green,
     },
     /// An instance of a statement.
@@ -94,7 +94,7 @@ pub enum Node {
 /// Which values a loop's variable takes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Span {
-    /// Those for which its first origin has an iteration.
+    /// The iterations of its first origin.
     Whole,
     /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form, over the loops
     /// around.
@@ -113,8 +113,8 @@ pub enum Span {
 pub struct Origin {
     /// The loop of the program.
     pub of: LoopId,
-    /// Which iteration of it, and of the loops around it in the program, is run: forms over the
-    /// loop itself, level 0, and those around.
+    /// The iteration of it, and of the program's loops around it, that is run: forms over the loop
+    /// itself, level 0, and the loops around.
     pub map: Box<[AffineForm]>,
 }
 
@@ -123,7 +123,7 @@ pub struct Origin {
 pub struct Header {
     /// The values of its variable.
     pub span: Span,
-    /// The loops of the program in it, in order. The first gives the form in which it is written.
+    /// The loops of the program in it, in order. The first determines its form.
     pub origins: Box<[Origin]>,
     /// True if its iterations may run in any order.
     pub parallel: bool,
@@ -131,7 +131,7 @@ pub struct Header {
     pub mark: Option<Mark>,
 }
 
-/// What fusion made of a loop, for later runs of fusion to know.
+/// The mark that fusion leaves on a loop for later runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mark {
     /// It runs iterations that were left over. It is not fused.
@@ -141,18 +141,18 @@ pub enum Mark {
     Distributed,
 }
 
-/// What is known of a node.
+/// Stored properties of a node.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     /// Items, if it is a sequence.
     len: u32,
     /// Leaves, at most `u32::MAX`.
     leaves: u32,
-    /// How many loops around it it may refer to.
+    /// The number of surrounding loops that it may refer to.
     free: u32,
 }
 
-/// A node, and what is known of it beside it: who asks for the one asks for the other.
+/// A node, and its properties beside it, because both are used together.
 #[derive(Debug)]
 struct Known {
     node: Node,
@@ -226,7 +226,7 @@ impl TreeStore {
         self.len() == 1
     }
 
-    /// What a tree is made of.
+    /// Returns the node of a tree.
     pub fn get(&self, green: Green) -> Node {
         self.nodes[green.0 as usize].node
     }
@@ -273,12 +273,12 @@ impl TreeStore {
         self.node(Node::Versioned { assumption, fast, fallback })
     }
 
-    /// What is assumed.
+    /// Returns the assumptions.
     pub fn assumptions(&self, id: AssumptionId) -> &[Assumption] {
         &self.assumptions.values[id.0 as usize]
     }
 
-    /// The number of items a sequence has; 0 for what is none.
+    /// Returns the number of items of a sequence; 0 for other nodes.
     pub fn items_in(&self, sequence: Green) -> usize {
         self.fact(sequence).len as usize
     }
@@ -288,13 +288,13 @@ impl TreeStore {
         self.fact(tree).leaves
     }
 
-    /// How many of the loops around a tree it may refer to: 0 if it can stand anywhere.
+    /// Returns the number of surrounding loops that a tree may refer to: 0 if it can be anywhere.
     pub fn free(&self, tree: Green) -> u32 {
         self.fact(tree).free
     }
 
-    /// A number that orders items at random, always the same way: the greater one stands higher in
-    /// the tree of a sequence.
+    /// Returns a pseudo-random, deterministic number that orders items: the greater one is higher
+    /// in the tree of a sequence.
     pub(super) fn priority(item: Green) -> u64 {
         u64::from(item.0 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
@@ -355,7 +355,7 @@ impl TreeStore {
 }
 
 impl Origin {
-    /// The loop run later: at `x + shift` what was run at `x`.
+    /// Returns the shifted origin: it runs at `x + shift` the iteration of `x`.
     pub fn shifted(&self, shift: i64) -> Option<Origin> {
         self.mapped(&|form| form.shifted(0, shift))
     }
@@ -372,8 +372,8 @@ impl Origin {
 }
 
 impl Span {
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of those that
-    /// differ by a number only the one is kept that says most.
+    /// Returns all `x` with `scale · x ≥` each lower and `scale · x <` each upper form. Among forms
+    /// that differ by a constant only the tightest is kept.
     pub fn range(scale: i64, lower: Vec<AffineForm>, upper: Vec<AffineForm>) -> Span {
         Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
     }
@@ -387,7 +387,7 @@ impl Span {
         lower.iter().chain(upper)
     }
 
-    /// Returns true if no value is in it, whatever parameters are.
+    /// True if the range is empty for all parameters.
     pub fn is_empty(&self) -> bool {
         let Span::Range { lower, upper, .. } = self else { return false };
         let is_empty = |lower: &AffineForm, upper: &AffineForm| {
@@ -408,8 +408,8 @@ impl Span {
     }
 }
 
-/// The forms with at most one number, first, the one that `pick` prefers; and of other forms that
-/// differ by a number, the one that it prefers.
+/// Returns the forms with at most one constant, which comes first: the one that `pick` prefers.
+/// Among other forms that differ by a constant, the preferred one is kept.
 fn tightest(forms: Vec<AffineForm>, pick: fn(i64, i64) -> i64) -> Box<[AffineForm]> {
     let mut kept: Vec<AffineForm> = Vec::with_capacity(forms.len());
     for form in forms {

@@ -1,7 +1,9 @@
-//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one without
-//! results or an `if`, is a statement. A parallel loop is one loop of the tree for each dimension.
-//! What a side of an `if` yields is its last statement. Statements that the chosen analysis ties
-//! are one (`raise/tie.rs`).
+//! Raising: from IR to the tree.
+//!
+//! It never fails. A statement is any operation but a counted loop, a parallel loop without
+//! results, or an `if`. A parallel loop is one loop of the tree for each dimension. The yield of an
+//! `if`'s branch is its last statement. Statements that the chosen analysis ties are one
+//! (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
 
@@ -28,7 +30,7 @@ pub fn raise(body: &Body, block: Block, trees: &mut TreeStore, mode: AliasMode) 
     raise_by(&Analyses::default(), body, block, trees, mode)
 }
 
-/// The same, with what these analyses say.
+/// Raises with these analyses.
 pub fn raise_by(
     analyses: &Analyses,
     body: &Body,
@@ -63,8 +65,8 @@ pub fn raise_by(
     raise.program
 }
 
-/// The blocks that are raised, each to a tree of its own: those of the function, and those inside
-/// statements. In the order of the text.
+/// Returns the blocks to raise, each to a tree of its own: the blocks of the function, and those
+/// inside statements. In the order of the text.
 pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
     let mut found = Vec::new();
     // Blocks to visit, with the loops and conditionals around them in their tree.
@@ -96,14 +98,14 @@ pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
     found
 }
 
-/// Where an operation stands.
+/// The place of an operation.
 #[derive(Clone, Copy)]
 struct Place {
     /// The innermost loop around.
     parent: Option<LoopId>,
     /// The number of loops that are around.
     depth: u32,
-    /// How many loops and `if`s are around.
+    /// The number of surrounding loops and `if`s.
     nesting: u32,
 }
 
@@ -297,7 +299,7 @@ impl<'a> Raise<'a> {
         self.trees.guards(If { of, map, bodies })
     }
 
-    /// A side of a conditional that was raised, with what it yields, if that has results.
+    /// Returns a raised branch of a conditional, with its yield if the conditional has results.
     fn yielding(&mut self, conditional: Op, block: Block, side: Green, place: Place) -> Green {
         let end = self.body.terminator(block).filter(|_| self.body.num_results(conditional) > 0);
         let Some(end) = end else { return side };

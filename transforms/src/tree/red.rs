@@ -1,16 +1,16 @@
-//! Red cursors: a node of a tree together with where it stands.
+//! Red cursors: a node of a tree together with its place.
 //!
-//! A green node knows no parent and no place, for it stands in many trees. A cursor is a tree and
-//! the path to a node in it, made when one wants to walk about and forgotten afterwards; there is
-//! none for a node that nobody looks at. It moves up, down and sideways, says which loops are
-//! around, and edits: an edit makes the nodes on the path anew, and the cursor stands in the new
-//! tree then. The old one is what it was.
+//! A green node knows no parent and no place, because it may be in many trees. A cursor is a tree
+//! and the path to a node in it. It is made for a walk and dropped afterwards. It moves up, down
+//! and sideways, returns the surrounding loops, and edits. An edit makes the nodes on the path
+//! anew, and the cursor is then in the new tree. The old tree is unchanged.
 //!
 //! The children of a sequence, a loop and a guard are its items; those of a versioned node its two
 //! sequences.
 //!
 //! **Cost.** Down and sideways are logarithmic in the length of a sequence, up is constant. An edit
-//! makes a logarithmic number of nodes in each sequence around, and the loops and guards there.
+//! makes a logarithmic number of nodes in each surrounding sequence, and the loops and guards
+//! there.
 //!
 //! ```
 //! # use loomir_transforms::affine::AffineForm;
@@ -48,7 +48,7 @@ use crate::access::LoopContext;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Red {
     root: Green,
-    /// From the root downwards: which child, and what it is.
+    /// The path from the root: the number of each child, and the node.
     steps: Vec<(usize, Green)>,
 }
 
@@ -58,7 +58,7 @@ impl Red {
         Red { root, steps: Vec::new() }
     }
 
-    /// The place to which these numbers of children lead from the root, if there is one.
+    /// Returns the place with this path of child numbers from the root, if it exists.
     pub fn at(trees: &TreeStore, root: Green, path: &[usize]) -> Option<Red> {
         let mut cursor = Red::of(root);
         path.iter().all(|at| cursor.down(trees, *at)).then_some(cursor)
@@ -69,12 +69,12 @@ impl Red {
         self.root
     }
 
-    /// What stands here.
+    /// Returns the node at the cursor.
     pub fn node(&self) -> Green {
         self.steps.last().map_or(self.root, |(_, node)| *node)
     }
 
-    /// The number of the child that each node on the way is of the one around it, from the outside.
+    /// Returns the path: the child number of each node on the way, from the outside.
     pub fn path(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.steps.iter().map(|(at, _)| *at)
     }
@@ -90,7 +90,7 @@ impl Red {
         [self.root].into_iter().chain(inner).take(self.steps.len())
     }
 
-    /// The loops around, from the outside: what each level is.
+    /// Returns the surrounding loops, from the outside: one for each level.
     pub fn loops(&self, trees: &TreeStore) -> impl Iterator<Item = HeaderId> {
         self.around().filter_map(|node| match trees.get(node) {
             Node::Loop { header, .. } => Some(header),
@@ -103,7 +103,7 @@ impl Red {
         self.loops(trees).count()
     }
 
-    /// The loops and conditions around, as what they say of the levels.
+    /// Returns the surrounding loops and conditions as constraints on the levels.
     pub fn loop_context(&self, program: &Program, trees: &TreeStore) -> LoopContext {
         self.around().fold(LoopContext::outside(&program.surroundings), |loop_context, node| {
             match trees.get(node) {
@@ -162,8 +162,8 @@ impl Red {
         moved
     }
 
-    /// Moves to the node that comes next in the order of the text: the first child, or what is
-    /// behind. It is back at the root at the end.
+    /// Moves to the next node in the order of the text: the first child, or the node behind. It
+    /// returns to the root at the end.
     pub fn onwards(&mut self, trees: &TreeStore) -> bool {
         if self.down(trees, 0) {
             return true;
@@ -176,9 +176,9 @@ impl Red {
         true
     }
 
-    /// Other items in the place of the node, which is one of a sequence. The cursor then stands on
-    /// the first of them; without any, on what they were taken out of. The root is replaced by the
-    /// sequence of the items.
+    /// Replaces the node, which is one of a sequence, by other items. The cursor is then at the
+    /// first of them; without any, at their parent. The root is replaced by the sequence of the
+    /// items.
     pub fn replace(&mut self, trees: &mut TreeStore, items: &[Green]) {
         let Some(at) = self.index() else {
             self.root = trees.sequence(items);

@@ -11,23 +11,23 @@ use super::ids::IfId;
 pub struct If {
     /// The `if` whose condition it is.
     pub of: IfId,
-    /// Which instance of it.
+    /// The instance of the `if`.
     pub map: Map,
-    /// What runs if the condition holds, and if not. At least one is there.
+    /// The bodies for a true and a false condition. At least one exists.
     pub bodies: [Option<Green>; 2],
 }
 
-/// What stands in a sequence, the sides of an `if` taken together.
+/// An item of a sequence, with the branches of an `if` taken together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Item {
     /// Guards.
     If(If),
-    /// Anything else: one item.
+    /// Any other item.
     Other(Green),
 }
 
 impl If {
-    /// One side: what runs if the condition holds, or if it does not.
+    /// Returns an `if` with one branch: for a true or a false condition.
     pub fn side(of: IfId, map: Map, holds: bool, body: Green) -> If {
         If { of, map, bodies: if holds { [Some(body), None] } else { [None, Some(body)] } }
     }

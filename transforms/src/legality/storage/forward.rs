@@ -1,11 +1,11 @@
-//! Values instead of memory: a load gets the value that the element was last seen with, and a store
-//! that is overwritten before anybody reads it goes.
+//! Store-to-load forwarding and dead stores within an iteration: a load is replaced by the value
+//! last seen in the element, and a store that is overwritten before it is read is removed.
 //!
 //! *Forwarding* looks for the nearest earlier load or store of the same element whose block is
-//! around the load: that one ran in the same iteration of all loops it is in, whatever the
-//! conditions there. It is the last writer if nothing that may write the element lies between. A
-//! store is *dead* if, the other way round, a later store of the same element in its block or one
-//! around it comes before any read.
+//! around the load. Such an access ran in the same iteration of all its loops, whatever the
+//! conditions there. It is the last writer if no possible write of the element lies between.
+//! Conversely, a store is *dead* if a later store of the same element in its block or a surrounding
+//! one comes before any read.
 //!
 //! **Cost.** Each access is compared with at most [`MAX_CANDIDATES`] earlier ones of equal
 //! subscripts and with at most [`MAX_BETWEEN`] accesses between.
@@ -21,9 +21,9 @@ use crate::affine::AffineForm;
 use crate::flow::Flow;
 use crate::flow::timeline::{Access, AccessId, Timeline};
 
-/// How many accesses of one element are tried, from the nearest on.
+/// The number of accesses of one element to try, from the nearest on.
 const MAX_CANDIDATES: usize = 8;
-/// The number of accesses that may lie between two and still be looked at.
+/// The maximal number of examined accesses between two.
 const MAX_BETWEEN: usize = 64;
 
 /// An element of an object, as the accesses of one iteration name it.
@@ -63,8 +63,8 @@ impl Elements {
 }
 
 impl StorageJudge<'_> {
-    /// The loads that can be spared, each with the earlier access that has its value. None of those
-    /// is a load that can be spared.
+    /// Returns the redundant loads, each with the earlier access that has its value. That access is
+    /// never a redundant load itself.
     pub(crate) fn forwarded(&self) -> Vec<Forwarded> {
         forwarded(self.body, self.timeline, self.flow)
     }
@@ -162,13 +162,13 @@ fn none_of(accesses: &mut impl Iterator<Item = AccessId>, mut so: impl FnMut(Acc
     few && accesses.next().is_none()
 }
 
-/// What `op` is, or is in, in the block of `first`, if that stands before it.
+/// Returns `op`, or its ancestor, in the block of `first`, if it is after `first`.
 fn later_item(body: &Body, first: Op, op: Op) -> Option<Op> {
     let item = body.ancestor_in_block(op, body.block_of(first)?)?;
     body.is_before_in_block(first, item).then_some(item)
 }
 
-/// What `op` is, or is in, in the block of `last`, if that stands behind it.
+/// Returns `op`, or its ancestor, in the block of `last`, if it is before `last`.
 fn earlier_item(body: &Body, op: Op, last: Op) -> Option<Op> {
     let item = body.ancestor_in_block(op, body.block_of(last)?)?;
     body.is_before_in_block(item, last).then_some(item)

@@ -5,7 +5,7 @@ use crate::tree::green::{Green, Header, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
 
 impl TreeStore {
-    /// True if a loop runs what its first origin runs, whether its header says so or spells it out.
+    /// True if a loop runs the iterations of its first origin, in either form of header.
     pub(crate) fn runs_whole(&self, program: &Program, header: &Header) -> bool {
         let as_origin = || counted(program, &Header { span: Span::Whole, ..header.clone() });
         header.span == Span::Whole || as_origin().is_some_and(|whole| whole.span == header.span)
@@ -97,13 +97,13 @@ impl TreeStore {
         Some(all.filter(|own| !self.is_never_run(*own)).collect())
     }
 
-    /// Returns true if a loop has no iteration, whatever numbers are.
+    /// True if a loop has no iteration for any parameters.
     fn is_never_run(&self, tree: Green) -> bool {
         matches!(self.get(tree), Node::Loop { header, .. } if self.header(header).span.is_empty())
     }
 
-    /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around,
-    /// the other one those from there on.
+    /// Splits the loop `tree` into two: one runs the iterations below `at`, a form over the
+    /// surrounding loops, the other the rest.
     pub(crate) fn range_split(
         &mut self,
         program: &Program,
@@ -123,8 +123,8 @@ impl TreeStore {
     }
 }
 
-/// A header that says by itself which values the variable takes. `None` if that is known only when
-/// the program runs.
+/// Returns a header with explicit bounds of the induction variable. `None` if they are known only
+/// at run time.
 pub(crate) fn counted(program: &Program, header: &Header) -> Option<Header> {
     if header.span != Span::Whole {
         return Some(header.clone());
