@@ -1,12 +1,11 @@
-//! `lower-affine`: the `affine` dialect in terms of `scf`, `arith` and `memref`.
+//! `lower-affine`: lowers the `affine` dialect to `scf`, `arith` and `memref`.
 //!
-//! Loops and conditions keep their regions, which are moved, never copied; maps and sets become
-//! index arithmetic in front of the operation that has them (see `expand`). The result is operation
-//! for operation that of MLIR's pass of the same name, except that what is attached to a loop or
-//! condition as a discardable attribute stays with it.
+//! Loops and conditionals keep their regions, which are moved, never copied. Maps and sets become
+//! index arithmetic before their operation (see `expand`). The result equals that of MLIR's pass of
+//! the same name, operation for operation, with one exception: discardable attributes of loops and
+//! conditionals are kept.
 //!
-//! One walk over the operations there are at the start, each replaced in place: linear in the
-//! program.
+//! One walk over the original operations, each replaced in place: linear in the program.
 
 use loomir_dialects::{affine, arith, scf};
 use loomir_ir::attributes::AttrKind;
@@ -144,7 +143,7 @@ fn lower_access(body: &mut Body, op: Op) -> Lowered {
 
 // Regions.
 
-/// Moves the regions of `from` into those of `to`, and ends them with `yield_def` in place of
+/// Moves the regions of `from` into those of `to`. They end with `yield_def` in place of
 /// `affine.yield`.
 fn move_regions(body: &mut Body, from: Op, to: Op, yield_def: &OpDef) {
     let pairs: Vec<_> = body.own_regions(from).zip(body.own_regions(to)).collect();
@@ -161,7 +160,7 @@ fn move_regions(body: &mut Body, from: Op, to: Op, yield_def: &OpDef) {
     }
 }
 
-/// Gives `to` what is attached to `from`, and its results; erases `from`.
+/// Gives `to` the attributes and results of `from`, and erases `from`.
 fn take_place(body: &mut Body, from: Op, to: Op) {
     let attributes = body.attributes(from);
     body.set_attributes(to, attributes);

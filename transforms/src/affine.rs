@@ -321,8 +321,7 @@ impl AffineForm {
         self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
     }
 
-    /// The form with another form in the place of each level. `None` if `replacement` has none, or
-    /// a number leaves 64 bits.
+    /// Returns the form with another form substituted for each level.
     pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<AffineForm>) -> Option<AffineForm> {
         let mut sum = AffineForm::constant(self.constant);
         for (atom, coefficient) in &self.terms {

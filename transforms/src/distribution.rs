@@ -62,7 +62,7 @@ pub struct Options {
     pub alias: AliasMode,
     /// The analyses.
     pub analyses: Analyses,
-    /// Which values are handed over a cut in arrays.
+    /// The values that may be passed over a cut in arrays.
     pub expand: Expand,
     /// The cost model of loops and arrays.
     pub cost: Arc<dyn Cost>,
@@ -94,7 +94,7 @@ impl Options {
     }
 }
 
-/// Which values are handed over a cut in arrays.
+/// The values that may be passed over a cut in arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expand {
     /// The cuts whose parts, including arrays, cost less than the original loop.
@@ -105,7 +105,7 @@ pub enum Expand {
 }
 
 impl Expand {
-    /// The number of values that may be handed over one cut.
+    /// Returns the number of values that may be passed over one cut.
     fn most(self) -> usize {
         match self {
             Expand::Cost => MAX_HANDED,
@@ -196,7 +196,7 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         };
         let root = distribution.sequence(program.root, 0);
         let Distribution { mut report, parts, mut assumed, .. } = distribution;
-        // Nothing is handed on for nothing.
+        // Arrays without a resulting cut are removed.
         let is_cut = |own: &Planned| parts.get(&own.op).is_some_and(|parts| *parts > own.cuts);
         let (kept, undone): (Vec<_>, Vec<_>) = expanded.into_iter().partition(|(own, _)| is_cut(own));
         expanded = kept;
@@ -231,13 +231,13 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
     }
 }
 
-/// A loop that is to be distributed once values in it are handed on in arrays.
+/// A loop to distribute after some of its values were expanded to arrays.
 struct Planned {
     op: Op,
     cuts: usize,
     values: Vec<HandOn>,
-    /// Operations in conditionals that are to be split there, since their conditions are handed on,
-    /// in the order of the text.
+    /// Operations in conditionals to split there, because their conditions are passed on. In the
+    /// order of the text.
     splits: Vec<Op>,
 }
 
@@ -271,7 +271,7 @@ impl Handed {
     }
 }
 
-/// The loops of a block that may be distributed if values are handed on in arrays.
+/// Returns the loops of a block that may be distributed after scalar expansion.
 fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
     let mut trees = TreeStore::default();
     let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);

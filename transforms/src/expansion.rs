@@ -30,14 +30,14 @@ use loomir_ir::{
     AffineExpr, AffineExprKind, AffineMap, Attr, AttrKind, Body, Builder, DYNAMIC, Op, Type, TypeKind, Value,
 };
 
-/// A value that is to be handed on.
+/// A value to pass on in an array.
 pub(crate) struct HandOn {
     /// Computed in the body of the loop.
     pub(crate) value: Value,
     pub(crate) reads: Vec<Read>,
 }
 
-/// Where it is read.
+/// A read of the array.
 pub(crate) struct Read {
     /// Before this operation,
     pub(crate) before: Op,
@@ -102,7 +102,8 @@ pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expan
         };
         writer.at = op;
         let array = writer.array(*value, trips);
-        // Which iteration runs is computed for each access by itself, so it need not be handed on.
+        // The number of the iteration is computed for each access separately, so it need not be
+        // passed on.
         writer.at = next;
         let iteration = writer.iteration(variable, lower, step, is_affine);
         writer.make(memref::StoreOp::DEF, &[*value, array, iteration], &[]);

@@ -89,7 +89,7 @@ pub enum Through {
     Memory(Cause),
     /// This value, which the sink uses directly.
     Value(Value),
-    /// This value, which a loop carries, hands on, or begins with.
+    /// This value, which a loop carries, yields, or starts with.
     Carried(Value),
 }
 
@@ -104,8 +104,7 @@ pub struct Dependence {
     pub kinds: SmallVec<[Kind; 1]>,
     /// The medium.
     pub through: Through,
-    /// The loop that carries it; nothing if both run in the same iteration of all loops around
-    /// both.
+    /// The loop that carries it. `None` if both run in the same iteration of all common loops.
     pub carrier: Option<LoopId>,
     /// For each common loop, from the outside, the relation of the source's iteration to the
     /// sink's.

@@ -307,7 +307,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Gives up, and returns any number in the place of a value that cannot be computed.
+    /// Gives up, and returns an arbitrary number in place of a value that cannot be computed.
     fn anything(&mut self, of: LoopId, reason: Reason, ty: Type, at: InsertPoint) -> Value {
         self.give_up(of, reason);
         self.value_of(Sum::constant(0), ty, at)

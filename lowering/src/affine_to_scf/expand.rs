@@ -102,7 +102,7 @@ fn modulus(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     into_range(b, remainder, y, zero, 0)
 }
 
-/// `remainder` if it is not negative, else `remainder + modulus`.
+/// Returns `remainder` if it is not negative, else `remainder + modulus`.
 pub(super) fn into_range(
     b: &mut Builder<'_>,
     remainder: Value,
@@ -128,7 +128,7 @@ fn floor_div(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     b.select(negative, corrected, quotient)
 }
 
-/// `x ceildiv y`: for `x` that is not positive it is `-(-x / y)`, else `(x - 1) / y + 1`.
+/// Returns `x ceildiv y`. For `x ≤ 0` it is `-(-x / y)`, else `(x - 1) / y + 1`.
 fn ceil_div(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let sub = arith::SubIOp::DEF;
     let zero = b.index(0);

@@ -30,7 +30,7 @@ fn bases(body: &Body, op: Op, dynamic: &[Value]) -> Option<Vec<Base>> {
         .collect()
 }
 
-/// For each base the product of it and all to its right.
+/// Returns, for each base, the product of it and all bases to its right.
 fn strides(b: &mut Builder<'_>, bases: &[Base]) -> Option<Vec<Value>> {
     let mul = arith::MulIOp::DEF;
     let mut strides = Vec::with_capacity(bases.len());

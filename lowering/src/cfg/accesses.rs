@@ -1,33 +1,34 @@
-//! What a function touches in memory, and for which iterations of its loops: the accesses of a
-//! control flow graph as the relations of the tree.
+//! The memory accesses of a function and their iterations: a control flow graph in terms of the
+//! tree's relations.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `polynomial` | sums of products of levels and parameters |
-//! | `numbers` | values as such, over ℤ |
-//! | `space` | in which iterations blocks run |
-//! | `address` | objects, and bytes behind them |
-//! | `subscripts` | bytes taken apart into dimensions |
-//! | [`dependence`] | which accesses conflict, and in which order |
-//! | `print` | what is said, as text |
+//! | `numbers` | values as numbers of ℤ |
+//! | `space` | the iterations in which blocks run |
+//! | `address` | objects, and byte offsets in them |
+//! | `subscripts` | byte offsets split into dimensions |
+//! | [`dependence`] | dependences between accesses |
+//! | `print` | accesses as text |
 //!
-//! An [`Access`] is a list of [classes](Class), the same that accesses of the tree have: objects,
-//! subscripts and iteration spaces are the tree's, and so integer sets decide about both alike.
+//! An [`Access`] is a list of [classes](Class), the same classes as on the tree: objects,
+//! subscripts and iteration domains are the tree's. Integer sets therefore decide about both alike.
 //! Levels are the loops around the block, the outermost first; a level is the number of the
-//! iteration. The last level of what touches bytes that are known counts these: two accesses that
-//! overlap in part touch one byte.
+//! iteration. If the touched bytes are known, the last level counts them: two accesses that overlap
+//! in part touch one byte.
 //!
-//! **Soundness.** Whatever an access touches in a run without undefined behaviour is in one of its
-//! classes. What is not affine is anywhere in its object, what may wrap too; a block in a cycle
-//! that is no loop runs any number of times, so all of its accesses are. An address that is
-//! computed inside of loops names one object for each iteration of these: see [`Accesses::within`].
+//! **Soundness.** Every location that an access touches in a run without undefined behaviour is in
+//! one of its classes. An offset that is not affine, or may wrap, is anywhere in its object. A
+//! block in a cycle that is no loop runs any number of times, so all of its accesses do. An address
+//! computed inside of loops names one object for each iteration of these loops: see
+//! [`Accesses::within`].
 //!
-//! **Cost.** Linear in the accesses, times how deep they nest.
+//! **Cost.** Linear in the accesses, times their nesting depth.
 //!
 //! **Assumptions.**
 //! - A load or store touches the store size of its type, on the module's data layout.
-//! - What saves or restores the stack is the world; an allocation on the stack only keeps its
-//!   place towards the world.
+//! - Operations that save or restore the stack are the world. An allocation on the stack is ordered
+//!   only with the world.
 //!
 //! Tried with `loop_fusion_traps/layout_i386.ll`, `store_sizes.ll` and `stack.ll`.
 
@@ -63,7 +64,7 @@ pub(super) mod print;
 mod space;
 mod subscripts;
 
-/// What an operation reads or writes in one place.
+/// A read or write of an operation at one location.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The operation.
@@ -74,7 +75,7 @@ pub struct Access {
     pub loops: Vec<LoopId>,
     /// The number of bytes it touches from its subscripts on, if that is known.
     pub bytes: Option<AffineForm>,
-    /// What it touches: the union of these.
+    /// The touched locations: the union of these.
     pub classes: Vec<Class>,
 }
 
@@ -85,8 +86,8 @@ pub struct Accesses<'f> {
     /// In the order of the text.
     pub all: Vec<Access>,
     facts: Arc<Facts>,
-    /// The depth of the loops around the block that each parameter is defined in, as far as it is
-    /// the same throughout an iteration of these.
+    /// For each parameter, the number of loops around its defining block in whose iterations it is
+    /// constant.
     analysis: &'f Analysis,
     /// Blocks in cycles that are no loops.
     tangled: HashSet<u32>,
@@ -102,8 +103,8 @@ struct Touch {
 impl Touch {
     /// Anything.
     const WORLD: Touch = Touch { memory: Memory::World, bytes: Width::Whole, writes: true };
-    /// The stack pointer, read: allocations on the stack may change places with each other, but not
-    /// with what saves the stack, restores it, or may do so.
+    /// A read of the stack pointer. Allocations on the stack may be reordered with each other, but
+    /// not with operations that save or restore the stack, or may do so.
     const STACK: Touch = Touch { memory: Memory::Stack, bytes: Width::Whole, writes: false };
 }
 
@@ -187,7 +188,7 @@ impl<'f> Accesses<'f> {
         self.function
     }
 
-    /// What is known of parameters.
+    /// Returns the facts about parameters.
     pub fn facts(&self) -> &Arc<Facts> {
         &self.facts
     }
@@ -200,8 +201,8 @@ impl<'f> Accesses<'f> {
         depth <= levels as usize && !self.tangled.contains(&node)
     }
 
-    /// A class as it is seen within one iteration of so many common loops: of what changes in it
-    /// nothing is known.
+    /// Returns a class within one iteration of `levels` common loops. Values that change within the
+    /// iteration are unknown.
     pub fn within(&self, class: &Class, levels: u32) -> Class {
         let is_known = |form: &AffineForm| {
             form.all_atoms(&|atom| match atom {
@@ -323,7 +324,7 @@ impl Reader<'_, '_, '_> {
             Memory::World => {
                 return Found { access, base: Base::World, origin: None, offset: None, writes, space };
             }
-            // Of what is no memory but ordered with the world there is one base.
+            // All locations that are no memory but ordered with the world have one base.
             Memory::Stack => {
                 return Found { access, base: Base::Exit, origin: None, offset: None, writes, space };
             }
@@ -346,9 +347,8 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// Returns the places that an operation touches. Loads and stores touch the bytes of their type's
-/// store
-/// size, which may be fewer than an array of it would take.
+/// Returns the locations that an operation touches. Loads and stores touch the store size of their
+/// type, which may be less than the array stride.
 fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) -> Vec<Touch> {
     let view = function.op_ref(op);
     let info = function.info(op);
@@ -389,7 +389,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
         let bytes = || bytes.and_then(|bytes| u64::try_from(bytes).ok()).map_or(Width::Whole, Width::Fixed);
         [(1, false), (0, true)].map(|(at, writes)| touch(operand(at), bytes(), writes)).into()
     } else if is(llvm::LifetimeStartOp::DEF) || is(llvm::LifetimeEndOp::DEF) {
-        // What was there is there no more.
+        // The old contents are gone.
         return vec![touch(operand(0), Width::Whole, true)];
     } else if is(llvm::AllocaOp::DEF) {
         return vec![Touch::STACK];
@@ -398,7 +398,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
     } else {
         return others(view);
     };
-    // What is volatile or orders others must not come before or behind anything else either.
+    // Volatile or ordering operations must not be reordered with anything else either.
     let is_world = effects.iter().any(|effect| effect.on == Resource::World);
     if function.attr(op, "isVolatile") == Some(Attr::TRUE) || model.is_none() || is_world {
         touched.push(Touch::WORLD);

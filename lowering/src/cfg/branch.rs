@@ -1,8 +1,8 @@
-//! What branches hand to their successors.
+//! The operands that branches pass to their successors.
 //!
-//! An operand of a branch is used on the edge it goes along: in the block of the branch, not in the
-//! one it leads to. Branches are read and written as a whole, so that a switch costs what it is
-//! long, not its square.
+//! An operand of a branch is used on its edge: in the block of the branch, not in the successor.
+//! Branches are read and written as a whole, so that the cost of a switch is linear, not quadratic,
+//! in its length.
 
 use hashbrown::HashSet;
 use loomir_dialects::arith::constant::Numbers;
@@ -13,7 +13,7 @@ use loomir_ir::{Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, Op
 
 /// The attribute of a switch with the values of its cases.
 const CASE_VALUES: &str = "case_values";
-/// The attribute of a latch's branch that says what is known of its loop.
+/// The attribute of a latch's branch with annotations of its loop.
 pub(crate) use crate::ll::LOOP_ANNOTATION;
 
 /// For each successor of a branch of the dialect the operands that become its arguments. Linear.
@@ -21,8 +21,7 @@ pub(crate) fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
     branch::successor_operands(body, op).unwrap_or_else(|| vec![Vec::new(); body.successors(op).len()])
 }
 
-/// Refuses a function with a branch that is not of the dialect: nothing is known of what it hands
-/// on.
+/// Refuses a function with a branch of another dialect, whose operands are unknown.
 ///
 /// # Errors
 /// The first such branch.
@@ -49,7 +48,7 @@ pub(crate) fn branches_into(body: &Body, blocks: impl IntoIterator<Item = Block>
     edges.map(|(op, _)| op).filter(|op| seen.insert(*op)).collect()
 }
 
-/// Gives every branch among `branches` other operands where `change` says so; it is told of each
+/// Changes the operands of the branches among `branches` that `change` names. It is called for each
 /// successor.
 pub(crate) fn change_operands(
     body: &mut Body,
@@ -66,7 +65,7 @@ pub(crate) fn change_operands(
     }
 }
 
-/// Where a branch goes, with what it hands on.
+/// The target of a branch, with its operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
     pub(crate) block: Block,
@@ -90,7 +89,7 @@ pub(crate) fn case_values(body: &Body, op: Op) -> Vec<u128> {
     }
 }
 
-/// What the end of a block can be.
+/// The ending of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
     /// `llvm.unreachable`.
@@ -103,8 +102,7 @@ pub(crate) enum Ending {
     Switch(Value, Target, Vec<(u128, Target)>),
 }
 
-/// Moves what is said of a loop from one branch to another; what was said there is kept if there is
-/// nothing to move.
+/// Moves the annotation of a loop from one branch to another. Without one the target's own is kept.
 pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     if let Some(annotation) = body.attr(from, LOOP_ANNOTATION) {
         body.remove_attr(from, LOOP_ANNOTATION);
@@ -112,8 +110,8 @@ pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     }
 }
 
-/// Ends a block in place of what ends it, if anything does. Its place in the source stays, and what
-/// is said of a loop there, where that can be said.
+/// Replaces the terminator of a block, if it has one. Its location is kept, and its loop annotation
+/// where possible.
 pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     let old = body.terminator(block);
     let loc = old.map_or(Loc::UNKNOWN, |old| body.loc(old));

@@ -26,7 +26,7 @@ mod layered;
 mod nested;
 mod svg;
 
-/// What can be made of control flow.
+/// The formats of pictures of control flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// A graph in Graphviz's language, for each function.
@@ -50,7 +50,7 @@ pub fn picture(module: &Body, format: Format) -> Result<String, Diagnostics> {
     }
 }
 
-/// What is seen of a function.
+/// The content of a picture of a function.
 struct Picture {
     /// Its name, and the place of its text.
     name: String,
@@ -58,9 +58,9 @@ struct Picture {
     /// In the order of the text; the entry is the first.
     blocks: Vec<Shown>,
     edges: Vec<Edge>,
-    /// Each behind those around it.
+    /// The loops, each after its parents.
     loops: Vec<Nest>,
-    /// How many blocks nothing leads to.
+    /// The number of unreachable blocks.
     left_out: usize,
 }
 
@@ -82,7 +82,7 @@ struct Edge {
     kind: Kind,
 }
 
-/// What an edge is to loops.
+/// The role of an edge in loops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Kind {
     Plain,
@@ -90,13 +90,13 @@ enum Kind {
     Back,
     /// Leads out of a loop.
     Exiting,
-    /// Leads past a loop whose guard it comes from.
+    /// An edge of a guard that skips its loop.
     Guard,
     /// Leads to an entry of an irreducible cycle from inside.
     Irreducible,
 }
 
-/// All kinds that are told apart, with what they are called, and how they look: colour and dashes.
+/// All distinguished kinds, with their names and their looks: colour and dashes.
 const KINDS: [(Kind, &str, &str, bool); 4] = [
     (Kind::Back, "backedge", "#1f77b4", false),
     (Kind::Exiting, "exiting edge", "#d62728", false),
@@ -111,7 +111,7 @@ const PLAIN: &str = "#555555";
 const DEPTHS: [&str; 6] = ["#e8f1fa", "#fdf0dd", "#e6f4e4", "#f3e9f7", "#fde8e6", "#e4f5f5"];
 
 impl Kind {
-    /// Colour, and whether it is dashed.
+    /// Returns the colour, and true if it is dashed.
     fn look(self) -> (&'static str, bool) {
         let known = KINDS.iter().find(|(kind, ..)| *kind == self);
         known.map_or((PLAIN, false), |(_, _, colour, dashed)| (*colour, *dashed))
@@ -189,8 +189,7 @@ impl Picture {
         Some(picture)
     }
 
-    /// Gives blocks the names of what they are to loops, and edges what they are; a backedge is
-    /// one, whatever else it is.
+    /// Names blocks by their roles in loops, and classifies edges. Being a backedge has priority.
     fn name_roles(
         &mut self,
         function: &Body,

@@ -1,13 +1,13 @@
-//! What the blocks of a loop are to it, in LLVM's terms.
+//! The roles of blocks in a loop, in LLVM's terms.
 //!
 //! A block may have several roles, in one loop or in several: latch and exiting block of a loop,
-//! header of one inside it and exit of a third.
+//! header of an inner one and exit of a third.
 
 use loomir_ir::graph::loops::LoopId;
 
 use super::Analysis;
 
-/// The roles of blocks in one loop, by number. Blocks stand in the order of the loop's, each once a
+/// The roles of blocks in one loop, by number. Blocks are in the order of the loop's, each once a
 /// role.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Roles {
@@ -15,7 +15,7 @@ pub struct Roles {
     pub header: u32,
     /// The blocks outside of the loop that lead to the header.
     pub entering: Vec<u32>,
-    /// The only entering block, if it leads nowhere else.
+    /// The only entering block, if it has no other successor.
     pub preheader: Option<u32>,
     /// The blocks in the loop that lead to the header.
     pub latches: Vec<u32>,

@@ -23,11 +23,11 @@ pub use linear::Linear;
 
 /// Locates accesses.
 ///
-/// **Owed:** two accesses of one object with equal origin, equal sizes and equally many subscripts
-/// touch one location only if all subscripts that both have are equal; if both have all, and they
-/// are equal, they do.
+/// **Owed:** this is about two accesses of one object with equal origin, equal sizes and equally
+/// many subscripts. They touch one location only if all subscripts known for both are equal. If
+/// both have all subscripts, and these are equal, they do touch one location.
 pub trait Accesses: fmt::Debug + Send + Sync {
-    /// Where an access is; `None` if it may be anywhere in its object.
+    /// Returns the location of an access; `None` if it may be anywhere in its object.
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements>;
 }
 

@@ -239,8 +239,7 @@ impl Member {
         Member { form, may, must }
     }
 
-    /// True if it may be written in the place of another value that is equal, and poison if one of
-    /// `must` is.
+    /// True if it may replace an equal value that is poison if one of `must` is.
     fn stands_for(&self, other: Value, must: &HashSet<Value>, body: &Body) -> bool {
         let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
         let mut around = true;

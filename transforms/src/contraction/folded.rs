@@ -43,7 +43,7 @@ pub(super) fn fold(body: &mut Body, old: Op, folds: &Folds, accesses: &[Op]) -> 
     Some(new)
 }
 
-/// The type of a folded array, and which of the dynamic sizes it still has.
+/// Returns the type of a folded array, and the indices of its remaining dynamic sizes.
 fn folded_type(ctx: &Context, ty: Type, folds: &[Fold]) -> Option<(Type, Vec<usize>)> {
     let TypeKind::MemRef { shape: Some(shape), element, layout: None, memory_space } = ty.kind(ctx) else {
         return None;

@@ -154,8 +154,8 @@ impl Pieces {
         std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(own)
     }
 
-    /// For each place before a piece how many values would have to be handed over a cut there;
-    /// nothing where one side writes nothing.
+    /// Returns, for each place before a piece, the number of values that a cut there would have to
+    /// pass on. `None` if one side of the cut writes nothing.
     fn crossings(&self) -> Vec<Option<usize>> {
         let mut last_uses: HashMap<(usize, Value), usize> = HashMap::new();
         for (place, piece) in self.pieces.iter().enumerate() {
@@ -178,8 +178,8 @@ impl Pieces {
         (0..self.len()).map(count).collect()
     }
 
-    /// Between each two neighbours that write, the cut over which fewest values would have to be
-    /// handed, the first of these; and how many.
+    /// Returns, between each two writing neighbours, the first cut that passes on the fewest
+    /// values, and their number.
     pub(crate) fn gaps(&self) -> Vec<(usize, usize)> {
         let mut gaps: Vec<(usize, usize)> = Vec::new();
         let mut is_new = true;
@@ -199,13 +199,13 @@ impl Pieces {
         gaps
     }
 
-    /// The places where the body may be cut without handing anything over.
+    /// Returns the places where the body may be cut without passing on a value.
     pub(crate) fn open_cuts(&self) -> Vec<usize> {
         let crossings = self.crossings();
         (0..crossings.len()).filter(|at| crossings[*at] == Some(0)).collect()
     }
 
-    /// The values that would have to be handed over a cut, each with the piece that computes it.
+    /// Returns the values that a cut would have to pass on, each with the piece that computes it.
     pub(crate) fn crossing(&self, at: usize) -> Vec<(usize, Value)> {
         let behind = self.pieces[at..].iter().flat_map(|piece| &piece.uses);
         let mut values: Vec<_> =

@@ -12,7 +12,7 @@ pub(super) fn remarks(body: &Body) -> Remarks<'_> {
     Remarks { body, pass: super::PASS.name }
 }
 
-/// The remark for a value that is handed from one loop to the next.
+/// Returns the remark about a value that is passed from one loop to the next.
 pub(super) fn expanded(body: &Body, value: Value) -> Diagnostic {
     let loc = body.defining_op(value).map_or(Loc::UNKNOWN, |op| body.loc(op));
     remarks(body).passed("Expanded", loc, "Value handed on in an array")

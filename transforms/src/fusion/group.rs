@@ -50,8 +50,8 @@ pub(super) struct Member {
     lower: Option<AffineForm>,
     /// The first time.
     start: i64,
-    /// Its times are below each of these over `scale`, forms over the levels around. None if that
-    /// is not known.
+    /// The exclusive ends of its times, over `scale`: forms over the surrounding levels. Empty if
+    /// unknown.
     ends: Vec<AffineForm>,
     /// Its operation.
     op: Op,

@@ -269,9 +269,9 @@ mod tests {
         }
     }
 
-    /// A function of so many neighbouring loops over a few large arrays: some of another length,
-    /// some that read ahead or from the other end, some that sum up, and now and then a store
-    /// between them.
+    /// Returns a function of `loops` neighbouring loops over a few large arrays. Some have another
+    /// length, some read ahead or from the other end, some sum up. Sometimes a store is between
+    /// them.
     fn function(random: &mut Random, loops: usize) -> String {
         let ty = "memref<65536xf32>";
         let mut out = format!("func.func @f(%a0: {ty}, %a1: {ty}, %a2: {ty}, %a3: {ty}, %a4: {ty}) {{\n");

@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
         handed_on: &HashSet<Op>,
     ) -> Verdict {
         let info = self.program.loop_info(of);
-        // What it hands on is used outside.
+        // Its carried values are used outside.
         if info.carried > 0 {
             return Verdict::MayBeIllegal(Witness::Carried(info.op));
         }

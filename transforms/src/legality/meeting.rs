@@ -1,10 +1,10 @@
-//! Where two accesses meet: which of their subscripts are equal in the pairs of instances that
-//! touch one location.
+//! The meeting of two accesses: the subscripts that are equal in pairs of instances that touch one
+//! location.
 //!
 //! **Assumptions.**
-//! - Subscripts are compared only if both accesses count in the same elements of one object:
-//!   equal types of elements, sizes and origin. Tried with `fixtures/fusion/same_buffer.mlir`,
-//!   rows that overlap.
+//! - Subscripts are compared only if both accesses count in the same elements of one object: equal
+//!   types of elements, sizes and origin. Tried with `fixtures/fusion/same_buffer.mlir`, rows that
+//!   overlap.
 
 use super::{Cause, Element, add_symbols};
 use crate::access::base::{Base, Overlap};

@@ -232,7 +232,7 @@ impl List<'_> {
         let is_computed =
             matches!(self.body.def(end), ValueDef::OpResult { op, .. } if self.statements.contains_key(&op));
         if is_used_inside {
-            // What is handed through a loop inside may be older.
+            // A value passed through an inner loop may be older.
             let by = (is_here && is_computed).then_some(chain.len() as i64);
             next.is_open |= by.is_none();
             next.later = Some(match link.later {

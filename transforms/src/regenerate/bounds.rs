@@ -1,11 +1,10 @@
-//! The bounds of a loop that runs other iterations than a loop of the program.
+//! Bounds of a loop whose iterations differ from those of the program's loop.
 //!
-//! A bound is any affine form over values that are there. It must not wrap, and there are three
-//! ways to see to that. A value plus a number is cut off before the number is added, in its own
-//! type. Other sums are written as they are if [ranges](super::reach) say that they fit. Else they
-//! are computed in a wider type and cut off at the ends of the variable's: below the first and
-//! above the last value there is no iteration to lose. Maps of `affine` loops do no such thing, so
-//! there a bound may be refused.
+//! A bound is any affine form over available values. It must not wrap. Three ways ensure this. A
+//! value plus a constant is limited before the constant is added, in its own type. Other sums are
+//! written directly if [ranges](super::reach) prove that they fit. Otherwise they are computed in a
+//! wider type and cut off at the ends of the induction variable's type, beyond which there is no
+//! iteration to lose. Maps of `affine` loops cannot be cut off, so there a bound may be refused.
 //!
 //! # Assumptions
 //!
@@ -281,9 +280,9 @@ impl Emit<'_> {
         (self.pick(side, value, limit, at), number)
     }
 
-    /// Returns a form over levels as a value of this type and a number. The value is one of the
-    /// program; or a bound of the loop in the program, which is in range and computed again; or the
-    /// form itself, cut off at the ends of the type.
+    /// Returns a form over levels as a value of this type and a constant. The value is a value of
+    /// the program, or a recomputed bound of the program's loop, which is in range. Otherwise it is
+    /// the form itself, cut off at the ends of the type.
     fn part(
         &mut self,
         lead: &Origin,

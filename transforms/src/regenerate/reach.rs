@@ -1,17 +1,16 @@
-//! The numbers that sums of values may come to in a new loop.
+//! Ranges of sums of values in a new loop.
 //!
-//! A bound is written only if computing it cannot wrap, or if it is cut off in a wider type. So a
-//! range is wanted that holds the sum. Variables of new loops are replaced by their own bounds,
-//! from the inside: `n - i` is at least 1 where `i` runs below `n`. What is left is known by its
-//! type and by [facts](crate::affine::facts).
+//! A bound is written only if its computation cannot wrap, or if it is cut off in a wider type.
+//! This needs a range of the sum. Induction variables of new loops are replaced by their own
+//! bounds, from the inside: `n - i` is at least 1 where `i` runs below `n`. The remaining values
+//! are bounded by their types and by [facts](crate::affine::facts).
 //!
 //! # Assumptions
 //!
-//! - A variable of 64 bits that begins early and steps little does not come near the end of its
-//!   type:
-//!   no machine runs as many iterations. Not tried, for that reason.
+//! - A 64-bit induction variable that starts early and has a small step does not come near the end
+//!   of its type: no machine runs as many iterations. Not tried, for that reason.
 //!
-//! **Cost.** At most [`MAX_REPLACED`] bounds are put in the place of variables.
+//! **Cost.** At most [`MAX_REPLACED`] induction variables are replaced by their bounds.
 
 use hashbrown::HashMap;
 use loomir_ir::Value;
@@ -20,16 +19,16 @@ use super::Emit;
 use crate::affine::range::{Range, both, fits, of_form, of_product, type_range};
 use crate::affine::{AffineForm, Atom};
 
-/// A loop that begins at most here
+/// A loop that starts at most here
 const EARLY: i64 = 1 << 62;
 
 /// and has at most this step
 const SMALL_STEP: i64 = 64;
 
-/// gets less far than this, were it to run for weeks.
+/// advances by less than this, even if it runs for weeks.
 const FAR: i64 = 1 << 58;
 
-/// Most bounds that are put in the place of variables for one sum.
+/// The maximal number of induction variables replaced by bounds for one sum.
 const MAX_REPLACED: u32 = 64;
 
 /// The numbers a variable of a new loop is between, as forms over values.

@@ -191,8 +191,8 @@ impl Red {
         }
     }
 
-    /// Other items in the place of some children of the node. One of the two sides of a versioned
-    /// node is replaced by the sequence of the items; a leaf has no children, and stays.
+    /// Replaces some children of the node by other items. In a versioned node one of the two trees
+    /// is replaced by the sequence of the items. A leaf has no children, and stays.
     pub fn splice(&mut self, trees: &mut TreeStore, range: Range<usize>, items: &[Green]) {
         let mut new = match trees.get(self.node()) {
             Node::Leaf { .. } => return,

@@ -1,19 +1,17 @@
-//! What addresses are: an object, and bytes from the start of what names it.
+//! Addresses: an object, and a byte offset from the start of its name.
 //!
-//! An address computation that may not wrap adds its bytes in ℤ. One that may wrap has to be shown
-//! not to by ranges, in the width that the data layout gives address arithmetic. So has a sum of
-//! several in a row. Two objects are apart only where
+//! An address computation that may not wrap adds its bytes in ℤ. For one that may wrap, ranges must
+//! prove that it does not, in the width that the data layout gives address arithmetic. The same
+//! holds for a sum of several in a row. Two objects are distinct only if
 //! [`Bases`](loomir_transforms::access::base::Bases) says so, as on the tree.
 //!
 //! **Assumptions.**
-//! - No object has half of all addresses, and an access is less than that away from the address
-//!   that
-//!   its object is named by.
-//! - A cast between address spaces whose arithmetic is equally wide keeps offsets, as LLVM's alias
-//!   analysis takes it. Across others no offset is known.
-//! - A call makes a new object if the call says `noalias` of its result, or if it names a
-//!   function of
-//!   the C library and nothing says that the name may mean something else
+//! - No object covers half of all addresses, and an access is less than that away from the address
+//!   that names its object.
+//! - A cast between address spaces of equal arithmetic width keeps offsets, as LLVM's alias
+//!   analysis assumes. Across others no offset is known.
+//! - A call makes a new object if the call has `noalias` on its result. So does a call that names a
+//!   function of the C library, if nothing says that the name may mean something else
 //!   ([`calls::makes_object`]).
 //!
 //! Tried with `accesses/layouts.mlir` and `fusion_traps/layouts.ll`.
@@ -35,16 +33,16 @@ use crate::cfg::scev::range::{Range, product, sum};
 /// Longest chain of address computations.
 const MAX_CHAIN: usize = 64;
 
-/// Bits of the flags of an address computation: what does not wrap as signed, and as unsigned.
+/// Bits of the flags of an address computation: no signed wrap, and no unsigned wrap.
 const NUSW: i64 = 2;
 const NUW: i64 = 4;
 
 /// An address.
 pub(super) struct Address {
     pub(super) base: Base,
-    /// What the bytes are counted from, if that is not the object itself.
+    /// The value that the offset is relative to, if that is not the object itself.
     pub(super) origin: Option<Value>,
-    /// How many bytes behind that, if it is known.
+    /// The byte offset, if known.
     pub(super) offset: Option<Polynomial>,
 }
 
@@ -122,7 +120,8 @@ impl Numbers<'_, '_> {
             ranges.push(Range { signed, ..range });
         }
         if flags & NUSW != 0 || (flags & NUW != 0 && is_natural) {
-            // In bounds, both ends lie in one object. Otherwise the address itself does not wrap.
+            // For `inbounds`, both ends are in one object. Otherwise the address itself does not
+            // wrap.
             *reach = (0, 0);
             return Some(bytes);
         }

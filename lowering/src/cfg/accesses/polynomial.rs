@@ -1,8 +1,8 @@
-//! Sums of products of levels and parameters, exact over ℤ: what an address is before it is taken
-//! apart into subscripts.
+//! Sums of products of levels and parameters, exact over ℤ: an address before it is split into
+//! subscripts.
 //!
-//! An [`AffineForm`] has no product of a level with a parameter; `i·m + j` is one as soon as `i`
-//! and `j` are subscripts of their own. In between it is a polynomial.
+//! An [`AffineForm`] has no product of a level with a parameter. `i·m + j` has one until `i` and
+//! `j` are subscripts of their own. In between it is a polynomial.
 
 use std::cmp::Ordering;
 
@@ -114,8 +114,8 @@ impl Polynomial {
         })
     }
 
-    /// The quotient and the rest by `coefficient · factors`: in the quotient is what is a multiple
-    /// of it.
+    /// Returns the quotient and the remainder by `coefficient · factors`. The quotient takes the
+    /// terms that are multiples of it.
     pub(super) fn divided(&self, coefficient: i64, factors: &[Atom]) -> (Polynomial, Polynomial) {
         let (mut quotient, mut rest) = (Polynomial::default(), Polynomial::default());
         for (monomial, own) in &self.terms {

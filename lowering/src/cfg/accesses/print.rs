@@ -1,8 +1,8 @@
-//! Accesses as text, a line each: how, how many bytes, where, and for which iterations.
+//! Accesses as text, a line each: kind, number of bytes, location, and iterations.
 //!
-//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. `i0` is the
-//! iteration of the outermost loop around, from zero. Subscripts count what is accessed where all
-//! of them are whole multiples of it, else bytes behind the object.
+//! Values and blocks have the numbers of [`to_ll`](crate::to_ll). `i0` is the iteration of the
+//! outermost loop around, from zero. Subscripts count elements of the accessed size if all of them
+//! are multiples of it, else bytes in the object.
 
 use std::fmt::Write;
 
@@ -132,7 +132,8 @@ impl Printer<'_> {
         }
     }
 
-    /// That a form is not negative: what is added on the right, what is taken away on the left.
+    /// Returns the constraint that a form is not negative. Added terms are on the right, subtracted
+    /// ones on the left.
     fn constraint(&self, form: &AffineForm) -> String {
         let (mut left, mut right) = (AffineForm::default(), AffineForm::default());
         for (atom, coefficient) in form.terms() {

@@ -1,11 +1,11 @@
-//! For which iterations a block runs: counts of the loops around it, and the conditions of branches
-//! on the way to it.
+//! Iteration domains of blocks: from trip counts of the surrounding loops, and conditions of
+//! branches on the way to the block.
 //!
-//! A level is the number of the iteration, from zero, at whose header the loop is. Where an exit is
-//! taken at iteration `c`, no iteration comes behind that, and what stands behind the exit runs
-//! only before it. Of a branch whose one side alone leads to a block that dominates this one, the
-//! condition held. What is the greatest of several, or unequal, makes several *pieces*: convex
-//! sets, whose union it is.
+//! A level is the number of the loop's iteration, from zero, at its header. If an exit is taken at
+//! iteration `c`, no iteration follows, and the code behind the exit runs only in earlier
+//! iterations. If one side alone of a branch leads to a block that dominates this one, its
+//! condition held. A maximum or an inequality makes several *pieces*: convex sets whose union is
+//! the domain.
 
 use loomir_dialects::llvm;
 use loomir_ir::Value;
@@ -24,12 +24,12 @@ use crate::cfg::scev::range::sum;
 
 /// Most pieces of a space.
 const MAX_PIECES: usize = 8;
-/// How far up conditions are looked for.
+/// The number of blocks searched upwards for conditions.
 const MAX_BLOCKS: usize = 256;
 /// Deepest nesting of conditions, minima and maxima that is looked into.
 const MAX_NESTING: u32 = 8;
 
-/// What one question about constraints may cost.
+/// The limits on one question about constraints.
 const LIMITS: Limits = Limits::steps(20_000);
 
 /// A union of convex sets: in each, none of the forms is negative.
@@ -59,8 +59,8 @@ impl Space {
         self.pieces.dedup();
     }
 
-    /// Takes away pieces that are in others, as far as that is told quickly: a piece too many costs
-    /// time and is not wrong.
+    /// Removes pieces that are contained in others, by a quick test. An extra piece costs time and
+    /// is not wrong.
     pub(super) fn merge(&mut self, levels: u32, facts: &Facts) {
         let mut at = 0;
         while at < self.pieces.len() && self.pieces.len() > 1 {
@@ -81,11 +81,9 @@ impl Space {
     }
 }
 
-/// Tells if a form is not negative by the known forms that bound the same sum: an equal sum with a
-/// smaller
-/// constant says yes, any other bound of that sum says no. `None` if no known form bounds it, but
-/// all that
-/// it is made of occurs in some.
+/// Decides if a form is not negative by the known forms that bound the same sum. An equal sum with
+/// a smaller constant proves it; any other bound of that sum does not. `None` if no known form
+/// bounds it, but all of its terms occur in some.
 fn follows_from_one(known: &[AffineForm], form: &AffineForm) -> Option<bool> {
     let negated = form.times(-1)?;
     let mut is_bounded = false;
@@ -112,7 +110,8 @@ pub(super) fn follows(known: &[AffineForm], form: &AffineForm, levels: u32, fact
     })
 }
 
-/// Constraints with more; of those that differ in their constants alone, the narrowest.
+/// Returns constraints with more constraints. Among those that differ in their constants alone, the
+/// narrowest is kept.
 fn narrowed(piece: &[AffineForm], more: &[AffineForm]) -> Vec<AffineForm> {
     let mut both = piece.to_vec();
     for form in more {
@@ -125,14 +124,14 @@ fn narrowed(piece: &[AffineForm], more: &[AffineForm]) -> Vec<AffineForm> {
     both
 }
 
-/// Those of one or the other.
+/// Returns the union of two lists of pieces.
 fn either(a: Option<Pieces>, b: Option<Pieces>) -> Option<Pieces> {
     let all = [a?, b?].concat();
     (all.len() <= MAX_PIECES).then_some(all)
 }
 
 impl Numbers<'_, '_> {
-    /// The iterations in which a block runs.
+    /// Returns the iterations in which a block runs.
     pub(super) fn space(&mut self, node: u32, post_dominators: &PostDominatorTree) -> Space {
         let mut space = Space { pieces: vec![Vec::new()], exact: true };
         let mut around: Vec<LoopId> = self.scev.analysis().loops_around(node).collect();
@@ -144,7 +143,7 @@ impl Numbers<'_, '_> {
         space
     }
 
-    /// Adds what the exits of a loop say of the iteration in which a block of it runs.
+    /// Adds the constraints that the exits of a loop put on the iterations of one of its blocks.
     fn iterations(&mut self, of: LoopId, node: u32, space: &mut Space) {
         let level = AffineForm::level(self.level(of));
         space.narrow(Some(vec![vec![level.clone()]]));
@@ -163,7 +162,7 @@ impl Numbers<'_, '_> {
                     bounds.iter().map(|piece| piece.iter().map(below).collect::<Option<Vec<AffineForm>>>());
                 pieces.collect::<Option<Pieces>>()
             });
-            // A level is not below zero, so a piece that says so is none.
+            // A level is never negative, so a piece that requires it is empty.
             let is_some = |piece: &Vec<AffineForm>| {
                 let opposite = |form: &AffineForm| form.plus(&level, 1).and_then(|sum| sum.as_constant());
                 !piece.iter().any(|form| opposite(form).is_some_and(|most| most < 0))
@@ -175,8 +174,8 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// Forms of which one, in each piece the least, is an expression read as unsigned that does not
-    /// change in a loop.
+    /// Returns, in pieces, the minimum of an expression that is read as unsigned and
+    /// loop-invariant.
     fn at_most(&mut self, id: ExprId, of: LoopId, depth: u32) -> Option<Pieces> {
         let site = Some(of);
         let is_natural = self.range_of(id, site).signed.0 >= 0;
@@ -268,7 +267,8 @@ impl Numbers<'_, '_> {
         space.exact = false;
     }
 
-    /// What a branch says where it goes from one block to another that it alone leads to.
+    /// Returns the condition of a branch for going from one block to another that it alone leads
+    /// to.
     fn branch(&mut self, from: u32, to: u32) -> Option<Pieces> {
         let function = self.scev.function();
         let analysis = self.scev.analysis();
@@ -342,7 +342,7 @@ impl Numbers<'_, '_> {
     }
 }
 
-/// Those of both.
+/// Returns the intersection of two lists of pieces.
 fn cross(a: &Pieces, b: &Pieces) -> Option<Pieces> {
     let both = a.iter().flat_map(|x| b.iter().map(move |y| narrowed(x, y)));
     (a.len() * b.len() <= MAX_PIECES).then(|| both.collect())

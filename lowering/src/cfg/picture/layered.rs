@@ -1,14 +1,14 @@
 //! A layout in layers (Sugiyama, Tagawa, Toda, *Methods for Visual Understanding of Hierarchical
 //! System Structures*, 1981).
 //!
-//! Links that close a cycle of a depth-first walk apart, each item stands in a layer below all that
-//! lead to it; links that pass layers do so at places of their own. Layers are ordered by the mean
-//! places of neighbours, in sweeps downwards and upwards, and items then moved sideways to where
-//! their neighbours are, as near as their order allows: in each layer that is the best for the sum
-//! of squares ([`spread`]). Links that lead back go up at the right, each at a place of its own.
+//! Each item is in a layer below all its predecessors, except for links that close a cycle of a
+//! depth-first walk. Links that pass layers have places of their own there. Layers are ordered by
+//! the mean places of neighbours, in sweeps downwards and upwards. Items are then moved sideways,
+//! as near to their neighbours as their order allows: in each layer this minimises the sum of
+//! squares ([`spread`]). Backward links go up at the right, each at a place of its own.
 //!
 //! **Cost.** Each of a fixed number of sweeps is linear in items and in links times the layers they
-//! pass, but for sorting.
+//! pass, plus sorting.
 
 /// So often layers are ordered.
 const ORDERINGS: usize = 8;
@@ -26,7 +26,7 @@ const LANE: i64 = 12;
 pub(super) struct Item {
     pub(super) width: i64,
     pub(super) height: i64,
-    /// True if it stands below all that are not.
+    /// True if it is placed below all items without this flag.
     pub(super) is_last: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Layout {
     pub(super) height: i64,
 }
 
-/// What stands in a layer: an item, or a link that passes.
+/// A vertex of a layer: an item, or a link that passes.
 #[derive(Clone, Copy)]
 struct Vertex {
     width: i64,
@@ -168,8 +168,8 @@ fn layers(items: &[Item], links: &[Link], leads_back: &[bool]) -> Vec<usize> {
     layer
 }
 
-/// Orders the vertices of each layer by the mean places of those above, then of those below, and so
-/// on.
+/// Orders the vertices of each layer alternately by the mean places of the vertices above and
+/// below.
 fn order(rows: &mut [Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) {
     let mut place = vec![0usize; vertices.len()];
     let number = |row: &[usize], place: &mut [usize]| {
@@ -203,7 +203,7 @@ fn order(rows: &mut [Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) {
     }
 }
 
-/// The mean of what is said of each vertex, by weight.
+/// Returns the weighted mean of the values of each vertex.
 fn means(said: Vec<(usize, (f64, f64))>) -> hashbrown::HashMap<usize, f64> {
     let mut sums: hashbrown::HashMap<usize, (f64, f64)> = hashbrown::HashMap::new();
     for (vertex, (value, weight)) in said {
@@ -257,11 +257,11 @@ fn places_beside(rows: &[Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) 
     x
 }
 
-/// Places from left to right, with room between them, as near to those that are wanted as can be:
-/// of what would overlap, neighbours stand together at their mean. Linear.
+/// Returns places from left to right without overlaps, as near to the wanted ones as possible.
+/// Vertices that would overlap form a group at their mean. Linear.
 fn spread(wanted: &[f64], widths: &[i64]) -> Vec<i64> {
-    // Groups that stand together: the sum of what their members want the first to be at, and how
-    // many they are.
+    // Groups of adjacent vertices: the sum of the wanted places of the group's start, and the
+    // number of members.
     let mut groups: Vec<(f64, usize)> = Vec::new();
     let mut offset = 0;
     for (place, width) in wanted.iter().zip(widths) {

@@ -1,8 +1,8 @@
-//! The layout of loops in each other: each is laid out by itself, as a box that is one item of the
-//! loop around it.
+//! The layout of nested loops: each loop is laid out separately, as a box that is one item of its
+//! parent.
 //!
-//! A loop is entered through its header, which stands first, so edges come in from above. An edge
-//! that leaves loops goes to the lower side of each and on from there; a backedge goes up at the
+//! A loop is entered through its header, which comes first, so edges come in from above. An edge
+//! that leaves loops goes to the lower side of each and on from there. A backedge goes up at the
 //! right, inside the box.
 
 use hashbrown::HashMap;
@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use super::Picture;
 use super::layered::{Item, Layout, Link, lay_out};
 
-/// Room inside a box, around what is in it.
+/// The padding inside a box.
 const PADDING: i64 = 12;
 /// Room for the name of a loop.
 const TITLE: i64 = 16;
@@ -35,7 +35,7 @@ pub(super) struct Drawing {
     pub(super) height: i64,
 }
 
-/// What is an item of a level.
+/// An item of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Block(usize),
@@ -49,7 +49,7 @@ enum Key {
 struct Level {
     keys: Vec<Key>,
     places: HashMap<Key, usize>,
-    /// Edges, with what they lead from and to here.
+    /// Edges, with their source and target items at this level.
     links: Vec<(usize, Key, Key)>,
     layout: Option<Layout>,
 }
@@ -61,7 +61,7 @@ impl Level {
     }
 }
 
-/// How large a text is.
+/// Returns the width of a text.
 pub(super) fn text_width(text: &str) -> i64 {
     text.chars().count() as i64 * LETTER
 }
@@ -79,7 +79,8 @@ pub(super) fn draw(picture: &Picture) -> Option<Drawing> {
         })
         .collect();
     let mut levels = levels(picture);
-    // A loop is laid out before those around it. Of each, its size, and where the header is in it.
+    // A loop is laid out before its parents. For each loop, its size, and the place of its header
+    // in it.
     let mut boxes = vec![(0, 0); picture.loops.len()];
     let mut entries = vec![0; picture.loops.len()];
     for at in (0..levels.len()).rev() {
@@ -130,19 +131,19 @@ pub(super) fn draw(picture: &Picture) -> Option<Drawing> {
     Some(place(picture, &levels, &sizes, &boxes))
 }
 
-/// What a loop is called.
+/// Returns the title of a loop.
 pub(super) fn title(picture: &Picture, at: usize) -> String {
     format!("loop of {}", picture.blocks[picture.loops[at].header].name)
 }
 
-/// Where an edge leaves a loop, from the left side of what is in it.
+/// Returns where an edge leaves a loop, from the left side of its contents.
 fn way_out(level: &Level, edge: usize) -> i64 {
     let layout = level.layout.as_ref();
     layout.map_or(0, |layout| layout.places[level.places[&Key::Way(edge)]].0 + 4)
 }
 
-/// The function, then each loop: what stands there directly, the header first, and which edges lead
-/// from what to what.
+/// Returns the levels: the function, then each loop. A level has its direct items, the header
+/// first, and the edges between them.
 fn levels(picture: &Picture) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     levels.resize_with(picture.loops.len() + 1, Level::default);
@@ -156,7 +157,7 @@ fn levels(picture: &Picture) -> Vec<Level> {
         levels[nest.parent.map_or(0, |parent| parent + 1)].add(Key::Loop(at));
     }
     for (at, edge) in picture.edges.iter().enumerate() {
-        // From the inside out, what the target is in the loops around it.
+        // From the inside out, the item of the target in each surrounding loop.
         let mut targets: HashMap<Option<usize>, Key> = HashMap::new();
         let (mut key, mut home) = (Key::Block(edge.to), picture.blocks[edge.to].home);
         loop {

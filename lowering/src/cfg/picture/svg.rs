@@ -132,7 +132,8 @@ fn path(out: &mut String, way: &str, kind: Kind, colour: &str, dashed: bool) {
     );
 }
 
-/// A line through points: straight down or sideways, or else swung, from downwards to downwards.
+/// Returns a path through points: straight down or sideways, or else a curve that starts and ends
+/// downwards.
 fn way(points: &[(i64, i64)]) -> String {
     let mut text = String::new();
     let mut before: Option<(i64, i64)> = None;
@@ -150,7 +151,7 @@ fn way(points: &[(i64, i64)]) -> String {
     text
 }
 
-/// A text as XML writes it; what it can't hold is a space.
+/// Returns a text escaped for XML. Characters that XML cannot hold become spaces.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,9 +1,8 @@
-//! What else may happen in a loop: that it does not come to the end of an iteration, or may run for
-//! ever.
+//! Other behaviour of a loop: it may not reach the end of an iteration, or may run forever.
 //!
 //! **Assumptions.**
-//! - A loop that must make progress may still wait for others: atomics, volatile accesses and
-//!   calls let nobody conclude that it ends.
+//! - A loop that must make progress may still wait for others: with atomics, volatile accesses or
+//!   calls its termination cannot be concluded.
 //! - `willreturn` of the function is a promise about every loop in it.
 //!
 //! Tried with `cfg/deletion_audit.mlir` and `loop_fusion_traps/no_return.ll`.
@@ -50,8 +49,8 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// True if there is a cycle in a loop that is no loop: an edge back to a block that does not
-    /// dominate where it comes from.
+    /// True if a loop contains an irreducible cycle: an edge back to a block that does not dominate
+    /// its source.
     fn has_other_cycle(&self, of: LoopId) -> bool {
         let own = self.analysis.loops().get(of);
         let places: HashMap<u32, usize> = own.nodes.iter().copied().zip(0..).collect();
@@ -101,7 +100,7 @@ impl ScalarEvolution<'_> {
         (self.must_progress || self.is_annotated(of)) && !self.may_be_noticed(of)
     }
 
-    /// True if each branch back says that the loop makes progress.
+    /// True if each latch promises that the loop makes progress.
     fn is_annotated(&self, of: LoopId) -> bool {
         let ctx = self.function.ctx();
         self.latches(of).into_iter().all(|latch| {

@@ -1,11 +1,11 @@
 //! Expressions in normal form.
 //!
 //! Sums and products are flat, with one constant in front, and like terms are one multiple. A
-//! number multiplies the terms of a sum, not the sum. Of the recurrences in a sum or product that
-//! of the innermost loop stands outside: what is there when its loop is entered belongs to its
-//! operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true modulo two to
-//! the power of the width, so truncation goes inwards without a question; extensions go inwards
-//! where flags or ranges prove that nothing wraps.
+//! number multiplies the terms of a sum, not the sum. Among the recurrences in a sum or product,
+//! the one of the innermost loop is outside. Everything available at the entry of its loop belongs
+//! to its operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true modulo
+//! two to the power of the width, so truncations always move inwards. Extensions move inwards if
+//! flags or ranges prove that nothing wraps.
 //!
 //! **Assumptions.**
 //! - Every rewriting holds for words that wrap. One that needs more asks flags or ranges first.
@@ -30,7 +30,7 @@ impl ScalarEvolution<'_> {
         self.pool.constant(width, bits)
     }
 
-    /// A value that nothing more is said of.
+    /// Returns the expression of an unknown value.
     pub(super) fn unknown(&mut self, value: Value, ty: ExprType) -> ExprId {
         self.pool.intern(Expr::Unknown(value), ty)
     }
@@ -103,7 +103,8 @@ impl ScalarEvolution<'_> {
         (self.flat(rest, 1, width, ty, Expr::Mul), coefficient)
     }
 
-    /// Interns operands of what commutes; `neutral` if there are none, the operand if there is one.
+    /// Interns the operands of a commutative expression. Returns `neutral` without operands, the
+    /// operand if there is one.
     fn flat(
         &mut self,
         mut operands: Vec<ExprId>,
@@ -164,7 +165,7 @@ impl ScalarEvolution<'_> {
             return sum;
         }
         rest.push(sum);
-        // Without a recurrence what is left may be like.
+        // Without a recurrence the rest may contain like terms.
         if matches!(self.pool.get(sum), Expr::AddRec(..)) {
             self.flat(rest, 0, width, ty, Expr::Add)
         } else {
@@ -335,7 +336,7 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::UDiv(a, b), ExprType::Integer(width))
     }
 
-    /// A quotient without remainder of what does not wrap.
+    /// Returns an exact quotient of an expression that does not wrap.
     fn exact_quotient(&mut self, a: ExprId, divisor: u128) -> Option<ExprId> {
         let width = self.width(a);
         match self.pool.get(a).clone() {
@@ -620,8 +621,8 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::Cast(Cast::SignExtend, a, width), ExprType::Integer(width))
     }
 
-    /// What a recurrence is when the header runs for the n-th time, from zero; `None` if that takes
-    /// words that are too wide.
+    /// Returns the value of a recurrence when the header runs for the n-th time, from zero. `None`
+    /// if that takes too wide words.
     pub fn at_iteration(&mut self, recurrence: ExprId, iteration: ExprId) -> Option<ExprId> {
         let Expr::AddRec(_, operands) = self.pool.get(recurrence).clone() else { return Some(recurrence) };
         let width = self.width(recurrence);
@@ -633,8 +634,8 @@ impl ScalarEvolution<'_> {
         Some(self.add(&terms))
     }
 
-    /// `C(n, k)` modulo two to the power of the width: the product of k factors in words so much
-    /// wider that what is divided by is there whole, then times the inverse of the odd part of k!.
+    /// Returns `C(n, k)` modulo two to the power of the width. It is the product of k factors in
+    /// words wide enough for an exact division, times the inverse of the odd part of k!.
     fn binomial(&mut self, n: ExprId, k: u32, width: u32) -> Option<ExprId> {
         if k == 1 {
             return Some(self.resize(n, width));

@@ -1,16 +1,16 @@
-//! How often a comparison of a recurrence with what does not change holds in a row, from the first
-//! iteration on: so how often a loop goes around that it lets go on.
+//! Counts of comparisons: the number of consecutive iterations, from the first one on, in which a
+//! comparison of a recurrence with a loop-invariant value holds. This is the backedge-taken count
+//! of a loop that continues under this condition.
 //!
-//! Counts have the width of what is compared, and are words as all expressions: what is said is how
-//! many backedges are taken before an exit *if the loop is left there*. Where nothing but this exit
-//! ends the loop, more may be used: a promise not to wrap that is broken later on is undefined
-//! behaviour sooner or later, and so is to run for ever where that is forbidden.
+//! Counts have the width of the compared values, and are words like all expressions. They count the
+//! backedges taken before an exit *if the loop is left there*. If only this exit ends the loop,
+//! more may be used: a broken no-wrap promise is undefined behaviour sooner or later, and so is
+//! running forever where that is forbidden.
 //!
 //! **Assumptions.**
-//! - Words wrap: a step that is no divisor of the way meets the end on a later way around, or
+//! - Words wrap: a step that does not divide the distance meets the end after wrapping around, or
 //!   never.
-//! - A promise not to wrap counts only where no other exit, call or inner loop may end the loop
-//!   first.
+//! - A promise not to wrap counts only if no other exit, call or inner loop may end the loop first.
 //!
 //! Tried with `loop_fusion_traps/counts.ll` and `cfg/deletion_audit.mlir`.
 
@@ -24,7 +24,7 @@ use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::first::first_in;
 use super::range::{Range, signed_ends};
 
-/// How often backedges are taken before an exit.
+/// The backedge-taken count of an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limit {
     /// The exact number, if the loop is left here.
@@ -47,20 +47,20 @@ impl Limit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
     pub(super) start: ExprId,
-    /// Where the start is, which may be less than what it is elsewhere: as far as it is compared.
+    /// The range of the start in the compared iterations. It may be narrower than elsewhere.
     pub(super) start_range: Range,
     pub(super) step: ExprId,
-    /// What does not wrap in the iterations in which it is compared.
+    /// The no-wrap facts of the compared iterations.
     pub(super) flags: Flags,
 }
 
-/// What else is known of the exit.
+/// The other facts about the exit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) of: LoopId,
-    /// Nothing else ends the loop, and each iteration comes to its end.
+    /// True if nothing else ends the loop, and each iteration reaches its end.
     pub(super) only: bool,
-    /// Nothing else ends the loop, and it may not run for ever.
+    /// True if nothing else ends the loop, and it may not run forever.
     pub(super) finite: bool,
 }
 
@@ -73,7 +73,7 @@ impl ScalarEvolution<'_> {
         Limit { exact: Some(exact), symbolic_max: Some(exact), constant_max: Some(constant), never: false }
     }
 
-    /// How often `tested predicate bound` holds in a row.
+    /// Returns the number of consecutive iterations in which `tested predicate bound` holds.
     pub(super) fn count_while(
         &mut self,
         predicate: Predicate,
@@ -278,7 +278,7 @@ impl ScalarEvolution<'_> {
         limit
     }
 
-    /// How many low bits of an expression are zero for sure.
+    /// Returns the number of low bits of an expression that are certainly zero.
     pub(super) fn trailing_zeros(&self, id: ExprId) -> u32 {
         let width = self.width(id);
         let least = |operands: &[ExprId]| {
@@ -290,7 +290,7 @@ impl ScalarEvolution<'_> {
             Expr::PtrToInt(_) => 0,
             Expr::Cast(cast, operand, width) => {
                 let zeros = self.trailing_zeros(*operand);
-                // Of what is zero all are.
+                // All bits of zero are.
                 let all = zeros == self.width(*operand) && *cast != Cast::Truncate;
                 if all { *width } else { zeros.min(*width) }
             }
@@ -317,7 +317,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// The predicate of what is not there yet.
+    /// Returns the predicate for values before the end.
     fn predicate(self) -> Predicate {
         match (self.is_up, self.signed) {
             (true, true) => Predicate::Slt,
@@ -341,7 +341,7 @@ impl Ends {
         }
     }
 
-    /// Words by how far they are on: zero is where the direction comes from.
+    /// Maps words to their distance in the direction of counting: zero is the first.
     fn place(self, signed: i128, unsigned: u128) -> u128 {
         // Modulo two to the power of 128, which is all there is of the widest.
         let above =
@@ -375,10 +375,11 @@ impl Ends {
     }
 }
 
-/// How often `start + n·step predicate bound` holds in a row, of numbers; `None` if for ever.
+/// Returns the number of consecutive `n` for which `start + n·step predicate bound` holds, for
+/// constants. `None` if forever.
 fn count_constant(predicate: Predicate, width: u32, start: u128, step: u128, bound: u128) -> Option<u128> {
     let last = mask(width);
-    // Read as signed, words stand half a turn on.
+    // Signed words are rotated by half a turn.
     let turn = if predicate.is_signed() { (last >> 1) + 1 } else { 0 };
     let (start, bound) = (start.wrapping_add(turn) & last, bound.wrapping_add(turn) & last);
     let left = match predicate.unsigned() {

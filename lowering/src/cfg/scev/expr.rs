@@ -1,19 +1,18 @@
-//! Expressions, each there once: equal expressions are one number.
+//! Expressions, each stored once: equal expressions have one number.
 //!
 //! Numbers are words of 1 to 128 bits. Addresses are words of as many bits as the data layout gives
-//! pointers of their address space. All is meant modulo two to the power of the width. Operands of
-//! what commutes stand in one order, so what is equal by commutation is one expression too. What is
-//! known of an expression for good (that it does not wrap) is noted beside it: such a fact holds
-//! wherever what the
-//! expression is made of is defined.
+//! pointers of their address space. Everything is modulo two to the power of the width. Operands of
+//! commutative expressions have one order, so expressions that are equal by commutation are one
+//! too. Permanent facts about an expression (that it does not wrap) are stored beside it. Such a
+//! fact holds wherever the expression's operands are defined.
 //!
-//! An expression is of bounded depth where it is made from a value, and little deeper where it is
-//! made from others, so what walks one may recurse.
+//! An expression made from a value has bounded depth. One made from others is little deeper, so
+//! walks may recurse.
 //!
 //! **Assumptions.**
 //! - An address is a word: the data layout says that its address space is integral, and how wide.
-//! - Two expressions that are one number may have two types: an address that starts at null, and
-//!   a counter. Who replaces one value by another compares their types.
+//! - Two expressions that are one number may have two types: an address that starts at null, and a
+//!   counter. Replacing one value by another requires comparing their types.
 //!
 //! Tried with `loop_fusion_traps/counter_types.ll` and `layout_spaces.ll`.
 
@@ -31,7 +30,7 @@ pub(super) const MAX_SIZE: u32 = 128;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ExprId(u32);
 
-/// What an expression has as type.
+/// The type of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExprType {
     /// An integer of so many bits.
@@ -80,12 +79,12 @@ pub enum MinMax {
     SequentialUMin,
 }
 
-/// What an expression is.
+/// The contents of an expression.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
     /// A number of so many bits.
     Constant(u32, u128),
-    /// A value of the function that nothing more is said of.
+    /// A value of the function without further structure.
     Unknown(Value),
     /// An address as a number.
     PtrToInt(ExprId),
@@ -105,8 +104,8 @@ pub enum Expr {
     MinMax(MinMax, Box<[ExprId]>),
 }
 
-/// What is known not to wrap. Of a sum or product, the whole of it; of a recurrence, at each time
-/// the header runs, the exact value.
+/// The no-wrap facts. For a sum or product, they are about the whole. For a recurrence, they are
+/// about the exact value each time the header runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags {
     /// A recurrence does not come past where it started.
@@ -121,7 +120,7 @@ impl Flags {
     /// Nothing.
     pub const NONE: Flags = Flags { nw: false, nuw: false, nsw: false };
 
-    /// What is known if both are.
+    /// Returns the combined facts.
     pub fn and(self, other: Flags) -> Flags {
         Flags { nw: self.nw || other.nw, nuw: self.nuw || other.nuw, nsw: self.nsw || other.nsw }
     }
@@ -164,7 +163,7 @@ impl Pool {
         node.flags = node.flags.and(flags);
     }
 
-    /// True if it is small enough to be what a value is.
+    /// True if it is small enough for the expression of a value.
     pub(super) fn is_small(&self, id: ExprId) -> bool {
         self.node(id).depth <= MAX_DEPTH && self.node(id).size <= MAX_SIZE
     }
@@ -189,7 +188,8 @@ impl Pool {
         id
     }
 
-    /// Where an operand stands in a sum, product or minimum: LLVM's order of kinds, addresses last.
+    /// Returns the order of an operand in a sum, product or minimum: LLVM's order of kinds,
+    /// addresses last.
     pub(super) fn order(&self, id: ExprId) -> (u8, bool, u32) {
         let rank = match self.get(id) {
             Expr::Constant(..) => 0,

@@ -1,8 +1,8 @@
-//! What `opt` prints of expressions and counts: `print<scalar-evolution>`.
+//! Expressions and counts in the form of `opt`: `print<scalar-evolution>`.
 //!
-//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. Facts are printed
-//! where they are known, which is not everywhere where LLVM knows them, nor the other way round; so
-//! may expressions be written otherwise that are equal. Dispositions of loops are not printed.
+//! Values and blocks have the numbers of [`to_ll`](crate::to_ll). Facts are printed where they are
+//! known. This differs from LLVM in both directions, and equal expressions may be written
+//! differently. Dispositions of loops are not printed.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Those of a function of a module.
+    /// Returns the names of a function of a module.
     pub(crate) fn of(module: &Body, function: &Body, analysis: &Analysis) -> Result<Names, Diagnostics> {
         Ok(Names::with(&results(module, function)?, function, analysis))
     }
@@ -45,8 +45,8 @@ impl Names {
         format!("%{}", self.blocks[node as usize])
     }
 
-    /// A value; what has no number stands in the text itself: an address of something global, or a
-    /// constant.
+    /// Returns the text of a value. Values without a number are written in place: an address of a
+    /// global, or a constant.
     pub(crate) fn value(&self, function: &Body, value: Value) -> String {
         if let Some(number) = self.values.get(&value) {
             return format!("%{number}");

@@ -1,11 +1,10 @@
-//! Where expressions are defined, and what they are seen from outside of loops: the value at a
-//! scope.
+//! The scopes of expressions, and their values outside of loops: the value at a scope.
 //!
 //! **Assumptions.**
-//! - The value at a scope is that behind a loop that was left where its count says so, or
-//!   nowhere.
+//! - The value at a scope is the value behind a loop that was left according to its count, or is
+//!   not used.
 //!
-//! Tried with `lowering/tests/scev/watch.rs`, which compares what loops leave behind.
+//! Tried with `lowering/tests/scev/watch.rs`, which compares the live-out values of loops.
 
 use hashbrown::HashSet;
 use loomir_ir::Value;
@@ -73,9 +72,8 @@ impl ScalarEvolution<'_> {
         })
     }
 
-    /// What an expression is seen from a loop, or from outside of all: recurrences of loops that
-    /// are left there are what they are when their loop is left. What is not known to be anything
-    /// else stays as it is.
+    /// Returns the value of an expression in a loop, or outside of all. Recurrences of loops that
+    /// are left there become their final values. Unknown ones stay unchanged.
     pub fn at_scope(&mut self, id: ExprId, scope: Option<LoopId>) -> ExprId {
         self.remembered(|this| &mut this.scoped, (id, scope), |this| this.compute_at_scope(id, scope))
     }

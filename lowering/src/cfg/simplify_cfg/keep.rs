@@ -1,4 +1,4 @@
-//! What must not be touched, so that loops keep their forms.
+//! The blocks and edges that must be kept so that loops keep their forms.
 
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::CycleForest;
@@ -7,11 +7,11 @@ use loomir_ir::{Block, Body, Value};
 
 use crate::cfg::Analysis;
 
-/// The loops of a function as they were at the beginning. Changes that this allows leave each loop
-/// its blocks, but for those that are gone.
+/// The original loops of a function. The allowed changes leave each loop its blocks, except for
+/// erased ones.
 pub(super) struct Keep {
     analysis: Analysis,
-    /// Whether a block is in a cycle that is entered at several places.
+    /// For each block, true if it is in an irreducible cycle.
     is_irregular: Vec<bool>,
 }
 
@@ -62,9 +62,8 @@ impl Keep {
         self.is_header(block).is_none() && !is_exit && !holds_header
     }
 
-    /// True if a block may lead to other blocks no more, and only to `left`: it still leads around
-    /// its loop. If that is in another loop, what leads there on ways out of the inner one is not
-    /// looked for.
+    /// True if a block may lose all successors except `left`: its loop stays a loop. False in
+    /// nested loops, because paths through the exits of inner loops are not searched.
     pub(super) fn may_lose_others(&self, from: Block, left: &[Block]) -> bool {
         let Some(id) = self.innermost(from) else { return true };
         let is_irregular = self.is_irregular[self.analysis.number(from) as usize];

@@ -152,7 +152,7 @@ impl<'f> Row<'f> {
 }
 
 impl<'f> Known<'f> {
-    /// The bounds of levels and parameters that are numbers. Nothing if there are no instances at
+    /// Returns the constant bounds of levels and parameters. `None` if there are no instances at
     /// all.
     pub(super) fn of(question: &Question<'f>) -> Option<Known<'f>> {
         let mut known = Known::default();

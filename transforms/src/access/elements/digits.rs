@@ -70,7 +70,7 @@ impl Digits {
         Digits { digits: vec![digit], sizes: Vec::new() }
     }
 
-    /// The sum of two numbers; nothing if they are made of other places.
+    /// Returns the sum of two numbers; `None` if their sizes differ.
     fn plus(mut self, mut other: Digits) -> Option<Digits> {
         loop {
             let places = self.sizes.iter().rev().zip(other.sizes.iter().rev());

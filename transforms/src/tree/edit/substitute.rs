@@ -1,4 +1,4 @@
-//! Forms in the place of the loops around a tree.
+//! Substitution of forms for the loops around a tree.
 
 use crate::affine::AffineForm;
 use crate::tree::green::{Green, Header, Node, TreeStore};
