@@ -34,7 +34,7 @@ use std::fmt;
 
 pub use layout::{JitType, JitValue, Signature, memref_arguments};
 
-/// How hard LLVM tries, as `-O0` to `-O3` of its tools.
+/// The optimisation level of LLVM, as `-O0` to `-O3` of its tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OptLevel {
     /// No optimisation, fastest compilation.
@@ -60,7 +60,7 @@ impl OptLevel {
     }
 }
 
-/// How grave a [`LlvmDiagnostic`] is.
+/// The severity of an [`LlvmDiagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The module is wrong.
@@ -87,11 +87,11 @@ pub struct Place {
 /// One diagnostic as MLIR's parser, verifier or translation gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LlvmDiagnostic {
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
     /// Where it points, if anywhere.
     pub place: Option<Place>,
-    /// What it says.
+    /// The message.
     pub message: String,
     /// Further details.
     pub notes: Vec<LlvmDiagnostic>,
@@ -113,7 +113,7 @@ impl fmt::Display for LlvmDiagnostic {
     }
 }
 
-/// Why LLVM could not do what was asked.
+/// The reason of a failure in LLVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JitError {
     /// The text is not a valid module, or holds something that has no LLVM IR.
@@ -130,16 +130,16 @@ pub enum JitError {
     NotCallable {
         /// Its name.
         function: String,
-        /// What stands in the way.
+        /// The obstacle.
         reason: String,
     },
     /// The arguments given don't fit the function.
     Arguments {
         /// Its name.
         function: String,
-        /// What it takes.
+        /// The types of its parameters.
         expected: Vec<JitType>,
-        /// What was given.
+        /// The types of the arguments.
         given: Vec<JitType>,
     },
 }
@@ -184,9 +184,9 @@ pub fn translate_to_llvm_ir(text: &str) -> Result<String, JitError> {
         .map_err(JitError::Rejected)
 }
 
-/// The object file of `text`, a module of the `llvm` dialect: optimised, position independent, for
-/// the module's `llvm.target_triple` or else the triple of this machine, and for no particular
-/// processor of it, so the bytes don't depend on where they were made.
+/// Returns the object file of `text`, a module of the `llvm` dialect: optimised and position
+/// independent. The target is the module's `llvm.target_triple` or else the triple of this machine,
+/// without a specific processor, so the bytes don't depend on the machine.
 pub fn object_file(text: &str, level: OptLevel) -> Result<Vec<u8>, JitError> {
     ffi::with_module(text, |module| Some(ffi::LlvmModule::translate(module)?.object_file(level)))
         .map_err(JitError::Rejected)?
@@ -211,13 +211,13 @@ impl JitEngine {
         Ok(JitEngine { engine })
     }
 
-    /// The functions the module defines, in its order: each with what it takes and gives, or why it
-    /// can't be called from here.
+    /// Returns the functions that the module defines, in its order: each with its signature, or the
+    /// reason why it can't be called from here.
     pub fn functions(&self) -> impl Iterator<Item = (&str, Result<&Signature, &str>)> {
         self.engine.functions()
     }
 
-    /// What `function` takes and gives.
+    /// Returns the signature of `function`.
     pub fn signature(&self, function: &str) -> Result<&Signature, JitError> {
         self.engine.signature(function)
     }

@@ -8,7 +8,7 @@
 //! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
 //! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
 //! | functions as control flow graphs | [`mod@cfg`] | |
-//! | whether fusion and lowering may change places | [`rewiring`] | `check-rewiring` |
+//! | check that fusion and lowering commute | [`rewiring`] | `check-rewiring` |
 //! | LLVM itself, behind feature `llvm` | `jit` | |
 //!
 //! Each step is one walk with side tables, linear in the program.

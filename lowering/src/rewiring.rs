@@ -1,5 +1,5 @@
-//! The rewiring check: fusing two loops of the tree and lowering comes to the same as lowering and
-//! fusing them on the graph.
+//! The rewiring check: fusing two loops of the tree and lowering equals lowering and fusing them on
+//! the graph.
 //!
 //! ```text
 //!   tree ──── fuse two loops ────► tree
@@ -9,26 +9,25 @@
 //!  graph ── fuse the same two ──► graph        equal?
 //! ```
 //!
-//! It is made step by step: of all loops that follow each other, two are fused on the tree as they
-//! are, without choosing or weighing, and the same two on the graph, where they are known by a
-//! mark. Both graphs are brought into [normal form](normal) and [compared](mod@compare). Then the
-//! next two loops are tried, in the tree that came of it. That what was fused as a graph is in
-//! order is checked too (`structure`).
+//! The check proceeds step by step. Two consecutive loops are fused on the tree unchanged, without
+//! choosing or weighing. The same two loops, found by a mark, are fused on the graph. Both graphs
+//! are brought into [normal form](normal) and [compared](mod@compare). Then the next two loops are
+//! tried, in the resulting tree. The structure of the graph after fusion is checked too
+//! (`structure`).
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `steps` | the loops of tree and graph |
 //! | [`normal`] | the normal form |
 //! | `counters`, `formula` | loops counted by one variable |
-//! | [`mod@compare`] | whether two functions are one |
-//! | `classes`, `sums`, `shape` | which values are equal |
-//! | `structure` | what has to hold of the graph |
+//! | [`mod@compare`] | comparison of two functions |
+//! | `classes`, `sums`, `shape` | equality of values |
+//! | `structure` | structural requirements on the graph |
 //!
-//! **Soundness.** "Equal" is a proof, as far as the normal form computes what was there, which is
-//! tested by itself. Nothing here is used by fusion.
+//! **Soundness.** "Equal" is a proof, provided the normal form preserves behaviour, which is tested
+//! separately. Fusion uses nothing of this module.
 //!
-//! **Cost.** For each step one lowering of the module, and what the normal form and the comparison
-//! cost.
+//! **Cost.** For each step one lowering of the module, plus the normal form and the comparison.
 
 use loomir_dialects::func;
 use loomir_ir::graph::loops::LoopId;
@@ -57,7 +56,7 @@ mod sums;
 
 pub use pass::{PASS, told};
 
-/// How both sides fuse.
+/// The options of fusion on both sides.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// On the tree.
@@ -74,14 +73,14 @@ impl Default for Options {
     }
 }
 
-/// What came of one step.
+/// The outcome of one step.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Both sides are one, but for this many values of which more is promised on one of them.
+    /// Both sides are equal, except for this many values with more promises on one side.
     Equal(usize),
     /// They are not: where they first differ.
     Different(Difference),
-    /// What was fused as a graph is not in order: what does not hold.
+    /// The fused graph is broken: the violated requirement.
     Broken(&'static str),
     /// The graph's loops are not fused: the name of the reason, and the remark.
     Refused(&'static str, Diagnostic),
@@ -99,15 +98,15 @@ impl Outcome {
 /// Two loops that were fused on the tree.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Where they stand.
+    /// The locations of the loops.
     pub loops: [Loc; 2],
-    /// True if nothing stands between them but what makes values.
+    /// True if only operations that make values are between them.
     pub adjacent: bool,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What a check found.
+/// The report of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// All that was fused on the tree, in order.
@@ -122,14 +121,13 @@ impl Report {
         self.steps.iter().all(|step| step.outcome.holds())
     }
 
-    /// How many steps came to the same.
+    /// Returns the number of steps with equal results.
     pub fn equal(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step.outcome, Outcome::Equal(_))).count()
     }
 }
 
-/// Checks all steps of fusion of a module's functions, which are structured. The module stays as it
-/// is.
+/// Checks all fusion steps of a module's structured functions. The module is unchanged.
 ///
 /// # Errors
 /// If it can't be lowered.
@@ -154,7 +152,7 @@ struct Steps<'m> {
     module: &'m Body,
     name: String,
     options: &'m Options,
-    /// The module with the function as it is at the moment, its loops marked, lowered.
+    /// The lowered module with the current function, its loops marked.
     lowered: Option<Body>,
     report: &'m mut Report,
 }
@@ -209,8 +207,8 @@ impl Steps<'_> {
         module.nested_mut(op)
     }
 
-    /// Fuses two loops of the graph, with what the tree moved `behind` them there too if it may be,
-    /// and compares what comes of it with what the tree became.
+    /// Fuses two loops of the graph and compares the result with the tree's. Operations that the
+    /// tree moved `behind` them are moved there too, if legal.
     fn compare(
         &self,
         mut before: Body,
@@ -278,10 +276,10 @@ fn fuse_marked(
 }
 
 /// Fuses two loops of a graph, simplified, closed and rotated, as
-/// [a whole](loop_fusion::Options::whole), and checks that what comes of it is in order.
+/// [a whole](loop_fusion::Options::whole), and checks the structure of the result.
 ///
 /// # Errors
-/// What is not.
+/// The violated requirement.
 pub fn fuse_in_order(
     graph: &mut Body,
     analysis: &mut Analysis,
@@ -289,7 +287,7 @@ pub fn fuse_in_order(
     pair: [LoopId; 2],
     options: &loop_fusion::Options,
 ) -> Result<loop_fusion::Report, &'static str> {
-    // Once asked for they are kept.
+    // Post-dominators are kept after the first request.
     analysis.post_dominators(graph);
     let before = Before::of(analysis, pair);
     let report = loop_fusion::fuse_pair(graph, analysis, symbols, pair, options);

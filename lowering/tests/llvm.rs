@@ -1,4 +1,4 @@
-//! LLVM behind feature `llvm`: what it accepts, refuses, compiles and computes.
+//! LLVM behind feature `llvm`: accepted and refused modules, compilation and results.
 
 use std::fmt::Write as _;
 use std::process::Command;

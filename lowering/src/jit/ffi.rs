@@ -1,9 +1,9 @@
 //! The foreign functions of LLVM and MLIR: the one file of the project with `unsafe` code.
 //!
-//! Everything it exports is safe to call, so each block below is justified here, in this file: who
-//! owns the object behind a raw handle, how long it lives, and that a call's memory fits the
-//! function's type. melior owns contexts and modules; where it has no safe form of a function (or
-//! one that panics or prints) the C API is called directly.
+//! Everything it exports is safe to call, so each block below is justified here, in this file. The
+//! justification covers the owner and the lifetime of the object behind a raw handle, and that a
+//! call's memory fits the function's type. melior owns contexts and modules. If it has no safe form
+//! of a function (or one that panics or prints), the C API is called directly.
 //!
 //! Invariants: an LLVM module never outlives its context; an engine's functions are called only
 //! through signatures read from the very module it was compiled from.
@@ -27,8 +27,8 @@ use super::{JitError, LlvmDiagnostic, OptLevel, Place, Severity};
 /// Deepest nesting of a type or a location that is looked into.
 const MAX_DEPTH: u32 = 64;
 
-/// Parses and verifies `text`, then does `work` on the module. What MLIR said comes back if the
-/// text is no module or `work` gives nothing.
+/// Parses and verifies `text`, then applies `work` to the module. Returns MLIR's diagnostics if the
+/// text is no module or `work` returns nothing.
 pub(super) fn with_module<T>(
     text: &str,
     work: impl FnOnce(&Module<'_>) -> Option<T>,
@@ -54,7 +54,7 @@ fn error(message: String) -> LlvmDiagnostic {
     LlvmDiagnostic { severity: Severity::Error, place: None, message, notes: Vec::new() }
 }
 
-/// Collects what a context says, instead of letting it print.
+/// Collects the diagnostics of a context, instead of letting it print them.
 struct DiagnosticSink<'c> {
     context: &'c Context,
     handler: MlirDiagnosticHandlerID,
@@ -86,8 +86,8 @@ impl<'c> DiagnosticSink<'c> {
 
 impl Drop for DiagnosticSink<'_> {
     fn drop(&mut self) {
-        // SAFETY: attached in `attach` and detached only here; afterwards nobody else knows the
-        // box.
+        // SAFETY: attached in `attach` and detached only here; afterwards there is no other
+        // reference to the box.
         unsafe {
             mlirContextDetachDiagnosticHandler(self.context.to_raw(), self.handler);
             drop(Box::from_raw(self.collected));
@@ -179,7 +179,7 @@ pub(super) struct LlvmModule {
 }
 
 impl LlvmModule {
-    /// The LLVM IR of `module`; what is wrong goes to the MLIR context's handlers.
+    /// Returns the LLVM IR of `module`. Errors go to the MLIR context's handlers.
     pub(super) fn translate(module: &Module<'_>) -> Option<LlvmModule> {
         // SAFETY: `module` is alive; the new context is owned by the result and freed once, in
         // `drop`, after the module in it and before the vector its handler writes to.
@@ -348,7 +348,7 @@ impl Global {
         unsafe { LLVMIsDeclaration(self.value) != 0 }
     }
 
-    /// How this function is called.
+    /// Returns the calling form of this function.
     ///
     /// # Safety
     /// It must be a function.
@@ -436,7 +436,7 @@ unsafe fn read_type(ty: LLVMTypeRef, depth: u32) -> LlvmType {
     }
 }
 
-/// How a compiled function is called.
+/// The calling form of a compiled function.
 #[derive(Debug)]
 struct Callable {
     arguments: Vec<Slot>,
@@ -548,8 +548,8 @@ struct TargetMachine {
 }
 
 impl TargetMachine {
-    /// One for the triple of `module`, or this machine's if it has none, in which case the module
-    /// gets it.
+    /// Returns a target machine for the triple of `module`. Without a triple it is this machine's,
+    /// which is then set in the module.
     fn new(module: LLVMModuleRef, level: OptLevel) -> Result<TargetMachine, String> {
         initialize_native_target()?;
         // SAFETY: `module` is alive; triples and names are C strings, alive during the calls;

@@ -1,15 +1,15 @@
-//! Types and values that cross into compiled code, and where they lie in memory.
+//! Types and values that cross into compiled code, and their memory layout.
 //!
-//! LLVM's engine offers each function `f` once more as a packed one: it takes an array of
-//! addresses, one of each argument and one for the result, and loads and stores the values in
-//! LLVM's own layout. This file computes that layout and moves scalars in and out of it. Aggregates
-//! are taken apart into scalars, so a caller sees flat lists only.
+//! For each function `f` LLVM's engine also offers a packed form. It takes an array of addresses,
+//! one of each argument and one for the result, and loads and stores the values in LLVM's own
+//! layout. This file computes that layout and moves scalars in and out of it. Aggregates are split
+//! into scalars, so a caller sees flat lists only.
 //!
-//! Invariant: every [`Field`] of a [`Slot`] lies within the slot's size. Sizes and alignments are
+//! Invariant: every [`Field`] of a [`Slot`] is within the slot's size. Sizes and alignments are
 //! those of Rust's own types of the same width, which follow the platform's data layout as LLVM's
 //! do.
 //!
-//! Cost: number of scalars times depth of the type; what is larger than [`MAX_FIELDS`] words is
+//! Cost: number of scalars times depth of the type; types larger than [`MAX_FIELDS`] words are
 //! refused.
 
 use std::fmt;
@@ -88,8 +88,8 @@ fn mask(width: u32) -> u64 {
     u64::MAX.checked_shr(64u32.saturating_sub(width)).unwrap_or(0)
 }
 
-/// The arguments that stand for one memref of the source program: allocated and aligned address,
-/// offset, sizes, strides, the last three counted in elements.
+/// Returns the arguments for one memref of the source program: allocated and aligned address,
+/// offset, sizes, strides. The last three count elements.
 ///
 /// `buffer` must be aligned as the element type asks.
 pub fn memref_arguments(buffer: *mut u8, offset: i64, sizes: &[i64], strides: &[i64]) -> Vec<JitValue> {
@@ -98,7 +98,7 @@ pub fn memref_arguments(buffer: *mut u8, offset: i64, sizes: &[i64], strides: &[
     arguments
 }
 
-/// What a function takes and gives, aggregates taken apart into scalars.
+/// The signature of a function, with aggregates split into scalars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Types of the arguments, in order.
@@ -159,7 +159,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// The slot of `ty`, or what makes it impossible.
+    /// Returns the slot of `ty`, or the reason why there is none.
     pub(super) fn of(ty: &LlvmType) -> Result<Slot, String> {
         let size = extent(ty)?.size;
         let mut fields = Vec::new();
@@ -245,8 +245,8 @@ struct Extent {
     align: usize,
 }
 
-/// How much room `ty` takes, or why it can't be passed. Recursion is bounded by the depth of `ty`,
-/// which is bounded where it is made.
+/// Returns the size and alignment of `ty`, or the reason why it can't be passed. The recursion is
+/// bounded by the depth of `ty`, which is bounded where it is made.
 fn extent(ty: &LlvmType) -> Result<Extent, String> {
     let (size, align) = match ty {
         LlvmType::Void => (0, 1),

@@ -1,5 +1,5 @@
-//! What attributes of the dialect and LLVM's words for functions, parameters and results have to do
-//! with each other.
+//! The correspondence of the dialect's attributes and LLVM's words for functions, parameters and
+//! results.
 
 /// Attributes that are a word alone, of functions, parameters or results.
 pub(super) const WORDS: &[&str] = &[

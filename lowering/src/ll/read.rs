@@ -1,11 +1,11 @@
 //! The `llvm` dialect from LLVM's text (`.ll`), in pure Rust.
 //!
-//! What [`write`](super::write) does, the other way round: literals become constant operations at
-//! the start of the function, phi nodes block arguments, calls of intrinsics operations. What it
-//! does not interpret (metadata, attributes) is kept as it is written, to be written again: nodes
-//! of metadata are numbered as in the text.
+//! The inverse of [`write`](super::write): literals become constant operations at the start of the
+//! function, phi nodes block arguments, calls of intrinsics operations. Uninterpreted parts
+//! (metadata, attributes) are kept as they are written, for writing them again: nodes of metadata
+//! are numbered as in the text.
 //!
-//! Named types have to be structs; pointers are opaque; what LLVM has given up is not read.
+//! Named types must be structs; pointers are opaque; obsolete constructs of LLVM are not read.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -43,14 +43,14 @@ mod metadata;
 mod numbers;
 mod types;
 
-/// How deep types and constants may nest.
+/// The maximal nesting of types and constants.
 const MAX_DEPTH: usize = 256;
 /// The number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-/// Where in a text a reader is, and what its names stand for.
+/// A reader's position in a text, and the meaning of its names.
 struct Reader<'s> {
     ctx: Context,
     source: &'s str,
@@ -60,17 +60,17 @@ struct Reader<'s> {
     types: HashMap<&'s str, Named>,
     /// Where attribute groups begin, behind their brace.
     groups: HashMap<&'s str, usize>,
-    /// What has an address but is no function: variables and aliases.
+    /// Symbols with an address that are no functions: variables and aliases.
     addresses: HashSet<Cow<'s, str>>,
     /// Where nodes of metadata begin, behind their sign.
     nodes: HashMap<&'s str, usize>,
     /// Nodes of loops that became attributes.
     loops: HashSet<&'s str>,
-    /// Nodes that something refers to which is kept as it is written.
+    /// Nodes referred to by something that is kept as it is written.
     kept: HashSet<&'s str>,
 }
 
-/// What a module holds beside variables and functions.
+/// The contents of a module besides variables and functions.
 #[derive(Default)]
 struct Rest<'s> {
     /// Nodes of metadata and lists of them, by number or name.
@@ -200,7 +200,7 @@ impl<'s> Reader<'s> {
         if self.accept_word(word) { Ok(()) } else { Err(self.error(format!("expected '{word}'"))) }
     }
 
-    /// The first of `words` that stands here, taken.
+    /// Accepts the first of `words` that is here.
     fn accept_any<'w>(&mut self, words: &[&'w str]) -> Option<&'w str> {
         let word = words.iter().copied().find(|word| self.is_word(word))?;
         self.advance();
@@ -306,8 +306,8 @@ impl<'s> Reader<'s> {
 
     // The module.
 
-    /// Finds what may be used before it is defined: named types, attribute groups, variables and
-    /// aliases, nodes of metadata.
+    /// Finds everything that may be used before its definition: named types, attribute groups,
+    /// variables and aliases, nodes of metadata.
     fn find_definitions(&mut self) {
         let mut depth = 0usize;
         for at in 0..self.tokens.len() {

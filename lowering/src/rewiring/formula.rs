@@ -20,12 +20,13 @@ pub(super) enum Formula {
     Sum(Vec<Formula>),
     Product(Vec<Formula>),
     Cast(Cast, Box<Formula>, u32),
-    /// Of a loop: what it starts with and what is added each time.
+    /// A recurrence of a loop: initial value and step.
     Recurrence(LoopId, Box<[Formula; 2]>),
 }
 
 impl Formula {
-    /// That of an expression, to be used in front of a loop: what it is made of is there.
+    /// Returns the formula of an expression, to be used before a loop where its operands are
+    /// available.
     pub(super) fn of(scev: &ScalarEvolution<'_>, id: ExprId, before: LoopId) -> Option<Formula> {
         let all = |ids: &[ExprId]| -> Option<Vec<Formula>> {
             ids.iter().map(|id| Formula::of(scev, *id, before)).collect()
@@ -55,7 +56,8 @@ impl Formula {
         })
     }
 
-    /// Writes it; `replaced` says what values have become. Recurses as deep as the expression.
+    /// Writes the formula. `replaced` maps values to their replacements. Recurses as deep as the
+    /// expression.
     pub(super) fn write(
         &self,
         b: &mut Builder<'_>,

@@ -1,11 +1,10 @@
-//! What has to hold of a graph after two of its loops were fused, whatever they compute.
+//! The structural requirements on a graph after the fusion of two loops, whatever they compute.
 //!
 //! The fused loop has the preheader and the header of the first, the latch and the exit of the
-//! second, and the blocks of both, of which some may have become one; the second is none any more,
-//! and what was in it is in the first. The function is well formed, and what is known of its blocks
-//! is what an analysis made anew says.
+//! second, and the blocks of both, some of which may be merged. The second loop is gone, and its
+//! inner loops are in the first. The function is well formed, and the analysis equals a fresh one.
 //!
-//! Cost: linear times how deep loops nest.
+//! Cost: linear times the nesting depth of loops.
 
 use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
@@ -34,7 +33,7 @@ fn corners(analysis: &Analysis, id: LoopId) -> ([Option<Block>; 3], [Option<Bloc
 }
 
 impl Before {
-    /// What two loops are.
+    /// Returns the facts about two loops before their fusion.
     pub(super) fn of(analysis: &Analysis, pair: [LoopId; 2]) -> Before {
         let loops = analysis.loops();
         let blocks = pair.map(|id| loops.get(id).nodes.iter().map(|node| analysis.block(*node)).collect());
@@ -47,7 +46,7 @@ impl Before {
         Before { pair, blocks, inside, first, second }
     }
 
-    /// What does not hold now that the first is both, if anything.
+    /// Returns the requirement that is violated after the fusion, if any.
     pub(super) fn broken(&self, function: &Body, analysis: &Analysis) -> Option<&'static str> {
         if verifier::verify(function).has_errors() {
             return Some("the function is not well formed");

@@ -5,10 +5,10 @@
 
 use loomir_dialects::interp::integer::mask;
 
-/// Most terms that are kept apart; what has more is one operation of two operands.
+/// The maximal number of separate terms. A longer sum is one operation of two operands.
 const MAX_TERMS: usize = 16;
 
-/// A number and so many times each of some classes, in their order, none of them zero times.
+/// A constant and multiples of some classes, in their order, with nonzero factors.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Sum {
     pub(super) constant: u128,

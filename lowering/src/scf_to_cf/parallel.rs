@@ -1,8 +1,8 @@
 //! `scf.parallel` and `scf.forall` as nests of `scf.for`: the sequential order, outermost dimension
 //! first.
 //!
-//! Reductions become carried values: each instance combines what it contributes with what came
-//! before, by the region of `scf.reduce` written out in place of it.
+//! Reductions become carried values: each iteration combines its contribution with the result so
+//! far, by the region of `scf.reduce` inlined in its place.
 
 use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Builder, DYNAMIC, Diagnostic, InsertPoint, Op, Type, Value};
@@ -49,7 +49,7 @@ fn make_nest(
             .results(&types);
         let innermost = b.insert(state);
         if so_far.is_some() {
-            // The loop around yields what this one results in.
+            // The surrounding loop yields the results of this one.
             let results: Vec<Value> = b.body().results(innermost).collect();
             let state = b.state(scf::YieldOp::DEF).operands(&results);
             b.insert(state);

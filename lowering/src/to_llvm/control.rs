@@ -1,7 +1,7 @@
 //! `func`, `cf` and `ub.unreachable`: calls, returns and branches.
 //!
-//! A function takes a memref in parts and gives results in one struct, so that what it takes and
-//! gives is what C and MLIR expect.
+//! A function takes a memref in parts and returns its results in one struct, so that its interface
+//! is the one that C and MLIR expect.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::{function, pointer, void};
@@ -37,7 +37,7 @@ fn refuse_unranked_results(
     mut types: impl Iterator<Item = Type>,
 ) -> Converted {
     if types.any(|ty| is_unranked(op, ty)) {
-        // Its descriptor would lie in the frame of the function that returns it.
+        // Its descriptor would be in the stack frame of the function that returns it.
         return Err(cx.unsupported(op, "that returns an unranked memref"));
     }
     Ok(())

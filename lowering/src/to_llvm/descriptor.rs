@@ -1,8 +1,8 @@
 //! Memrefs as structs of LLVM IR: reading their parts, and building them.
 //!
-//! `(allocated pointer, aligned pointer, offset, sizes, strides)`. The allocated pointer is what
-//! `dealloc` frees, the aligned one is what accesses start from. What a memref's type says (a
-//! static size, a stride of 1) is not read from the struct.
+//! `(allocated pointer, aligned pointer, offset, sizes, strides)`. `dealloc` frees the allocated
+//! pointer; accesses start from the aligned one. Static facts of the memref's type (a size, a
+//! stride of 1) are not read from the struct.
 
 use loomir_dialects::llvm::types::{LlvmType, pointer_in};
 use loomir_ir::{DYNAMIC, Type, TypeKind, Value};
@@ -105,8 +105,8 @@ pub fn aligned(cx: &mut FunctionConverter<'_>, descriptor: Value) -> Value {
     cx.extract(descriptor, &[ALIGNED], pointer)
 }
 
-/// What is known of a memref from its type: sizes, strides and offset, [`DYNAMIC`] where they are
-/// not known.
+/// The static facts of a memref's type: sizes, strides and offset, [`DYNAMIC`] if they are not
+/// known.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// One a dimension.
@@ -120,7 +120,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What the type of a ranked memref with strides says.
+    /// Returns the static facts of a ranked, strided memref type.
     pub fn of(cx: &FunctionConverter<'_>, ty: Type) -> Option<Shape> {
         let ctx = cx.ctx();
         let sizes = ty.shape(&ctx)?.to_vec();
@@ -134,8 +134,7 @@ impl Shape {
         self.sizes.len()
     }
 
-    /// True if the elements follow each other without gaps in row-major order, as far as the type
-    /// says.
+    /// True if the type guarantees that the elements are contiguous in row-major order.
     pub fn is_contiguous(&self) -> bool {
         if self.is_identity {
             return true;
@@ -154,7 +153,7 @@ impl Shape {
     }
 }
 
-/// Size `dimension`: a constant if the type says it.
+/// Returns size `dimension`: a constant if it is static.
 pub fn size(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, dimension: usize) -> Value {
     match shape.sizes[dimension] {
         DYNAMIC => cx.extract(descriptor, &[SIZES, dimension as i64], Type::I64),
@@ -162,7 +161,7 @@ pub fn size(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, di
     }
 }
 
-/// Stride `dimension`: a constant if the type says it.
+/// Returns stride `dimension`: a constant if it is static.
 pub fn stride(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, dimension: usize) -> Value {
     match shape.strides[dimension] {
         DYNAMIC => cx.extract(descriptor, &[STRIDES, dimension as i64], Type::I64),
@@ -170,7 +169,7 @@ pub fn stride(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, 
     }
 }
 
-/// The offset: a constant if the type says it.
+/// Returns the offset: a constant if it is static.
 pub fn offset(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape) -> Value {
     match shape.offset {
         DYNAMIC => cx.extract(descriptor, &[OFFSET], Type::I64),

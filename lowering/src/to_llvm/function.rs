@@ -1,10 +1,10 @@
-//! One function: the walk that builds its new body, and what a conversion may ask of it.
+//! One function: the walk that builds its new body, and the services for a conversion.
 //!
-//! New blocks are made first, for the old ones that can be reached, in the order of the text. Then
-//! operations are converted in an order in which every block comes after those that dominate it
-//! (reverse postorder), so that the new value of an operand is always there. An operation that
-//! needs several blocks goes on in another one ([`FunctionConverter::enter`]); what follows it is
-//! appended there, and nothing is ever split or moved.
+//! New blocks are made first, for the reachable old ones, in the order of the text. Operations are
+//! then converted in reverse postorder: every block comes after its dominators, so that the new
+//! value of an operand always exists. An operation that needs several blocks continues in another
+//! one ([`FunctionConverter::enter`]). Later operations are appended there, and nothing is ever
+//! split or moved.
 
 use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::SYMBOL_NAME;
@@ -16,7 +16,7 @@ use super::symbols::Symbols;
 use super::types::TypeConverter;
 use super::{ConvertToLlvm, Converted, descriptor};
 
-/// What a conversion works with: the function so far, and the tables from old to new.
+/// The state of a conversion: the function so far, and the tables from old to new.
 pub struct FunctionConverter<'a> {
     ctx: Context,
     new: Body,
@@ -53,7 +53,7 @@ impl<'a> FunctionConverter<'a> {
 
     // From old to new.
 
-    /// What a type becomes.
+    /// Converts a type.
     ///
     /// # Errors
     /// If it has no counterpart.
@@ -71,7 +71,7 @@ impl<'a> FunctionConverter<'a> {
         })
     }
 
-    /// What the element of a memref becomes.
+    /// Converts the element type of a memref.
     ///
     /// # Errors
     /// If it has no counterpart.
@@ -128,12 +128,12 @@ impl<'a> FunctionConverter<'a> {
         old.iter().map(|old| self.value(*old)).collect()
     }
 
-    /// Says which new value stands for an old one.
+    /// Maps an old value to a new one.
     pub fn set(&mut self, old: Value, new: Value) {
         self.values[old.index()] = Some(new);
     }
 
-    /// Says which new values stand for the results of `op`.
+    /// Maps the results of `op` to new values.
     pub fn set_results(&mut self, op: OpRef<'_>, new: &[Value]) {
         for (old, new) in op.results().zip(new) {
             self.set(old, *new);
@@ -154,9 +154,9 @@ impl<'a> FunctionConverter<'a> {
         loomir_ir::rewrite::constant_of(self.old, old)?.as_int(&self.ctx)
     }
 
-    // Making what is new.
+    // Making new operations.
 
-    /// The location new operations get: that of the operation being converted.
+    /// Returns the location for new operations: the location of the converted operation.
     pub fn loc(&self) -> Loc {
         self.loc
     }
@@ -206,7 +206,7 @@ impl<'a> FunctionConverter<'a> {
         self.block = block;
     }
 
-    /// Sees to it that the module has a function of this name and type. Returns the symbol to call.
+    /// Ensures that the module has a function of this name and type. Returns the symbol to call.
     ///
     /// # Errors
     /// If the name is taken by something else.
@@ -233,7 +233,7 @@ impl<'a> FunctionConverter<'a> {
         Diagnostic::error(op.loc(), format!("'{}' is malformed and cannot be converted", op.name()))
     }
 
-    /// The diagnostic for what has no counterpart.
+    /// Returns the diagnostic for an operation without a counterpart.
     pub fn unsupported(&self, op: OpRef<'_>, what: &str) -> Diagnostic {
         Diagnostic::error(op.loc(), format!("'{}' {what} cannot be converted to the llvm dialect", op.name()))
     }
@@ -345,7 +345,7 @@ impl FunctionConverter<'_> {
         Ok(())
     }
 
-    /// The arguments of the function: those that are memrefs come in parts.
+    /// Makes the arguments of the function. Memrefs come in parts.
     fn make_entry_arguments(&mut self, entry: Block, counts: &[usize]) -> Converted {
         let old = self.old;
         let mut parts_of = Vec::new();
@@ -369,7 +369,7 @@ impl FunctionConverter<'_> {
     }
 }
 
-/// What the new function starts from, and how many arguments each argument becomes.
+/// Returns the state of the new function, and the number of new arguments for each old one.
 fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<usize>)> {
     let (ctx, root) = (old.ctx(), old.root());
     let mut state = OperationState::of(ctx, llvm::FuncOp::DEF, old.loc(root));
@@ -405,8 +405,8 @@ fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<
     Some((state, counts))
 }
 
-/// Attributes of arguments after each became as many as `counts` says. Those of memrefs speak of
-/// the whole memref and are dropped.
+/// Returns attributes of arguments after each became as many as `counts` says. Attributes of
+/// memrefs are about the whole memref and are dropped.
 fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
     let empty = ctx.attr(loomir_ir::AttrKind::Dictionary(loomir_ir::Dict::EMPTY));
     let mut spread = Vec::new();
@@ -419,12 +419,12 @@ fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
     ctx.array_attr(&spread)
 }
 
-/// The blocks that can be reached from `entry`, each after those that dominate it.
+/// Returns the blocks reachable from `entry`, each after its dominators.
 fn reverse_postorder(body: &Body, entry: Block) -> Vec<Block> {
     let mut seen = vec![false; body.num_block_slots()];
     let mut order = Vec::new();
-    // Blocks with the successors still to visit; the last first, so that the order follows the text
-    // where it can.
+    // Blocks with the successors still to visit. The last successor is visited first, so that the
+    // order follows the text where possible.
     let mut stack = vec![(entry, body.block_successors(entry).collect::<Vec<_>>())];
     seen[entry.index()] = true;
     while let Some((block, successors)) = stack.last_mut() {

@@ -1,8 +1,8 @@
-//! `math`: intrinsics where LLVM has them, calls into the C library where it has not.
+//! `math`: intrinsics where LLVM has them, calls into the C library elsewhere.
 //!
-//! `expm1` and `log1p` are calls too: written with `exp` and `log` they would lose what they are
-//! for, precision near zero. The C library knows `float` and `double`; narrower floats are widened
-//! for it.
+//! `expm1` and `log1p` are calls too: written with `exp` and `log` they would lose their purpose,
+//! precision near zero. The C library knows `float` and `double`; narrower floats are widened for
+//! it.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::function;
@@ -106,7 +106,7 @@ impl ConvertToLlvm for LibraryCall {
     }
 }
 
-/// A test whether a float is of some classes.
+/// A test for classes of floats.
 #[derive(Debug)]
 struct IsClass(i64);
 

@@ -8,9 +8,9 @@
 //! | `copy` | copying |
 //! | [`global`] | globals and their addresses |
 //!
-//! Subscripts are in bounds, or the access is undefined; strides are positive and offsets are not
-//! negative, by the rules of the type. So an address is computed without wrapping around and stays
-//! inside its object, and says so.
+//! Subscripts are in bounds, or the access is undefined. Strides are positive and offsets are not
+//! negative, by the rules of the type. An address computation therefore does not wrap and stays
+//! inside its object, which its flags state.
 
 use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
 use loomir_dialects::{arith, llvm, memref};
@@ -54,7 +54,7 @@ fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape
     cx.gep(aligned, element, &[Index::Value(offset)], NONE)
 }
 
-/// What an address computation may take for granted.
+/// The assumptions of an address computation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bounds {
     /// The element is one of the memref's.
@@ -115,7 +115,7 @@ fn address(
     }
 }
 
-/// Gives a load or store what is said of the access.
+/// Gives a load or store the attributes of the access.
 fn access_attributes(cx: &FunctionConverter<'_>, op: OpRef<'_>, state: &mut loomir_ir::OperationState) {
     let ctx = cx.ctx();
     if op.attr("nontemporal") == Some(Attr::TRUE) {
@@ -274,7 +274,7 @@ fn rank(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// Numbers and values, mixed: an entry of `statics` that is [`DYNAMIC`] stands for the next of
+/// Returns mixed numbers and values: an entry [`DYNAMIC`] of `statics` stands for the next of
 /// `dynamics`.
 fn mixed(
     cx: &mut FunctionConverter<'_>,

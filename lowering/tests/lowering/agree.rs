@@ -1,9 +1,9 @@
-//! What the interpreter computes is what LLVM computes: each function of the programs that takes
-//! and gives numbers alone is called on the same arguments by both.
+//! Agreement of the interpreter and LLVM: each function of the programs that takes and returns
+//! numbers alone is called on the same arguments by both.
 //!
-//! LLVM's calls are those of a `main` put behind the program, each in a process of its own, so that
-//! none sees what another did to variables. A call that the interpreter doesn't finish (undefined
-//! behaviour, the world outside, too many steps) is not made by LLVM.
+//! LLVM's calls are in a `main` appended to the program, each in a process of its own, so that they
+//! do not share variables. A call that the interpreter doesn't finish (undefined behaviour,
+//! external functions, too many steps) is not made by LLVM.
 
 use std::fmt::Write;
 use std::fs;
@@ -52,8 +52,8 @@ fn functions(module: &Body) -> Vec<(String, Vec<Type>, Type)> {
         .collect()
 }
 
-/// Adds the calls of a function that the interpreter finishes: instructions to `main`, what LLVM
-/// must print to `expected`.
+/// Adds the calls of a function that the interpreter finishes: instructions to `main`, and LLVM's
+/// expected output to `expected`.
 fn calls(module: &Body, function: &(String, Vec<Type>, Type), main: &mut String, expected: &mut String) {
     let ctx = module.ctx();
     let (name, parameters, result) = function;

@@ -41,7 +41,8 @@ pub(crate) fn read(ctx: &Context, source: &str) -> Result<Body, String> {
     if diagnostics.has_errors() { Err(diagnostics.to_text(ctx)) } else { Ok(module) }
 }
 
-/// What a call gives, as far as it is the same for all engines: results one by one, and buffers.
+/// Returns the outcome of a call as far as all engines agree on it: results one by one, and
+/// buffers.
 pub(crate) fn observed(outcome: Outcome) -> (Vec<Output>, Vec<(usize, Output)>) {
     let mut results = Vec::new();
     let mut stack: Vec<Output> = outcome.results.into_iter().rev().collect();
@@ -131,8 +132,8 @@ impl Fixture {
     }
 }
 
-/// The arguments of a call of a function with these parameters. In a lowered program they must say
-/// what they once were.
+/// Returns the arguments of a call of a function with these parameters. In a lowered program they
+/// must name their original types.
 pub(crate) fn specs(
     ctx: &Context,
     call: &Call,
@@ -150,7 +151,7 @@ pub(crate) fn specs(
     Ok(specs)
 }
 
-/// Runs a tool of LLVM on a text and returns what it writes.
+/// Runs a tool of LLVM on a text and returns its output.
 pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -> Vec<u8> {
     let output = run(folder, name, arguments, input);
     let errors = String::from_utf8_lossy(&output.stderr);

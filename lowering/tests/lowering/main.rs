@@ -1,6 +1,6 @@
-//! Lowering, by behaviour: each fixture goes down stage by stage, and at each stage is verified,
-//! printed (a snapshot), read back, and executed. Where LLVM 22 is installed (`LOOMIR_LLVM` names
-//! its folder), `mlir-opt` reads what we print, `opt` verifies our `.ll`, and `lli` runs it.
+//! Lowering by behaviour. Each fixture is lowered stage by stage. Each stage is verified, printed
+//! (a snapshot), read back, and executed. If LLVM 22 is installed (`LOOMIR_LLVM` names its folder),
+//! `mlir-opt` reads our output, `opt` verifies our `.ll`, and `lli` runs it.
 
 mod agree;
 mod corners;

@@ -1,10 +1,9 @@
-//! Switches of ten thousand ways: each pass on control flow takes them, reaches its form, and
-//! leaves what is computed as it was.
+//! Switches with ten thousand cases: each pass on control flow accepts them, reaches its form, and
+//! preserves the results.
 //!
-//! A way is one branch to a block of its own, out of a loop, around it, or into the middle of a
-//! cycle. What each pass leaves is verified, printed and read back in both forms of text, and run
-//! by the interpreter. That the time grows with the ways alone is asked in
-//! `benches/tests/growth.rs`.
+//! A case is one branch to a block of its own, out of a loop, around it, or into the middle of a
+//! cycle. The output of each pass is verified, printed and read back in both forms of text, and run
+//! by the interpreter. `benches/tests/growth.rs` checks that the time is linear in the cases.
 
 use std::fmt::Write;
 
@@ -27,14 +26,15 @@ fn switch(value: &str, default: &str) -> String {
     text + "  ]\n"
 }
 
-/// What the ways hand to the block where they meet, and what comes on other edges.
+/// Returns the incoming values of the block where the cases meet: from the cases, and from other
+/// edges.
 fn met(ways: impl Iterator<Item = usize>, value: impl Fn(usize) -> String, others: &str) -> String {
     let mut text = String::new();
     ways.for_each(|way| _ = write!(text, "[ {}, %w{way} ], ", value(way)));
     text + others
 }
 
-/// Every way leads to a block of its own, and all of them to one.
+/// Every case leads to a block of its own, and all of these to one.
 fn straight() -> String {
     let mut text = "define i32 @f(i32 %n) {\n  %m = alloca i32\n  store i32 3, ptr %m\n".to_owned();
     text += &switch("%n", "end");
@@ -108,7 +108,7 @@ fn into_a_cycle() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// What a module computes for some arguments.
+/// Returns the results of a module for some arguments.
 fn computed(module: &Body) -> Vec<String> {
     let ctx = module.ctx();
     let limits = Limits { steps: 10_000_000, ..Limits::default() };

@@ -1,6 +1,6 @@
-//! Loops of every kind, written systematically: each comparison, direction, step, width and
-//! promise, with starts and bounds that are numbers or arguments, tested at the end or at the start
-//! of an iteration, guarded or not.
+//! Systematically generated loops: each comparison, direction, step, width and promise, with starts
+//! and bounds that are constants or arguments, tested at the end or at the start of an iteration,
+//! guarded or not.
 
 use std::fmt::Write;
 
@@ -23,9 +23,9 @@ pub(crate) struct Counting {
 /// Where a loop is tested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// At the end of each iteration, what comes next.
+    /// Tested at the end of each iteration, the next value.
     Next,
-    /// At the end of each iteration, what was.
+    /// Tested at the end of each iteration, the current value.
     Latch,
     /// At the start.
     Header,
@@ -38,7 +38,7 @@ pub(crate) const PREDICATES: [&str; 10] =
 const SHAPES: [Shape; 4] = [Shape::Next, Shape::Latch, Shape::Header, Shape::Guarded];
 
 impl Counting {
-    /// Why less is said of it than `opt` says.
+    /// Returns the reason why the analysis is less precise than `opt`'s.
     fn why_less(&self) -> Option<&'static str> {
         let is_promised = !self.flags.is_empty();
         if self.step < 0 && self.flags.contains("nuw") {
@@ -102,7 +102,7 @@ pub(crate) fn all() -> Vec<Counting> {
                     for (start, bound) in
                         [(None, None), (Some(0), None), (None, Some(10)), (Some(3), Some(90))]
                     {
-                        // Shapes in turn, so that each meets each.
+                        // Shapes in turn, so that each occurs with each.
                         turn += 1;
                         let shape = SHAPES[(turn + turn / 4 + turn / 16 + turn / 64) % 4];
                         loops.push(Counting { width, predicate, step, flags, start, bound, shape });

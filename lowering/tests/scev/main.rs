@@ -1,6 +1,6 @@
-//! Scalar evolution, held against what runs: each expression against each value that is computed,
-//! each range, flag and fact, and each count against counted backedges; and against what `opt` says
-//! of the same loops.
+//! Scalar evolution against runs: each expression against each computed value, each range, flag and
+//! fact, and each count against counted backedges. Also against the output of `opt` for the same
+//! loops.
 
 mod accesses;
 mod generated;

@@ -1,6 +1,5 @@
-//! Random nests of loops: what is said of every value, range, flag, fact and count is true of what
-//! runs, whatever the program. Programs are made of a list of choices, so a failure shrinks to a
-//! short one.
+//! Random nests of loops: every expression, range, flag, fact and count is true in runs, whatever
+//! the program. Programs are made from a list of choices, so a failure shrinks to a short one.
 
 use std::fmt::Write;
 
@@ -134,7 +133,7 @@ impl Program<'_> {
         }
     }
 
-    /// A loop; what its header takes is in sight behind it, what else is in it is not.
+    /// Writes a loop. Its header's arguments are in scope behind it, its other values are not.
     fn counting(&mut self, depth: usize) {
         self.operations += 4;
         let width = self.width();
@@ -157,7 +156,7 @@ impl Program<'_> {
             self.block.clone_from(&latch);
         }
         if width < 32 {
-            // What is extended says whether it wraps.
+            // The extensions show if it wraps.
             self.define(32, &format!("sext i{width} {iv} to i32"));
             self.define(32, &format!("zext i{width} {iv} to i32"));
         }
@@ -190,7 +189,7 @@ impl Program<'_> {
             "  {iv} = phi i{width} [ {start}, %{from} ], [ {next}, %{back} ]\n  {carried} = phi i{carried_width} [ {carried_start}, %{from} ], [ {carried_next}, %{back} ]\n"
         );
         self.text.insert_str(phis, &taken);
-        // The step must not be one of what is not in sight before: it is in the loop.
+        // The step must be a value from before: the others are in the loop.
         self.values.truncate(in_sight);
         let _ = writeln!(self.text, "{exit}:");
         self.block = exit;
@@ -249,7 +248,8 @@ proptest! {
     }
 }
 
-/// What steps by nothing is where it began, of which it says nothing that the step does not wrap.
+/// A recurrence with step zero equals its start. The no-wrap flags of its step imply nothing about
+/// the start.
 #[test]
 fn flags_of_a_step_by_nothing_are_not_those_of_the_start() {
     let source = "

@@ -1,5 +1,5 @@
-//! Attributes of functions, parameters and results. What the dialect has no attribute for is kept
-//! as it is written.
+//! Attributes of functions, parameters and results. Attributes without a counterpart in the dialect
+//! are kept as they are written.
 
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
 
@@ -23,7 +23,7 @@ impl Said {
         }
     }
 
-    /// Gives those that are texts to a variable.
+    /// Sets the textual attributes of a variable.
     pub(super) fn set_of_variable(self, ctx: &loomir_ir::Context, state: &mut OperationState) {
         if !self.passthrough.is_empty() {
             state.set_attr(ctx, "target_specific_attrs", ctx.array_attr(&self.passthrough));
@@ -32,7 +32,7 @@ impl Said {
 }
 
 impl Reader<'_> {
-    /// A word, or a word and what stands in parentheses behind it, as it is written.
+    /// Reads a word, with its parentheses if it has any, as it is written.
     fn word_as_written(&mut self) -> Result<String> {
         let (word, start) = (self.text(), self.pos);
         self.advance();
@@ -42,7 +42,7 @@ impl Reader<'_> {
 
     // Functions and calls.
 
-    /// Attributes of a function, groups of them included, as far as they go.
+    /// Reads attributes of a function, including groups, as far as they go.
     pub(super) fn function_attributes(&mut self, said: &mut Said) -> Result<()> {
         loop {
             match (self.kind(), self.text()) {
@@ -118,8 +118,8 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// True if a word can be nothing but an attribute where attributes of functions stand: what
-    /// follows them is on a line of its own, or one of a few words.
+    /// True if a word must be an attribute where attributes of functions are expected. Other words
+    /// there are on a line of their own, or one of a few.
     fn is_unknown_attribute(&self, word: &str) -> bool {
         let others = [
             "section",

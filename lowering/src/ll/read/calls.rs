@@ -21,7 +21,7 @@ struct Call {
     tail: Attr,
     is_tail: bool,
     fastmath: Option<Attr>,
-    /// The type of the callee, if all of it is written.
+    /// The type of the callee, if it is written completely.
     callee_type: Option<Type>,
     result: Type,
     result_attrs: Option<Attr>,
@@ -35,7 +35,7 @@ struct Call {
     metadata: Vec<Attr>,
 }
 
-/// What is called.
+/// The callee.
 enum Callee {
     Function(String),
     Pointer(Value),
@@ -147,7 +147,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `[ "tag"(values), … ]`, if it stands here.
+    /// Reads `[ "tag"(values), … ]`, if it is here.
     fn bundles(&mut self, f: &mut FunctionReader<'s>, call: &mut Call) -> Result<()> {
         if !self.accept("[") {
             return Ok(());
@@ -170,8 +170,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Gives an operation with two segments of operands, arguments and those of bundles, the
-    /// second.
+    /// Gives an operation its bundles. It has two segments of operands: arguments, and operands of
+    /// bundles.
     fn set_bundles(&self, state: &mut OperationState, call: &Call) {
         let segments = [state.operands.len() as i64, call.bundled.len() as i64];
         state.operands.extend(&call.bundled);
@@ -183,7 +183,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Gives an operation what is said of arguments and result.
+    /// Gives an operation the attributes of arguments and result.
     fn set_value_attributes(&self, state: &mut OperationState, call: &Call) {
         set_dicts(&self.ctx, state, "arg_attrs", &call.argument_attrs);
         if let Some(attrs) = call.result_attrs {
@@ -244,13 +244,14 @@ impl<'s> Reader<'s> {
             state.set_attr(&self.ctx, "asm_dialect", ASM_DIALECT.attr(&self.ctx, 1));
         }
         state.set_attr(&self.ctx, "tail_call_kind", call.tail);
-        // The types of what is pointed to.
+        // The pointee types.
         set_dicts(&self.ctx, &mut state, "operand_attrs", &call.argument_attrs);
         std::mem::take(&mut call.said).set(&self.ctx, &mut state);
         self.emit(f, block, state, result)
     }
 
-    /// A call of `@llvm.…`: the operation of that intrinsic, or else `llvm.call_intrinsic`.
+    /// Reads a call of `@llvm.…`: makes the operation of that intrinsic, or else
+    /// `llvm.call_intrinsic`.
     fn intrinsic(
         &mut self,
         f: &mut FunctionReader<'s>,

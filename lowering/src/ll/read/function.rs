@@ -1,8 +1,8 @@
 //! Functions: their head, their names, their blocks.
 //!
-//! Blocks stand in the order of the text. A phi node is an argument of its block; what it says of
-//! each block it is entered from is kept until all of the function is read, and terminators are
-//! made then. A value that is used before it is defined stands for itself until it is there.
+//! Blocks are in the order of the text. A phi node is an argument of its block. Its entries for
+//! predecessors are kept until all of the function is read, and terminators are made then. A value
+//! used before its definition is represented by a placeholder until then.
 
 use std::borrow::Cow;
 
@@ -26,10 +26,10 @@ use crate::ll::{CALLING_CONVENTION, CONSTANTS, PARTITION};
 /// The name of a value or block.
 pub(super) type LocalName<'s> = Cow<'s, str>;
 
-/// What a name stands for.
+/// The meaning of a local name.
 struct Local {
     value: Value,
-    /// The operation that stands for it until it is defined, and the token of its first use.
+    /// The placeholder until it is defined, and the token of its first use.
     awaited: Option<(Op, usize)>,
 }
 
@@ -47,9 +47,9 @@ struct BlockRead<'s> {
     end: Option<Terminator<'s>>,
 }
 
-/// What a block ends with; made when all blocks are read.
+/// The terminator of a block; made when all blocks are read.
 pub(super) struct Terminator<'s> {
-    /// The operation, without its successors and what it hands to them.
+    /// The operation, without its successors and their operands.
     pub(super) state: OperationState,
     /// The names of the successors, and the tokens these are.
     pub(super) targets: Vec<(LocalName<'s>, usize)>,
@@ -62,11 +62,11 @@ pub(super) struct FunctionReader<'s> {
     locals: HashMap<LocalName<'s>, Local>,
     blocks: Vec<BlockRead<'s>>,
     numbers: HashMap<LocalName<'s>, usize>,
-    /// What stood for a value before it was defined, and the value.
+    /// Placeholders, and the values that replaced them.
     resolved: HashMap<Value, Value>,
     /// The number of the next value or block without a name.
     next: u64,
-    /// What is said besides.
+    /// The additional parts of the text.
     pub(super) beside: Beside<'s>,
     pub(super) result: Type,
 }
@@ -173,7 +173,7 @@ impl<'s> Reader<'s> {
         Ok(head)
     }
 
-    /// What stands behind the parameters.
+    /// Reads the part behind the parameters.
     fn function_tail(&mut self, name: &str, state: &mut OperationState) -> Result<()> {
         let mut said = Said::default();
         loop {
@@ -337,7 +337,7 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// A type and a value of it.
+    /// Reads a type and a value of it.
     pub(super) fn typed_value(&mut self, f: &mut FunctionReader<'s>) -> Result<Value> {
         let ty = self.ty()?;
         self.value(f, ty)
@@ -528,13 +528,13 @@ impl<'s> Reader<'s> {
 }
 
 impl FunctionReader<'_> {
-    /// The value that a name stands for.
+    /// Returns the value of a name.
     pub(super) fn value_of(&self, name: &str) -> Option<Value> {
         self.locals.get(name).filter(|local| local.awaited.is_none()).map(|local| local.value)
     }
 }
 
-/// Words of LLVM that the dialect does not have, and the numbers that they stand for.
+/// Words of LLVM that the dialect does not have, and their numbers.
 const CONVENTIONS: [(&str, u32); 52] = [
     ("ghccc", 10),
     ("anyregcc", 13),

@@ -1,4 +1,4 @@
-//! Variables and aliases, and what all symbols have in common.
+//! Variables and aliases, and the common parts of all symbols.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
@@ -12,11 +12,10 @@ use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::{COMDATS, DLL_STORAGE, PARTITION, THREAD_LOCAL_MODEL, UNNAMED, VARIABLE_WORDS};
 
-/// The number of tokens that may stand between the sign of `@name = …` and the word that says what
-/// it is.
+/// The maximal number of tokens between the sign of `@name = …` and its keyword.
 const MAX_PREFIX: usize = 16;
 
-/// What is said of a variable for sanitizers.
+/// The sanitizer attributes of a variable.
 const SANITIZERS: &[&str] =
     &["no_sanitize_address", "no_sanitize_hwaddress", "sanitize_address_dyninit", "sanitize_memtag"];
 
@@ -93,8 +92,8 @@ impl<'s> Reader<'s> {
         Ok((name, COMDAT.attr(&self.ctx, kind)))
     }
 
-    /// The word that says what `@name = …` defines, from the token behind the sign on: `global`,
-    /// `constant`, `alias` or `ifunc`. Empty if none is near.
+    /// Returns the keyword of `@name = …`, from the token behind the sign on: `global`, `constant`,
+    /// `alias` or `ifunc`. Empty if none is near.
     pub(super) fn keyword_of_global(&self, from: usize) -> &'s str {
         let near = (from..self.tokens.len().min(from + MAX_PREFIX)).map(|at| self.text_at(at));
         near.take_while(|text| *text != "=")
@@ -112,7 +111,7 @@ impl<'s> Reader<'s> {
         if is_alias { self.alias(state) } else { self.variable(state, &name) }
     }
 
-    /// The name of what is defined, given to `state`. It may be a number, for want of a name.
+    /// Reads the name of the defined symbol into `state`. An unnamed symbol has a number.
     pub(super) fn symbol_name(&mut self, state: &mut OperationState) -> Result<String> {
         let token = self.pos;
         let name = self.global_name()?;
@@ -149,7 +148,7 @@ impl<'s> Reader<'s> {
         state.set_attr(&self.ctx, "alias_type", self.ctx.type_attr(ty));
         self.expect(",")?;
         let here = self.pos;
-        // An expression may stand without its type.
+        // An expression may be written without its type.
         let address = pointer(&self.ctx);
         let (address, constant) = if self.is_type() {
             self.typed_constant(0)?
@@ -213,7 +212,7 @@ impl<'s> Reader<'s> {
         }
         let ty = self.ty()?;
         state.set_attr(&self.ctx, "global_type", self.ctx.type_attr(ty));
-        // Without a value it is defined elsewhere, and says so.
+        // Without a value it is defined elsewhere, according to its linkage.
         let is_elsewhere = matches!(linkage, Some("external" | "extern_weak"));
         let initial = if is_elsewhere { None } else { Some(self.constant(ty)?) };
         self.global_tail(name, &mut state)?;

@@ -1,6 +1,6 @@
 //! From the text of a module to its tokens, each with its place.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// `%name`, `%"name"` or `%12`.
@@ -132,7 +132,7 @@ impl Lexer<'_> {
             }
             _ if is_word(first) || first == b'+' => self.word_or_number(),
             _ => {
-                // Whole characters only, so that the place can be shown.
+                // Whole characters only, so that the location can be shown.
                 self.at += 1;
                 self.take_while(|b| b & 0xc0 == 0x80);
                 Kind::Unknown
@@ -213,7 +213,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The bytes of a quoted text, without the quotes: `\41` stands for a byte, `\\` for a backslash.
+/// Returns the bytes of a quoted text, without the quotes. `\41` encodes a byte, `\\` a backslash.
 pub(super) fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

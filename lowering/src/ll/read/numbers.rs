@@ -6,8 +6,8 @@ use loomir_ir::{Attr, AttrKind, Context, FloatKind, Type};
 /// The most decimal digits of a number: reading them costs their square.
 const MAX_DIGITS: usize = 20_000;
 
-/// The integer of a type that `-12`, `u0x1F` or `s0x1F` stands for, wrapped to its width. `None` if
-/// `ty` is no integer type, or the number is too long to be read.
+/// Returns the integer of a type written as `-12`, `u0x1F` or `s0x1F`, wrapped to its width. `None`
+/// if `ty` is no integer type, or the number is too long.
 pub(super) fn integer(ctx: &Context, ty: Type, text: &str) -> Option<Attr> {
     let width = ty.integer_width(ctx)?;
     if let (true, Ok(value)) = (width <= 128, text.parse::<i128>()) {
@@ -15,8 +15,7 @@ pub(super) fn integer(ctx: &Context, ty: Type, text: &str) -> Option<Attr> {
     }
     let (mut bytes, negative) = match (text.strip_prefix("u0x"), text.strip_prefix("s0x")) {
         (Some(digits), _) => (hexadecimal(digits)?, false),
-        // The highest bit that is set is the sign: the number is what it is less than the next
-        // power of two.
+        // The highest set bit is the sign: the number is its difference to the next power of two.
         (_, Some(digits)) => {
             let mut bytes = hexadecimal(digits)?;
             if let Some(last) = bytes.last_mut() {

@@ -6,9 +6,9 @@ use loomir_ir::{FloatKind, Type, TypeKind};
 use super::lexer::Kind;
 use super::{MAX_DEPTH, Reader, Result};
 
-/// A type that a name stands for.
+/// The type behind a name.
 pub(super) enum Named {
-    /// Defined by what begins at this token.
+    /// Defined by the text that begins at this token.
     At(usize),
     /// Being read.
     Open,
@@ -74,7 +74,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns true if `addrspace(n) *` stands here.
+    /// True if `addrspace(n) *` is here.
     fn is_pointer_behind_space(&self) -> bool {
         self.is_sign_at(self.pos + 1, "(") && self.is_sign_at(self.pos + 4, "*")
     }

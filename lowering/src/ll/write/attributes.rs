@@ -14,7 +14,7 @@ pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<Strin
     for attr in op.attr(name).and_then(|list| list.as_array(ctx)).unwrap_or_default() {
         let pair = attr.as_array(ctx).map(|p| p.iter().filter_map(|a| a.as_str(ctx)).collect::<Vec<_>>());
         all.extend(match (attr.as_str(ctx), pair.as_deref()) {
-            // With parentheses it was kept as it was written.
+            // A word with parentheses was kept as it was written.
             (Some(word), _) if WORDS.contains(&word) || word.ends_with(')') => Some(word.to_owned()),
             (Some(word), _) => Some(quoted(word.as_bytes())),
             (_, Some([key, value])) => {

@@ -17,7 +17,7 @@ use super::{Module, no_text};
 use crate::ll::IN_RANGE;
 use crate::ll::as_read::is_literal;
 
-/// How deep constants may nest.
+/// The maximal nesting of constants.
 const MAX_DEPTH: usize = 256;
 
 /// The text of a literal operation, without its type.
@@ -67,7 +67,7 @@ fn write_constant(m: &mut Module, text: &mut String, value: Attr, ty: Type, dept
     let ctx = m.ctx.clone();
     match value.kind(&ctx) {
         AttrKind::Integer { value, .. } => {
-            // An index stands for an integer of any width.
+            // An index represents an integer of any width.
             let bits = ty.integer_width(&ctx)?;
             text.push_str(&integer(*value, bits));
         }

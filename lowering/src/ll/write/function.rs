@@ -1,4 +1,4 @@
-//! A function: numbers for what has no name, blocks, phi nodes.
+//! A function: numbers for unnamed values and blocks, blocks, phi nodes.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use super::beside::{Beside, Label, Part};
 use super::names::quoted;
 use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
 
-/// An edge into a block: the block it comes from, and what it brings.
+/// An edge into a block: its source, and its operands.
 struct Edge {
     from: Label,
     operands: Vec<Value>,
@@ -32,7 +32,7 @@ pub(super) struct Function<'b> {
     edges: Vec<Vec<Edge>>,
     /// For an edge that goes through a block of its own, that block's.
     detours: HashMap<(Op, usize), Label>,
-    /// What was said besides where it was read, if it still is what it was.
+    /// The additional parts of the text, if the function is unchanged.
     beside: Beside,
 }
 
@@ -99,7 +99,7 @@ impl<'b> Function<'b> {
                 }
             }
             let Some(terminator) = body.last_op(block) else { continue };
-            // The first edge to each target, to which later ones are compared.
+            // The first edge to each target. Later ones are compared with it.
             let mut first: HashMap<Block, usize> = HashMap::new();
             let all = branch::successor_operands(body, terminator);
             let all = all.unwrap_or_else(|| vec![Vec::new(); body.successors(terminator).len()]);
@@ -186,7 +186,7 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// The line of an operation, unless it is a literal, with what is attached to it.
+/// Returns the line of an operation with its attachments, unless it is a literal.
 fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diagnostic> {
     if is_literal(f.body, op) {
         return Ok(None);
@@ -365,7 +365,7 @@ pub(super) fn calling_convention(m: &Module, op: OpRef<'_>) -> Option<String> {
     match CCONV.value(&m.ctx, op.attr("CConv")?)? {
         0 => None,
         number => match CCONV.text_of(number)?.as_str() {
-            // Not all of LLVM's words are those of the dialect; numbers always are.
+            // The dialect lacks some of LLVM's words; numbers always work.
             word @ ("fastcc" | "coldcc" | "anyregcc" | "preserve_mostcc" | "preserve_allcc" | "swiftcc"
             | "tailcc" | "swifttailcc" | "cxx_fast_tlscc" | "cfguard_checkcc") => Some(word.to_owned()),
             _ => Some(format!("cc {number}")),

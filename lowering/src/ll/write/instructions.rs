@@ -169,7 +169,7 @@ fn volatile(op: OpRef<'_>) -> &'static str {
     if op.attr("volatile_").is_some() { " volatile" } else { "" }
 }
 
-/// What metadata says of an access.
+/// Returns the metadata of an access.
 fn access_metadata(m: &mut Module, op: OpRef<'_>) -> String {
     let mut text = String::new();
     if op.attr("nontemporal").is_some() {
@@ -222,7 +222,7 @@ fn alloca(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
 pub(super) fn gep_flags(value: Option<i64>) -> String {
     let value = value.unwrap_or(0);
     let mut text = String::new();
-    // `inbounds` says `nusw` as well.
+    // `inbounds` implies `nusw`.
     match value & 3 {
         0 => {}
         2 => text.push_str("nusw "),

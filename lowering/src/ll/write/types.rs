@@ -9,7 +9,7 @@ use loomir_ir::{Context, FloatKind, Name, Type, TypeKind};
 
 use super::names::{quoted, symbol};
 
-/// How deep types may nest.
+/// The maximal nesting of types.
 const MAX_DEPTH: usize = 256;
 
 /// The text of types.
@@ -137,7 +137,7 @@ impl TypeText {
         Some(if s.packed { format!("<{body}>") } else { body })
     }
 
-    /// The part of an intrinsic's name that stands for a type it is overloaded on.
+    /// Returns the part of an intrinsic's name for a type that it is overloaded on.
     pub(super) fn mangled(&mut self, ty: Type) -> Option<String> {
         self.mangled_nested(ty, 0)
     }

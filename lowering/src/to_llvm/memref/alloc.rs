@@ -1,7 +1,7 @@
 //! Making and freeing objects: `malloc`, `free` and room on the stack.
 //!
-//! An alignment beyond what `malloc` promises is bought with room: `malloc` gives that many bytes
-//! more, the aligned pointer is the next multiple, and `dealloc` frees the pointer `malloc` gave.
+//! An alignment beyond that of `malloc` needs extra space: `malloc` gets that many more bytes, the
+//! aligned pointer is the next multiple, and `dealloc` frees the pointer of `malloc`.
 
 use loomir_dialects::llvm::types::{function, pointer, void};
 use loomir_dialects::{llvm, memref};
@@ -153,7 +153,7 @@ fn dealloc(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     free(cx, allocated)
 }
 
-/// A new object, what fits of the old one's contents, and the old one freed.
+/// Makes a new object, copies the fitting contents of the old one, and frees it.
 fn realloc(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let ctx = cx.ctx();
     let old = memref::ReallocOp(op.op());
