@@ -30,7 +30,7 @@ dialect! {
     /// Affine loops, conditions and accesses.
     pub AFFINE = "affine" {}
 
-    /// The one result of an affine map.
+    /// The single result of an affine map.
     ApplyOp = "apply" {
         operands { mapOperands: Variadic Index }
         results { result: One Index }

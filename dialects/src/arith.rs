@@ -649,8 +649,8 @@ dialect! {
         fold compare::cmpf;
     }
 
-    /// One of two values, by a condition; of vectors and tensors also element by element. Poison in
-    /// the value not chosen does no harm.
+    /// Selects one of two values by a condition; for vectors and tensors also element by element.
+    /// Poison in the other value does no harm.
     SelectOp = "select" {
         operands { condition: One BoolLike, true_value: One Any, false_value: One SameAs("true_value") }
         results { result: One SameAs("true_value") }

@@ -181,9 +181,9 @@ pub enum Step {
     Value(Value),
 }
 
-/// A counted loop with one block as its body: its first argument is the induction variable, the
-/// others are carried from iteration to iteration; its terminator yields their next values, the
-/// operation's results are the last ones.
+/// A counted loop with one block as its body. The first argument of the block is the induction
+/// variable, the others are loop-carried. The terminator yields their next values. The results of
+/// the operation are the last ones.
 pub trait LoopLike: Send + Sync {
     /// The iteration space.
     fn bounds(&self, op: OpRef<'_>) -> LoopBounds;

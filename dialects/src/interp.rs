@@ -143,9 +143,9 @@ pub fn run_on(
     execute(&mut machine, &mut program, entry, arguments, limits)
 }
 
-/// As [`run`], and writes into the module how often each region of the functions that were called
-/// ran to its end: an attribute of this name of each operation with regions, a number for each; of
-/// a function, how often it was called.
+/// As [`run`], and writes execution counts into the module. Each operation with regions gets an
+/// attribute of this name: the number of times that each region ran to its end. For a function it
+/// is the number of calls.
 pub fn run_counting(
     module: &mut Body,
     entry: &str,

@@ -337,7 +337,7 @@ dialect! {
         verify verify::atomic_yield;
     }
 
-    /// A scope that ends the life of what is made on the stack inside it.
+    /// A scope that ends the life of stack objects made inside it.
     AllocaScopeOp = "alloca_scope" {
         results { results: Variadic Any }
         regions { bodyRegion: SingleBlock }

@@ -58,7 +58,7 @@ pub(crate) fn print_result_types(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// The arguments of the entry block of a region; none if the region has no block.
+/// Returns the arguments of the entry block of a region; empty if the region has no block.
 pub(crate) fn entry_arguments(op: OpRef<'_>, region: usize) -> Vec<Value> {
     match op.body().entry_block(op.region(region)) {
         Some(block) => op.body().arguments(block).collect(),

@@ -19,7 +19,7 @@ fn wrong_syntax() {
     assert_snapshot!(rejections(&fixture("syntax.errors.mlir")));
 }
 
-/// They print as `mlir-opt` prints them, in every form.
+/// Such programs print as `mlir-opt` prints them, in every form.
 #[test]
 fn near_misses() {
     let source = fixture("near.accepted.mlir");

@@ -148,7 +148,8 @@ impl Analysis {
         &self.graph
     }
 
-    /// Who dominates whom; not if that was [put off](Analysis::defer_updates).
+    /// Returns the dominator tree. It is outdated if updates were
+    /// [deferred](Analysis::defer_updates).
     pub fn dominators(&self) -> &DominatorTree {
         &self.dominators
     }

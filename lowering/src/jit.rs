@@ -73,7 +73,7 @@ pub enum Severity {
     Remark,
 }
 
-/// Where in the text a diagnostic points.
+/// The place in the text that a diagnostic points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file a `loc(…)` in the text names, `-` for the text itself.
@@ -89,7 +89,7 @@ pub struct Place {
 pub struct LlvmDiagnostic {
     /// The severity.
     pub severity: Severity,
-    /// Where it points, if anywhere.
+    /// The place it points to, if any.
     pub place: Option<Place>,
     /// The message.
     pub message: String,

@@ -46,32 +46,32 @@ const COMDATS: &str = "__llvm_global_comdat";
 /// `llvm.mlir.global` and `llvm.mlir.alias`.
 const THREAD_LOCAL_MODEL: &str = "llvm.thread_local_model";
 
-/// Of a `llvm.getelementptr` in an initializer: the part of the object that the address is used
-/// for.
+/// An attribute of a `llvm.getelementptr` in an initializer: the part of the object that the
+/// address is used for.
 const IN_RANGE: &str = "llvm.inrange";
 
 /// An attribute of `llvm.call_intrinsic`: for each argument of the call its metadata, as it was
 /// written, or unit for an operand.
 const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
 
-/// Of `llvm.call`: the type of a callee that takes more arguments than it names.
+/// An attribute of `llvm.call`: the type of a variadic callee.
 const VARIADIC_TYPE: &str = "var_callee_type";
 
-/// The same of `llvm.call_intrinsic`.
+/// The same attribute of `llvm.call_intrinsic`.
 const VARIADIC_INTRINSIC: &str = "llvm.var_callee_type";
 
-/// Of a function: constants as they were written, each with the word before it. A personality that
-/// is the address of a function is an attribute of the dialect.
+/// Attributes of a function: constants as they were written, each with the word before it. A
+/// personality that is the address of a function is an attribute of the dialect.
 const CONSTANTS: [(&str, &str); 3] =
     [("llvm.prefix", "prefix"), ("llvm.prologue", "prologue"), ("llvm.personality", "personality")];
 
-/// Of a symbol: the part of a program that it is put in.
+/// An attribute of a symbol: its partition of the program.
 const PARTITION: &str = "llvm.partition";
 
-/// Of a symbol: its name is a number, which is given anew where it is written.
+/// An attribute of a symbol: its name is a number, which is assigned anew when it is written.
 const UNNAMED: &str = "llvm.unnamed";
 
-/// Of a variable: words behind its section and alignment, as they were written.
+/// An attribute of a variable: words behind its section and alignment, as they were written.
 const VARIABLE_WORDS: &str = "llvm.variable_words";
 
 /// An attribute of a symbol: LLVM's word for import from, or export to, a DLL.

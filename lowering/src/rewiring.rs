@@ -78,13 +78,13 @@ impl Default for Options {
 pub enum Outcome {
     /// Both sides are equal, except for this many values with more promises on one side.
     Equal(usize),
-    /// They are not: where they first differ.
+    /// They differ: the first difference.
     Different(Difference),
     /// The fused graph is broken: the violated requirement.
     Broken(&'static str),
     /// The graph's loops are not fused: the name of the reason, and the remark.
     Refused(&'static str, Diagnostic),
-    /// They can't be compared: why.
+    /// They can't be compared, for this reason.
     Open(String),
 }
 

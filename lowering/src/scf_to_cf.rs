@@ -192,7 +192,7 @@ impl Lowering<'_> {
         self.body.erase(terminator);
     }
 
-    /// Has `tail` receive the results of `op`, which is erased.
+    /// Makes `tail` receive the results of `op`, which is erased.
     fn results_to_arguments(&mut self, op: Op, tail: Block) {
         let results: Vec<Value> = self.body.results(op).collect();
         for result in results {

@@ -26,11 +26,11 @@ pub struct Agreement {
 /// The end of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending {
-    /// It returns.
+    /// The run returns.
     Returned(Outcome),
-    /// It traps, and leaves this behind.
+    /// The run traps, with this outcome.
     Trapped(Option<Outcome>),
-    /// It is undefined, or reached a limit: the reason.
+    /// The run is undefined, or reached a limit: the reason.
     Unspecified(String),
 }
 

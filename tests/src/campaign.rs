@@ -639,9 +639,9 @@ struct Said {
     backwards: bool,
     /// True if all iterations of both are merged.
     whole: bool,
-    /// A dependence through elements of one object is the reason.
+    /// True if the reason is a dependence through elements of one object.
     by_dependence: bool,
-    /// It is certain.
+    /// True if the dependence is certain.
     certain: bool,
     /// The operations between the loops cannot move, because they access an element in common:
     /// first with other operations before them or with the first loop, second with the second loop.

@@ -14,13 +14,14 @@ pub enum Chain {
     ParallelProducers,
     /// The same with `scf.forall`.
     ForallProducers,
-    /// All read one buffer, and each writes one of its own, which is handed to another function.
+    /// All read one buffer, and each writes a buffer of its own, which is passed to another
+    /// function.
     Siblings,
     /// All update one buffer in place: all fuse, and everything depends on everything.
     InPlace,
     /// The same with `scf.parallel`.
     ParallelInPlace,
-    /// In place, each loop one iteration longer than the one before.
+    /// In place; the trip count of each loop is one more than that of the loop before.
     Lengthening,
     /// All loops read one element ahead in the buffer that they all write. Two neighbours fuse if
     /// the second is shifted by one iteration.

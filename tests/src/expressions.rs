@@ -2,7 +2,7 @@
 //!
 //! An expression is a list of operations of `arith` on the arguments and earlier results. Its value
 //! is computed here by wide arithmetic and nothing else, so it can judge the claims of analyses and
-//! passes. Poison and undefined behaviour are told apart. A poison number may be anything. A
+//! passes. Poison and undefined behaviour are distinguished. A poison number may be anything. A
 //! program with undefined behaviour is not checked at all.
 
 use std::fmt::Write;

@@ -33,10 +33,10 @@ use crate::scripts::Script;
 #[derive(Clone, Debug)]
 enum Command {
     Check,
-    /// As these options say.
+    /// Fuse with these options.
     Fuse(Box<FuseOptions>),
     Opt(String),
-    /// As lines of edits say.
+    /// Make the edits of the `// EDIT:` lines.
     Edit,
     Print(Printed),
     /// Print the dependences under this alias assumption and with these analyses.

@@ -358,7 +358,7 @@ fn compare_runs(before: &Body, after: &Body, tally: &mut Tally) -> Result<(), St
     Ok(())
 }
 
-/// Counts of what was seen.
+/// Counts of loops, irreducible cycles and blocks.
 struct Counts {
     loops: u64,
     irreducible: u64,

@@ -101,11 +101,11 @@ pub(crate) fn calls(random: &mut Random) -> Vec<Input> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flavour {
     Any,
-    /// They may end the program, and write nothing.
+    /// Operations that may end the program, and write nothing.
     Ends,
-    /// They compute, and touch no memory.
+    /// Operations that compute, and touch no memory.
     Computes,
-    /// They store to one of the objects and load from another one.
+    /// Operations that store to one of the objects and load from another one.
     Exchanges,
 }
 

@@ -33,7 +33,7 @@ pub type Instance = (StatementId, Vec<i64>);
 pub enum Finding {
     /// The tree does the same.
     Same,
-    /// It does not: an instance is lost, repeated or added, or two change places.
+    /// The tree is wrong: an instance is lost, repeated or added, or two are reordered.
     Fault(String),
     /// Undecided: something depends on more than the parameters.
     Open,

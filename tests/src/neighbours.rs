@@ -161,7 +161,7 @@ enum Arrays {
     TwoApart,
     /// All are parts of the first.
     Parts,
-    /// They may overlap.
+    /// The arrays may overlap.
     Any,
 }
 
@@ -175,7 +175,7 @@ impl Arrays {
 #[derive(Clone, Copy)]
 enum Trip {
     Number(usize),
-    /// `%n` times, none if that is not positive.
+    /// `%n` times, zero if that is not positive.
     Parameter,
     /// `%n` times, once if that is not positive.
     Once,
@@ -224,7 +224,7 @@ struct Writer<'r> {
     random: &'r mut Random,
     out: String,
     next: usize,
-    /// Values that loops have handed out, as far as they are there at the end.
+    /// The live-out values of loops that are available here.
     handed: Vec<String>,
     /// The block that is being written.
     block: String,

@@ -74,7 +74,8 @@ impl Peer {
         Ok(output)
     }
 
-    /// The same of a tool that may not come to an end: it is stopped after so many seconds.
+    /// As [`Peer::output`], for a tool that may not terminate: it is stopped after `seconds`
+    /// seconds.
     ///
     /// # Errors
     /// As for [`Peer::output`], or that it was stopped.

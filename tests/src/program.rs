@@ -320,9 +320,9 @@ impl Program {
         self.style.calls && value % 3 == 1
     }
 
-    /// True if all bounds, subscripts and conditions are affine in loop variables alone, all
-    /// memrefs are whole objects, and nothing in a loop is unknown: then an exact dependence test
-    /// is right about every pair of loops.
+    /// True if an exact dependence test can be right about every pair of loops. All bounds,
+    /// subscripts and conditions are then affine in induction variables alone, all memrefs are
+    /// whole objects, and nothing in a loop is unknown.
     pub fn is_affine(&self) -> bool {
         let whole = |m: &MemRef| {
             use Source::{Allocation, Argument, Cast, Global};

@@ -212,7 +212,7 @@ impl Printer<'_> {
         format!("for {variable}: {values}{order}: loop {}", origins.join(", "))
     }
 
-    /// One form, or which of several counts.
+    /// Returns the text of one form, or of the minimum or maximum of several.
     fn bound(&mut self, word: &str, forms: &[AffineForm]) -> String {
         let joined = self.forms(forms);
         if forms.len() == 1 { joined } else { format!("{word}({joined})") }

@@ -107,7 +107,7 @@ fn time(chain: Chain, loops: usize) -> Duration {
     (0..3).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Nothing looks at all loops for each loop.
+/// No work is quadratic in the loops.
 #[test]
 fn work_grows_linearly_with_the_loops() {
     Chain::ALL.into_iter().for_each(|chain| chain.grows_linearly(|loops| time(chain, loops)));

@@ -36,7 +36,7 @@ fn lower(chain: Chain, loops: usize) -> Cost {
     Cost { branches, llvm, bytes: module.bytes() }
 }
 
-/// Nothing looks at all loops for each loop.
+/// No work is quadratic in the loops.
 #[test]
 fn work_grows_linearly_with_the_loops() {
     for chain in Chain::ALL {

@@ -7,8 +7,8 @@ use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
-/// A tree with `items` in the place of the child that `path` leads to, made anew from the bottom up
-/// without a cursor.
+/// Returns a tree with `items` in place of the child at `path`, built from the bottom up without a
+/// cursor.
 fn replaced(trees: &mut TreeStore, tree: Green, path: &[usize], items: &[Green]) -> Green {
     let Some((at, inner)) = path.split_first() else { return trees.sequence(items) };
     let all = |trees: &TreeStore, sequence| trees.items(sequence).collect::<Vec<Green>>();

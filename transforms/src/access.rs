@@ -51,14 +51,14 @@ pub mod structure;
 pub mod survey;
 pub mod updates;
 
-/// Which implementation of each interface is used.
+/// The implementations of all interfaces in use.
 #[derive(Clone, Debug)]
 pub struct Analyses {
     /// Decides if accesses conflict.
     pub dependence: Arc<dyn Dependence>,
-    /// Which values are followed.
+    /// Decides which values are followed.
     pub closed_forms: Arc<dyn ClosedForms>,
-    /// Where accesses are.
+    /// Locates accesses.
     pub accesses: Arc<dyn Accesses>,
     /// When something runs.
     pub control_flow: Arc<dyn ControlFlow>,

@@ -418,7 +418,7 @@ impl AffineForm {
         self.evaluate_with(level, &|atom| atom.factors()?.iter().try_fold(1, product))
     }
 
-    /// The same with a value for each parameter and each product of such.
+    /// Returns the same, given a value for each parameter and each product of parameters.
     pub fn evaluate_with(
         &self,
         level: &dyn Fn(u32) -> Option<i64>,

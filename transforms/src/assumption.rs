@@ -22,7 +22,7 @@ pub enum Assumption {
     Apart(Value, Value),
     /// A form of parameters is zero; its first coefficient is positive.
     Zero(AffineForm),
-    /// One of these forms of parameters, at least, is not negative.
+    /// At least one of these forms over parameters is not negative.
     Natural(Vec<AffineForm>),
 }
 

@@ -82,7 +82,7 @@ impl Cost for StaticCost {
     }
 }
 
-/// Which of the two costs here: as text, an option.
+/// The choice between the two cost models, as the value of an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CostSource {
     /// [`StaticCost`].

@@ -83,7 +83,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The same where nothing is tested.
+    /// Returns the same options without run-time checks.
     fn untested(&self) -> Options {
         let alias = self.alias.untested();
         Options { alias, ..self.clone() }
@@ -340,8 +340,8 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
     planned
 }
 
-/// Where a value, the result of a piece, is read if a loop is cut at these places: once in each
-/// block of each part behind.
+/// Returns where a value, the result of a piece, is read after these cuts: once in each block of
+/// each later part.
 fn hand_on(
     body: &Body,
     program: &Program,

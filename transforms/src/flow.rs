@@ -42,7 +42,7 @@ pub struct Flow<'a> {
     limits: Limits,
 }
 
-/// Where the instances of a read get their values from.
+/// The sources of the values of a read's instances.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// From instances of the read to times of writes, nothing missing.

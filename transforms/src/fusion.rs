@@ -89,7 +89,7 @@ pub struct Options {
     pub limits: Limits,
     /// The analyses.
     pub analyses: Analyses,
-    /// By how many iterations the second of two loops may be shifted to keep a dependence.
+    /// The maximal shift of the second of two loops in iterations, to keep a dependence.
     pub max_shift: i64,
     /// Shifts are rounded up to a multiple of this, if the maximum shift allows it. Dependent
     /// iterations are then about that far apart, so that as many iterations of the fused loop may
@@ -102,7 +102,7 @@ pub struct Options {
     pub max_rounds: usize,
     /// True to report each fusion and each refusal with its reason. Errors are always reported.
     pub remarks: bool,
-    /// Which of the loops that may be fused are.
+    /// The choice among legal fusions: `cost` (largest saving) or `always`.
     pub profitability: Profitability,
     /// The cost model, if profitability needs one.
     pub cost: Arc<dyn Cost>,
@@ -110,13 +110,13 @@ pub struct Options {
     pub edits: EditLimit,
 }
 
-/// Which of the loops that may be fused are.
+/// The choice among legal fusions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profitability {
     /// The fusions with the greatest saving.
     #[default]
     Cost,
-    /// Each with the nearest it may be fused with.
+    /// Each loop is fused with the nearest legal one.
     Always,
 }
 
@@ -564,7 +564,7 @@ impl<'a> Fusion<'a> {
         (self.alias == AliasMode::Version && all.len() > self.options.max_tests).then_some(all.len())
     }
 
-    /// The same as [`Fusion::merged`], not shifted, where numbers may be tested.
+    /// As [`Fusion::merged`], without a shift, where numbers may be tested at run time.
     fn merged_assuming(&self, first: &Group, second: &Group, loop_context: &LoopContext) -> Verdict {
         let oracle = DependenceOracle { tested_before: Some(self.program), ..self.oracle(self.bases()) };
         legality::merged(&first.footprint.nest, &second.footprint.nest, 0, loop_context, &oracle)
@@ -753,7 +753,7 @@ struct Plan {
     assumed: Vec<Assumption>,
     /// The second, as it joins the first.
     joined: Joined,
-    /// Which of the entries between them are moved before the first.
+    /// The entries between them that are hoisted before the first.
     hoisted: Vec<bool>,
     /// The pairs of entries, counted from the first loop, that are reordered under assumptions.
     swapped: Vec<(usize, usize)>,

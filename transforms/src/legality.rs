@@ -68,9 +68,9 @@ pub(crate) mod storage;
 /// The analyses that decide dependences.
 #[derive(Clone, Copy)]
 pub struct DependenceOracle<'a> {
-    /// Which objects may overlap.
+    /// The overlap of objects.
     pub bases: &'a Bases<'a>,
-    /// Which accesses conflict.
+    /// The dependence test.
     pub dependence: &'a dyn Dependence,
     /// The limits on one question.
     pub limits: &'a Limits,
@@ -121,7 +121,7 @@ pub enum Verdict {
     },
     /// The program would certainly not be the same.
     Illegal(Witness),
-    /// It may not be: something was approximated.
+    /// The edit may be illegal: something was approximated.
     MayBeIllegal(Witness),
     /// The solver's limit was reached.
     Unknown {
@@ -135,9 +135,9 @@ pub enum Verdict {
 pub enum Witness {
     /// Two instances whose order would be turned around.
     Order {
-        /// The one that has to be first.
+        /// The instance that must be first.
         first: Instance,
-        /// The other one.
+        /// The other instance.
         second: Instance,
         /// For each of them, true if it writes.
         writes: [bool; 2],
@@ -153,7 +153,7 @@ pub enum Witness {
     /// The trip count of this loop, or the value of this condition, is known only at run time, and
     /// the statements it controls do not stay together.
     Extent(Op),
-    /// This loop hands values on to its next iteration, and does not run whole and in order.
+    /// This loop has carried values, and does not run whole and in order.
     Carried(Op),
     /// A value that is not there where it is used.
     Unavailable {
@@ -176,17 +176,17 @@ pub struct Instance {
     pub symbols: Box<[(Value, i64)]>,
 }
 
-/// Which iteration of a loop of the program runs.
+/// An iteration of a loop of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Iteration {
     /// The iteration in which the induction variable has this value.
     Variable(i64),
-    /// The one that so many are before. What the variable is there is not known.
+    /// The iteration with this number, from zero. The value of the induction variable is unknown.
     Number(i64),
 }
 
 impl Instance {
-    /// Some execution.
+    /// Returns an unknown execution.
     fn unknown(op: Op) -> Instance {
         Instance { op, iteration: Box::default(), symbols: Box::default() }
     }
@@ -240,9 +240,9 @@ fn add_symbols(
 /// Why two operations are taken to touch one location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// They touch one element of one object.
+    /// Both touch one element of one object.
     Element(Box<Element>),
-    /// They touch one object; which elements is not known exactly.
+    /// Both touch one object; the elements are not known exactly.
     Object,
     /// Their objects may overlap. If both are arguments of a function, the arguments.
     MayOverlap(Option<(Value, Value)>),
@@ -258,7 +258,7 @@ pub struct Element {
     /// The subscripts are relative to this memref. `None` if they are relative to the base itself,
     /// a global.
     pub origin: Option<Value>,
-    /// Which one.
+    /// Its subscripts.
     pub subscripts: Vec<i64>,
     /// The values of the parameters of its subscripts.
     pub symbols: Vec<(Value, i64)>,

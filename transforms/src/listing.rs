@@ -130,7 +130,7 @@ pub struct Dependences {
 pub struct Options<'a> {
     /// The overlap of objects. Objects assumed distinct have no dependences.
     pub bases: &'a Bases<'a>,
-    /// Which accesses conflict.
+    /// The dependence test.
     pub dependence: &'a dyn DependenceOracle,
     /// The limits on one question.
     pub limits: &'a Limits,

@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// So many values are compared one by one.
+/// The maximal number of values that are compared one by one.
 const FEW: usize = 8;
 
 /// The places of the values of a list. The owner of both keeps them consistent; `key` returns the

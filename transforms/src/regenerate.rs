@@ -192,7 +192,7 @@ struct Emit<'a> {
     program: &'a Program,
     trees: &'a TreeStore,
     reordered: &'a Reordered,
-    /// Of which tree of a versioned node we are inside.
+    /// The tree of the versioned node that is being written.
     arm: Option<Arm>,
     /// Loops with an earlier part in the current sequence. Their results are currently the values
     /// passed on by that part.

@@ -68,7 +68,7 @@ struct Counting {
     /// The block that ends in the condition, and the body.
     before: Block,
     after: Block,
-    /// Which of the carried values counts.
+    /// The index of the counting value among the carried ones.
     position: usize,
     /// The end: the loop continues while the value is below it. It comes from outside or is a
     /// constant.

@@ -250,8 +250,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.attr_dict(op, &own);
 }
 
-/// As many groups and steps as induction variables, as many results as the groups say, a fitting
-/// reduction for each result.
+/// Checks the numbers of groups, steps and induction variables, that the number of results fits the
+/// groups, and that each result has a fitting reduction.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let (ctx, body) = (op.ctx(), op.body());

@@ -44,7 +44,7 @@ pub fn is_valid_symbol(user: OpRef<'_>, value: Value) -> bool {
 enum Verdict {
     Yes,
     No,
-    /// It is if all of these are.
+    /// Valid if all of these values are valid in this role.
     If(Vec<Value>, Role),
 }
 

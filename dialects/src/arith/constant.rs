@@ -1,7 +1,7 @@
-//! Constants as numbers: what folds compute with.
+//! Constants as numbers, for folds.
 //!
-//! An integer, float or dense elements attribute is read as bit patterns, one for a scalar or a
-//! splat, else one for each element, and written back as an attribute of a given type. Elements
+//! An integer, float or dense elements attribute is read as bit patterns: one for a scalar or a
+//! splat, else one for each element. It is written back as an attribute of a given type. Elements
 //! wider than 128 bits are left alone.
 
 use loomir_ir::{Attr, AttrKind, Context, Signedness, Type, TypeKind};
@@ -95,7 +95,7 @@ impl Numbers {
         Some(ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() }))
     }
 
-    /// These numbers, each through `f`.
+    /// Returns these numbers, each mapped by `f`.
     pub fn map(&self, f: impl Fn(u128) -> Option<u128>) -> Option<Numbers> {
         Some(match self {
             Numbers::One(a) => Numbers::One(f(*a)?),
@@ -103,7 +103,7 @@ impl Numbers {
         })
     }
 
-    /// These numbers and others of the same shape, pair by pair through `f`.
+    /// Combines these numbers with others of the same shape, pair by pair, by `f`.
     pub fn zip(&self, other: &Numbers, f: impl Fn(u128, u128) -> Option<u128>) -> Option<Numbers> {
         match (self, other) {
             (a, Numbers::One(b)) => a.map(|a| f(a, *b)),

@@ -49,7 +49,7 @@ pub enum Contents {
     Bytes(Vec<u8>),
     /// The value of this type that a region of the operation returns.
     Region(Region, Type),
-    /// Nothing of its own: it is another name of the address that a region of the operation
+    /// None of its own: the global is another name of the address that a region of the operation
     /// returns.
     Address(Region),
 }

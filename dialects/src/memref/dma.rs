@@ -147,7 +147,7 @@ pub(super) fn print_start(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.types([source.memref, target.memref, tag.memref].map(|memref| op.type_of(memref)));
 }
 
-/// As many indices as the tag has dimensions.
+/// Checks that the number of indices is the rank of the tag.
 pub(super) fn verify_wait(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(tag) = Ranked::of(op.ctx(), op.operand_type(0)) else { return };
     let (rank, indices) = (tag.shape.len(), op.operand_group("tagIndices").len());

@@ -75,7 +75,8 @@ pub(super) fn alloc(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As `alloc`, in a scope that ends its life; an operation nobody registered may be one.
+/// Checks as for `alloc`, and that a scope ends the life of the object. An unregistered operation
+/// may be one.
 pub(super) fn alloca(op: OpRef<'_>, out: &mut Diagnostics) {
     alloc(op, out);
     let mut around = op.parent();

@@ -104,7 +104,8 @@ pub(super) fn verify_while(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As many bounds, steps and induction variables as dimensions; a reduction for each result.
+/// Checks the numbers of bounds, steps and induction variables, and that each result has a
+/// reduction.
 pub(super) fn verify_parallel(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, ReduceOp::DEF, out);
     let [lower, upper, steps, inits] =
@@ -264,8 +265,8 @@ pub(super) fn verify_index_switch(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As many bounds and steps as dimensions, values where numbers are dynamic, arguments for all
-/// dimensions and outputs.
+/// Checks the numbers of bounds and steps, that dynamic numbers have values, and that there are
+/// arguments for all dimensions and outputs.
 pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, InParallelOp::DEF, out);
     let ctx = op.ctx();
@@ -329,8 +330,8 @@ pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// It ends a forall, and of operations that are known holds only such as combine results. (None of
-/// this crate do.)
+/// Checks that it ends a forall, and that its known operations combine results. (None of this crate
+/// do.)
 pub(super) fn verify_in_parallel(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ForallOp::DEF], out);
     let body = op.body();

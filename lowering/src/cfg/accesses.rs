@@ -406,7 +406,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
     touched
 }
 
-/// The same of an operation by its effects.
+/// Returns the locations that an operation touches according to its effects.
 fn others(op: OpRef<'_>) -> Vec<Touch> {
     // What ends a block touches nothing itself: calls that do are refused.
     let harmless = [Trait::Pure, Trait::Terminator, Trait::ReturnLike];

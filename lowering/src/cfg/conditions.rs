@@ -49,7 +49,7 @@ fn ways_of(predicate: i64) -> Ways {
     }
 }
 
-/// The same ways, seen from the other value.
+/// Returns the ways of the swapped comparison.
 fn turned(ways: Ways) -> Ways {
     let pairs = [(EQUAL, EQUAL), (LESS, GREATER), (GREATER, LESS)];
     let mixed = [(LESS_SIGNED, LESS_UNSIGNED), (LESS_UNSIGNED, LESS_SIGNED)];

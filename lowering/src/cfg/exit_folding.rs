@@ -27,7 +27,7 @@ use super::branch::{Ending, Target, all_known, case_values, end_block, targets};
 use super::conditions::{Facts, constant_bits};
 use super::edit::erase_unreachable;
 
-/// So often is looked for exits again.
+/// The maximal number of rounds.
 const MAX_ROUNDS: usize = 32;
 
 /// The statistics of folding.

@@ -36,14 +36,14 @@ pub struct Guard {
     pub skips_to: u32,
 }
 
-/// Where an induction variable goes.
+/// The direction of an induction variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Its step is positive.
     Increasing,
     /// Its step is negative.
     Decreasing,
-    /// One of both.
+    /// Either of both.
     Unknown,
 }
 
@@ -64,7 +64,7 @@ pub struct Bounds {
     /// compared, it is known only for a strict comparison and a step of one towards `last` that
     /// does not wrap.
     pub predicate: Option<Predicate>,
-    /// Where it goes.
+    /// Its direction.
     pub direction: Direction,
 }
 

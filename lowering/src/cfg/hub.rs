@@ -82,7 +82,7 @@ pub(super) fn lead_through_hub(
     hub
 }
 
-/// Which of `count` ways a selector means.
+/// Returns the ending that dispatches on a selector among `count` targets.
 fn dispatch(selector: Value, count: usize, onward: impl Fn(usize) -> Target) -> Ending {
     match count {
         1 => Ending::Branch(onward(0)),

@@ -94,7 +94,7 @@ struct Shape {
     latch: Block,
     /// The branch of the header.
     test: Op,
-    /// Which of its successors is in the loop.
+    /// The index of its successor in the loop.
     stays: usize,
 }
 

@@ -129,7 +129,7 @@ fn make_exits(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &m
 }
 
 /// Replaces arguments of a header that are one value. The loop has a preheader. Returns the loops
-/// whose headers were handed such an argument.
+/// whose headers received such an argument.
 fn fold_arguments(
     function: &mut Body,
     analysis: &Analysis,

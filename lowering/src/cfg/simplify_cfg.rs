@@ -42,7 +42,7 @@ use keep::Keep;
 mod fold;
 mod keep;
 
-/// So often the whole function is looked at.
+/// The maximal number of rounds over the whole function.
 const MAX_ROUNDS: usize = 32;
 
 /// The statistics of simplification.
@@ -191,7 +191,7 @@ impl Round<'_> {
         before.into_iter().for_each(|to| self.revisit(to));
     }
 
-    /// Where a block that is nothing but a branch leads.
+    /// Returns the branch of a block without other operations.
     fn leads_on(&self, block: Block) -> Option<Op> {
         let function = &*self.function;
         let branch = function.first_op(block).filter(|op| function.is(*op, llvm::BrOp::DEF))?;

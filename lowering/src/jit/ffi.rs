@@ -453,8 +453,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Compiles `module`; nothing if it has no LLVM IR, with the reason gone to the context's
-    /// handlers.
+    /// Compiles `module`. `None` if it has no LLVM IR; the reason goes to the context's handlers.
     pub(super) fn new(module: &Module<'_>, level: OptLevel) -> Option<Result<Engine, JitError>> {
         let translated = LlvmModule::translate(module)?;
         let functions = translated.defined_functions();

@@ -13,9 +13,9 @@ pub(crate) const ANNOTATION: &str = "loop_annotation";
 /// The form of a property's value in the text, and its meaning in the attribute.
 #[derive(Clone, Copy)]
 enum Value {
-    /// Nothing: `true`.
+    /// No value: `true`.
     Present,
-    /// Nothing: `true`; under another name: `false`.
+    /// No value: `true`; under another name: `false`.
     OneOf(&'static str),
     /// `i1`.
     Flag,

@@ -58,11 +58,11 @@ struct Reader<'s> {
     tokens: Vec<Token>,
     pos: usize,
     types: HashMap<&'s str, Named>,
-    /// Where attribute groups begin, behind their brace.
+    /// The first tokens of attribute groups, behind their brace.
     groups: HashMap<&'s str, usize>,
     /// Symbols with an address that are no functions: variables and aliases.
     addresses: HashSet<Cow<'s, str>>,
-    /// Where nodes of metadata begin, behind their sign.
+    /// The first tokens of nodes of metadata, behind their sign.
     nodes: HashMap<&'s str, usize>,
     /// Nodes of loops that became attributes.
     loops: HashSet<&'s str>,

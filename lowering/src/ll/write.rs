@@ -88,7 +88,7 @@ impl Module {
         }
     }
 
-    /// Has an intrinsic declared, once.
+    /// Declares an intrinsic, once.
     fn declare(&mut self, name: &str, declaration: String) {
         if self.declared.insert(name.to_owned(), ()).is_none() {
             self.intrinsics.push(declaration);

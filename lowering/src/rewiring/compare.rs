@@ -22,18 +22,18 @@ use super::shape::{Shapes, promises};
 pub enum Comparison {
     /// They are equal, except for this many values with more promises on one side.
     Equal(usize),
-    /// Where they first differ.
+    /// They differ: the first difference.
     Different(Difference),
-    /// They can't be compared, and why.
+    /// They can't be compared, for this reason.
     Open(&'static str),
 }
 
-/// Where two functions differ.
+/// A difference of two functions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// The difference, in a sentence.
     pub what: String,
-    /// Where that is in each.
+    /// Its location in each function.
     pub places: [Loc; 2],
 }
 

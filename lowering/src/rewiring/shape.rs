@@ -23,9 +23,9 @@ const PROMISES: &[&str] = &[
 /// The effect of an operation besides making values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Does {
-    /// Nothing: it may be computed anywhere.
+    /// No effect: it may be computed anywhere.
     Nothing,
-    /// Nothing, but it must not run where it did not.
+    /// No effect, but it must not run where it did not.
     MayFail,
     /// It reads memory.
     Reads,

@@ -72,7 +72,7 @@ pub(super) fn mark(function: &mut Body) {
     }
 }
 
-/// Which loop of the graph is which of the tree.
+/// Returns, for each loop of the tree, the loop of the graph with its mark.
 pub(super) fn marked(function: &Body, analysis: &Analysis) -> HashMap<usize, LoopId> {
     let place = |id: LoopId| {
         let latch = Roles::of(analysis, id).latch()?;

@@ -36,7 +36,8 @@ impl Sum {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// This and another one so many times, in words of a width. `None` if that has too many terms.
+    /// Returns this sum plus `times` times another, in words of a width. `None` if it has too many
+    /// terms.
     pub(super) fn plus(&self, other: &Sum, times: u128, width: u32) -> Option<Sum> {
         let mut sum =
             Sum::number(self.constant.wrapping_add(other.constant.wrapping_mul(times)) & mask(width));

@@ -59,7 +59,7 @@ fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape
 enum Bounds {
     /// The element is one of the memref's.
     Inside,
-    /// Nothing: the address may never be accessed.
+    /// None: the address may never be accessed.
     Unknown,
 }
 

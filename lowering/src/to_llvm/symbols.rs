@@ -17,7 +17,7 @@ pub(super) struct Symbols {
     /// The new symbols, with their types.
     added: HashMap<Name, Type>,
     strings: HashMap<Box<[u8]>, (Attr, Type)>,
-    /// Where to go on looking for a free name.
+    /// The number to continue the search for a free name with.
     next_string: usize,
     new: Vec<OperationState>,
 }

@@ -136,7 +136,7 @@ fn answer(source: &str) {
     }
 }
 
-/// Where tokens begin, roughly.
+/// Returns the approximate starts of tokens.
 fn starts(text: &str) -> Vec<usize> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
     let mut before = ' ';

@@ -20,7 +20,7 @@ pub(crate) struct Counting {
     pub(crate) shape: Shape,
 }
 
-/// Where a loop is tested.
+/// The place of a loop's test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
     /// Tested at the end of each iteration, the next value.

@@ -204,7 +204,7 @@ fn shown() {
     insta::assert_snapshot!("relations", format!("{report}\n{accesses}"));
 }
 
-/// The same of the programs that fusion is shown with; only differences are.
+/// The same for the programs that show fusion; only differences are printed.
 #[test]
 fn programs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/fusion");

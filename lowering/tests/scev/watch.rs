@@ -168,7 +168,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// Which successor a branch goes to.
+    /// Returns the index of the successor that a branch goes to.
     fn taken(&self, event: &Event) -> usize {
         if self.function.is(event.op, llvm::CondBrOp::DEF) {
             return usize::from(bits(&event.operands[0]) == Some(0));

@@ -170,7 +170,7 @@ impl<'r> Function<'r> {
 
     // Control.
 
-    /// So many statements; control nests at most `depth` deep.
+    /// Writes `count` statements. Control nests at most `depth` deep.
     pub(super) fn statements(&mut self, count: usize, depth: usize) {
         for _ in 0..count {
             if self.cost > MAX_COST {

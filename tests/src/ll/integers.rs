@@ -169,7 +169,7 @@ impl Function<'_> {
         self.keep(&to, &format!("{word} {ty} {a} to {to}"));
     }
 
-    /// The same bits in elements of another width, or in one.
+    /// Writes a cast of the same bits to elements of another width, or to one.
     fn bitcast(&mut self, ty: &Ty, a: &str) {
         let bits = ty.bits();
         let mut fitting: Vec<Ty> = ELEMENT_WIDTHS

@@ -11,7 +11,7 @@ pub(super) enum Ty {
     Half,
     Float,
     Double,
-    /// So many numbers.
+    /// A vector of this many numbers.
     Vector(u32, Box<Ty>),
     Array(u32, Box<Ty>),
     Struct(Vec<Ty>),
@@ -100,7 +100,7 @@ impl Ty {
         if let Ty::Vector(count, _) = self { Some(*count) } else { None }
     }
 
-    /// The same shape with another scalar.
+    /// Returns the same shape with another scalar.
     pub(super) fn with(&self, scalar: Ty) -> Ty {
         match self {
             Ty::Vector(count, _) => Ty::vector(*count, scalar),

@@ -191,7 +191,7 @@ impl Function<'_> {
         self.make(&format!("xor i64 {turned}, {b}"))
     }
 
-    /// Some constant of any type that has one.
+    /// Returns some constant of a type, as an initial value.
     pub(super) fn initial(&mut self, ty: &Ty) -> String {
         let parts = |function: &mut Self, open: &str, close: &str| {
             let parts: Vec<String> =

@@ -72,7 +72,7 @@ impl Writer<'_> {
         last
     }
 
-    /// Some statements in a row; a value of the last.
+    /// Writes some consecutive statements. Returns a value of the last.
     fn statements(&mut self, variable: &str) -> String {
         let mut last = variable.to_owned();
         if let (Between::FirstElements, Some(other)) = (self.between, self.handed.last().cloned()) {

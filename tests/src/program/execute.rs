@@ -4,7 +4,7 @@
 //! checked against it. Undefined behaviour ends it with an error. Nothing is then required of
 //! transformations.
 //!
-//! Cost: linear in what is executed; the trace keeps a path for each element touched.
+//! Cost: linear in the executed operations; the trace keeps a path for each element touched.
 
 use std::collections::BTreeMap;
 

@@ -59,9 +59,9 @@ pub enum Base {
     Global(Name),
     /// Passed in as this argument of the function.
     Argument(Value),
-    /// One of several that `memref.distinct_objects`, in no loop, declares apart: its result.
+    /// A result of a `memref.distinct_objects` in no loop: distinct from its other results.
     Distinct(Value),
-    /// Not known where from, or how far it reaches.
+    /// Unknown origin or extent.
     Unknown(Value),
     /// Not memory: the loop-carried values of a loop.
     Carried(Op),
@@ -75,13 +75,13 @@ pub enum Base {
 /// The relation of two objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overlap {
-    /// They are one object.
+    /// One object.
     Same,
-    /// They may be.
+    /// They may overlap.
     May,
-    /// They are apart since two arguments were assumed to be.
+    /// Distinct, under the assumption that two arguments are.
     AssumedApart,
-    /// They are apart.
+    /// Distinct.
     Apart,
 }
 

@@ -74,7 +74,7 @@ pub struct Class {
 pub struct Space {
     /// The bounds as they are.
     pub bounds: LoopBounds,
-    /// The one lower bound, if it is affine.
+    /// The single lower bound, if it is affine.
     pub lower: Option<AffineForm>,
     /// The upper bounds; `None` where one is not affine.
     pub uppers: Vec<Option<AffineForm>>,

@@ -22,7 +22,7 @@ pub trait ControlFlow: fmt::Debug + Send + Sync {
     fn condition(&self, forms: &mut Forms<'_>, decision: &Decision) -> Condition;
 }
 
-/// As a control-flow graph has it: there are branches, and each may be taken.
+/// Conditions as in a control-flow graph: there are branches, and each may be taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Cfg;
 

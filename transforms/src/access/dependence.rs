@@ -82,11 +82,11 @@ impl Question<'_> {
 /// second.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation<'q> {
-    /// Of the first instance.
+    /// The form over the first instance.
     pub first: &'q AffineForm,
     /// The relation of the first form to the second.
     pub is: Order,
-    /// Of the second instance.
+    /// The form over the second instance.
     pub second: &'q AffineForm,
 }
 
@@ -104,9 +104,9 @@ pub enum Order {
 /// The answer to a question about two instances.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// There are none.
+    /// No such instances exist.
     Never,
-    /// There may be.
+    /// Such instances may exist.
     Perhaps,
     /// These two instances are an example, as far as the accesses are known.
     At(Box<Example>),

@@ -102,7 +102,7 @@ enum Role {
     View,
     /// The operation touches the object, and does not keep it.
     Touched,
-    /// Nobody knows.
+    /// Any other use.
     PassedOn,
 }
 

@@ -11,7 +11,7 @@ pub(crate) const ALLOCATED: usize = 2;
 /// Objects in order of first appearance, by how much is known of where they are.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
-    /// By rank, globals by themselves behind them.
+    /// The objects by rank. Globals have a list of their own at the end.
     lists: [SmallVec<[Base; 2]>; 4],
 }
 

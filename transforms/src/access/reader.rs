@@ -51,7 +51,7 @@ pub struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// Nothing read yet, as seen from `block`.
+    /// Returns a reader for `block` that has read nothing yet.
     pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
         let (around, everywhere) = (Vec::new(), Vec::new());

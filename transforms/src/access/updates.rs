@@ -32,9 +32,9 @@ pub const MAX_BETWEEN: usize = 64;
 /// An update, if the load and the store are of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Update {
-    /// Of which reduction it is a step,
+    /// The reduction.
     pub by: Reduction,
-    /// and by which operation.
+    /// The step of the reduction.
     pub step: Op,
     /// The load of the element.
     pub load: Op,
@@ -49,7 +49,7 @@ pub fn updates_of(body: &Body, op: Op) -> Vec<Update> {
     access(body, op).map_or_else(Vec::new, |access| updates_by(body, op, &access))
 }
 
-/// The same of `op`, which has this access.
+/// Returns the same for `op`, given its access.
 pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
     let combined = match access.stored {
         Some(value) => body.defining_op(value),

@@ -75,9 +75,9 @@ pub(super) struct Classes {
 #[derive(Clone)]
 struct Member {
     form: AffineForm,
-    /// It is poison only if one of these is.
+    /// The values that may make it poison: it is poison only if one of these is.
     may: HashSet<Value>,
-    /// If one of these is poison, so is it.
+    /// The values that certainly make it poison: if one of these is poison, so is it.
     must: HashSet<Value>,
 }
 
@@ -289,9 +289,9 @@ fn is_computed(body: &Body, op: Op) -> bool {
 /// The way in which the leaves of a value make it poison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Poison {
-    /// It may be poison only if one part is.
+    /// Values that may make it poison.
     Possible,
-    /// It is poison if one part is.
+    /// Values that certainly make it poison.
     Certain,
 }
 

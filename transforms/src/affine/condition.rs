@@ -39,17 +39,17 @@ pub struct Condition {
 }
 
 impl Outcome {
-    /// Nothing is known of when it is so.
+    /// Returns an outcome without known constraints.
     fn unknown() -> Outcome {
         Outcome { constraints: Vec::new(), exact: false }
     }
 
-    /// So wherever none of these is negative.
+    /// Returns an outcome that occurs exactly where none of these is negative.
     fn exactly(constraints: Vec<AffineForm>) -> Outcome {
         Outcome { constraints, exact: true }
     }
 
-    /// Both are so.
+    /// Returns the conjunction of two outcomes.
     fn both(&self, other: &Outcome) -> Outcome {
         let mut both = Outcome { constraints: self.constraints.clone(), exact: self.exact && other.exact };
         for form in &other.constraints {
@@ -87,7 +87,7 @@ impl Condition {
         Condition { holds: Outcome::unknown(), fails: Outcome::unknown() }
     }
 
-    /// It always holds, or never.
+    /// Returns a condition that always holds, or never.
     fn constant(value: bool) -> Condition {
         let always = Condition {
             holds: Outcome::exactly(Vec::new()),

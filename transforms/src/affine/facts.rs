@@ -70,7 +70,7 @@ impl Facts {
         }
     }
 
-    /// Of `x ≥ a` and `y ≥ b`, `(x - a)(y - b) ≥ 0`: a plane below the product.
+    /// Returns a plane below a product: `x ≥ a` and `y ≥ b` imply `(x - a)(y - b) ≥ 0`.
     fn of_factors(
         &self,
         product: &Atom,

@@ -208,7 +208,7 @@ impl Predicate {
         matches!(self, Predicate::Slt | Predicate::Sle | Predicate::Sgt | Predicate::Sge)
     }
 
-    /// The same of numbers read as unsigned.
+    /// Returns the same predicate for numbers read as unsigned.
     pub fn unsigned(self) -> Predicate {
         match self {
             Predicate::Slt => Predicate::Ult,
@@ -219,7 +219,8 @@ impl Predicate {
         }
     }
 
-    /// The same of numbers read as signed if it reads them as unsigned, and the other way round.
+    /// Returns the same predicate with the other reading: signed for unsigned, and the other way
+    /// round.
     pub fn with_other_sign(self) -> Predicate {
         let own = self.unsigned();
         if own != self {

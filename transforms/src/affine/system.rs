@@ -195,7 +195,7 @@ impl Unknowns {
     }
 }
 
-/// Which of two instances a form is about.
+/// The instance that a form is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The first.
@@ -215,7 +215,7 @@ pub struct Pair {
     skipped: u32,
 }
 
-/// Which instances of an access there are: its levels, and forms over them that are not negative.
+/// The instances of an access: the number of levels, and forms over them that are not negative.
 pub type Instances<'a> = (u32, &'a [AffineForm]);
 
 impl Pair {
@@ -231,7 +231,7 @@ impl Pair {
         Pair::with_forms((first, of_first), (second, of_second), shared, around, equal, &[])
     }
 
-    /// The same, for use with `forms` too: their parameters are variables.
+    /// Returns the same, with variables for the parameters of `forms` too.
     pub fn with_forms(
         (first, of_first): Instances<'_>,
         (second, of_second): Instances<'_>,

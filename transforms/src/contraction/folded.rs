@@ -69,7 +69,7 @@ fn folded_type(ctx: &Context, ty: Type, folds: &[Fold]) -> Option<(Type, Vec<usi
     Some((ctx.ty(kind), kept))
 }
 
-/// Has a load or store access the folded array.
+/// Redirects a load or store to the folded array.
 fn rewrite_access(body: &mut Body, op: Op, memref: Value, folds: &[Fold], constants: &mut Constants) {
     let view = body.op_ref(op);
     let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {

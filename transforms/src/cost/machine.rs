@@ -16,7 +16,7 @@ pub struct Machine {
     pub vector: u64,
     /// Operations begun in one cycle.
     pub issue: f64,
-    /// Which part of the lesser is done meanwhile of computing and fetching lines.
+    /// The overlapped part of the lesser of computing and fetching lines.
     pub overlap: f64,
     /// Cycles until a value is available to the next iteration.
     pub latency: f64,

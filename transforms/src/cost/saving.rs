@@ -12,7 +12,7 @@ pub struct Saving {
     pub losses: Vec<(f64, Loss)>,
     /// The number of comparisons before the loops.
     pub comparisons: usize,
-    /// Which part of the iterations of the longer loop runs by itself.
+    /// The part of the longer loop's iterations that is peeled.
     pub apart: f64,
 }
 

@@ -30,7 +30,7 @@ pub(super) type Place = (i64, i64);
 /// The use of the element at one place in each iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Use {
-    /// It is read, and was not written before in the same iteration.
+    /// True if it is read, and was not written before in the same iteration.
     pub reads: bool,
     pub writes: bool,
 }

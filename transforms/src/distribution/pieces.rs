@@ -26,7 +26,7 @@ struct Guard {
     holds: bool,
 }
 
-/// One of the things that a body runs.
+/// A piece of a body.
 #[derive(Clone, Debug)]
 struct Piece {
     /// From the outside.

@@ -44,7 +44,7 @@ pub struct AccessId(u32);
 pub struct Side {
     /// The conditional.
     pub op: Op,
-    /// Which of its regions.
+    /// The index of the region.
     pub region: Region,
     /// The number of loops that are around it.
     pub depth: u32,

@@ -47,7 +47,7 @@ pub(super) enum Missed {
     NonAdjacent(Box<Stuck>),
     /// The loops run different iterations, and the bounds of the remainders cannot be written.
     CannotBeCut,
-    /// So many pairs of arguments would have to be tested.
+    /// Too many pairs of arguments would have to be tested: this many.
     TooManyTests(usize),
     /// Too many run-time checks would be needed, not all about pairs of arguments.
     TooManyAssumptions(usize),
@@ -56,7 +56,7 @@ pub(super) enum Missed {
     /// The same, unless the second loop is shifted by `shift` iterations, which exceeds the maximum
     /// `most`.
     TooLate { shift: i64, most: i64, verdict: Box<Verdict> },
-    /// It would cost more than it saves.
+    /// The fusion would cost more than it saves.
     NotBeneficial(Saving),
     /// Legal, but fusing other loops saves more.
     OthersSaveMore,
@@ -98,7 +98,7 @@ pub(super) struct Stuck {
 /// Why two entries cannot change places.
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
-    /// The one behind uses a result of the other.
+    /// The later entry uses a result of the other.
     UsesResult,
     /// They touch one location, or may.
     Touches(Verdict),

@@ -38,7 +38,7 @@ const MAX_COPIED: usize = 256;
 /// leave one more loop.
 const MAX_ENDS: usize = 2;
 
-/// One of the loops.
+/// A member: one of the fused loops.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     /// The loop of the program and its times.
@@ -106,7 +106,7 @@ pub(super) struct Group {
 /// The relation of two loops' iteration domains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
-    /// They have the same iterations.
+    /// True if they have the same iterations.
     pub(super) same: bool,
     /// Either may be cut into parts.
     pub(super) may_be_shifted: bool,
@@ -123,7 +123,7 @@ pub(super) struct Joined {
     ends: Vec<AffineForm>,
     zero: i64,
     pub(super) whole: bool,
-    /// By how many iterations it runs later than it has to.
+    /// The additional shift beyond the least legal one, in iterations.
     pub(super) block: i64,
 }
 
@@ -209,7 +209,7 @@ impl Group {
         })
     }
 
-    /// The one loop of the group and which it is of the program, if nothing was done with it yet.
+    /// Returns the only loop of the group and its number in the program, if it is unchanged.
     pub(super) fn untouched(&self, program: &Program, trees: &TreeStore) -> Option<(Green, LoopId)> {
         let Node::Loop { header, .. } = trees.get(self.item) else { return None };
         let of = self.lead().of;
@@ -257,8 +257,8 @@ impl Group {
         few.bases().any(|base| many.of_base(base).next().is_some())
     }
 
-    /// Of how many accesses the loop of level `innermost` changes another subscript than the last:
-    /// these stride through memory.
+    /// Returns the number of accesses with a subscript other than the last that varies with level
+    /// `innermost`: these stride through memory.
     pub(super) fn strides(&self, innermost: u32) -> usize {
         let moves = |form: &Option<AffineForm>| {
             form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0)
@@ -574,7 +574,7 @@ fn extents(origin: &Origin, program: &Program, loop_context: &LoopContext) -> Op
     all.iter().map(|form| here(origin, form, loop_context.depth)).collect()
 }
 
-/// By how much two loops of one extent each differ.
+/// Returns the difference between the trip counts of two loops that have one extent each.
 fn gap(own: &[AffineForm], others: &[AffineForm]) -> Option<AffineForm> {
     let ([own], [other]) = (own, others) else { return None };
     own.minus(other)

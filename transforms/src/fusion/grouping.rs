@@ -15,7 +15,7 @@ use crate::assumption::{self, Assumption};
 pub(super) const MAX_LOOPS: usize = 8;
 /// The number of groups that a loop is tried with, from the nearest on.
 pub(super) const GROUPS_TRIED: usize = 3;
-/// Where a greater part of a loop runs by itself, other groupings are looked at.
+/// Other groupings are searched if a greater part of a loop is peeled.
 pub(super) const MUCH_APART: f64 = 0.125;
 /// The most loops of a part of a longer sequence that cannot be taken apart.
 pub(super) const MAX_WIDE: usize = 24;
@@ -80,7 +80,7 @@ pub(super) enum Outcome {
 /// The remainders beside a fused loop.
 #[derive(Default)]
 pub(super) struct Left {
-    /// Which of the entries between the two are moved before the first.
+    /// The entries between the two that are hoisted before the first.
     pub hoisted: Vec<bool>,
     /// A part of the first that runs before that.
     pub before: Option<Rc<Group>>,

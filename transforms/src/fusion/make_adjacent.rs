@@ -64,7 +64,7 @@ impl Fusion<'_> {
         })
     }
 
-    /// The same, where loops are moved before the first if they can be, or never.
+    /// Does the same. Loops are hoisted before the first if possible, or never.
     fn clear_way_by(
         &self,
         hoists_loops: bool,

@@ -301,15 +301,15 @@ impl Fusion<'_> {
     }
 }
 
-/// One of two neighbours that is to be cut.
+/// One of two neighbours to distribute.
 struct Cutting {
     which: Which,
     of: LoopId,
-    /// Its header and pieces in the program,
+    /// Its header and pieces in the program.
     raised: (HeaderId, Pieces),
     /// The loop's header and its pieces.
     item: (HeaderId, Pieces),
-    /// Where it may be cut.
+    /// The possible cuts.
     cuts: Vec<usize>,
 }
 

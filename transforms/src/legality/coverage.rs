@@ -82,7 +82,7 @@ pub(super) fn check(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Once,
-    /// It only computes. But where it did not run it may be undefined.
+    /// Any number, within its own iterations: it is pure, but may be undefined in others.
     Any,
 }
 

@@ -22,7 +22,7 @@ pub struct Meeting<'c> {
 }
 
 impl<'c> Meeting<'c> {
-    /// Where two accesses of objects that overlap so meet.
+    /// Returns the meeting of two accesses of objects with this overlap.
     pub fn of(s: &'c Class, t: &'c Class, overlap: Overlap) -> Meeting<'c> {
         let same_elements = overlap == Overlap::Same && s.counts_like(t);
         let subscripts = match (&s.subscripts, &t.subscripts) {

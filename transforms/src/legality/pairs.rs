@@ -67,7 +67,7 @@ pub(super) fn every_pair<'p>(
 
 /// The outermost loops of the program inside of a part.
 struct Nests {
-    /// The one around the statement of each leaf.
+    /// The loop around the statement of each leaf.
     of: Vec<Option<LoopId>>,
     /// The first statement of each that has a leaf.
     first: HashMap<LoopId, StatementId>,

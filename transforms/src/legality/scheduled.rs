@@ -36,7 +36,7 @@ pub(crate) struct ScheduledStatement {
     /// The conditions that `domain` does not express, each with its iteration over the levels. If
     /// only the order is examined, all surrounding conditions instead.
     pub(crate) unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
-    /// Which iteration of the statement runs, over levels.
+    /// The iteration of the statement that runs, over levels.
     pub(crate) map: Rc<[AffineForm]>,
     /// The constraints beyond `domain`, if the order is examined.
     pub(crate) within: NonAffineContext,

@@ -73,7 +73,7 @@ type Yielded = (Op, Vec<AffineForm>);
 /// A loop of the program that is run.
 struct Open {
     of: LoopId,
-    /// Which iteration, over levels.
+    /// The iteration, over levels.
     map: Vec<AffineForm>,
     /// True if it leads a loop that runs whole.
     leads: bool,

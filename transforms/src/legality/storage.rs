@@ -42,22 +42,22 @@ pub(crate) struct Folds(Vec<Fold>);
 /// The fate of a dimension of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fold {
-    /// It stays.
+    /// The dimension stays.
     Keep,
-    /// It has this size, and subscripts count modulo it.
+    /// The dimension gets this size, and subscripts count modulo it.
     Modulo(i64),
 }
 
 /// The reason why an array stays unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Missed {
-    /// By this operation it becomes known to others.
+    /// The array escapes by this operation.
     Escapes(Op),
     /// An operation other than a load, a store or a free uses it.
     Used(Op),
     /// More than half of its elements are alive at a time.
     FullSize,
-    /// There is no bound on how many are.
+    /// The number of live elements is unbounded.
     Unbounded,
     /// Too many accesses, or a limit was reached.
     TooHard,
@@ -65,9 +65,9 @@ pub(crate) enum Missed {
 
 /// The fate of an array's storage.
 pub(crate) enum Storage {
-    /// It has no dimensions.
+    /// The array loses all dimensions.
     Scalar,
-    /// It stays.
+    /// The array stays.
     Stays(Missed),
     /// Its dimensions are folded.
     Folds(Folds),

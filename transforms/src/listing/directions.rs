@@ -19,7 +19,7 @@ const MAX_ASKED: usize = 6;
 pub struct Directions(u8);
 
 impl Directions {
-    /// Nothing is known.
+    /// All directions: nothing is known.
     pub const ALL: Directions = Directions(7);
     /// The same iteration.
     pub const EQUAL: Directions = Directions::of(Order::Equal);
@@ -70,7 +70,7 @@ pub(super) enum Given {
     Equal,
     /// The sink is in a later one, by so much if that is known.
     Later(Option<i64>),
-    /// Nothing.
+    /// No fact.
     Open,
 }
 

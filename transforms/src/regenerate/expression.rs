@@ -167,7 +167,7 @@ impl Expression<'_> {
         self.builder.value(state.attr(&ctx, "value", ctx.int_attr(ty, value)))
     }
 
-    /// The same number in another type, which has it.
+    /// Casts a number to another type that can hold it.
     fn cast(&mut self, value: Value, ty: Type) -> Value {
         let from = self.builder.type_of(value);
         if from == ty {

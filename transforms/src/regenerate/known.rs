@@ -16,7 +16,7 @@ pub(super) enum Computed {
     Bound(End, [Value; 2]),
 }
 
-/// Which end of a range a bound is.
+/// The end of a range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum End {
     Lower,

@@ -34,7 +34,7 @@ const MAX_REPLACED: u32 = 64;
 /// The numbers a variable of a new loop is between, as forms over values.
 #[derive(Clone, Default)]
 pub(super) struct Between {
-    /// It is not less than any of these,
+    /// It is at least each of these,
     pub lower: Vec<AffineForm>,
     /// and less than each of these.
     pub upper: Vec<AffineForm>,

@@ -21,7 +21,7 @@ pub enum Reason {
     NotCounted,
     /// The value of a variable is no affine form over the new loops, or its numbers leave 64 bits.
     NotAffine,
-    /// It runs loops of different operations whose trip count is not affine.
+    /// The loop fuses loops of different operations whose trip count is not affine.
     TwoKinds,
     /// An operand of an `affine` operation would be neither a dimension nor a symbol.
     NoOperand,

@@ -34,11 +34,11 @@ pub struct Representative {
     pub class: Class,
     /// The first operation of the class.
     pub op: Op,
-    /// Which iterations of the loops of the program around it run, from the nest's own inwards.
+    /// The iterations of the surrounding loops of the program, from the nest's own inwards.
     pub iteration: Arc<[LoopIteration]>,
 }
 
-/// Which iteration of a loop of the program runs, over the levels of a place.
+/// An iteration of a loop of the program, over the levels of a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopIteration {
     /// Its number, from 0 on.

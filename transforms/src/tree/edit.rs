@@ -43,7 +43,7 @@ pub struct Edit {
 pub enum Change {
     /// Fuses a loop with the item behind it, a loop too.
     Fuse {
-        /// By how many iterations the second loop runs later. Not negative.
+        /// The shift of the second loop in iterations. Not negative.
         shift: i64,
     },
     /// Runs a loop from its last iteration to its first.

@@ -56,7 +56,7 @@ pub enum Node {
     },
     /// Runs its body, a sequence, for each value of its variable, in increasing order.
     Loop {
-        /// Which values.
+        /// The values of the induction variable.
         header: HeaderId,
         /// The body.
         body: Green,
@@ -75,7 +75,7 @@ pub enum Node {
     },
     /// Runs one of two sequences.
     Versioned {
-        /// If this holds,
+        /// The tested assumptions.
         assumption: AssumptionId,
         /// this one,
         fast: Green,
@@ -86,12 +86,12 @@ pub enum Node {
     Leaf {
         /// The statement.
         statement: StatementId,
-        /// Which instance.
+        /// The instance of the statement.
         map: Map,
     },
 }
 
-/// Which values a loop's variable takes.
+/// The values of a loop's induction variable.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Span {
     /// The iterations of its first origin.
@@ -134,9 +134,9 @@ pub struct Header {
 /// The mark that fusion leaves on a loop for later runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mark {
-    /// It runs iterations that were left over. It is not fused.
+    /// A remainder of fusion. It is not fused.
     Remainder,
-    /// It runs a part of a loop that became two for that. It does not become two for another
+    /// A loop that contains a part distributed from another one. It is not distributed for another
     /// fusion.
     Distributed,
 }

@@ -40,7 +40,7 @@ pub struct LoopInfo {
     /// The anchor of a loop with carried values: an operation of a statement that runs exactly once
     /// in each iteration, if there is one. An iteration runs iff its anchor does.
     pub anchor: Option<Op>,
-    /// Which dimension it is, if the operation is a loop whose iterations may run in any order.
+    /// The dimension, if the operation is a loop whose iterations may run in any order.
     pub dimension: Option<usize>,
     /// The original loop as a tree.
     pub green: Green,

@@ -79,7 +79,7 @@ impl Red {
         self.steps.iter().map(|(at, _)| *at)
     }
 
-    /// Which child of its parent the node is; nothing for the root.
+    /// Returns the number of the node among its parent's children; `None` for the root.
     pub fn index(&self) -> Option<usize> {
         self.steps.last().map(|(at, _)| *at)
     }

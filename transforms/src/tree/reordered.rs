@@ -3,12 +3,12 @@
 use hashbrown::HashSet;
 use loomir_ir::Op;
 
-/// Which of the two trees of a versioned node is meant.
+/// One of the two trees of a versioned node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arm {
     /// The tree that runs if the assumptions hold.
     Fast,
-    /// The other one.
+    /// The other tree.
     Fallback,
 }
 

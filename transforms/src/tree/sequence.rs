@@ -16,7 +16,7 @@ use super::green::{Green, Node, TreeStore};
 /// with its subtree on the far side. Even for sequences of thousands it rarely needs an allocation.
 type Spine = SmallVec<[(Green, Green); 32]>;
 
-/// Which side of a cut.
+/// The side of a cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,

@@ -79,7 +79,7 @@ pub(crate) fn print_bundles(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// As many operands as the sizes of the bundles say, and a tag for each.
+/// Checks that the sizes of the bundles add up to the number of operands, and that each has a tag.
 pub(crate) fn verify_bundles(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let sizes = op.attr("op_bundle_sizes").and_then(|a| a.as_dense_ints(ctx)).unwrap_or_default();

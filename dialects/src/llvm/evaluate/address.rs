@@ -15,7 +15,7 @@ use crate::llvm::types::{LlvmType, is_pointer};
 /// One summand of an address.
 #[derive(Clone, Copy)]
 enum Step {
-    /// So many bytes.
+    /// A constant number of bytes.
     Fixed(i64),
     /// A register of so many bits, read as signed, times so many bytes.
     Scaled { slot: Slot, width: u32, bytes: i64 },

@@ -168,8 +168,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// As many operands as dynamic indices; each index but the first steps into a struct, by a constant
-/// in range, or into an array or vector.
+/// Checks that the operands fit the dynamic indices. Each index but the first must step into a
+/// struct, by a constant in range, or into an array or vector.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let dynamic = raw_indices(op).iter().filter(|n| **n == DYNAMIC_INDEX).count();

@@ -135,7 +135,7 @@ impl Numbers<'_, '_> {
         function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0)
     }
 
-    /// Where the argument of a header around starts, and how far it has come.
+    /// Returns the initial value of an argument of a surrounding header, and its offset so far.
     fn moved(&mut self, argument: Value, site: Option<LoopId>) -> Option<(Value, Option<Polynomial>)> {
         let header = self.scev.header_argument(argument)?;
         let id = self.scev.expr(argument);

@@ -18,9 +18,9 @@ const MAX_DIRECTIONS: u32 = 6;
 /// The analyses that decide dependences.
 #[derive(Clone, Copy)]
 pub struct DependenceOracle<'a> {
-    /// Which objects may overlap.
+    /// The overlap of objects.
     pub bases: &'a Bases<'a>,
-    /// Who answers.
+    /// The dependence test.
     pub dependence: &'a dyn Dependence,
     /// The limits on one question.
     pub limits: &'a Limits,

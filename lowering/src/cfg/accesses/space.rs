@@ -205,7 +205,7 @@ impl Numbers<'_, '_> {
         parts.or_else(|| Some(vec![vec![self.unsigned(id, site)?.to_form()?]]))
     }
 
-    /// The same of an expression read as signed.
+    /// Returns the same for an expression read as signed.
     fn signed_at_most(&mut self, id: ExprId, of: LoopId, depth: u32) -> Option<Pieces> {
         let site = Some(of);
         if let Some(form) = self.expr(id, site).and_then(|found| found.to_form()) {
@@ -291,7 +291,7 @@ impl Numbers<'_, '_> {
         compared(Predicate::Eq, &flag, &AffineForm::constant(case))
     }
 
-    /// Where a condition is true, or is not.
+    /// Returns the domain in which a condition is true, or false.
     fn condition(
         &mut self,
         condition: Value,
@@ -348,7 +348,7 @@ fn cross(a: &Pieces, b: &Pieces) -> Option<Pieces> {
     (a.len() * b.len() <= MAX_PIECES).then(|| both.collect())
 }
 
-/// Where two numbers, read as signed, compare so.
+/// Returns the domain in which two numbers, read as signed, satisfy a predicate.
 fn compared(predicate: Predicate, a: &AffineForm, b: &AffineForm) -> Option<Pieces> {
     let up = |more: i64| a.minus(b)?.plus(&AffineForm::constant(1), -more);
     let down = |more: i64| b.minus(a)?.plus(&AffineForm::constant(1), -more);

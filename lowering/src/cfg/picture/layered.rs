@@ -10,9 +10,9 @@
 //! **Cost.** Each of a fixed number of sweeps is linear in items and in links times the layers they
 //! pass, plus sorting.
 
-/// So often layers are ordered.
+/// The number of sweeps that order layers.
 const ORDERINGS: usize = 8;
-/// So often items are moved.
+/// The number of sweeps that move items.
 const MOVES: usize = 24;
 /// Room between items of a layer.
 const BESIDE: i64 = 22;
@@ -38,7 +38,7 @@ pub(super) struct Link {
     pub(super) to: (usize, i64),
 }
 
-/// Where everything is. Coordinates go right and down.
+/// The places of all items. Coordinates go right and down.
 pub(super) struct Layout {
     /// The upper left corners of items.
     pub(super) places: Vec<(i64, i64)>,
@@ -107,7 +107,7 @@ pub(super) fn lay_out(items: &[Item], links: &[Link], limit: usize) -> Option<La
     Some(finish(items, links, &Rows { rows, x, vertices, passed, leads_back }))
 }
 
-/// Which links close a cycle of a walk from the first item. Linear.
+/// Returns, for each link, true if it closes a cycle of a walk from the first item. Linear.
 fn back_links(items: usize, links: &[Link]) -> Vec<bool> {
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); items];
     for (at, link) in links.iter().enumerate() {

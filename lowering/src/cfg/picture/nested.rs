@@ -18,14 +18,14 @@ const TITLE: i64 = 16;
 pub(super) const LINE: i64 = 14;
 /// The width of a letter, or a little more.
 const LETTER: i64 = 7;
-/// So many blocks and edges are drawn, at most, and so many layers passed by edges.
+/// The maximal number of drawn blocks and edges. `MAX_PASSED` limits the layers that edges pass.
 const MAX_DRAWN: usize = 2_000;
 const MAX_PASSED: usize = 50_000;
 
 /// A rectangle: left, top, width, height.
 pub(super) type Rectangle = (i64, i64, i64, i64);
 
-/// Where all of a function is.
+/// The drawing of a function: the places of all its parts.
 pub(super) struct Drawing {
     pub(super) blocks: Vec<Rectangle>,
     pub(super) loops: Vec<Rectangle>,
@@ -40,7 +40,7 @@ pub(super) struct Drawing {
 enum Key {
     Block(usize),
     Loop(usize),
-    /// Where an edge leaves.
+    /// The exit of an edge.
     Way(usize),
 }
 

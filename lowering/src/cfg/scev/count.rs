@@ -142,7 +142,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It equals the bound: once at most, if it moves.
+    /// Counts iterations in which it equals the bound: at most one, if it moves.
     fn count_while_equal(&mut self, tested: Tested, bound: ExprId, of: LoopId) -> Limit {
         let left = self.minus(tested.start, bound);
         let width = self.width(left);
@@ -155,7 +155,7 @@ impl ScalarEvolution<'_> {
         self.exactly(of, count)
     }
 
-    /// It is less, or greater, than the bound.
+    /// Counts iterations in which it is less, or greater, than the bound.
     fn count_while_ordered(
         &mut self,
         predicate: Predicate,
@@ -221,8 +221,8 @@ impl ScalarEvolution<'_> {
         room >= size - u128::from(is_strict)
     }
 
-    /// The number of steps from the start until the bound is reached or passed, none if it is
-    /// there.
+    /// Returns the number of steps from the start until the bound is reached or passed; zero if the
+    /// start is there.
     fn count_to(
         &mut self,
         ends: Ends,
@@ -331,7 +331,7 @@ impl Ends {
         self.predicate().swapped().inverse()
     }
 
-    /// The one of two that is farther on.
+    /// Returns the operation that selects the farther of two words.
     fn farther(self) -> MinMax {
         match (self.is_up, self.signed) {
             (true, true) => MinMax::SMax,

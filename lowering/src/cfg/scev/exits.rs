@@ -320,7 +320,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It goes on while two values compare so.
+    /// Returns the count of a loop that continues while a comparison of two values holds.
     fn comparison_limit(&mut self, goes_on: Predicate, op: Op, at: Setting) -> Limit {
         let [a, b] = [0, 1].map(|index| self.function.operand(op, index));
         if self.expr_type(a).is_none() {

@@ -88,7 +88,7 @@ pub enum Expr {
     Unknown(Value),
     /// An address as a number.
     PtrToInt(ExprId),
-    /// Another width.
+    /// A conversion to another width.
     Cast(Cast, ExprId, u32),
     /// A sum; the constant first, then multiples and others. One operand at most is an address.
     Add(Box<[ExprId]>),
@@ -117,7 +117,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Nothing.
+    /// No facts.
     pub const NONE: Flags = Flags { nw: false, nuw: false, nsw: false };
 
     /// Returns the combined facts.

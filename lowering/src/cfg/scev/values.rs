@@ -196,7 +196,8 @@ impl ScalarEvolution<'_> {
         values
     }
 
-    /// The one value a block's argument always is, if that is not a loop's header.
+    /// Returns the only value that a block's argument can have, unless the block is a loop's
+    /// header.
     pub(crate) fn only_incoming(&self, argument: Value) -> Option<Value> {
         let block = self.function.value_block(argument)?;
         let node = self.analysis.number(block);

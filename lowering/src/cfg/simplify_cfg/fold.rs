@@ -8,7 +8,7 @@ use loomir_ir::{Block, Body, Builder, Op, Type, Value};
 use crate::cfg::branch::{Ending, Target, case_values, targets};
 use crate::cfg::conditions::{constant_bits, constant_condition};
 
-/// So many values are selected, at most, for the sake of one branch.
+/// The maximal number of selections for one branch.
 const MAX_SELECTS: usize = 4;
 
 /// The predicate of `llvm.icmp` of two numbers that are equal.
@@ -16,7 +16,7 @@ const EQUAL: i128 = 0;
 
 /// The replacement of a branch. Required computations come before it.
 pub(super) enum Folded {
-    /// Nothing has to be.
+    /// Without computations.
     As(Ending),
     /// A plain branch with operands selected by a condition from two targets, which are one block.
     Select(Value, [Target; 2]),

@@ -277,7 +277,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Has the region of a variable return its initial value.
+/// Makes the region of a variable return its initial value.
 fn initialize(body: &mut Body, initial: &Constant, ty: Type) {
     let region = body.region(body.root(), 0);
     let loc = body.loc(body.root());

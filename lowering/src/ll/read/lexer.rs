@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Sign,
     /// The end of the text.
     End,
-    /// Nothing of these.
+    /// Anything else.
     Unknown,
 }
 

@@ -12,7 +12,7 @@ use crate::ll::as_read::{AsRead, Named, is_literal, lines, named};
 /// The name of a value or block in a text, without a sign before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// Nothing: it is a literal where it is used.
+    /// None: it is a literal at its uses.
     #[default]
     None,
     /// The number of an unnamed value or block.

@@ -329,7 +329,7 @@ fn parts_of(m: &Module, ty: Type, known: &mut PartTypes) -> Option<Rc<[Type]>> {
     Some(parts)
 }
 
-/// Where an insertion puts its value.
+/// Returns the position at which an insertion puts its value.
 fn position(m: &Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<Vec<i64>> {
     if op.is(llvm::InsertValueOp::DEF) {
         return op.attr("position")?.as_dense_ints(&m.ctx);

@@ -24,9 +24,9 @@ struct Edge {
 /// The function being written.
 pub(super) struct Function<'b> {
     pub(super) body: &'b Body,
-    /// Of values, by index.
+    /// Labels of values, by index.
     values: Vec<Label>,
-    /// Of blocks, by index.
+    /// Labels of blocks, by index.
     blocks: Vec<Label>,
     /// Edges into each block, by index, in the order of the text.
     edges: Vec<Vec<Edge>>,

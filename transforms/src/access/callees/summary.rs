@@ -31,7 +31,7 @@ pub(in crate::access) type Arguments = HashMap<Value, usize>;
 /// Why a function touches the world.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// It has no body.
+    /// The function has no body.
     Declared,
     /// The linker may put another one in its place.
     Replaceable,
@@ -41,7 +41,7 @@ pub enum Reason {
     Recursive,
     /// One of its operations touches the world, or any memory.
     Does(String, Loc),
-    /// It touches too many objects.
+    /// The function touches too many objects.
     TooMuch,
 }
 
@@ -49,9 +49,9 @@ pub enum Reason {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::access) struct Touched {
     object: Object,
-    /// As in a [`Class`].
+    /// The sizes, as in a [`Class`].
     sizes: Vec<AffineForm>,
-    /// As in a [`Class`], of the object itself.
+    /// The subscripts, as in a [`Class`], relative to the object itself.
     subscripts: Option<Vec<Option<AffineForm>>>,
     writes: bool,
     /// The iteration domain. Its levels are the loops in the function.
@@ -158,7 +158,7 @@ impl Touched {
         Some(Touched { object, sizes, subscripts, writes: class.writes, domain })
     }
 
-    /// Some access of an object.
+    /// Returns an access of unknown elements of an object.
     fn anywhere(object: Object, writes: bool) -> Touched {
         let domain = Domain { levels: 0, constraints: Vec::new(), exact: object == Object::Exit };
         Touched { object, sizes: Vec::new(), subscripts: None, writes, domain }

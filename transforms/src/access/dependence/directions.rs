@@ -96,8 +96,8 @@ pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     question.equal.iter().any(|pair| is_wrong(pair) == Some(true))
 }
 
-/// The one level from `depth` on in two forms that are alike but for a number, and its coefficient.
-/// `None` if they have a quotient.
+/// Returns the single level from `depth` on, and its coefficient, in two forms that differ only by
+/// a constant. `None` if they have a quotient.
 fn only_own_level(x: &AffineForm, y: &AffineForm, depth: u32) -> Option<(u32, i64)> {
     let mut found = None;
     for (atom, coefficient) in x.terms() {

@@ -29,9 +29,9 @@ use crate::affine::operation::{Binary, Operation};
 /// An associative and commutative operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reduction {
-    /// Of words.
+    /// A reduction of words.
     Word(Binary),
-    /// Of floats, with these flags, numbers of [`arith::FASTMATH`].
+    /// A reduction of floats with these flags, numbers of [`arith::FASTMATH`].
     Float(Combining, u64),
 }
 

@@ -48,8 +48,8 @@ impl StorageJudge<'_> {
             .collect()
     }
 
-    /// One of the last writers of a load, if they all store one value and that is there where the
-    /// load is.
+    /// Returns one of the last writers of a load, if they all store one value that is available at
+    /// the load.
     fn source_of(&self, load: AccessId, dominance: &mut Dominance) -> Option<AccessId> {
         let access = self.timeline.get(load);
         let writers = self.flow.writers(load)?;

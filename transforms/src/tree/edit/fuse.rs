@@ -16,7 +16,7 @@ use crate::affine::AffineForm;
 use crate::tree::green::{Green, Header, Mark, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
 
-/// One of several loops that are fused.
+/// One of several fused loops.
 pub(crate) struct Times {
     /// The origins that it runs, at these times.
     pub(crate) origins: Box<[Origin]>,
