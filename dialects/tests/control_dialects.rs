@@ -87,8 +87,8 @@ fn stricter_than_mlir() {
     assert_snapshot!(report);
 }
 
-/// An operation that nobody registered may be where affine symbols begin, as one of another tool's
-/// dialects is.
+/// An unregistered operation may be an affine scope, such as an operation of another tool's
+/// dialect.
 #[test]
 fn symbols_may_begin_in_what_is_not_registered() {
     let program = |scope: &str| {

@@ -68,7 +68,7 @@ pub const FORMS: &[&CanonicalForm] = &[
 ];
 
 /// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of
-/// the text, new ones behind all others; the number of a block that is erased goes with it.
+/// the text, new ones behind all others. The number of an erased block is not reused.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     blocks: Vec<Block>,

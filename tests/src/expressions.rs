@@ -268,7 +268,7 @@ impl Line {
                 })
             }
             Kind::Cast("extui") => unsigned(0),
-            // Who selects by poison gets poison, which is above.
+            // A selection by poison is poison, as computed above.
             Kind::Cast(_) | Kind::Select => numbers[0],
         };
         Some(Number::Is(cut(number, self.width).0))

@@ -117,7 +117,7 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
     let theirs = String::from_utf8_lossy(&output.stdout).into_owned();
     if theirs.lines().count() < texts.len() {
         if texts.len() > 1 {
-            // It ends at one program, and so at all: each by itself.
+            // A fault would end the whole run, so each program runs separately.
             let mut each = (first..).zip(texts);
             return each
                 .try_for_each(|(at, text)| compare(at, std::slice::from_ref(text), way, judges, tally));

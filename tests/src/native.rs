@@ -41,7 +41,7 @@ pub struct Tally {
 const BATCH: u64 = 100;
 /// The longest call. Loops that count to a number of 64 bits would take for ever.
 const LIMITS: Limits = Limits { steps: 100_000, call_depth: 16, memory: 1 << 20 };
-/// Every so many texts are for 32-bit addresses.
+/// One in this many texts is for 32-bit addresses.
 const NARROW: u64 = 5;
 
 const WIDE_TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";

@@ -206,7 +206,7 @@ enum Guard {
     Compare(&'static str),
 }
 
-/// Guards, and how many in so many functions have each.
+/// The guards to draw from, repeated by frequency.
 const GUARDS: [Guard; 10] = [
     Guard::None,
     Guard::None,
@@ -299,7 +299,7 @@ impl Writer<'_> {
         self.out.push_str("}\n");
     }
 
-    /// Straight code, one time in so many.
+    /// Writes straight-line code with probability one in `of`.
     fn between(&mut self, of: usize) {
         if self.between == Between::FirstElements {
             return self.first_elements();

@@ -43,7 +43,7 @@ impl Random {
         self.range(0, 99) < percent
     }
 
-    /// One of a list, which is not empty.
+    /// Returns a random element of a non-empty list.
     pub fn pick<'l, T>(&mut self, list: &'l [T]) -> &'l T {
         &list[self.below(list.len())]
     }

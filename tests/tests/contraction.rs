@@ -59,7 +59,7 @@ fn as_many_loads_go_as_with_affine_scalrep() {
     assert!(fewer(&counts[..fixtures]) >= 5 && fewer(&counts[fixtures..]) >= 20, "{counts:?}");
 }
 
-/// The MLP with the array between its layers made by itself.
+/// Returns the MLP with the array between its layers allocated in the function.
 fn mlp(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("inputs").join(name);
     let text = std::fs::read_to_string(path).expect("the input is there");

@@ -1,4 +1,4 @@
-//! Thirty kernels in the style of PolyBench: the checker proves what Loomir makes of them.
+//! Thirty kernels in the style of PolyBench: the checker proves Loomir's output for them.
 
 #![allow(clippy::print_stderr, reason = "it says what is open")]
 

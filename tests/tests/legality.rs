@@ -154,8 +154,8 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
                     tally.unavailable += 1;
                 }
-                // What reads, and may be undefined, runs once by definition, though nobody sees it
-                // run twice.
+                // An operation that reads and may be undefined must run once by definition, though
+                // a repetition is not observable.
                 Verdict::Illegal(Witness::Repeated(own)) if only_reads(&program, &trees, own.op) => {
                     tally.open += 1;
                 }

@@ -100,7 +100,7 @@ pub enum Expand {
     /// The cuts whose parts, including arrays, cost less than the original loop.
     #[default]
     Cost,
-    /// All, if there are at most so many over one cut.
+    /// All values, if at most this many are passed over one cut.
     UpTo(usize),
 }
 

@@ -39,9 +39,9 @@ pub(crate) struct HandOn {
 
 /// A read of the array.
 pub(crate) struct Read {
-    /// Before this operation,
+    /// The operation before which the array is read.
     pub(crate) before: Op,
-    /// for these, which come behind that in its block, or are inside.
+    /// The users of the value read. They follow that operation in its block, or are inside.
     pub(crate) users: Vec<Op>,
 }
 

@@ -32,7 +32,7 @@ use timeline::{Access, AccessId, Side, Timeline};
 
 pub mod timeline;
 
-/// Most writes among which the last writers of a read are looked for.
+/// The maximal number of writes among which the last writers of a read are searched.
 pub const MAX_WRITERS: usize = 16;
 
 /// Questions about the order of accesses of one timeline.

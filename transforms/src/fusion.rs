@@ -187,7 +187,7 @@ impl Report {
 pub struct Choice {
     /// Sequences of two loops or more for which no other grouping saves more.
     pub optimal: usize,
-    /// Sequences with so many loops that not all groupings were looked at.
+    /// Sequences with too many loops for an exhaustive search.
     pub bounded: usize,
     /// Sequences in which fusing each loop with the nearest was not best.
     pub regrouped: usize,

@@ -265,7 +265,7 @@ pub struct Element {
 }
 
 impl Verdict {
-    /// Every dependence is kept, and nothing was assumed for that.
+    /// Returns the verdict that every dependence is kept without assumptions.
     fn legal() -> Verdict {
         Verdict::Legal { assumed: Vec::new() }
     }

@@ -29,7 +29,7 @@ impl Remarks<'_> {
         self.said(RemarkKind::Analysis, name, loc, text)
     }
 
-    /// Something that was not done in the end.
+    /// Returns the remark about a change that was not made in the end.
     pub fn left(self, name: &'static str, loc: Loc, text: &str) -> Diagnostic {
         self.said(RemarkKind::Missed, name, loc, text)
     }

@@ -307,8 +307,8 @@ fn decode_delinearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         return Err(malformed("a basis that fits its results"));
     }
     Ok(action(move |m| {
-        // Poison in the index spreads to the results; poison in a basis divides, which is
-        // undefined.
+        // Poison in the index spreads to the results. Poison in a basis is a divisor, which is
+        // undefined behaviour.
         let mut rest = match *m.get(linear) {
             Datum::Poison(poison) => Err(poison),
             _ => Ok(m.index(linear, "the linear index")?),

@@ -152,7 +152,7 @@ impl Reader {
     }
 }
 
-/// The position of a value, which is added if it is not there.
+/// Returns the position of a value. Adds the value if it is missing.
 fn number(values: &mut Vec<Value>, value: Value) -> u32 {
     let position = values.iter().position(|own| *own == value).unwrap_or(values.len());
     if position == values.len() {

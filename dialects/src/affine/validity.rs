@@ -101,7 +101,7 @@ fn is_top_level(body: &Body, value: Value) -> bool {
     home(body, value).is_some_and(|r| may_be_scope(body, body.region_parent(r)))
 }
 
-/// Returns true if an operation is a scope, or may be one since nobody registered it.
+/// True if an operation is a scope, or may be one because it is not registered.
 fn may_be_scope(body: &Body, op: Op) -> bool {
     body.has_trait(op, Trait::AffineScope) || body.op_ref(op).def().is_none()
 }

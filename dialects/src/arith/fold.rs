@@ -116,7 +116,7 @@ impl<'b> Binary<'b> {
         self.right.is_some_and(|attr| is_splat_of(self.op.ctx(), attr, bits))
     }
 
-    /// The right operand, which is a constant.
+    /// Folds to the right operand, a constant.
     pub(crate) fn right(&self) -> Fold {
         constant(self.right?)
     }

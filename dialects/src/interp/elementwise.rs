@@ -1,7 +1,7 @@
 //! Operations that compute bits from bits, on scalars and element by element on vectors.
 //!
-//! The scalar function is all that a model gives. Poison in any operand makes poison, each element
-//! by itself; a divisor that is poison is undefined behaviour, as it may be zero.
+//! The scalar function is all that a model gives. Poison in any operand makes poison, element by
+//! element. A poison divisor is undefined behaviour, because it may be zero.
 
 use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
 

@@ -44,7 +44,7 @@ enum Kind {
 
 macro_rules! library {
     ($($name:ident),*; $($name2:ident),*) => {
-        /// The functions of one operand called alike by C and Rust.
+        /// The functions of one operand with the same name in C and Rust.
         const UNARY: &[(&str, Library)] =
             &[$((stringify!($name), Library { single: f32::$name, double: f64::$name })),*];
         const BINARY: &[(&str, Library2)] =

@@ -81,7 +81,7 @@ pub struct Contents {
 /// The most elements of a memref that are read at the end; strides of zero let a small object seem
 /// large.
 const MAX_ELEMENTS: u64 = 1 << 30;
-/// Shown in full up to so many numbers.
+/// The number of elements up to which a buffer is shown in full.
 const SHOWN_IN_FULL: usize = 32;
 /// The number of elements shown of longer buffers.
 const SHOWN: usize = 8;

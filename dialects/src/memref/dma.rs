@@ -26,7 +26,7 @@ struct Transfer {
     strides: Vec<Value>,
 }
 
-/// The next operand, which is to be a memref, and as many as it has dimensions.
+/// Takes the next operand, which must be a memref, and an index for each of its dimensions.
 fn place(
     op: OpRef<'_>,
     rest: &mut impl ExactSizeIterator<Item = Value>,

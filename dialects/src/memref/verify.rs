@@ -212,7 +212,7 @@ pub(super) fn generic_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// True if an operation by itself touches no memory.
+/// True if an operation, without its contents, touches no memory.
 fn has_no_effect(op: OpRef<'_>) -> bool {
     op.info().has_trait(Trait::Pure)
         || op.info().has_trait(Trait::RecursiveMemoryEffects)

@@ -154,8 +154,8 @@ pub fn rejections(source: &str) -> String {
     report
 }
 
-/// The module after folds and the removal of what is not used, function by function. Verified
-/// before and after.
+/// Returns the module after folds and the removal of unused operations, function by function.
+/// Verified before and after.
 pub fn folded(source: &str) -> String {
     let ctx = loomir_dialects::context();
     let mut body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));

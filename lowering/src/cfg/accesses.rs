@@ -193,7 +193,7 @@ impl<'f> Accesses<'f> {
         &self.facts
     }
 
-    /// True if a value is the same throughout one iteration of so many loops around it.
+    /// True if a value is constant throughout one iteration of `levels` surrounding loops.
     fn is_fixed(&self, value: Value, levels: u32) -> bool {
         let Some(block) = self.function.value_block(value) else { return false };
         let node = self.analysis.number(block);

@@ -96,7 +96,7 @@ pub(crate) enum Ending {
     Unreachable,
     /// `llvm.br`.
     Branch(Target),
-    /// `llvm.cond_br`: where it goes if the condition is true, and if not.
+    /// `llvm.cond_br`: the targets for a true and a false condition.
     Conditional(Value, [Target; 2]),
     /// `llvm.switch`: the value, the default, and the cases.
     Switch(Value, Target, Vec<(u128, Target)>),

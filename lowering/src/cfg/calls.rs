@@ -125,7 +125,8 @@ pub(super) fn touched(function: &Body, op: Op, symbols: &SymbolTable) -> Option<
     if !function.is(op, llvm::CallOp::DEF) {
         return None;
     }
-    // What is in a bundle may be read or written besides: only the call itself speaks of that.
+    // Operands of bundles may be read or written too: only the attributes of the call itself cover
+    // them.
     let has_bundles = || function.attr(op, "op_bundle_tags").is_some();
     if function.attr(op, "memory_effects").is_none() && has_bundles() {
         return Some(Touched::World { writes: true });

@@ -332,8 +332,8 @@ pub fn unreachable_blocks(function: &Body) -> Vec<Block> {
     function.blocks(region).filter(|block| !reached.contains(block)).collect()
 }
 
-/// Erases the operations of a block that goes with others: they may use each other's results in any
-/// order.
+/// Erases the operations of a block that is erased with others: they may use each other's results
+/// in any order.
 fn clear(function: &mut Body, block: Block) {
     for op in function.ops(block).collect::<Vec<_>>() {
         function.set_operands(op, &[]);

@@ -122,7 +122,7 @@ struct Arrivals<'a> {
     arguments: HashMap<(Value, u32), Value>,
     /// The values that each block gets, in the order of its new arguments.
     handed: BTreeMap<u32, Vec<Value>>,
-    /// Arguments whose blocks' predecessors were not looked at.
+    /// Arguments of blocks whose predecessors were not visited yet.
     pending: Vec<(Value, u32)>,
 }
 

@@ -24,7 +24,7 @@ use mlir_sys::*;
 use super::layout::{JitType, JitValue, LlvmType, Signature, Slot};
 use super::{JitError, LlvmDiagnostic, OptLevel, Place, Severity};
 
-/// Deepest nesting of a type or a location that is looked into.
+/// The maximal nesting of a type or a location to examine.
 const MAX_DEPTH: u32 = 64;
 
 /// Parses and verifies `text`, then applies `work` to the module. Returns MLIR's diagnostics if the

@@ -77,7 +77,7 @@ enum Key {
     Sum(Type, Sum),
     /// An effect in a block, with the effects it must follow there.
     Effect { block: u32, shape: u32, operands: Vec<u32>, behind: Vec<u32> },
-    /// A result of that.
+    /// A result of an effect.
     Result(u32, u32),
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Before {
     second: [Option<Block>; 3],
 }
 
-/// Preheader and header, or latch and exit, as they are looked at.
+/// Returns preheader, header and latch, exit: the blocks that are compared.
 fn corners(analysis: &Analysis, id: LoopId) -> ([Option<Block>; 3], [Option<Block>; 3]) {
     let roles = Roles::of(analysis, id);
     let block = |node: u32| analysis.block(node);

@@ -137,7 +137,7 @@ impl ConvertToLlvm for Twin {
                 _ => {}
             }
         }
-        // `nonNeg` is not in the table of `arith`; whoever attaches it means it.
+        // `nonNeg` is not in the table of `arith`, but it is respected if present.
         if let Some(attr) = op.attributes().get(&ctx, "nonNeg")
             && self.0.is_inherent("nonNeg")
         {

@@ -29,7 +29,7 @@ pub struct FunctionConverter<'a> {
     symbols: &'a mut Symbols,
 }
 
-/// The diagnostic for an operation nobody knows how to convert.
+/// Returns the diagnostic for an operation without a conversion.
 pub(super) fn no_conversion(op: OpRef<'_>) -> Diagnostic {
     let diagnostic =
         Diagnostic::error(op.loc(), format!("'{}' cannot be converted to the llvm dialect", op.name()));
@@ -313,8 +313,7 @@ pub(super) fn convert_function(
             } else if op.info().interface::<dyn ConvertToLlvm>().is_none()
                 && op.ctx().str(op.info().dialect()) != "llvm"
             {
-                // What comes behind an error is only looked at for operations that have no
-                // conversion at all.
+                // Behind an error, only operations without a conversion are reported.
                 diagnostics.push(no_conversion(op));
             }
         }

@@ -16,7 +16,7 @@ use crate::fixture::context;
 use crate::forms::agree_on_control_flow;
 use crate::llvm;
 
-/// The text of each function by itself.
+/// Returns the text of each function separately.
 fn functions(module: &Body) -> Vec<String> {
     let text = to_ll(module).unwrap_or_else(|errors| panic!("{}", errors.to_text(module.ctx())));
     let begins = |line: &&str| line.starts_with("define ");

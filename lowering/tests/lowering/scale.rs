@@ -136,9 +136,9 @@ fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     times
 }
 
-/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is
-/// linear stays below half of that, even where the smaller function fits a cache that the larger
-/// one does not fit, and others use too.
+/// Ten times the blocks would cost a hundred times as much if anything were quadratic. Linear work
+/// stays below half of that, even if the smaller function fits a shared cache and the larger one
+/// does not.
 #[test]
 fn forms_of_a_hundred_thousand_blocks() {
     let ctx = context();

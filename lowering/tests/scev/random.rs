@@ -26,7 +26,7 @@ struct Program<'c> {
 }
 
 impl Program<'_> {
-    /// A choice among so many; the first, when choices are used up.
+    /// Returns a choice among `count`; the first, when the choices are used up.
     fn choose(&mut self, count: usize) -> usize {
         usize::from(self.choices.next().copied().unwrap_or(0)) % count.max(1)
     }

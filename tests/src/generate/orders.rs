@@ -50,7 +50,7 @@ impl Generator<'_> {
         items.extend([first, second]);
     }
 
-    /// A memref of so many dimensions, if there is one.
+    /// Returns a memref of this rank, if there is one.
     fn of_rank(&mut self, rank: usize) -> Option<MemRefId> {
         let has_rank = |m: &MemRefId| self.program.memrefs[*m].shape.len() == rank;
         let all: Vec<MemRefId> = self.pool.iter().copied().filter(has_rank).collect();

@@ -106,7 +106,7 @@ impl Function<'_> {
         self.make(&format!("getelementptr inbounds nuw i8, ptr {}, i64 {index}", bytes.name))
     }
 
-    /// A place with room for so many bytes, and how it is aligned.
+    /// Returns an address with room for `size` bytes, and its alignment.
     fn place(&mut self, size: u64, write: bool) -> (String, u64) {
         if self.random.chance(25) && size <= REACH {
             return (self.value(&Ty::Ptr), 1);

@@ -11,7 +11,7 @@ use crate::random::Random;
 /// The maximal depth of recursion.
 const DEPTH: u32 = 4;
 
-/// The text of a program; the function to call is `@name`, and all other names begin with that.
+/// Returns the text of a program. The function to call is `@name`; all other names begin with it.
 pub(super) fn program(random: &mut Random, name: &str) -> String {
     let mut program = Program { name, text: String::new(), bytes: Vec::new(), slots: Vec::new(), table: 0 };
     program.variables(random);

@@ -256,7 +256,7 @@ fn float(ty: &Ty, value: f64) -> String {
     }
 }
 
-/// In single precision, which is written as in double.
+/// Returns the text of a single-precision number, which is written like a double.
 fn single(value: f32) -> String {
     format!("0x{:016X}", f64::from(value).to_bits())
 }

@@ -14,7 +14,7 @@ use loomir::lowering::cfg::Analysis;
 
 use crate::behaviour::Input;
 
-/// Longest run that is looked at.
+/// The longest run to examine.
 const MAX_STEPS: u64 = 100_000;
 
 /// An access in one of two loops.

@@ -205,7 +205,7 @@ impl Writer<'_> {
             self.line(&format!("%v{value} = arith.constant {literal} : {ty}"));
             self.defined(*value);
         }
-        // The condition of selections needs a constant as well.
+        // The condition of selections also needs a constant.
         let selects = self.used.iter().any(|m| matches!(program.memrefs[*m].source, Source::Select(..)));
         if selects {
             self.constants.insert(0);

@@ -60,7 +60,7 @@ impl Locals {
         self.escapes.get(&value) == Some(&false)
     }
 
-    /// True if nobody but the function's own accesses can touch an object.
+    /// True if only the function's own accesses can touch an object.
     pub fn is_local(&self, base: Base) -> bool {
         matches!(base, Base::Allocation(value) if self.is_local_allocation(value))
     }

@@ -46,7 +46,7 @@ pub struct Reader<'b> {
     /// For each loop around the last visited operation, from the outside, forms that are not
     /// negative.
     around: Vec<Vec<AffineForm>>,
-    /// All iterations of so many loops.
+    /// For each number of loops, the domain of all their iterations.
     everywhere: Vec<Arc<Domain>>,
 }
 
@@ -235,7 +235,8 @@ impl<'b> Reader<'b> {
             for effect in model.effects(view) {
                 self.effect(op, effect, domain, effects);
             }
-            // What touches memory that was there before stays behind an exit for that already.
+            // An operation that touches existing memory already stays behind an exit for that
+            // reason.
             if effects.classes.len() == before
                 && header_may_be_undefined(self.body, op, self.trusts_arguments)
             {

@@ -20,8 +20,8 @@ pub trait Statements: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
 
-/// A value is computed and used in one statement. Constants and the arithmetic of subscripts belong
-/// to nobody: many share them.
+/// A value is computed and used in one statement. Constants and the arithmetic of subscripts are
+/// not tied, because many operations share them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tied;
 

@@ -35,7 +35,7 @@ use super::saturation::Saturation;
 use super::word::{Expression, Word};
 use super::{AffineForm, Atom, Forms};
 
-/// Most operations of an expression that are looked into.
+/// The maximal number of operations of an expression to examine.
 const MAX_EXPRESSION: usize = 32;
 
 /// The computation of a value: equal keys are equal values.

@@ -243,7 +243,7 @@ impl Predicate {
             }
     }
 
-    /// True if it holds of two words of so many bits.
+    /// True if it holds for two words of `width` bits.
     pub fn holds(self, width: u32, a: u128, b: u128) -> bool {
         integer::compare(self as u64).is_some_and(|compare| compare(width, a, b))
     }

@@ -191,7 +191,7 @@ pub(crate) fn type_range(body: &Body, value: Value) -> Range {
     }
 }
 
-/// True if all numbers of a range have so many bits, read as signed.
+/// True if all numbers of a range fit `width` bits, read as signed.
 pub fn fits(range: Range, width: u32) -> bool {
     let limit = 1i128 << (width.clamp(1, 64) - 1);
     -limit <= range.0 && range.1 < limit

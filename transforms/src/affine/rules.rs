@@ -82,7 +82,7 @@ pub fn is_division(binary: Binary) -> bool {
     matches!(binary, DivS | DivU | CeilDivS | CeilDivU | FloorDivS | RemS | RemU)
 }
 
-/// A condition on the ranges of `?a`, `?b` and `?c`, of words of so many bits.
+/// A condition on the width of words, and on the ranges of `?a`, `?b` and `?c`.
 type When = fn(u32, [Range; 3]) -> bool;
 
 /// A rule: its name, both sides, and its condition. The left side may be rewritten to the right

@@ -11,7 +11,7 @@ use super::closed_forms::ClosedForms;
 use super::facts::Facts;
 use super::{AffineForm, Atom, Forms};
 
-/// Most operations at the start of a block among which assertions are looked for.
+/// The number of operations at the start of a block that are searched for assertions.
 const MAX_LOOKED_AT: usize = 64;
 
 /// The facts that hold at a block: constraints on the induction variables of the surrounding loops,

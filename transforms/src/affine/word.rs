@@ -14,7 +14,7 @@ use loomir_ir::{Body, Op, Value};
 use super::operation::{Binary, Operation, width};
 use super::{AffineForm, Atom};
 
-/// Most values that are looked at for an expression.
+/// The maximal number of values examined for an expression.
 const MAX_VALUES: usize = 48;
 
 /// A node of an expression.
@@ -22,7 +22,7 @@ const MAX_VALUES: usize = 48;
 pub enum Word {
     /// A number.
     Number(i64),
-    /// A value that is not looked into, by its place in [`Expression::leaves`].
+    /// An opaque value, by its place in [`Expression::leaves`].
     Leaf(u32),
     /// An operation.
     Binary(Binary, [Id; 2]),
@@ -143,8 +143,8 @@ pub fn evaluate(nodes: &RecExpr<Word>, width: u32, leaf: &dyn Fn(u32) -> i64) ->
     numbers.last().copied()
 }
 
-/// The power of two that shifting by a number is, as a number of so many bits, if it is not
-/// negative there.
+/// Returns the power of two of a shift amount, as a number of `width` bits, if it is not negative
+/// there.
 fn power(width: u32, by: i64) -> Option<i64> {
     (0..i64::from(width) - 1).contains(&by).then(|| 1 << by)
 }
@@ -157,7 +157,7 @@ struct Build<'a> {
     nodes: RecExpr<Word>,
     leaves: Vec<Value>,
     known: HashMap<Value, Id>,
-    /// The number of values that were looked at.
+    /// The number of values examined.
     opened: usize,
 }
 

@@ -45,7 +45,7 @@ impl<T: Copy + Eq + std::hash::Hash> Pending<T> {
 }
 
 impl Cleanup {
-    /// All local allocations are to be looked at.
+    /// Returns a cleanup with all local allocations queued.
     pub(super) fn new(locals: &Locals) -> Cleanup {
         let mut cleanup = Cleanup { operations: Pending::new(), allocations: Pending::new() };
         locals.local_allocations().for_each(|value| cleanup.allocations.push(value));
@@ -67,7 +67,7 @@ impl Cleanup {
         body.erase(op);
     }
 
-    /// The local allocation that a value is a view of is to be looked at again.
+    /// Queues the local allocation behind a view again.
     fn allocations_behind(&mut self, body: &Body, locals: &Locals, value: Value) {
         let mut value = value;
         loop {
@@ -109,7 +109,7 @@ impl Cleanup {
     }
 }
 
-/// True if nobody would miss an operation.
+/// True if an operation is dead.
 fn is_dead(body: &Body, op: Op) -> bool {
     if is_trivially_dead(body, op) {
         return true;
@@ -132,7 +132,7 @@ fn is_dead(body: &Body, op: Op) -> bool {
     repeats_only && returns && body.own_regions(op).all(is_hollow)
 }
 
-/// True if an operation reads an element and nobody uses it.
+/// True if an operation reads an element and its result is unused.
 pub(super) fn is_unused_load(body: &Body, op: Op) -> bool {
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn MemoryAccess>();

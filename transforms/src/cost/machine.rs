@@ -22,7 +22,7 @@ pub struct Machine {
     pub latency: f64,
     /// Cycles that entering and leaving a loop costs: its last branch is mispredicted.
     pub start: f64,
-    /// Cycles that a value kept in memory for want of a register costs each iteration.
+    /// Cycles that a spilled value costs each iteration.
     pub spill: f64,
 }
 
@@ -59,8 +59,7 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// Cycles to get a line that is touched again after so many bytes were. It is in a cache that
-    /// holds them, gone from one half that size, and between these it is a matter of luck.
+    /// Returns the cycles to fetch a line that is touched again after `bytes` other bytes.
     pub fn fetch(&self, bytes: f64) -> f64 {
         self.fetch_beyond(0, bytes)
     }

@@ -331,11 +331,11 @@ mod tests {
         // The even elements, and the odd ones.
         let (odd, at, _) = place(&[form(3, &[(0, 2)])], 0, 16);
         assert_eq!((odd, at), (vec![form(0, &[(0, 2)])], (1, 1)));
-        // Another row is another stream, where the loop goes along it.
+        // Another row is another stream, if the loop traverses the row.
         let (row, ..) = place(&[form(1, &[]), form(0, &[(0, 1)])], 0, 16);
         let (other, ..) = place(&[form(2, &[]), form(0, &[(0, 1)])], 0, 16);
         assert_ne!(row, other);
-        // And an iteration ahead, where the loop goes across.
+        // It is an iteration ahead, if the loop traverses the column.
         let (row, at, _) = place(&[form(1, &[(0, 1)]), form(0, &[(1, 1)])], 0, 16);
         assert_eq!((row, at), (vec![form(0, &[(0, 1)]), form(0, &[(1, 1)])], (0, 1)));
     }

@@ -98,7 +98,8 @@ impl Work {
         self
     }
 
-    /// Adds an access in each iteration to an array that has an element of so many bytes for each.
+    /// Adds an access in each iteration to an array with an element of `bytes` bytes for each
+    /// iteration.
     pub(crate) fn hand_on(&mut self, bytes: f64, writes: bool, machine: &Machine) {
         self.operations += self.trips;
         self.streams.go_through(self.trips * bytes / machine.line.max(1) as f64, writes);

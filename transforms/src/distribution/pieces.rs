@@ -141,7 +141,7 @@ impl Pieces {
         both.map(|(guard, _)| program.if_info(guard.of).op).collect()
     }
 
-    /// The pieces that a conditional decides, which is around pieces of the loop.
+    /// Returns the pieces that a conditional around pieces of the loop controls.
     pub(crate) fn decided(&self, program: &Program, conditional: Op) -> impl Iterator<Item = usize> {
         let is_it = move |guard: &Guard| program.if_info(guard.of).op == conditional;
         let pieces = self.pieces.iter().enumerate();

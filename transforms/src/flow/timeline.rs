@@ -150,7 +150,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The accesses of `block` and all that is inside it. Its terminator is not looked at.
+    /// The accesses of `block` and all that is inside it. Its terminator is ignored.
     pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
         let reader = Reader::new(body, block, AliasMode::May, analyses);
         let mut scan = Scan {

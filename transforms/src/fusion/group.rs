@@ -94,8 +94,8 @@ pub(super) struct Group {
     pub(super) has_part: bool,
     /// A conditional whose condition was moved into one of the members.
     pub(super) guarded: Option<Op>,
-    /// True if the iterations of each, and of all together, may run in any order; they are run
-    /// whole for that.
+    /// True if the iterations of each member, and of all together, may run in any order. Such loops
+    /// are run whole.
     pub(super) parallel: bool,
     /// The maximal number of additional iterations by which blocks shift members.
     pub(super) blocks: i64,
@@ -219,7 +219,7 @@ impl Group {
             .then_some((self.item, of))
     }
 
-    /// The group of one loop that is to run instead of this one, which is a group of one as well.
+    /// Returns the group of one loop that replaces this one, which is a group of one too.
     pub(super) fn replaced(
         &self,
         item: Green,
@@ -232,8 +232,8 @@ impl Group {
         Some(Group { originals: self.originals.clone(), ..group })
     }
 
-    /// The group of a loop inside which the condition of `by` was brought, which was around it; it
-    /// is run whole for that, and was these. `None` if it carries values.
+    /// Returns the group of a loop after the condition of `by`, which was around it, was moved
+    /// inside. The loop is run whole for that. It was made of `originals`.
     pub(super) fn guarded(self, by: Op, originals: Vec<Green>) -> Option<Group> {
         (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: Some(by), ..self })
     }

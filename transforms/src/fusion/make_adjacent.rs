@@ -36,7 +36,7 @@ pub(super) struct Cleared {
     /// The pairs that are reordered under assumptions. The first loop is 0, and the second follows
     /// the entries between.
     pub swapped: Vec<(usize, usize)>,
-    /// All that is assumed for that.
+    /// The assumptions of the moves.
     pub assumed: Vec<Assumption>,
 }
 

@@ -63,7 +63,7 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
     written.map_err(|why| why.remark(remarks::remarks(body), "fused"))
 }
 
-/// The innermost block around an operation that is raised by itself.
+/// Returns the innermost block around an operation that is raised to a tree of its own.
 fn root_of(body: &Body, op: Op, options: &Options) -> Option<Block> {
     let roots = roots(body, &options.analyses);
     let around = std::iter::successors(Some(op), |op| body.parent_op(*op));

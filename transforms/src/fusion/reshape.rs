@@ -132,8 +132,8 @@ impl Fusion<'_> {
         best.map(|(_, plan)| plan)
     }
 
-    /// A group of one with another loop of its nest outermost, and the arguments that are taken not
-    /// to overlap for that.
+    /// Returns a group of one with another loop of its nest outermost, and the arguments assumed
+    /// distinct for that.
     fn with_outermost(
         &mut self,
         group: &Group,

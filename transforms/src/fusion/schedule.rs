@@ -114,7 +114,7 @@ impl Entry {
         for item in items {
             nest.merge(&AccessSummary::of(program, trees, item, loop_context));
         }
-        // The other half of its update may be another entry, which goes another way.
+        // The other half of its update may be another entry, which moves elsewhere.
         if is_statement {
             nest = nest.without_updates();
         }

@@ -69,7 +69,7 @@ pub(super) struct Search<'s> {
 pub(super) struct Found {
     /// For each item of the sequence the group it joins, if that is better than the known grouping.
     pub partners: Option<Vec<Option<Name>>>,
-    /// True if all groupings were looked at.
+    /// True if the search was exhaustive.
     pub is_complete: bool,
 }
 

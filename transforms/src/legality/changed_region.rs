@@ -21,7 +21,7 @@ pub(super) struct ChangedRegion<'a> {
     pub(super) oracle: DependenceOracle<'a>,
     /// The loops around the items.
     pub(super) loop_context: &'a LoopContext,
-    /// Set if a loop is judged by itself.
+    /// Set if a loop is judged separately.
     pub(super) alone: Option<Alone<'a>>,
     /// True if every pair of accesses is examined.
     pub(super) asks_of_all: bool,
@@ -29,7 +29,7 @@ pub(super) struct ChangedRegion<'a> {
     pub(super) places: Rc<[Option<usize>]>,
 }
 
-/// A loop that is judged by itself.
+/// A loop that is judged separately.
 #[derive(Clone, Copy)]
 pub(super) struct Alone<'a> {
     /// Its operation. Values from outside are there, and nothing outside uses values from inside.

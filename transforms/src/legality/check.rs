@@ -73,7 +73,7 @@ struct Difference<'a> {
     new: Vec<Green>,
     /// The numbers of equal items at the start and at the end.
     same: (usize, usize),
-    /// Set if a loop is judged by itself.
+    /// Set if a loop is judged separately.
     alone: Option<Alone<'a>>,
 }
 

@@ -186,9 +186,9 @@ struct Alike<'p> {
     nests: [StatementId; 2],
     /// The members inside outermost loops of the program, in the order of the loops.
     by_loop: SmallVec<[(LoopId, usize); 1]>,
-    /// The extremes of the first so many members, if there are several.
+    /// For each number of first members, their extremes, if there are several members.
     before: Vec<Extremes>,
-    /// The extremes of all members but the first so many, if there are several.
+    /// For each number of first members, the extremes of the others, if there are several members.
     behind: Vec<Extremes>,
 }
 
@@ -346,7 +346,7 @@ impl<'p> Alike<'p> {
         self.by_loop.sort_unstable();
     }
 
-    /// The extremes of the first so many members.
+    /// Returns the extremes of the first `count` members.
     fn before(&self, count: usize) -> Extremes {
         match &self.members[..] {
             [only] => Extremes::of(&[only.spot][..count]),
@@ -354,7 +354,7 @@ impl<'p> Alike<'p> {
         }
     }
 
-    /// The extremes of all members but the first so many.
+    /// Returns the extremes of all members but the first `count`.
     fn behind(&self, count: usize) -> Extremes {
         match &self.members[..] {
             [only] => Extremes::of(&[only.spot][count..]),

@@ -24,8 +24,8 @@ use crate::tree::Program;
 
 /// The maximal number of inequalities one of which is assumed to fail.
 const MAX_ALTERNATIVES: usize = 4;
-/// Of how many iterations more than the first a loop that may run so many has to be able under an
-/// assumption: the greatest of these.
+/// Trip counts beyond the first iteration that mark a long loop. If a loop may run this many, it
+/// must still be able to under the assumption. The greatest possible one counts.
 const LONG: [i64; 4] = [15, 7, 3, 1];
 
 /// Returns a condition, tested before the trees of `program`, under which the conflict in question

@@ -63,7 +63,7 @@ pub struct Ending {
     pub barrier: Option<Op>,
     /// An operation that must not run unless all before it returned: it may be undefined, or seen.
     pub late: Option<Op>,
-    /// An operation whose effect somebody sees, also if nothing behind it runs.
+    /// An operation with an observable effect, even if nothing behind it runs.
     pub seen: Option<Op>,
 }
 

@@ -60,7 +60,7 @@ struct Scope<'a> {
     open: Vec<Open>,
     /// The loops of the tree around.
     loop_context: LoopContext,
-    /// The number of sequences that were looked at.
+    /// The number of sequences visited.
     sequences: u32,
     /// Loops with carried values and their sequence, with the iteration of the surrounding loops
     /// that runs there.
@@ -286,7 +286,7 @@ impl Scope<'_> {
                 return Ok(());
             }
             let own = map.get(..=info.depth as usize);
-            // Of alike loops the variables are alike too.
+            // Equivalent loops have equivalent induction variables.
             let is_it = |open: &Open| match index {
                 0 => open.leads && program.loop_info(open.of).alike == info.alike,
                 _ => open.of == of,

@@ -124,7 +124,7 @@ impl List<'_> {
                 true => objects.near(base, true).collect(),
                 false => objects.iter().collect(),
             };
-            // Each pair of objects is looked at once.
+            // Each pair of objects is examined once.
             for other in near.into_iter().filter(|other| order[other] >= order[&base]) {
                 let Some(overlap) = self.oracle.overlap(base, other) else { continue };
                 if overlap == Overlap::AssumedApart {

@@ -60,7 +60,7 @@ impl Range {
     }
 }
 
-/// The least and the greatest number of so many bits, at most 64.
+/// Returns the least and the greatest number of `width` bits, at most 64.
 fn ends(width: u32) -> (i64, i64) {
     (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
 }

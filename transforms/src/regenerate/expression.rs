@@ -95,12 +95,12 @@ pub(super) struct Expression<'b> {
 }
 
 impl Expression<'_> {
-    /// The value of `sum`, which is one of type `ty`, an integer or `index`.
+    /// Returns the value of `sum` in type `ty`, an integer or `index`.
     pub(super) fn value(&mut self, sum: &Sum, ty: Type) -> Value {
         self.arithmetic(sum, ty, true)
     }
 
-    /// `is_value`: the sum is a value of the program, which is in range.
+    /// Computes a sum. `is_value`: the sum is a value of the program, which is in range.
     fn arithmetic(&mut self, sum: &Sum, ty: Type, is_value: bool) -> Value {
         let mut all: Option<Value> = None;
         for (term, coefficient) in &sum.terms {

@@ -19,13 +19,13 @@ use super::Emit;
 use crate::affine::range::{Range, both, fits, of_form, of_product, type_range};
 use crate::affine::{AffineForm, Atom};
 
-/// A loop that starts at most here
+/// The greatest start of a loop that cannot come near the end of its type.
 const EARLY: i64 = 1 << 62;
 
-/// and has at most this step
+/// The greatest step of such a loop.
 const SMALL_STEP: i64 = 64;
 
-/// advances by less than this, even if it runs for weeks.
+/// The distance that such a loop stays below, even if it runs for weeks.
 const FAR: i64 = 1 << 58;
 
 /// The maximal number of induction variables replaced by bounds for one sum.
@@ -34,9 +34,9 @@ const MAX_REPLACED: u32 = 64;
 /// The numbers a variable of a new loop is between, as forms over values.
 #[derive(Clone, Default)]
 pub(super) struct Between {
-    /// It is at least each of these,
+    /// The variable is at least each of these.
     pub lower: Vec<AffineForm>,
-    /// and less than each of these.
+    /// The variable is less than each of these.
     pub upper: Vec<AffineForm>,
     /// The greatest number it comes to in any run.
     pub most: Option<i64>,
@@ -64,7 +64,7 @@ impl Emit<'_> {
         begin.checked_add(FAR)
     }
 
-    /// Returns true if a form over values always is a number of so many bits.
+    /// True if a form over values always fits a number of bits.
     pub(super) fn always_fits(&self, form: &AffineForm, width: u32) -> bool {
         fits(self.range_of(form), width)
     }

@@ -22,7 +22,7 @@ pub struct Peel {
     last: usize,
 }
 
-/// At most so many iterations are peeled at one end: each is a copy of the body.
+/// The maximal number of iterations peeled at one end: each is a copy of the body.
 const MOST: usize = 64;
 
 impl Transformation for Peel {

@@ -152,8 +152,8 @@ impl AccessSummary {
         plain
     }
 
-    /// The nest run later: `shift` later at its own level, which is level `depth`. `None` if a
-    /// number leaves 64 bits.
+    /// Returns the summary shifted by `shift` at its own level, which is level `depth`. `None` if a
+    /// number exceeds 64 bits.
     pub fn shifted(&self, depth: u32, shift: i64) -> Option<AccessSummary> {
         self.renumbered(&|form| form.shifted(depth, shift))
     }

@@ -77,9 +77,9 @@ pub enum Node {
     Versioned {
         /// The tested assumptions.
         assumption: AssumptionId,
-        /// this one,
+        /// The tree that runs if they hold.
         fast: Green,
-        /// The tree that runs otherwise.
+        /// The tree that runs if they do not hold.
         fallback: Green,
     },
     /// An instance of a statement.

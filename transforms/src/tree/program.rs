@@ -47,8 +47,8 @@ pub struct LoopInfo {
     /// True if computing its bounds and step may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
-    /// The first loop in the same loop with the same bounds. What its space does not say exactly,
-    /// it does not say of these loops alike.
+    /// The first loop in the same parent with the same bounds. Unknown conditions of both domains
+    /// are the same.
     pub alike: LoopId,
 }
 
@@ -212,8 +212,8 @@ impl Program {
             && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
     }
 
-    /// In how many of the loops around an `if` its decision is computed: in equal iterations of
-    /// these it goes the same way.
+    /// Returns the number of loops around an `if` that determine its decision: in equal iterations
+    /// of these it is the same.
     pub fn decided_inside(&self, body: &Body, of: IfId) -> u32 {
         let operands = match &self.if_info(of).decision {
             Decision::Value(value) => std::slice::from_ref(value),

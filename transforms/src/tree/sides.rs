@@ -1,7 +1,7 @@
 //! The two sides of an `if` as one: in a sequence, a guard and behind it the guard of the negation.
 //!
-//! An `if` with both sides is one operation in the program, and its sides exclude each other, so
-//! whoever moves or writes them takes them together.
+//! An `if` with both branches is one operation in the program, and its branches exclude each other.
+//! They are therefore moved and written together.
 
 use super::green::{Green, Map, Node, TreeStore};
 use super::ids::IfId;

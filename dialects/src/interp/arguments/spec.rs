@@ -26,7 +26,7 @@ pub enum Source {
     Number(String),
     /// Nested lists.
     List(Vec<Source>),
-    /// The buffer of another argument, so many elements further.
+    /// The buffer of another argument, starting this many elements further.
     Shared(usize, i64),
 }
 

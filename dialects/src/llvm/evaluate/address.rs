@@ -17,7 +17,7 @@ use crate::llvm::types::{LlvmType, is_pointer};
 enum Step {
     /// A constant number of bytes.
     Fixed(i64),
-    /// A register of so many bits, read as signed, times so many bytes.
+    /// A register of `width` bits, read as signed, times `bytes` bytes.
     Scaled { slot: Slot, width: u32, bytes: i64 },
 }
 

@@ -22,8 +22,8 @@ pub(super) struct Promises {
     defined: bool,
     non_null: bool,
     align: Option<u64>,
-    /// From the first of a pair up to the second, which is not in it; around the end of all numbers
-    /// if it is the lesser.
+    /// Ranges from the first number of a pair up to the second, exclusive. A range wraps around if
+    /// the second is the lesser.
     ranges: Vec<(u128, u128)>,
     reach: Option<u64>,
     /// True if null needs no bytes.

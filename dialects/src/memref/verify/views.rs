@@ -35,7 +35,7 @@ pub(in super::super) fn cast(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// True if `memref.cast` goes from one type to the other.
+/// True if `memref.cast` can convert one type to the other.
 pub(crate) fn cast_compatible(ctx: &Context, from: Type, to: Type) -> bool {
     if element_and_space(ctx, from) != element_and_space(ctx, to) {
         return false;

@@ -138,7 +138,7 @@ impl Accesses<'_> {
                 continue;
             }
             let next = |order: Order| [&directions[..], &[order]].concat();
-            // What is pushed last is looked at first.
+            // The direction pushed last is examined first.
             pending.extend([Order::Greater, Order::Equal, Order::Less].map(next));
         }
         found

@@ -26,7 +26,7 @@ use crate::cfg::scev::range::sum;
 const MAX_PIECES: usize = 8;
 /// The number of blocks searched upwards for conditions.
 const MAX_BLOCKS: usize = 256;
-/// Deepest nesting of conditions, minima and maxima that is looked into.
+/// The maximal nesting of conditions, minima and maxima to examine.
 const MAX_NESTING: u32 = 8;
 
 /// The limits on one question about constraints.

@@ -26,7 +26,7 @@ pub(super) struct Subscripts {
     pub(super) sizes: Vec<AffineForm>,
 }
 
-/// An access of so many bytes, at most, behind an offset, in these iterations.
+/// An access of at most `bytes` bytes behind an offset, in these iterations.
 pub(super) struct Place<'p> {
     pub(super) offset: &'p Polynomial,
     pub(super) bytes: &'p AffineForm,
@@ -95,7 +95,7 @@ impl Place<'_> {
         Some(sizes)
     }
 
-    /// True if a digit is at least zero, and so many more places not beyond a size, whenever the
+    /// True if a digit is at least zero, and the digit plus a width is within a size, whenever the
     /// access happens.
     fn is_proper(&self, digit: &AffineForm, width: &AffineForm, size: &AffineForm) -> bool {
         let left = size.minus(digit).and_then(|left| left.minus(width));

@@ -42,7 +42,7 @@ pub(super) struct Link {
 pub(super) struct Layout {
     /// The upper left corners of items.
     pub(super) places: Vec<(i64, i64)>,
-    /// The points that each link passes; between two it goes straight if they are one below or
+    /// The points that each link passes. Between two points it is straight if one is below or
     /// beside the other.
     pub(super) routes: Vec<Vec<(i64, i64)>>,
     pub(super) width: i64,

@@ -35,8 +35,8 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// True if somebody may notice that a loop runs: it calls, or touches memory that is volatile
-    /// or shared. Linear in the loop.
+    /// True if the execution of a loop may be observable: it calls, or touches memory that is
+    /// volatile or shared.
     fn may_be_noticed(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.noticed,
@@ -90,8 +90,8 @@ impl ScalarEvolution<'_> {
         !is_simple_access && !is_silent
     }
 
-    /// True if a loop may not run for ever: the function returns, or has to make progress and
-    /// nobody would notice.
+    /// True if a loop must terminate: the function returns, or the loop must make progress and is
+    /// not observable.
     pub(super) fn is_finite(&mut self, of: LoopId) -> bool {
         let root = self.function.root_ref();
         if root.attr("will_return").is_some() {

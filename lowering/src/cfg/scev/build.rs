@@ -25,7 +25,7 @@ use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
 const MAX_DEGREE: usize = 6;
 
 impl ScalarEvolution<'_> {
-    /// A number of so many bits.
+    /// Returns a constant of `width` bits.
     pub fn constant(&mut self, width: u32, bits: u128) -> ExprId {
         self.pool.constant(width, bits)
     }
@@ -392,7 +392,7 @@ impl ScalarEvolution<'_> {
         if kind == MinMax::SequentialUMin {
             return self.sequential_umin(all, ty);
         }
-        // An operand that another one makes superfluous goes.
+        // Operands implied by another one are removed.
         let mut index = 0;
         while index < all.len() {
             let beaten = |this: &mut Self, by: usize| {
@@ -420,7 +420,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Order counts where an operand may be poison that is not looked at behind a zero.
+    /// The order matters if an operand behind a zero may be poison: it is not evaluated.
     fn sequential_umin(&mut self, mut all: Vec<ExprId>, ty: ExprType) -> ExprId {
         if let Some(zero) = all.iter().position(|operand| self.is_constant(*operand, 0)) {
             all.truncate(zero + 1);

@@ -29,7 +29,7 @@ use super::range::{Range, signed_ends};
 pub struct Limit {
     /// The exact number, if the loop is left here.
     pub exact: Option<ExprId>,
-    /// A number it does not exceed, if the loop is left here or this is looked at in each
+    /// A number it does not exceed, if the loop is left here or the exit is tested in each
     /// iteration.
     pub symbolic_max: Option<ExprId>,
     /// The same as a constant.
@@ -176,7 +176,7 @@ impl ScalarEvolution<'_> {
         let sizes = if sizes.0 > 0 && sizes.1 <= signed_ends(width).1 {
             (sizes.0 as u128, sizes.1 as u128)
         } else if is_up && !signed && tested.flags.nuw && step.unsigned.0 > 0 {
-            // What would be a step down goes far up, once.
+            // A negative step is a large unsigned step up, which can be taken once.
             step.unsigned
         } else {
             return Limit::default();

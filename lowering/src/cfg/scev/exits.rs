@@ -27,9 +27,9 @@ use super::range::{Range, sum};
 
 /// The maximal number of loops whose counts are being computed, each for another one.
 const MAX_ACTIVE: usize = 8;
-/// The number of loops that are looked at for the sake of one.
+/// The maximal number of loops examined for one.
 const MAX_NESTED: usize = 16;
-/// Deepest nesting of conditions that are looked into.
+/// The maximal nesting of conditions to examine.
 const MAX_CONDITIONS: u32 = 12;
 /// Most cases of a switch that are counted.
 const MAX_CASES: usize = 16;
@@ -451,7 +451,7 @@ impl ScalarEvolution<'_> {
             let start_range = self.first_range(value, of, start, step, used);
             return (own == of).then_some(Tested { start, start_range, step, flags });
         }
-        // What is extended is poison where its operand is, so promises of that count.
+        // An extension is poison where its operand is, so the operand's promises count.
         let op = self.function.defining_op(value).filter(|_| depth > 0)?;
         let (signed, unsigned) =
             (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));

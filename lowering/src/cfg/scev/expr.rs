@@ -33,9 +33,9 @@ pub struct ExprId(u32);
 /// The type of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExprType {
-    /// An integer of so many bits.
+    /// An integer of this many bits.
     Integer(u32),
-    /// An address, in bytes: a word of so many bits.
+    /// An address, in bytes: a word of this many bits.
     Pointer(u32),
 }
 
@@ -82,7 +82,7 @@ pub enum MinMax {
 /// The contents of an expression.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
-    /// A number of so many bits.
+    /// A constant: the number of bits, and the bits.
     Constant(u32, u128),
     /// A value of the function without further structure.
     Unknown(Value),

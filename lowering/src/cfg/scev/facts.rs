@@ -222,7 +222,7 @@ impl ScalarEvolution<'_> {
         if says(a, b, predicate) || (same_sign && says(a, b, predicate.with_other_sign())) {
             return true;
         }
-        // Both extended alike compare as they did before.
+        // Numbers extended in the same way compare as before.
         let inner = |id: ExprId| match self.pool.get(id) {
             Expr::Cast(cast @ (Cast::ZeroExtend | Cast::SignExtend), inner, _) => Some((*cast, *inner)),
             _ => None,

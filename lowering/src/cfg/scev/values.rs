@@ -28,7 +28,7 @@ use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
 
 /// The maximal number of operations between a header's argument and the value that returns to it.
 const MAX_CHAIN: usize = 32;
-/// Most values that are looked at for the way from one to the other.
+/// The maximal number of values examined on the way from one to the other.
 const MAX_SEARCH: usize = 128;
 
 /// A summand added to a header's argument before it returns.

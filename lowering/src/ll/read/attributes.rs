@@ -49,7 +49,7 @@ impl Reader<'_> {
                 // A debug record of the next line.
                 (Kind::Hash, name) if name.trim_start_matches('#').starts_with("dbg_") => return Ok(()),
                 (Kind::Hash, name) => {
-                    // A group that nobody defines is empty.
+                    // An undefined group is empty.
                     let Some(start) = self.groups.get(name).copied() else {
                         self.advance();
                         continue;

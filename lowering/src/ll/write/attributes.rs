@@ -83,7 +83,7 @@ fn memory(m: &Module, attr: Attr) -> Option<String> {
             });
         }
     }
-    // Nothing but places with effects of their own: `none` for the rest goes without saying.
+    // Nothing but places with effects of their own: `none` is the default for the rest.
     if parts.len() > 1 && default == "none" {
         parts.remove(0);
     }

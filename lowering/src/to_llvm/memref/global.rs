@@ -1,7 +1,7 @@
 //! `memref.global` and `memref.get_global`.
 //!
 //! A global is an array of arrays; its address becomes a descriptor whose allocated pointer is a
-//! recognisable invalid one, since nobody may free it.
+//! recognisable invalid one, because it must not be freed.
 
 use loomir_dialects::llvm::attributes::LINKAGE;
 use loomir_dialects::llvm::types::{array, pointer_in};

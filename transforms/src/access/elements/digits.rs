@@ -19,7 +19,7 @@ use super::Site;
 use crate::affine::system::{System, Unknowns};
 use crate::affine::{AffineForm, Atom, fold_expr};
 
-/// Deepest nesting of products that is looked into.
+/// The maximal nesting of products to examine.
 const MAX_NESTING: u32 = 8;
 /// The limits on proving that a digit is proper.
 const LIMITS: Limits = Limits::steps(20_000);

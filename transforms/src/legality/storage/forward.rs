@@ -129,7 +129,7 @@ fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Unneede
         if is_overwritten(body, timeline, flow, id, later.nearest(&element)) {
             dead.push(Unneeded(id));
         }
-        // A store that goes is overwritten itself before anything reads it.
+        // A removed store is itself overwritten before anything reads it.
         later.add(element, id);
     }
     dead

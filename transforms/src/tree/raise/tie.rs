@@ -18,7 +18,7 @@ use loomir_ir::{Body, Op};
 use crate::access::Effects;
 use crate::access::base::{Bases, Overlap};
 
-/// Most operations that are looked at together.
+/// The maximal number of operations examined together.
 pub(super) const MAX_RUN: usize = 128;
 
 /// The operations of a part of a run, the statement of each, and the required orders.
