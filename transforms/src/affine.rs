@@ -80,7 +80,7 @@ pub enum Atom {
     Level(u32),
     /// A value that does not change while the nest runs.
     Param(Value),
-    /// The product of two or more such values, in ℤ. By their place in the body.
+    /// The product of two or more parameters, in ℤ, ordered by their place in the body.
     Product(Box<[Value]>),
     /// `⌊form / divisor⌋`, divisor > 1.
     FloorDiv(Box<AffineForm>, i64),
@@ -98,7 +98,7 @@ type Terms = SmallVec<[(Atom, i64); 2]>;
 
 impl Clone for AffineForm {
     fn clone(&self) -> AffineForm {
-        // What most are, without a loop.
+        // The most frequent cases need no loop.
         let terms = match &self.terms[..] {
             [] => Terms::new(),
             [(atom, coefficient)] => smallvec![(atom.clone(), *coefficient)],
@@ -131,7 +131,7 @@ impl Atom {
         }
     }
 
-    /// The values that a parameter or product of such multiplies.
+    /// Returns the factors of a parameter or of a product of parameters.
     pub fn factors(&self) -> Option<&[Value]> {
         match self {
             Atom::Param(value) => Some(std::slice::from_ref(value)),
@@ -140,7 +140,7 @@ impl Atom {
         }
     }
 
-    /// The product of two atoms, if they are parameters or products of such.
+    /// Returns the product of two atoms, if both are parameters or products of parameters.
     fn product(&self, other: &Atom) -> Option<Atom> {
         let mut all = [self.factors()?, other.factors()?].concat();
         all.sort_unstable_by_key(|value| value.index());
@@ -159,17 +159,17 @@ impl AffineForm {
         AffineForm { constant: 0, terms: smallvec![(atom, 1)] }
     }
 
-    /// The variable of the loop at a level.
+    /// Returns the induction variable of the loop at a level.
     pub fn level(level: u32) -> AffineForm {
         AffineForm::atom(Atom::Level(level))
     }
 
-    /// The number, if it is one.
+    /// Returns the constant, if the form is one.
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The parameter, if it is one.
+    /// Returns the parameter, if the form is one.
     pub fn as_parameter(&self) -> Option<Value> {
         match self.terms[..] {
             [(Atom::Param(value), 1)] if self.constant == 0 => Some(value),
@@ -271,8 +271,8 @@ impl AffineForm {
         self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
     }
 
-    /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as
-    /// signed.
+    /// Returns the congruent form modulo 2 to the power of `width` with the least coefficients,
+    /// read as signed.
     fn wrapped(mut self, width: u32) -> AffineForm {
         let unused = 64u32.saturating_sub(width.max(1));
         let wrap = |number: &mut i64| *number = *number << unused >> unused;
@@ -338,9 +338,8 @@ impl AffineForm {
         Some(sum)
     }
 
-    /// The form with another form in the place of each level and of each parameter. `None` if one
-    /// of these has none, a number leaves 64 bits, or a product is no sum of products of
-    /// parameters.
+    /// Replaces each level and each parameter by a form. Returns `None` if a form is missing, a
+    /// number leaves 64 bits, or a product has no expansion into products of parameters.
     pub fn instantiate(
         &self,
         level: &mut dyn FnMut(u32) -> Option<AffineForm>,
@@ -461,7 +460,7 @@ pub struct Forms<'b> {
     ranges: HashMap<Value, Range>,
     conditions: HashMap<Value, Condition>,
     classes: Classes,
-    /// The parameters there are forms with.
+    /// The parameters that occur in forms.
     named: Vec<Value>,
     /// True if loop-invariant subscripts are spelled out as sums. A caller of the function does not
     /// know the names of values computed inside it.
@@ -498,7 +497,7 @@ impl<'b> Forms<'b> {
 
     /// Adds the assumption that none of these forms is negative.
     pub fn suppose(&mut self, constraints: &[AffineForm]) {
-        // What was found out without them may have been less.
+        // Earlier results may be less precise.
         self.memo.clear();
         self.congruent.clear();
         self.conditions.clear();
@@ -559,12 +558,12 @@ impl<'b> Forms<'b> {
         .filter(|step| *step > 0)
     }
 
-    /// True if a form is given out that was computed from these.
+    /// True if a form computed from these operands is kept as a closed form.
     pub fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool {
         self.followed.follows(form, operands)
     }
 
-    /// True if a value keeps its value while the nests run.
+    /// True if a value is invariant while the nests run.
     pub fn is_parameter(&self, value: Value) -> bool {
         self.body.value_block(value).is_some_and(|block| self.around.contains(&block))
     }
@@ -618,7 +617,7 @@ impl<'b> Forms<'b> {
         let (first, result) = (body.operand(op, 0), body.result(op, 0));
         let is_never_negative = |this: &mut Self, value| this.range(value, fuel).0 >= 0;
         match operation {
-            // The number is kept where it is in range either way.
+            // A cast keeps the value if the value is in range of the result type.
             Operation::Signed if fits(self.range(first, fuel), width(body, result)) => self.form(first, fuel),
             Operation::Unsigned
                 if is_never_negative(self, first) && fits(self.range(first, fuel), width(body, result)) =>
@@ -637,7 +636,7 @@ impl<'b> Forms<'b> {
                         let is_signed = !matches!(binary, Binary::DivU | Binary::CeilDivU);
                         let (divisor, form) = (divisor?, dividend(self)?);
                         match binary {
-                            // Without a rest nothing is rounded.
+                            // An exact division does not round.
                             _ if is_signed && form.is_multiple_of(divisor) => form.floor_div(divisor),
                             Binary::CeilDivS => form.ceil_div(divisor),
                             Binary::CeilDivU => form.ceil_div(divisor).filter(|_| rounds_down),
@@ -646,7 +645,7 @@ impl<'b> Forms<'b> {
                         }
                     }
                     Binary::RemS | Binary::RemU if rounds_down => dividend(self)?.modulo(divisor?),
-                    // What is shifted right as signed is rounded down.
+                    // A signed right shift rounds down.
                     Binary::ShrS => dividend(self)?.floor_div(self.shift(op, fuel)?),
                     Binary::ShrU if rounds_down => dividend(self)?.floor_div(self.shift(op, fuel)?),
                     _ => None,
@@ -668,7 +667,7 @@ impl<'b> Forms<'b> {
             };
             return ring(binary, &a, &b);
         }
-        // What wrapped on the way is back in range at the end.
+        // Intermediate results may wrap if the final result is in range.
         let form = self.congruent(body.result(op, 0), fuel)?;
         let range = self.range_of_form(&form, fuel)?;
         fits(range, width(body, body.result(op, 0))).then_some(form)
@@ -710,7 +709,7 @@ impl<'b> Forms<'b> {
                 };
                 a.zip(b).and_then(|(a, b)| ring(binary, &a, &b))
             }
-            // What is cut off are multiples.
+            // A truncation drops multiples of the modulus.
             Some((op, Operation::Signed | Operation::Unsigned))
                 if width(body, value) <= width(body, body.operand(op, 0)) =>
             {
@@ -731,7 +730,7 @@ impl<'b> Forms<'b> {
     }
 }
 
-/// A sum, difference or product; of a shift, the power of two is given.
+/// Returns a sum, a difference or a product. For a shift, `b` is the power of two.
 fn ring(binary: Binary, a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     match binary {
         Binary::Add => a.plus(b, 1),

@@ -32,13 +32,13 @@ impl Assumption {
         if a.index() <= b.index() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
     }
 
-    /// A form is zero. `None` if that cannot be written down.
+    /// Returns the assumption that a form is zero. `None` if it cannot be expressed.
     pub fn zero(form: &AffineForm) -> Option<Assumption> {
         let negative = form.terms().first().is_some_and(|(_, coefficient)| *coefficient < 0);
         Some(Assumption::Zero(form.times(if negative { -1 } else { 1 })?))
     }
 
-    /// Forms that are not negative where it holds.
+    /// Returns forms that are not negative if the assumption holds.
     pub fn facts(&self) -> Vec<AffineForm> {
         match self {
             Assumption::Zero(form) => form.times(-1).into_iter().chain([form.clone()]).collect(),
@@ -56,7 +56,7 @@ impl Assumption {
         }
     }
 
-    /// Calls `f` with each number it is about.
+    /// Calls `f` with each parameter of the assumption.
     pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
         match self {
             Assumption::Apart(..) => {}
@@ -74,7 +74,7 @@ impl Assumption {
         }
     }
 
-    /// True if this one holds wherever the other one does, as far as numbers in them say.
+    /// True if the assumption follows from another one, judged by the numbers in both.
     fn follows_from(&self, other: &Assumption) -> bool {
         let follows = |form: &AffineForm, from: &AffineForm| {
             form.minus(from).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
@@ -151,7 +151,7 @@ fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
     format!("{} {relation} {}", first.join(" + "), second.join(" + "))
 }
 
-/// True if an assumption may be made of an unknown number: it is one value.
+/// True if an unknown can be tested at run time: it is a single value.
 pub(crate) fn is_testable(atom: &Atom) -> bool {
     matches!(atom, Atom::Param(_))
 }

@@ -64,21 +64,21 @@ impl Default for Options {
 /// The report of a contraction.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each array that became smaller or went, and for each local one that did not
-    /// though loops access it; if remarks are wanted.
+    /// A remark for each array that was folded or erased, and for each local array that loops
+    /// access and that was not. Empty if remarks are not wanted.
     pub remarks: Diagnostics,
-    /// The number of loads that got a value instead.
+    /// The number of loads replaced by values.
     pub forwarded: usize,
     /// The number of erased stores, without those into erased arrays.
     pub stores_erased: usize,
-    /// The number of allocations that went.
+    /// The number of erased allocations.
     pub arrays_erased: usize,
-    /// The number of allocations that became smaller.
+    /// The number of folded allocations.
     pub arrays_folded: usize,
 }
 
 impl Report {
-    /// Returns true if something was done.
+    /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
         self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded > 0
     }
@@ -160,7 +160,7 @@ impl Contraction<'_> {
         !matches!(base, Base::Allocation(allocation) if !self.locals.knows(allocation))
     }
 
-    /// Loads, stores and storage that the data flow makes unnecessary.
+    /// Removes loads, stores and storage that are unnecessary according to the data flow.
     fn by_flow(&mut self, body: &mut Body, block: Block) {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
@@ -225,7 +225,7 @@ impl Contraction<'_> {
         }
     }
 
-    /// Each of these loads gets the value that another access, which stays, has seen.
+    /// Replaces each of these loads by the value that another access has seen. That access stays.
     fn forward(&mut self, body: &mut Body, timeline: &mut Timeline, found: &[Forwarded]) {
         for forwarded in found {
             let access = timeline.get(forwarded.load());
@@ -261,7 +261,7 @@ impl Contraction<'_> {
     }
 }
 
-/// The value that a load or store has seen.
+/// Returns the value that a load or store has seen.
 fn value_at(body: &Body, op: Op) -> Option<Value> {
     let view = body.op_ref(op);
     let access = view.info().interface::<dyn MemoryAccess>()?.access(view);

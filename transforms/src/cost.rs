@@ -58,7 +58,7 @@ pub trait Cost: Debug + Send + Sync {
 pub struct StaticCost {
     /// The machine.
     pub machine: Machine,
-    /// The iterations of a loop about whose bounds nothing is known.
+    /// The assumed trip count of a loop with unknown bounds.
     pub trips: f64,
 }
 

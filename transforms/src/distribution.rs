@@ -49,7 +49,7 @@ mod price;
 mod remarks;
 mod split;
 
-/// Most cuts that are judged in one loop.
+/// The maximal number of cuts that are judged in one loop.
 const MAX_CUTS: usize = 16;
 /// The default limit on values that are passed on over one cut.
 const MAX_HANDED: usize = 4;
@@ -129,12 +129,12 @@ impl FromStr for Expand {
 /// The report of a distribution.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each loop that was distributed, or could not be though several of its
-    /// operations write.
+    /// A remark for each loop that was distributed, and for each loop that could not be although
+    /// several of its operations write.
     pub remarks: Diagnostics,
     /// The number of loops that were distributed.
     pub distributed: usize,
-    /// The number of arrays that were made.
+    /// The number of new arrays.
     pub expanded: usize,
 }
 
@@ -152,7 +152,7 @@ impl Report {
 pub fn distribute(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
     let untested = options.untested();
-    // What is inside statements first: then a statement is copied with all that was done in it.
+    // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let mut parts: Vec<Report> = roots(body, &options.analyses)
         .into_iter()
         .rev()
@@ -290,7 +290,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
             gaps.into_iter().filter(|(_, crossing)| *crossing <= options.expand.most()).take(MAX_CUTS)
         {
             let values = pieces.crossing(at);
-            // What decides on both sides has to be two.
+            // A condition with pieces on both sides of the cut is needed twice.
             let decides = pieces.conditionals(&program, at);
             let is_decisive =
                 |(_, value): &(usize, Value)| body.uses(*value).any(|used| decides.contains(&used.op));
@@ -350,8 +350,8 @@ fn hand_on(
     (from, value): (usize, Value),
 ) -> HandOn {
     let part_of = |piece: usize| cuts.iter().filter(|cut| cut.at <= piece).count();
-    // Each use with the piece it is in and the operation that is; or with the first of the pieces
-    // that it decides.
+    // Each use, with its piece and the operation there. A condition counts for the first piece that
+    // it guards.
     let place = |user: Op| match pieces.holding(body, user) {
         Some((piece, op)) => Some((piece, op, user)),
         None => Some((pieces.decided(program, user).next()?, user, user)),
@@ -365,7 +365,7 @@ fn hand_on(
         let at = *of_block.entry((part_of(piece), body.block_of(before))).or_insert(next);
         match reads.get_mut(at) {
             Some(read) => {
-                // Statements of several operations need not be in the order of the text.
+                // Statements of several operations may interleave in the text.
                 if body.is_before_in_block(before, read.before) {
                     read.before = before;
                 }
@@ -385,7 +385,7 @@ struct Distribution<'a> {
     options: &'a Options,
     expanded: &'a [(Planned, Handed)],
     report: Report,
-    /// The number of loops each loop became that was distributed.
+    /// The number of new loops for each distributed loop.
     parts: HashMap<Op, usize>,
     /// All run-time assumptions.
     assumed: Vec<Assumption>,
@@ -442,13 +442,13 @@ impl Distribution<'_> {
         Ok(())
     }
 
-    /// True if a value was made to hand others on.
+    /// True if scalar expansion created a value to pass others on.
     fn is_made(&self, value: Value) -> bool {
         let op = self.body.defining_op(value);
         op.is_some_and(|op| self.expanded.iter().any(|(_, handed)| handed.made.has_made(op)))
     }
 
-    /// The bodies of the loops that a loop becomes.
+    /// Returns the bodies of the loops that replace a loop.
     fn parts_of(&mut self, item: Green) -> Vec<Green> {
         let Node::Loop { header, body } = self.trees.get(item) else { return Vec::new() };
         let Some(of) = self.trees.header(header).origins.first().map(|origin| origin.of) else {

@@ -54,7 +54,7 @@ pub(crate) struct Expanded {
 }
 
 impl Expanded {
-    /// True if an operation was made for it.
+    /// True if scalar expansion created an operation.
     pub(crate) fn has_made(&self, op: Op) -> bool {
         self.made.contains(&op)
     }
@@ -73,14 +73,14 @@ pub(crate) fn may_be_element(body: &Body, ty: Type) -> bool {
     matches!(ty.kind(body.ctx()), TypeKind::Index | TypeKind::Integer { .. } | TypeKind::Float(_))
 }
 
-/// True if it can be written how often a loop runs.
+/// True if the trip count of a loop can be expressed.
 pub(crate) fn has_trip_count(body: &Body, op: Op) -> bool {
     let view = body.op_ref(op);
     view.info().interface::<dyn LoopLike>().is_some_and(|model| !model.is_unsigned(view))
 }
 
-/// Hands values on in arrays. `None`, and nothing done, if it cannot be written how often the loop
-/// runs.
+/// Passes values on in arrays (scalar expansion). Returns `None` without a change if the trip count
+/// of the loop cannot be expressed.
 pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expanded> {
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view))?;
@@ -187,7 +187,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A bound of a loop; `of_several` computes it if it has several.
+    /// Returns the value of a loop bound. `of_several` combines several bounds.
     fn bound(&mut self, bound: &Bound, of_several: &'static OpDef) -> Index {
         let Subscripts { map, operands } = match bound {
             Bound::Value(value) => return self.index(*value),

@@ -45,13 +45,13 @@ pub struct Flow<'a> {
 /// The sources of the values of a read's instances.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// From instances of the read to times of writes, nothing missing.
+    /// Maps instances of the read to times of writes. No pair is missing.
     pub relation: Relation,
     /// The writes whose times are in the relation.
     pub writers: Vec<AccessId>,
     /// True if the relation contains exactly the last writer of each instance of the read.
     pub exact: bool,
-    /// True if surely each instance of the read has a writer.
+    /// True if each instance of the read is known to have a writer.
     pub covered: bool,
 }
 
@@ -140,7 +140,8 @@ impl<'a> Flow<'a> {
         pairs.filter(|(_, a, b)| known(a) && known(b)).collect()
     }
 
-    /// The constraints of an access's iterations whose parameters are known inside `depth` loops.
+    /// Returns the constraints of an access's iterations whose parameters are known inside `depth`
+    /// loops.
     fn constraints<'c>(&self, access: &'c Access, depth: u32) -> std::borrow::Cow<'c, [AffineForm]> {
         let all = &access.class.domain.constraints;
         if access.parameters <= depth {
@@ -159,7 +160,8 @@ impl<'a> Flow<'a> {
     fn may_meet_so(&self, x: &Access, y: &Access, way: Before) -> bool {
         let shared = way.same;
         let equal = self.subscripts(&x.class, &y.class, shared);
-        // In one iteration of all that they are over, subscripts that differ by a number are apart.
+        // Within one iteration of all their loops, subscripts that differ by a constant are
+        // distinct.
         let is_outer = |form: &AffineForm| {
             form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared))
         };
@@ -296,8 +298,8 @@ impl<'a> Flow<'a> {
         Ok(Some(sources))
     }
 
-    /// True if a write happens in each of its instances that come before the read's in this way, to
-    /// the element that its subscripts name.
+    /// True if the write certainly happens in each of its instances before the read in this way,
+    /// and certainly to the element that its subscripts name.
     fn surely_writes(&self, writer: AccessId, read: &Access, way: Before) -> bool {
         let writer = self.timeline.get(writer);
         let (a, b) = (&writer.class, &read.class);
@@ -309,7 +311,8 @@ impl<'a> Flow<'a> {
                     element.len() == other.len() && other.iter().all(|f| self.timeline.is_known(f, 0))
                 })
             });
-        // A condition that decides about both within the iteration they share is met.
+        // A condition around both accesses holds if it is decided in a loop iteration that they
+        // share.
         let met = |side: &Side| side.exact || (read.place.sides.contains(side) && side.depth <= way.same);
         named && a.domain.exact && writer.parameters == 0 && writer.place.sides.iter().all(met)
     }
@@ -334,8 +337,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// All pairs of an instance of `y` and the time of one of `x` that comes before it in this way
-    /// and touches the same element.
+    /// Returns all pairs of an instance of `y` and a time of an instance of `x`. The instance of
+    /// `x` comes before it in this way and touches the same element.
     fn pairs(&self, x: &Access, y: &Access, way: Before, clock: &Clock) -> Relation {
         let equal = self.subscripts(&x.class, &y.class, 0);
         self.related(x, y, way, clock, &mut |system, of_x, of_y| {
@@ -374,7 +377,7 @@ impl<'a> Flow<'a> {
         let space = clock.space(y);
         let mut system = clock.system(&space);
         let (depth, levels) = (x.depth(), x.class.domain.levels);
-        // What is inside a compound is not in its time.
+        // Loops inside a compound do not count in its time.
         let inner: Vec<Var> = (depth..levels).map(|_| system.set.exists()).collect();
         let of_y = |level: u32| space.dim(level as usize);
         let of_x = |level: u32| match level.checked_sub(depth) {
@@ -410,8 +413,8 @@ impl<'a> Flow<'a> {
         self.known_subscripts(&self.timeline.get(x).class, &self.timeline.get(y).class, 0)
     }
 
-    /// `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y` to
-    /// times of `x`; `None` if that is no sum of multiples of these and parameters.
+    /// Returns `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y`
+    /// to times of `x`. `None` if the difference is not linear in these and in parameters.
     pub fn difference(&self, x: AccessId, y: AccessId, dimension: usize, clock: &Clock) -> Option<Affine> {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
         let space = clock.space(y);
@@ -442,7 +445,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Adds constraints on two instances, the variables of whose levels are given.
+/// Adds constraints on two instances, given the variables of their levels.
 pub type Constrain<'a> = dyn FnMut(&mut System, &dyn Fn(u32) -> Var, &dyn Fn(u32) -> Var) + 'a;
 
 impl Sources {
@@ -454,7 +457,7 @@ impl Sources {
 }
 
 impl Clock {
-    /// The relations from instances of an access to times.
+    /// Returns the space of relations from instances of an access to times.
     pub fn space(&self, access: &Access) -> Space {
         Space::relation(&self.names(), self.instance(access), self.time())
     }
@@ -469,12 +472,13 @@ impl Clock {
         Relation::lexicographic(&self.names(), &self.time(), Order::GreaterOrEqual)
     }
 
-    /// The dimension of a time's iteration of a loop, in relations from instances of `access`.
+    /// Returns the dimension of a time's iteration of a loop, in relations from instances of
+    /// `access`.
     pub fn iteration(&self, access: &Access, level: u32) -> Var {
         self.space(access).out(2 * level as usize + 1)
     }
 
-    /// The dimension of a time's number in the text inside `depth` loops.
+    /// Returns the dimension of a time's number in the text inside `depth` loops.
     fn order(&self, access: &Access, depth: u32) -> Var {
         self.space(access).out(2 * depth as usize)
     }

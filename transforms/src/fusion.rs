@@ -98,7 +98,8 @@ pub struct Options {
     pub shift_multiple: i64,
     /// The maximal number of run-time checks before one fused loop.
     pub max_tests: usize,
-    /// Most rounds for one function. The loops that one round fused may fuse further in the next.
+    /// The maximal number of rounds for one function. The loops that one round fused may fuse
+    /// further in the next round.
     pub max_rounds: usize,
     /// True to report each fusion and each refusal with its reason. Errors are always reported.
     pub remarks: bool,
@@ -106,7 +107,7 @@ pub struct Options {
     pub profitability: Profitability,
     /// The cost model, if profitability needs one.
     pub cost: Arc<dyn Cost>,
-    /// The bound on fusions. At the limit a sequence fuses the first of its loops only.
+    /// The limit on fusions. At the limit, a sequence fuses only the first of its loops.
     pub edits: EditLimit,
 }
 
@@ -153,8 +154,8 @@ impl Default for Options {
 /// The report of a fusion.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each pair that was fused or refused, in the order they were tried, if they are
-    /// wanted.
+    /// A remark for each pair that was fused or refused, in the order of the attempts. Empty if
+    /// remarks are not wanted.
     pub remarks: Diagnostics,
     /// The number of pairs that were fused.
     pub fused: usize,
@@ -166,7 +167,7 @@ pub struct Report {
     pub choice: Choice,
     /// True if loops or conditionals are still neighbours. Otherwise nothing is left to fuse.
     pub has_neighbours: bool,
-    /// True if the function is another one now.
+    /// True if the function changed.
     changed: bool,
 }
 
@@ -209,7 +210,7 @@ struct Fusion<'a> {
     body: &'a Body,
     program: &'a Program,
     trees: &'a mut TreeStore,
-    /// May anything be assumed of memrefs here? Inside a run-time check nothing more is tested.
+    /// The alias mode here. Inside a run-time check nothing more is tested.
     alias: AliasMode,
     assumed: Bases<'a>,
     /// Bases without assumptions that need a run-time check.
@@ -228,9 +229,9 @@ struct Fusion<'a> {
     works: HashMap<(Green, u32), Rc<Work>>,
     /// The only two loops to fuse, if requested.
     only: Option<Only>,
-    /// The places of the fusions done in this block, which count once they are written.
+    /// The places of the fusions done in this block. They count once they are written.
     done: Vec<Loc>,
-    /// The most fusions of a sequence, if that is bounded.
+    /// The maximal number of fusions in a sequence, if there is a limit.
     most: Option<usize>,
     /// Original loops behind a run-time check in which nothing may be fused.
     settled: HashSet<Green>,
@@ -481,8 +482,8 @@ impl<'a> Fusion<'a> {
         let (way, missed) = match judge(self, first, second) {
             Verdict::Legal { assumed: more } => {
                 assumption::add(&mut assumed, more);
-                // In any order: the second in an earlier iteration than the first, and in a later
-                // one.
+                // For parallel loops, test both orders: the second loop's iteration may come
+                // earlier or later than the first's.
                 if first.parallel && second.parallel {
                     match judge(self, second, first) {
                         Verdict::Legal { assumed: more } => assumption::add(&mut assumed, more),
@@ -516,7 +517,7 @@ impl<'a> Fusion<'a> {
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
     }
 
-    /// Refuses loops of two kinds, and loops that count as unsigned.
+    /// Refuses two loops of different kinds, and loops with unsigned induction variables.
     fn check_kinds(&self, first: &Group, second: &Group) -> Result<(), Missed> {
         let (x, y) = (first.op(self.program), second.op(self.program));
         let mapping = |op| self.body.attr(op, "mapping");
@@ -656,8 +657,8 @@ impl<'a> Fusion<'a> {
         Some(enough * unit)
     }
 
-    /// Why two loops were not fused; if that is since the second may run only so much later, by how
-    /// much it would have to.
+    /// Refines the reason why two loops were not fused. If a larger shift would be legal, the
+    /// reason names that shift.
     fn with_shift(
         &self,
         missed: Missed,
@@ -688,7 +689,7 @@ impl<'a> Fusion<'a> {
         if enough <= limit || !legal(enough) {
             return None;
         }
-        // What would do is mostly little more.
+        // The legal shift is mostly slightly larger than the limit.
         let mut more = 1;
         while enough - short > 1 {
             let next = if more < enough - short { short + more } else { short + (enough - short) / 2 };
@@ -698,14 +699,14 @@ impl<'a> Fusion<'a> {
                 (short, more) = (next, more.saturating_mul(2));
             }
         }
-        // Or it is not since it would be too late.
+        // The shift is not the reason if the limit itself is legal.
         if short == limit && legal(limit) {
             return None;
         }
         Some(enough)
     }
 
-    /// The second loop run backwards, if it may be, and may be fused so.
+    /// Reverses the second loop, if its reversal and the fusion with the reversed loop are legal.
     fn reverse(
         &mut self,
         first: &Group,
@@ -713,7 +714,7 @@ impl<'a> Fusion<'a> {
         loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
     ) -> Option<Alignment> {
-        // No two of its iterations may depend on each other, in either order.
+        // No two iterations of the second loop may depend on each other, in either order.
         let Verdict::Legal { assumed: own } = self.merged(second, second, 0, loop_context) else {
             return None;
         };
@@ -725,7 +726,7 @@ impl<'a> Fusion<'a> {
         Some(Alignment::Backwards(Box::new(mirrored)))
     }
 
-    /// An operation inside `second` that uses a result of a loop of `first`.
+    /// Returns an operation inside `second` that uses a result of a loop of `first`.
     fn user_of(&self, first: &Group, second: &Group) -> Option<Op> {
         if !first.footprint.defines_for(&second.footprint) {
             return None;
@@ -751,7 +752,7 @@ struct Plan {
     way: Alignment,
     /// The assumptions.
     assumed: Vec<Assumption>,
-    /// The second, as it joins the first.
+    /// The second loop as it joins the first.
     joined: Joined,
     /// The entries between them that are hoisted before the first.
     hoisted: Vec<bool>,
@@ -761,8 +762,8 @@ struct Plan {
     reshaped: Reshaped,
 }
 
-/// The name of the pass, which remarks bear.
+/// The name of the pass, used in remarks.
 const NAME: &str = "loop-fusion";
 
-/// The greatest shift that a remark names.
+/// The largest shift that a remark names.
 const MOST_NAMED: i64 = 4096;

@@ -45,8 +45,8 @@ impl Pass for IfToSelect {
     }
 }
 
-/// Converts the conditionals of a body whose sides have at most `max_ops` operations together; how
-/// many there were.
+/// Converts the conditionals of a body whose sides have at most `max_ops` operations together.
+/// Returns the number of conversions.
 pub fn convert(body: &mut Body, max_ops: usize) -> usize {
     let conditionals: Vec<Op> = body.all_ops().filter(|op| body.is(*op, scf::IfOp::DEF)).collect();
     let mut converted = 0;

@@ -91,14 +91,14 @@ impl DependenceOracle<'_> {
         }
     }
 
-    /// The objects of a nest that may be near another one.
+    /// Returns the objects of a nest whose accesses may conflict with accesses of an object.
     fn near<'n>(&self, nest: &'n AccessSummary, base: Base) -> impl Iterator<Item = Base> + use<'n> {
         let all = (!self.dependence.tells_objects_apart()).then(|| nest.bases());
         let near = all.is_none().then(|| nest.bases_near(base));
         all.into_iter().flatten().chain(near.into_iter().flatten())
     }
 
-    /// True if two accesses of objects that are not apart may conflict.
+    /// True if two accesses of objects that may overlap may conflict.
     fn may_conflict(&self, a: &Class, b: &Class) -> bool {
         let is_one = (a.base, a.origin) == (b.base, b.origin);
         let may_swap = is_one && a.update.is_some() && a.update == b.update;
@@ -116,16 +116,16 @@ pub const QUESTION: Limits = Limits::steps(100_000);
 pub enum Verdict {
     /// Every dependence is kept if the assumptions hold.
     Legal {
-        /// All of this has to hold.
+        /// All of these assumptions have to hold.
         assumed: Vec<Assumption>,
     },
-    /// The program would certainly not be the same.
+    /// The edit certainly changes the meaning of the program.
     Illegal(Witness),
     /// The edit may be illegal: something was approximated.
     MayBeIllegal(Witness),
     /// The solver's limit was reached.
     Unknown {
-        /// Two operations between which it is open, or one twice.
+        /// Two operations with an undecided order, or one operation twice.
         accesses: (Op, Op),
     },
 }
@@ -133,7 +133,7 @@ pub enum Verdict {
 /// The failure of an illegal edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Witness {
-    /// Two instances whose order would be turned around.
+    /// Two dependent instances whose order would be reversed.
     Order {
         /// The instance that must be first.
         first: Instance,
@@ -148,14 +148,14 @@ pub enum Witness {
     Lost(Instance),
     /// An instance that would run more than once.
     Repeated(Instance),
-    /// An instance that would run and did not.
+    /// An instance that would run although the program does not run it.
     Added(Instance),
     /// The trip count of this loop, or the value of this condition, is known only at run time, and
     /// the statements it controls do not stay together.
     Extent(Op),
     /// This loop has carried values, and does not run whole and in order.
     Carried(Op),
-    /// A value that is not there where it is used.
+    /// A value that is not available at one of its uses.
     Unavailable {
         /// The value.
         value: Value,
@@ -169,8 +169,8 @@ pub enum Witness {
 pub struct Instance {
     /// The operation.
     pub op: Op,
-    /// The iterations of the loops of the program around it that an edit concerns, from the
-    /// outside. Empty if they are not known, too.
+    /// The iterations of the loops of the program around the operation that an edit concerns, from
+    /// the outside. Also empty if they are unknown.
     pub iteration: Box<[Iteration]>,
     /// The values of parameters that the induction variables depend on.
     pub symbols: Box<[(Value, i64)]>,
@@ -204,7 +204,7 @@ impl Instance {
         }
     }
 
-    /// The execution where forms have these values.
+    /// Returns the execution in which forms have these values.
     fn at<'f>(
         op: Op,
         iteration: impl IntoIterator<Item = &'f LoopIteration>,
@@ -237,7 +237,7 @@ fn add_symbols(
     });
 }
 
-/// Why two operations are taken to touch one location.
+/// The reason why two operations are assumed to touch one location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Both touch one element of one object.
@@ -270,7 +270,7 @@ impl Verdict {
         Verdict::Legal { assumed: Vec::new() }
     }
 
-    /// True if the edit may be made, perhaps under assumptions.
+    /// True if the edit is legal, perhaps under assumptions.
     pub fn is_legal(&self) -> bool {
         matches!(self, Verdict::Legal { .. })
     }
@@ -296,7 +296,7 @@ impl Verdict {
         }
     }
 
-    /// The answer with the two instances, or operations, in the other order.
+    /// Returns the verdict with the two instances, or operations, in the other order.
     pub(crate) fn swapped(self) -> Verdict {
         let swap = |witness| match witness {
             Witness::Order { first, second, writes: [a, b], cause } => {

@@ -85,7 +85,7 @@ pub struct End {
 /// The medium of a dependence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Through {
-    /// Memory: why both are taken to touch one location.
+    /// Memory: the reason why both are assumed to touch one location.
     Memory(Cause),
     /// This value, which the sink uses directly.
     Value(Value),
@@ -93,7 +93,7 @@ pub enum Through {
     Carried(Value),
 }
 
-/// Instances of two accesses that have to stay in order.
+/// A dependence: instances of two accesses whose order must be kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dependence {
     /// The source.

@@ -33,12 +33,12 @@ struct Entry {
 pub(crate) struct Absent(Option<u32>);
 
 impl Lookup {
-    /// The number of bytes it takes beside itself.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn allocation_size(&self) -> usize {
         self.table.allocation_size()
     }
 
-    /// The place in the list of the value with this key.
+    /// Returns the place of the value with this key in the list.
     pub(crate) fn find<T, K: Hash + Eq>(
         &self,
         list: &[T],
@@ -55,13 +55,13 @@ impl Lookup {
         found.map(|entry| entry.place).ok_or(Absent(Some(hash)))
     }
 
-    /// Notes that the value that was absent is now the last of the list.
+    /// Records that the absent value is now the last of the list.
     pub(crate) fn add<T, K: Hash + Eq>(&mut self, absent: Absent, list: &[T], key: impl Fn(&T) -> &K) {
         let last = list.len() - 1;
         match absent.0 {
             Some(hash) => self.insert(Entry { hash, place: last as u32 }),
             None if last == FEW => {
-                // What is no longer short will be longer still.
+                // A list that outgrew the short form will grow further.
                 self.table.reserve(4 * FEW, |entry| spread(entry.hash));
                 for (place, value) in list.iter().enumerate() {
                     self.insert(Entry { hash: hash(key(value)), place: place as u32 });
@@ -80,7 +80,7 @@ fn hash<K: Hash>(key: &K) -> u32 {
     FixedState::default().hash_one(key) as u32
 }
 
-/// A hash for the table, which looks at the lowest and the highest bits of 64.
+/// Returns a hash for the table, which looks at the lowest and the highest bits of 64.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

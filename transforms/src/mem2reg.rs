@@ -64,7 +64,7 @@ pub struct Promoted {
     pub loads: usize,
     /// Stores that went.
     pub stores: usize,
-    /// Arguments of blocks where stores meet.
+    /// The number of block arguments added where stores meet.
     pub arguments: usize,
 }
 
@@ -153,7 +153,7 @@ fn access(body: &Body, op: Op, slot: MemorySlot) -> Option<SlotAccess> {
     .then_some(access)
 }
 
-/// The allocations of a region that are promoted, by number, on the way.
+/// The state of the promotion of a region's allocations, by number.
 struct Promotion {
     flow: ControlFlow,
     dominators: DominatorTree,
@@ -200,7 +200,7 @@ impl Promotion {
         Promotion { flow, dominators, slots, accesses, arguments, values, defaults, changes }
     }
 
-    /// Makes values of the slots. Returns the allocations whose addresses these held.
+    /// Replaces the slots by values. Returns the allocations whose addresses these slots held.
     fn run(mut self, body: &mut Body, done: &mut Promoted) -> Vec<Op> {
         for candidate in &self.slots {
             let Some(model) = body.info(candidate.op).interface::<dyn PromotableAllocation>() else {
@@ -278,7 +278,7 @@ impl Promotion {
                 match access {
                     SlotAccess::Load(value) => body.replace_all_uses(value, self.values[slot]),
                     SlotAccess::Store(_) => {
-                        // It may have been loaded from another slot.
+                        // The stored value may have been loaded from another slot.
                         let Some(SlotAccess::Store(stored)) = self::access(body, at, self.slots[slot].slot)
                         else {
                             continue;
@@ -332,8 +332,8 @@ impl<'f> Meetings<'f> {
         Meetings { flow, dominators, writes: none(), is_live: none(), slot: 0 }
     }
 
-    /// The blocks where several stores to a slot meet before a load; `None` if the slot stays in
-    /// memory.
+    /// Returns the blocks where several stores to a slot meet before a load. `None` if the slot
+    /// stays in memory.
     fn of(&mut self, body: &Body, candidate: &Candidate) -> Option<Vec<u32>> {
         self.slot += 1;
         let slot = self.slot;

@@ -61,7 +61,7 @@ pub enum Rewrite {
     /// The parts that the tree changes.
     #[default]
     Changed,
-    /// Everything. The result is the same.
+    /// Rewrites everything. The result is the same.
     All,
 }
 
@@ -150,7 +150,7 @@ pub fn regenerate(
     Ok(())
 }
 
-/// Erases operations from the last to the first. Their results are used by new names.
+/// Erases operations from the last to the first. Uses of their results get the new values.
 fn erase(body: &mut Body, ops: impl DoubleEndedIterator<Item = Op>, mapping: &Mapping) {
     for op in ops.rev() {
         for result in body.results(op).collect::<Vec<_>>() {
@@ -162,7 +162,7 @@ fn erase(body: &mut Body, ops: impl DoubleEndedIterator<Item = Op>, mapping: &Ma
     }
 }
 
-/// Makes `ops` all there is in a block again, in this order before `end`.
+/// Restores a block to exactly `ops`, in this order before `end`.
 fn restore(body: &mut Body, block: Block, ops: &[Op], end: InsertPoint) {
     let known: HashSet<Op> = ops.iter().copied().collect();
     let terminator = body.terminator(block);
@@ -183,7 +183,7 @@ struct Scope {
     meaning: Option<(AffineForm, i64)>,
     /// The bounds of the induction variable.
     between: Between,
-    /// True if values in it are computed by `affine.apply`.
+    /// True if values in the loop are computed by `affine.apply`.
     affine: bool,
 }
 
@@ -206,9 +206,9 @@ struct Emit<'a> {
     outermost: Option<Op>,
     /// The location for operations computed for a loop: the loop's.
     loc: Loc,
-    /// The loops that were written, each with the loop of the program that gives it its form.
+    /// The written loops, each with the original loop that gives it its form.
     written: HashMap<Op, Op>,
-    /// A loop that cannot be written. What is written from then on is thrown away.
+    /// A loop that cannot be written. Everything written afterwards is discarded.
     unwritable: Option<Unwritable>,
     /// True inside a remainder of one iteration, which is written without a loop.
     in_remainder: bool,
@@ -223,7 +223,7 @@ impl Emit<'_> {
         self.begun = around;
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn item(&mut self, item: Item, at: InsertPoint) {
         let trees = self.trees;
         let item = match item {
@@ -285,7 +285,7 @@ impl Emit<'_> {
         new
     }
 
-    /// The variable of a loop of the program.
+    /// Returns the new value of the induction variable of a loop of the program.
     fn variable(&mut self, of: LoopId, old: Value, map: &[AffineForm], at: InsertPoint) -> Value {
         let depth = self.scopes.len() as u32;
         let info = self.program.loop_info(of);
@@ -299,7 +299,8 @@ impl Emit<'_> {
                 Err(reason) => self.anything(of, reason, ty, at),
             };
         }
-        // Nothing is known of the variable but that the loop is whole: it is the new loop's.
+        // The induction variable has no form, but the loop is whole: the new loop's variable
+        // replaces it.
         let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
         match own.as_ref().map(|own| (own.terms(), own.constant_part())) {
             Some(([(Atom::Level(level), 1)], 0)) => self.scopes[*level as usize].variable,
@@ -313,7 +314,7 @@ impl Emit<'_> {
         self.value_of(Sum::constant(0), ty, at)
     }
 
-    /// Remembers that a loop cannot be written.
+    /// Records that a loop cannot be written.
     fn give_up(&mut self, of: LoopId, reason: Reason) {
         self.unwritable.get_or_insert(Unwritable { op: self.program.loop_info(of).op, reason });
     }
@@ -343,8 +344,8 @@ impl Emit<'_> {
         Sum::of(form, &self.mapping, &width).ok_or(Reason::TooWide)
     }
 
-    /// Returns the value of a form over values of the program, which is in range. It is computed
-    /// here unless it is known. `affine`: by `affine.apply`, if its operands allow that.
+    /// Returns the value of a form over values of the program, which is in range. Computes it here
+    /// unless it is known. With `affine`, uses `affine.apply` if its operands allow that.
     fn computed(
         &mut self,
         form: &AffineForm,
@@ -389,7 +390,7 @@ impl Emit<'_> {
         })
     }
 
-    /// The value of a sum, computed where we are unless it is there already.
+    /// Returns the value of a sum. Computes it at `at` unless it is available.
     fn value_of(&mut self, sum: Sum, ty: Type, at: InsertPoint) -> Value {
         if let Some((Some(value), 0)) = sum.as_offset()
             && self.body.value_type(value) == ty
@@ -411,7 +412,7 @@ impl Emit<'_> {
         value
     }
 
-    /// The result of a new operation whose type its operands give.
+    /// Returns the result of a new operation whose type its operands determine.
     fn make(&mut self, def: &'static OpDef, operands: &[Value], at: InsertPoint) -> Value {
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
@@ -423,7 +424,7 @@ impl Emit<'_> {
         let program = self.program;
         let Some(lead) = self.lead(header) else { return };
         let info = program.loop_info(lead.of);
-        // What counts upwards runs its iterations in one of the orders, too.
+        // A sequential loop is one of the allowed orders of a parallel loop.
         let of_one_kind = self.is_of_one_kind(header);
         if header.parallel && header.span == Span::Whole && info.dimension.is_some() && of_one_kind {
             return self.parallel(header, inside, at);
@@ -564,7 +565,7 @@ impl Emit<'_> {
         (scale > 0 && is_outside).then_some((form, scale))
     }
 
-    /// Enters a loop whose variable this is, and is this over the levels.
+    /// Enters a loop with this induction variable, and with its meaning over the levels.
     fn open_scope(
         &mut self,
         lead: &Origin,
@@ -591,7 +592,7 @@ impl Emit<'_> {
         self.scopes.push(Scope { variable, meaning, between, affine });
     }
 
-    /// A terminator like `old` that yields other values.
+    /// Creates a terminator like `old` that yields other values.
     fn terminator(&mut self, old: Op, yielded: Vec<Value>, at: InsertPoint) {
         let mut state = OperationState::named(self.body.op_name(old), self.body.loc(old));
         state.operands = yielded;
@@ -600,7 +601,7 @@ impl Emit<'_> {
         Builder::new(self.body, at).insert(state);
     }
 
-    /// The loop's operation without its block, with the bounds of its first origin.
+    /// Creates the loop operation without its block, with the bounds of its first origin.
     fn shell(&mut self, header: &Header, lead: &Origin, at: InsertPoint) -> OperationState {
         let program = self.program;
         let info = program.loop_info(lead.of);
@@ -610,8 +611,7 @@ impl Emit<'_> {
         }
         let mut state = OperationState::named(self.body.op_name(info.op), self.body.loc(info.op)).regions(1);
         state.properties = self.body.properties(info.op);
-        // What was stated of one loop (that it is parallel, how to unroll it) need not hold for
-        // another.
+        // An attribute of one loop, such as an unroll factor, need not hold for another loop.
         let same = header.origins.len() == 1 && header.span == Span::Whole;
         state.attributes = if same { self.body.attributes(info.op) } else { Dict::EMPTY };
         let inits = self.inits(header, at);
@@ -651,8 +651,8 @@ impl Emit<'_> {
     }
 }
 
-/// An origin's map as seen from outside of its loop: without the loop's own iteration, which
-/// nothing there refers to.
+/// Returns an origin's map outside of its loop: without the loop's own iteration, which no map
+/// there refers to.
 fn outside(map: &[AffineForm]) -> Vec<AffineForm> {
     let around = &map[..map.len().saturating_sub(1)];
     let seen =

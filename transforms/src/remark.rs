@@ -34,12 +34,12 @@ impl Remarks<'_> {
         self.said(RemarkKind::Missed, name, loc, text)
     }
 
-    /// Something that was not done, and why.
+    /// Returns a remark about a missed transformation, with the reason.
     pub fn missed(self, name: &'static str, loc: Loc, what: &str, why: &str) -> Diagnostic {
         self.said(RemarkKind::Missed, name, loc, &format!("{what} [{name}]: {why}"))
     }
 
-    /// Something that does not come into question, and why.
+    /// Returns a remark about code that is no candidate, with the reason.
     pub fn unfit(self, name: &'static str, loc: Loc, what: &str, why: &str) -> Diagnostic {
         self.said(RemarkKind::Analysis, name, loc, &format!("{what} [{name}]: {why}"))
     }
@@ -101,7 +101,7 @@ impl Remarks<'_> {
     }
 }
 
-/// An operation and its place, as data.
+/// Returns an operation and its location, as data.
 pub fn op(body: &Body, op: Op) -> Arg {
     vec![("op", body.op_ref(op).name().into()), ("at", body.loc(op).into())].into()
 }

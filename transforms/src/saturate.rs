@@ -50,7 +50,7 @@ impl Pass for Saturate {
 /// The best form of an expression over leaves of these ranges. `None` if the original is best.
 type Best = HashMap<(u32, Vec<Word>, Vec<Range>), Option<RecExpr<Word>>>;
 
-/// Rewrites the expressions of a body; how many there were.
+/// Rewrites the expressions of a body. Returns the number of rewrites.
 pub fn saturate(body: &mut Body) -> usize {
     let saturation = Saturation::default();
     let mut best = Best::new();
@@ -82,7 +82,7 @@ fn binary(body: &Body, op: Op) -> Option<Binary> {
     }
 }
 
-/// True if an operation on words is used by nothing but one other such.
+/// True if the only user of an operation on words is another one.
 fn is_inside(body: &Body, op: Op) -> bool {
     let mut users = body.uses(body.result(op, 0)).map(|used| used.op);
     let Some(user) = users.next() else { return false };
@@ -93,7 +93,7 @@ fn is_inside(body: &Body, op: Op) -> bool {
         && binary(body, user).is_some()
 }
 
-/// True if an operation on words is used, and not by another one alone.
+/// True if an operation on words is used, and not only by another one.
 fn is_root(body: &Body, op: Op) -> bool {
     binary(body, op).is_some() && body.uses(body.result(op, 0)).next().is_some() && !is_inside(body, op)
 }
@@ -156,7 +156,7 @@ impl CostFunction<Word> for Cost<'_> {
     }
 }
 
-/// The shift that a product or quotient by a number is, and how far.
+/// Returns the shift, and its amount, that computes a product or quotient by a number.
 fn shift(binary: Binary, by: Option<i64>) -> Option<(Binary, i64)> {
     let by = by.filter(|by| *by > 1 && by.count_ones() == 1)?;
     let shift = match binary {
@@ -168,7 +168,7 @@ fn shift(binary: Binary, by: Option<i64>) -> Option<(Binary, i64)> {
     Some((shift, by.trailing_zeros().into()))
 }
 
-/// Writes an expression before `root`, whose type it has.
+/// Writes an expression, of the type of `root`, before `root`.
 fn write(body: &mut Body, root: Op, expression: &Expression, nodes: &RecExpr<Word>) -> Value {
     let ty = body.value_type(body.result(root, 0));
     let mut values: Vec<Option<Value>> = Vec::with_capacity(nodes.len());
@@ -176,7 +176,7 @@ fn write(body: &mut Body, root: Op, expression: &Expression, nodes: &RecExpr<Wor
     let number = |builder: &mut Builder<'_>, number: i64| constant(builder, number, ty);
     for node in nodes.as_ref() {
         let value = match node {
-            // Those that are shifted by are not.
+            // Only shift amounts become operations.
             Word::Number(_) => None,
             Word::Leaf(leaf) => Some(expression.leaves[*leaf as usize]),
             Word::Binary(binary, [a, b]) => {

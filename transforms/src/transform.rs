@@ -49,11 +49,11 @@ pub const ALL: &[(PassInfo, Info)] = &[registered::<Peel>(), registered::<StripM
 pub struct Info {
     /// The name of its pass.
     pub name: &'static str,
-    /// One line for lists of passes.
+    /// A one-line summary for lists of passes.
     pub summary: &'static str,
-    /// Name, default and meaning of each option.
+    /// The name, default and meaning of each option.
     pub options: &'static [(&'static str, &'static str, &'static str)],
-    /// Options that the campaign tries it with.
+    /// Options that the campaign tests.
     pub samples: &'static [&'static str],
     /// The name of the remark about a change.
     pub passed: &'static str,
@@ -70,7 +70,7 @@ pub trait Transformation: Send + Sync + Sized + 'static {
     /// Its name and texts.
     const INFO: Info;
 
-    /// Makes one with the options of a pass.
+    /// Creates the transformation from the options of a pass.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ pub trait Transformation: Send + Sync + Sized + 'static {
     /// the text, a loop before its inner loops.
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals);
 
-    /// Says that a loop was changed.
+    /// Returns the remark about a changed loop.
     fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic;
 }
 
@@ -132,8 +132,8 @@ impl<T: Transformation> Pass for TransformPass<T> {
 }
 
 /// Makes all edits that a transformation proposes for a function and that the judge approves, up to
-/// a limit. Returns a remark for each. The result is well formed if `body` was, and computes the
-/// same.
+/// a limit. Returns a remark for each edit. The result is well formed if `body` was, and computes
+/// the same.
 pub fn transform<T: Transformation>(
     body: &mut Body,
     by: &T,
@@ -141,7 +141,7 @@ pub fn transform<T: Transformation>(
     limit: &EditLimit,
 ) -> Diagnostics {
     let mut remarks = Diagnostics::default();
-    // Blocks inside statements first: a statement is copied with all that was done in it.
+    // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     for block in roots(body, analyses).into_iter().rev() {
         let mut unwritable = HashMap::new();
         loop {
@@ -218,13 +218,13 @@ fn in_block<T: Transformation>(
     }
 }
 
-/// The search for the edits that may be made together.
+/// The search for edits that are legal together.
 struct Search<'a> {
     program: &'a Program,
     trees: &'a mut TreeStore,
     checker: Checker<'a>,
     approved: Approved,
-    /// The loops that are changed in it.
+    /// The loops changed so far.
     done: HashSet<Op>,
     /// The unchanged loops, with the verdict of the judge.
     refused: HashMap<Op, Option<Verdict>>,

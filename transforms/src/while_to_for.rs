@@ -48,11 +48,11 @@ impl Pass for WhileToFor {
     }
 }
 
-/// Writes the loops of a body that count as `scf.for`; how many there were.
+/// Converts the counting loops of a body to `scf.for`. Returns the number of conversions.
 pub fn uplift(body: &mut Body) -> usize {
     let loops: Vec<Op> = body.all_ops().filter(|op| body.is(*op, scf::WhileOp::DEF)).collect();
     let mut uplifted = 0;
-    // Those inside first: then an outer one has nothing in it that is about to change.
+    // Inner loops come first. Then nothing inside an outer loop changes later.
     for op in loops.into_iter().rev() {
         if let Some(counting) = Counting::of(body, op) {
             counting.write(body);
@@ -65,7 +65,7 @@ pub fn uplift(body: &mut Body) -> usize {
 /// A loop that counts.
 struct Counting {
     op: Op,
-    /// The block that ends in the condition, and the body.
+    /// The block that ends in the condition, and the body block.
     before: Block,
     after: Block,
     /// The index of the counting value among the carried ones.
@@ -77,7 +77,7 @@ struct Counting {
     inclusive: bool,
     /// The step, a constant, as a value and as a number.
     step: (Value, i64),
-    /// True if it is compared as unsigned.
+    /// True if the counter is compared as unsigned.
     unsigned: bool,
     /// The sources of the body's arguments and of the results in the block before: an argument of
     /// that block, a value computed in it, or a value from outside.
@@ -124,7 +124,7 @@ impl Counting {
         if !is_fixed || !body.is(increment, arith::AddIOp::DEF) {
             return None;
         }
-        // What `scf.for` allocates on the stack is gone at the end of an iteration.
+        // A stack allocation in an `scf.for` ends with the iteration.
         if body.ops(after).any(|inside| body.preorder(inside).any(|op| body.is(op, memref::AllocaOp::DEF))) {
             return None;
         }
@@ -150,7 +150,7 @@ impl Counting {
         counting.counts_in_the_integers(body)
     }
 
-    /// The loop, signed if it may be, if no number in it wraps.
+    /// Returns the loop if none of its numbers wraps. The comparison becomes signed if possible.
     fn counts_in_the_integers(mut self, body: &Body) -> Option<Counting> {
         let first = body.operand(self.op, self.position);
         let width = match body.value_type(first) {
@@ -164,7 +164,7 @@ impl Counting {
         let has = |name| arith::OVERFLOW.value_of(name).is_some_and(|flag| flags & flag != 0);
         let (greatest, greatest_unsigned) = ((1i128 << (width - 1)) - 1, (1i128 << width) - 1);
         let extra = i128::from(self.inclusive);
-        // What the last sum is at most, if the greatest value that is not reached is `end`.
+        // The greatest last sum, if `end` is the exclusive upper bound.
         let sum = |end: i128| end + extra - 1 + i128::from(self.step.1);
         let fits_signed = end.1 + extra <= greatest && (has("nsw") || sum(end.1) <= greatest);
         if self.unsigned && start.0 >= 0 && end.0 >= 0 && fits_signed {
@@ -179,7 +179,7 @@ impl Counting {
         fits.then_some(self)
     }
 
-    /// Writes it as `scf.for` in its place.
+    /// Replaces the loop by an `scf.for`.
     fn write(self, body: &mut Body) {
         let (end, step) = self.write_bounds(body);
         let carried = Carried::of(&self, body);
@@ -288,11 +288,11 @@ impl Counting {
 
 /// The carried values of an `scf.for` that replace those of an `scf.while`.
 struct Carried {
-    /// Positions of the old ones that it carries too.
+    /// The positions of the old carried values that remain.
     positions: Vec<usize>,
-    /// Values of the block before that are used behind the loop.
+    /// Values of the condition block that are used behind the loop.
     shown: Vec<Value>,
-    /// True if these depend on the counter.
+    /// True if these values depend on the counter.
     needs_counter: bool,
     /// True if the counter is carried beside the induction variable, because its final value cannot
     /// be derived otherwise.
@@ -306,7 +306,7 @@ impl Carried {
         let shown: Vec<Value> =
             counting.passed.iter().zip(&used).filter(|(_, used)| **used).map(|(value, _)| *value).collect();
         let needs_counter = needed(body, before, &shown).contains(&body.argument(before, position));
-        // With steps of one, the counter ends where it started or at the end.
+        // With a step of one, the final counter is the start or the end.
         let has_counter = counting.step.1 > 1 && needs_counter;
         let all = 0..body.operands(op).count();
         let positions = all.filter(|i| *i != position || has_counter).collect();

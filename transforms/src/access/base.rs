@@ -20,8 +20,8 @@ use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueD
 /// The assumption about memrefs that nothing is known about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AliasMode {
-    /// Two memref arguments of a function do not overlap: this is tested when the program runs, and
-    /// if it does not hold, the original runs.
+    /// Two memref arguments of a function do not overlap. A run-time check guards this assumption,
+    /// and the fallback is the original code.
     #[default]
     Version,
     /// They may overlap.

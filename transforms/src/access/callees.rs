@@ -30,19 +30,19 @@ use summary::Summary;
 
 pub mod summary;
 
-/// The summaries of the functions that are called, by name; none where nothing is known.
+/// The summaries of called functions, by name. A function without a summary is unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Callees {
     pub(super) summaries: HashMap<Name, Summary>,
 }
 
 impl Callees {
-    /// Returns the summary of the function that a call in `body` calls.
+    /// Returns the summary of the callee of a call in `body`.
     pub fn called_by(&self, body: &Body, call: Op) -> Option<&Summary> {
         self.summaries.get(&callee(body, call)?)
     }
 
-    /// Adds to a remark on an operation that touches the world why it does, if it is a call.
+    /// Explains in a remark why a call touches the world. Other operations get no explanation.
     pub fn explain(&self, body: &Body, op: Op, remark: Diagnostic) -> Diagnostic {
         if body.info(op).interface::<dyn CallLike>().is_none() {
             return remark;

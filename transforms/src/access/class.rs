@@ -19,7 +19,7 @@ pub struct Domain {
     pub levels: u32,
     /// Forms that are not negative.
     pub constraints: Vec<AffineForm>,
-    /// True if these are all constraints.
+    /// True if no constraint is missing.
     pub exact: bool,
 }
 
@@ -37,7 +37,7 @@ impl Class {
         (!names_global).then_some(origin)
     }
 
-    /// True if equal subscripts name equal elements in both, given that both access one object.
+    /// True if equal subscripts name equal elements in both classes. Both must access one object.
     pub fn counts_like(&self, other: &Class) -> bool {
         self.origin == other.origin && self.sizes == other.sizes
     }
@@ -59,20 +59,21 @@ pub struct Class {
     pub origin: Option<Value>,
     /// The sizes of all dimensions but the first, if they differ from the origin's type.
     pub sizes: Vec<AffineForm>,
-    /// One form a dimension, `None` where it is not affine. `None` altogether: the whole object.
+    /// One form for each dimension, `None` where the subscript is not affine. `None` altogether
+    /// stands for the whole object.
     pub subscripts: Option<Vec<Option<AffineForm>>>,
     /// True for a write.
     pub writes: bool,
-    /// The reduction of whose [update](super::updates) of an element it is a part.
+    /// The reduction, if the access belongs to an [update](super::updates) of an element.
     pub update: Option<Reduction>,
-    /// For which iterations.
+    /// The iteration domain.
     pub domain: Arc<Domain>,
 }
 
-/// The iteration space of a loop.
+/// The iteration domain of a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
-    /// The bounds as they are.
+    /// The bounds as written.
     pub bounds: LoopBounds,
     /// The single lower bound, if it is affine.
     pub lower: Option<AffineForm>,
@@ -80,11 +81,11 @@ pub struct Space {
     pub uppers: Vec<Option<AffineForm>>,
     /// The step, if it is a positive constant.
     pub step: Option<i64>,
-    /// True if its variable is compared as unsigned.
+    /// True if the induction variable is compared as unsigned.
     pub unsigned: bool,
-    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and
-    /// a constant step. Otherwise the level is the variable itself, which has no form if it is
-    /// unsigned.
+    /// The induction variable. The loop's own level counts iterations if there is one affine lower
+    /// bound and a constant step. Otherwise the level is the induction variable itself, which has
+    /// no form if it is unsigned.
     pub variable: Option<AffineForm>,
     /// The constraints (forms that are not negative), and a flag if they are exact.
     pub domain: Domain,

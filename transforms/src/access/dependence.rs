@@ -18,8 +18,8 @@ mod directions;
 /// **Owed:** [`Answer::Never`] only if no two such instances exist. [`Answer::At`] only with two
 /// instances that satisfy every stated condition. Other answers are always allowed.
 pub trait Dependence: fmt::Debug + Send + Sync {
-    /// True if accesses of objects that are known to be apart, and two reads, are known not to
-    /// conflict. If not, all accesses do.
+    /// True if the dependence test excludes two reads, and accesses of distinct objects. Otherwise
+    /// it assumes a conflict of any two accesses.
     fn tells_objects_apart(&self) -> bool {
         true
     }
@@ -51,7 +51,7 @@ pub struct Question<'q> {
     pub equal: &'q [(&'q AffineForm, &'q AffineForm)],
     /// All of these hold.
     pub order: &'q [Relation<'q>],
-    /// Forms that an example is to give values of.
+    /// Forms whose values an example must contain.
     pub shown: &'q [&'q AffineForm],
     /// The limits on the cost of the answer.
     pub limits: &'q Limits,

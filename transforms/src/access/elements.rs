@@ -1,8 +1,8 @@
-//! Where in its object an access is.
+//! The location of an access in its object.
 //!
 //! # Assumptions
 //!
-//! - Strides that are not static and positive may be zero, so elements may be one. Tried with
+//! - Strides that are not static and positive may be zero, so two elements may coincide. Tried with
 //!   `memref.reinterpret_cast` and `memref.subview` of stride 0.
 
 use std::fmt;
@@ -31,7 +31,7 @@ pub trait Accesses: fmt::Debug + Send + Sync {
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements>;
 }
 
-/// Places in an object, by number.
+/// Elements of an object, by subscripts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Elements {
     /// The memref whose elements the subscripts name.
@@ -65,8 +65,8 @@ pub struct Site<'s, 'b> {
 }
 
 impl Site<'_, '_> {
-    /// True if a memref names one piece of memory while the statement runs. A view that is made
-    /// inside it may be another one each time; an allocation is one object anyway.
+    /// True if a memref refers to the same memory throughout the statement. A view that is created
+    /// inside the statement may differ each time. An allocation counts as one object in any case.
     fn is_one(&self, origin: Value) -> bool {
         self.base == Base::Allocation(origin) || self.forms.is_parameter(origin)
     }

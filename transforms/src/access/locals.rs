@@ -50,7 +50,7 @@ impl Locals {
         self.allocations.iter().copied().filter(|value| self.is_local_allocation(*value))
     }
 
-    /// True if a value is an allocation that is there.
+    /// True if a value is a known allocation.
     pub fn knows(&self, value: Value) -> bool {
         self.escapes.contains_key(&value)
     }
@@ -72,7 +72,7 @@ impl Locals {
         self.escapes.insert(new, false);
     }
 
-    /// An allocation is no longer there.
+    /// Removes an erased allocation.
     pub fn forget(&mut self, allocation: Value) {
         self.escapes.remove(&allocation);
     }

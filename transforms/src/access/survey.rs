@@ -41,8 +41,8 @@ impl Callees {
         if called.is_empty() {
             return Callees::default();
         }
-        // Of a name that there is twice, in a scope of its own for one, it is not known whose it
-        // is.
+        // A name may be defined twice, for example in a nested symbol table. Such a name stays
+        // unresolved.
         let mut functions: HashMap<Name, Option<Op>> = HashMap::new();
         for op in module.all_ops() {
             let Some(name) = symbol_name(module, op) else { continue };

@@ -55,7 +55,7 @@ enum Operand {
 
 /// Most proofs that are tried.
 const MAX_PROOFS: usize = 24;
-/// For how many numbers expressions are computed before a proof is tried.
+/// The number of inputs on which expressions are evaluated before a proof is tried.
 const TRIALS: u64 = 4;
 
 /// The values of an expression of some width for a few sample inputs.
@@ -152,7 +152,7 @@ impl Forms<'_> {
         fuel: usize,
     ) -> Option<AffineForm> {
         let leaves: Vec<Value> = expression.leaves.clone();
-        // A leaf of another width that does not fit is cut off.
+        // A leaf of another width that does not fit is truncated.
         let whole = (-(1i128 << (expression.width - 1)), (1i128 << (expression.width - 1)) - 1);
         let range =
             |leaf: &Value| Some(self.range(*leaf, fuel)).filter(|range| fits(*range, expression.width));
@@ -331,8 +331,8 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     leaves
 }
 
-/// True if an operation may be poison though its operands are not: by a flag, or if a shift is too
-/// wide.
+/// True if an operation may be poison although its operands are not, because of a flag or a shift
+/// amount that is too large.
 fn may_make_poison(body: &Body, op: Op) -> bool {
     let shifts = [Binary::Shl, Binary::ShrS, Binary::ShrU].map(Operation::Binary);
     match Operation::of(body, op) {

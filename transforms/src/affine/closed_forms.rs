@@ -1,4 +1,4 @@
-//! Which values are followed as affine forms.
+//! The choice of values that get affine forms.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::{AffineForm, Atom};
 /// **Owed:** whenever the operation executes and is defined, a returned form is its value as an
 /// integer, not modulo anything. Nothing is assumed about a value without a form.
 pub trait ClosedForms: fmt::Debug + Send + Sync {
-    /// True if a form is followed that was computed from these. Forms of operands that are not
-    /// followed are missing; of the results of operations that arithmetic knows none are given.
+    /// True if a form computed from these operands is kept. Operands without a closed form are
+    /// `None`. Results of operations unknown to arithmetic come without operands.
     fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool;
 
     /// Returns the form of the only result of an operation that is unknown to arithmetic. `operand`
@@ -28,15 +28,15 @@ pub trait ClosedForms: fmt::Debug + Send + Sync {
     }
 }
 
-/// Numbers, variables of loops and parameters; nothing that is computed from them.
+/// Constants, induction variables and parameters. Computed values get no form.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
-/// Sums of multiples.
+/// Linear combinations.
 #[derive(Clone, Copy, Debug)]
 pub struct Affine;
 
-/// Sums of multiples, of quotients by numbers too: so remainders.
+/// Linear combinations that may contain quotients by constants, and so remainders.
 #[derive(Clone, Copy, Debug)]
 pub struct Polyhedral;
 

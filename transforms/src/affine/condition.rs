@@ -18,13 +18,13 @@ use loomir_ir::{AffineMap, Op, Value};
 
 use super::{AffineForm, Forms, MAX_CHAIN, width};
 
-/// Most constraints an outcome has; of further ones nothing is known.
+/// The maximal number of constraints of an outcome. Further constraints are dropped.
 const MAX_CONSTRAINTS: usize = 16;
 
-/// One way a condition may come out.
+/// An outcome of a condition.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Outcome {
-    /// Forms that are not negative then.
+    /// Forms that are not negative under this outcome.
     pub constraints: Vec<AffineForm>,
     /// True if the constraints are sufficient: the outcome occurs wherever none of them is
     /// negative.
@@ -118,7 +118,7 @@ impl Condition {
         Condition { holds: Outcome::exactly(vec![form]), fails }
     }
 
-    /// `form = 0`. What it fails for is no conjunction.
+    /// `form = 0`. Its negation is no conjunction.
     fn zero(form: AffineForm) -> Condition {
         if let Some(number) = form.as_constant() {
             return Condition::constant(number == 0);

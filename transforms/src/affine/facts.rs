@@ -60,8 +60,8 @@ impl Facts {
         Some(narrower.get(&value).map_or(own, |narrower| both(own, *narrower)))
     }
 
-    /// Forms without levels that are not negative, about a parameter or a product of such,
-    /// likewise.
+    /// Returns forms without levels that are not negative, about a parameter or a product of
+    /// parameters. `narrower` holds narrower ranges of parameters, if known.
     pub fn relations(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Vec<AffineForm> {
         match unknown {
             Atom::Param(value) => self.of.get(value).map(|fact| fact.relations.clone()).unwrap_or_default(),

@@ -58,7 +58,7 @@ pub enum Operation {
     Binary(Binary),
     /// Two numbers compared.
     Compare(Predicate),
-    /// A condition and two numbers, the first if it holds.
+    /// A selection: the first of two numbers if a condition holds, else the second.
     Select,
     /// Another width: a narrower result loses high bits, a wider one gets copies of the sign.
     Signed,
@@ -66,7 +66,7 @@ pub enum Operation {
     Unsigned,
 }
 
-/// Each operation on two numbers, in their order, and how it is written.
+/// Each operation on two numbers in the order of [`Binary`], with the operations that compute it.
 const BINARY: [(Binary, [&OpDef; 2]); 20] = [
     (Binary::Add, [arith::AddIOp::DEF, index::AddOp::DEF]),
     (Binary::Sub, [arith::SubIOp::DEF, index::SubOp::DEF]),
@@ -96,7 +96,7 @@ const SIGNED: [&OpDef; 4] =
 const UNSIGNED: [&OpDef; 3] = [arith::IndexCastUIOp::DEF, arith::ExtUIOp::DEF, index::CastUOp::DEF];
 
 impl Binary {
-    /// True if its operands may change places.
+    /// True if the operation is commutative.
     pub fn is_commutative(self) -> bool {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Xor};
         matches!(self, Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU)
@@ -107,7 +107,7 @@ impl Binary {
         BINARY.into_iter().map(|(binary, _)| binary)
     }
 
-    /// The operation of `arith` that it is.
+    /// Returns the corresponding operation of `arith`.
     pub fn def(self) -> &'static OpDef {
         BINARY[self as usize].1[0]
     }
@@ -229,7 +229,7 @@ impl Predicate {
         Predicate::ALL.into_iter().find(|other| *other != self && other.unsigned() == self).unwrap_or(self)
     }
 
-    /// True if it holds of any two numbers that another one holds of.
+    /// True if the predicate follows from `stated` for any two numbers.
     pub fn implied_by(self, stated: Predicate) -> bool {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         self == stated
@@ -290,7 +290,7 @@ impl Operation {
     }
 }
 
-/// The number of bits a value has, if it is a word.
+/// Returns the width of a value, if it is a word.
 pub fn width(body: &Body, value: Value) -> Option<u32> {
     match body.value_type(value).kind(body.ctx()) {
         TypeKind::Index => Some(64),
@@ -299,7 +299,7 @@ pub fn width(body: &Body, value: Value) -> Option<u32> {
     }
 }
 
-/// True if an operation has flags, which may make it poison.
+/// True if an operation has flags that may make it poison.
 pub fn has_flags(body: &Body, op: Op) -> bool {
     ["overflowFlags", "isExact", "nonNeg"].into_iter().any(|flag| {
         let attr = body.attr(op, flag);

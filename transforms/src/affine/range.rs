@@ -20,18 +20,18 @@ use loomir_ir::{AffineExpr, Attr, Body, Op, Value, ValueDef};
 use super::operation::{Binary, Operation, has_no_signed_wrap};
 use super::{AffineForm, Atom, Forms, MAX_CHAIN, fold_expr};
 
-/// A range of numbers, both ends included. What is out of reach has no end: it is `i128::MIN` below
-/// and `i128::MAX` above.
+/// A range of numbers, both ends included. An unbounded end is `i128::MIN` below and `i128::MAX`
+/// above.
 pub type Range = (i128, i128);
 
-/// Ends beyond this are out of reach: no number of 64 bits, and no sum or product of a few, gets
+/// Ends beyond this count as unbounded. No 64-bit number, and no sum or product of a few, gets
 /// there.
 const REACH: i128 = 1 << 120;
 
 const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
 
 impl Forms<'_> {
-    /// The least and the greatest number that a value may be, read as signed.
+    /// Returns the least and the greatest number that a value may be, read as signed.
     pub fn range_of(&mut self, value: Value) -> Range {
         self.range(value, MAX_CHAIN)
     }
@@ -58,11 +58,11 @@ impl Forms<'_> {
         Some(of_product(unknown, &ranges))
     }
 
-    /// Takes into account that a form is not negative, if it is one of a single value.
+    /// Narrows the range of a value by a form that is not negative, if the form has a single value.
     pub(super) fn narrow(&mut self, constraint: &AffineForm) {
         let Some((value, said)) = of_one(constraint) else { return };
         let range = both(self.range(value, MAX_CHAIN), said);
-        // What nothing satisfies is where nothing runs.
+        // Contradictory constraints belong to code that never runs.
         if range.0 <= range.1 {
             self.ranges.insert(value, range);
         }
@@ -150,7 +150,7 @@ impl Forms<'_> {
         let lower = self.bound_ranges(&bounds.lower, fuel).into_iter().flatten().map(|r| r.0).max()?;
         let upper = self.bound_ranges(&bounds.upper, fuel).into_iter().flatten().map(|r| r.1).min();
         let upper = upper.unwrap_or(i64::MAX.into());
-        // Of a loop that does not run any range is true.
+        // For a loop without iterations, any range is correct.
         Some((lower, upper.saturating_sub(1).max(lower)))
     }
 
@@ -186,7 +186,7 @@ pub(crate) fn type_range(body: &Body, value: Value) -> Range {
     match width(body, value) {
         width @ 1..64 => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
         64 => ALL,
-        // What is wider does not fit into anything.
+        // A wider value has no known range.
         _ => (i128::MIN, i128::MAX),
     }
 }
@@ -197,7 +197,7 @@ pub fn fits(range: Range, width: u32) -> bool {
     -limit <= range.0 && range.1 < limit
 }
 
-/// The range between two numbers that may have been cut off at the ends of 128 bits.
+/// Returns the range between two numbers that may have saturated at the ends of 128 bits.
 fn reach(lower: i128, upper: i128) -> Range {
     let lower = if lower < -REACH { i128::MIN } else { lower.min(REACH) };
     let upper = if upper > REACH { i128::MAX } else { upper.max(-REACH) };
@@ -235,7 +235,7 @@ pub(crate) fn of_form(form: &AffineForm, of: &mut dyn FnMut(&Atom) -> Option<Ran
     Some(all)
 }
 
-/// The range of a parameter or product, whose factors have these ranges.
+/// Returns the range of a parameter or a product, given the ranges of its factors.
 pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
     let all = ranges.iter().copied().reduce(product).unwrap_or((1, 1));
     match unknown {
@@ -313,7 +313,7 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
         Binary::And if a.0 >= 0 || b.0 >= 0 => Some((0, if a.0 >= 0 { a.1 } else { b.1 })),
         Binary::Or if is_natural => Some((a.0.max(b.0), below_power(a.1, b.1))),
         Binary::Xor if is_natural => Some((0, below_power(a.1, b.1))),
-        // What is shifted by the width or more is poison.
+        // A shift by the width or more is poison.
         Binary::ShrS if b.0 == b.1 && (0..i128::from(width)).contains(&b.0) => Some((a.0 >> b.0, a.1 >> b.0)),
         Binary::ShrS => Some((a.0.min(0), a.1.max(0))),
         Binary::ShrU if a.0 >= 0 => Some((0, a.1)),
@@ -335,8 +335,8 @@ fn expr_range(
     dims: &[Range],
     symbols: &[Range],
 ) -> Option<Range> {
-    // Affine arithmetic does not wrap, so a result outside 64 bits is undefined behaviour and may
-    // be cut off.
+    // Affine arithmetic does not wrap. A result outside 64 bits is undefined behaviour, so the
+    // range may be clamped.
     let cut = |r: Range| Some((r.0.clamp(ALL.0, ALL.1), r.1.clamp(ALL.0, ALL.1)));
     fold_expr(
         expr,

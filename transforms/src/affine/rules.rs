@@ -56,7 +56,7 @@ impl Analysis<Word> for Ranges {
 
     fn merge(&mut self, a: &mut Range, b: Range) -> DidMerge {
         let merged = both(*a, b);
-        // What is in no range is never computed.
+        // A class with an empty range is never computed.
         if merged.0 > merged.1 {
             return DidMerge(false, true);
         }
@@ -67,7 +67,7 @@ impl Analysis<Word> for Ranges {
 
     fn modify(graph: &mut Graph, id: Id) {
         let (lower, upper) = graph[id].data;
-        // What may be undefined is not the number it is otherwise.
+        // A division may be undefined, so it must not be replaced by its constant value.
         let divides = |node: &Word| matches!(node, Word::Binary(binary, _) if is_division(*binary));
         if lower == upper && !graph[id].iter().any(divides) {
             let number = graph.add(Word::Number(lower as i64));
@@ -76,7 +76,7 @@ impl Analysis<Word> for Ranges {
     }
 }
 
-/// True if an operation may be undefined.
+/// True if an operation is a division or a remainder, so it may be undefined.
 pub fn is_division(binary: Binary) -> bool {
     use Binary::{CeilDivS, CeilDivU, DivS, DivU, FloorDivS, RemS, RemU};
     matches!(binary, DivS | DivU | CeilDivS | CeilDivU | FloorDivS | RemS | RemU)
@@ -285,8 +285,7 @@ mod tests {
                     .flat_map(|a| words().map(move |b| (a, b)))
                     .flat_map(|(a, b)| words().map(move |c| (a, b, c)))
                 {
-                    // Where the words are all that is known of; wider ranges allow a rule less
-                    // often.
+                    // Point ranges are the weakest test: wider ranges enable a rule less often.
                     let ranges = [a, b, c].map(|word| (i128::from(word), i128::from(word)));
                     if condition.is_some_and(|condition| !condition(width, ranges)) {
                         continue;
@@ -300,7 +299,7 @@ mod tests {
         }
     }
 
-    /// A condition that holds of ranges holds of all that is in them.
+    /// A condition that holds for ranges holds for all numbers in these ranges.
     #[test]
     fn conditions_on_ranges_hold_for_what_is_in_them() {
         let ranges: Vec<Range> = (-4..4).flat_map(|low| (low..4).map(move |high| (low, high))).collect();

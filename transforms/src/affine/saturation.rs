@@ -1,5 +1,4 @@
-//! Growing all expressions that are equal by the rules, within limits of nodes and iterations,
-//! never of time.
+//! Equality saturation within limits of nodes and iterations, never of time.
 
 use std::time::Duration;
 
@@ -40,8 +39,8 @@ impl Saturation {
         (graph, root)
     }
 
-    /// Applies the rules to some expressions until nothing is new, or a limit is reached; if
-    /// wanted, until all are one class.
+    /// Applies the rules to expressions until nothing is new or a limit is reached. On request,
+    /// stops once all expressions are in one class.
     fn grown(
         &self,
         width: u32,

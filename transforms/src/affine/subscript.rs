@@ -45,11 +45,11 @@ impl Forms<'_> {
         forms
     }
 
-    /// The form of a value that is not negative, read as signed.
+    /// Returns the form of a value that is not negative, read as signed.
     fn inside(&mut self, value: Value) -> Option<AffineForm> {
         let body = self.body;
         let mut value = value;
-        // What was made wider is as negative as before.
+        // Sign extension keeps the sign.
         while let Some(op) = body.defining_op(value)
             && Operation::of(body, op) == Some(Operation::Signed)
             && width(body, body.operand(op, 0)) <= width(body, value)
@@ -100,7 +100,7 @@ impl Forms<'_> {
     }
 }
 
-/// True if nothing is known of a value of this form but that it is one in each iteration.
+/// True if the form of a value says nothing more than the value itself.
 fn is_open(form: Option<&AffineForm>, value: Value) -> bool {
     form.is_none_or(|form| form.as_parameter() == Some(value))
 }

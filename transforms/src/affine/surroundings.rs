@@ -20,7 +20,7 @@ const MAX_LOOKED_AT: usize = 64;
 pub struct Surroundings {
     /// Forms that are not negative.
     pub constraints: Vec<AffineForm>,
-    /// True if these are all there are: every combination they allow occurs.
+    /// True if no constraint is missing: every combination of values within the constraints occurs.
     pub exact: bool,
     /// The facts that hold for parameters everywhere.
     pub facts: Arc<Facts>,
@@ -106,7 +106,7 @@ impl Surroundings {
         }
         let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view));
         let Some((model, inner)) = model.and_then(|m| Some((m, body.entry_block(m.body(view))?))) else {
-            // A loop nothing is known of, or the like.
+            // An unknown loop or another unknown operation with regions.
             self.exact = false;
             return;
         };
@@ -140,13 +140,13 @@ impl Surroundings {
     }
 }
 
-/// The condition that holds behind an operation.
+/// Returns the condition that holds after an operation.
 fn asserted(body: &Body, op: Op) -> Option<Value> {
     let says = [cf::AssertOp::DEF, llvm::AssumeOp::DEF].into_iter().any(|def| body.is(op, def));
     says.then(|| body.operand(op, 0))
 }
 
-/// True if an operation always comes to its end and changes no memory.
+/// True if an operation always terminates and changes no memory.
 pub(crate) fn is_harmless(body: &Body, op: Op) -> bool {
     if body.own_regions(op).len() > 0 || body.nested(op).is_some() {
         return false;

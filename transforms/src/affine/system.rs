@@ -22,7 +22,7 @@ use super::facts::Facts;
 use super::range::{Range, both, of_one};
 use super::{AffineForm, Atom};
 
-/// Most parameters and products that facts are followed to.
+/// The maximal number of parameters and products whose facts are collected.
 const MAX_FOLLOWED: usize = 64;
 /// The maximal number of constraints while projecting a system onto its parameters.
 const MAX_SHADOW: usize = 64;
@@ -32,7 +32,7 @@ const MAX_SHADOW: usize = 64;
 pub struct System {
     /// The constraints so far.
     pub set: Conjunction,
-    /// The variables of parameters and products of such.
+    /// The variables of parameters and of products of parameters.
     unknowns: HashMap<Atom, Var>,
     /// The parameters and products in the order of their arrival.
     listed: Vec<Atom>,
@@ -120,7 +120,7 @@ impl System {
                     all.set.add_le(var, Affine::constant(upper));
                 }
             }
-            // There are no levels in them.
+            // Relations contain no levels.
             let relations = facts.relations(&atom, &all.narrower);
             all.constrain(&relations, &Var);
         }
@@ -159,7 +159,7 @@ impl System {
         Some(rows.iter().filter_map(form).collect())
     }
 
-    /// Adds that none of the forms is negative.
+    /// Adds the constraints that none of the forms is negative.
     pub fn constrain<'a>(
         &mut self,
         forms: impl IntoIterator<Item = &'a AffineForm>,
@@ -176,7 +176,7 @@ impl System {
     }
 }
 
-/// Parameters, and products of such, that forms have.
+/// The parameters, and the products of parameters, in some forms.
 #[derive(Clone, Debug, Default)]
 pub struct Unknowns {
     /// The unknowns in the order of their arrival.
@@ -259,12 +259,12 @@ impl Pair {
         Pair { system, shared, skipped }
     }
 
-    /// The variable of a level of the first.
+    /// Returns the variable of a level of the first instance.
     pub fn first(&self, level: u32) -> Var {
         Var(level)
     }
 
-    /// The variable of a level of the second.
+    /// Returns the variable of a level of the second instance.
     pub fn second(&self, level: u32) -> Var {
         second_var(level, self.shared, self.skipped)
     }

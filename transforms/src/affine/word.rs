@@ -86,7 +86,7 @@ impl fmt::Display for Word {
 pub struct Expression {
     /// The number of bits the words have.
     pub width: u32,
-    /// Its nodes; the last one is the whole.
+    /// The nodes of the expression. The last one is the root.
     pub nodes: RecExpr<Word>,
     /// The values its leaves are.
     pub leaves: Vec<Value>,
@@ -111,7 +111,8 @@ impl Expression {
         (!is_leaf).then_some(Expression { width, nodes: build.nodes, leaves: build.leaves })
     }
 
-    /// Its nodes over another list of leaves. `None` if one of its own is not in it.
+    /// Returns the nodes over another list of leaves. `None` if a leaf of the expression is not in
+    /// the list.
     pub fn over(&self, leaves: &[Value]) -> Option<Vec<Word>> {
         let place = |leaf: u32| leaves.iter().position(|known| *known == self.leaves[leaf as usize]);
         let nodes = self.nodes.as_ref().iter().map(|node| match node {
@@ -195,8 +196,8 @@ impl Build<'_> {
         Some(id)
     }
 
-    /// The node of a sum of parameters and products of such. What is wider than words is cut off,
-    /// which changes nothing in a sum that is not.
+    /// Adds the nodes of a sum of parameters and of products of parameters. Coefficients are
+    /// truncated to the width, which preserves the sum modulo the width.
     fn form(&mut self, form: &AffineForm) -> Option<Id> {
         let binary = |this: &mut Self, binary, a, b| this.nodes.add(Word::Binary(binary, [a, b]));
         let mut sum = None;
@@ -230,7 +231,7 @@ impl Build<'_> {
         Some(binary(self, Binary::Add, sum, constant))
     }
 
-    /// A number, cut off as words are.
+    /// Adds a number, truncated to the width.
     fn number_of(&mut self, number: i64) -> Id {
         let unused = 64 - self.width;
         self.nodes.add(Word::Number(number << unused >> unused))
@@ -240,7 +241,7 @@ impl Build<'_> {
         constant_of(self.body, value)?.as_int(self.body.ctx())
     }
 
-    /// The operation on two words of this width that computes a value, and its operands.
+    /// Returns the operation on two words of this width that computes a value, with its operands.
     fn operation(&self, value: Value) -> Option<(Binary, [Value; 2])> {
         if width(self.body, value) != Some(self.width) {
             return None;

@@ -17,7 +17,7 @@ pub(super) struct Cleanup {
     allocations: Pending<Value>,
 }
 
-/// A set that is worked off, the latest member first.
+/// A worklist without duplicates, the latest member first.
 struct Pending<T> {
     stack: Vec<T>,
     members: HashSet<T>,
@@ -80,7 +80,7 @@ impl Cleanup {
         }
     }
 
-    /// An allocation that is no longer there needs no look.
+    /// Removes an erased allocation from the worklist.
     pub(super) fn forget(&mut self, allocation: Value) {
         self.allocations.members.remove(&allocation);
     }

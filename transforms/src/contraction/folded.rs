@@ -97,7 +97,7 @@ fn rewrite_access(body: &mut Body, op: Op, memref: Value, folds: &[Fold], consta
     body.remove_attr(op, "alignment");
 }
 
-/// The map of the folded subscripts, without the operands that they no longer use.
+/// Returns the map of the folded subscripts, without unused operands.
 fn folded_map(ctx: &Context, map: AffineMap, operands: &[Value], folds: &[Fold]) -> (AffineMap, Vec<Value>) {
     let data = map.data(ctx);
     let results: Vec<AffineExpr> = data
@@ -147,7 +147,7 @@ fn remainder(body: &mut Body, op: Op, index: Value, window: i64, constants: &mut
     builder.value(state)
 }
 
-/// Numbers of type `index`, each made once, before an operation that all accesses come after.
+/// Constants of type `index`, each created once, before an operation that dominates all accesses.
 struct Constants {
     before: Op,
     known: HashMap<i64, Value>,

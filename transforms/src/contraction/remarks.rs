@@ -15,7 +15,7 @@ pub(super) fn erased(body: &Body, loc: Loc, read: bool) -> Diagnostic {
     remarks(body).passed(name, loc, what)
 }
 
-/// The remark for an array that became smaller.
+/// Returns the remark about a folded array.
 pub(super) fn folded(body: &Body, array: Value, before: Type) -> Diagnostic {
     let ctx = body.ctx();
     let (before, after) = (type_to_string(ctx, before), type_to_string(ctx, body.value_type(array)));
@@ -23,7 +23,7 @@ pub(super) fn folded(body: &Body, array: Value, before: Type) -> Diagnostic {
     remarks(body).passed("Shrunk", loc(body, array), &text).arg("before", before).arg("after", after)
 }
 
-/// The remark for an array that stays.
+/// Returns the remark about an array that stays.
 pub(super) fn missed(body: &Body, array: Value, why: Missed) -> Diagnostic {
     let (id, reason) = match why {
         Missed::Escapes(_) => ("Escapes", "Others may read it"),

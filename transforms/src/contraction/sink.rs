@@ -16,7 +16,8 @@ use loomir_ir::{Block, Body, Mapping, Op, Region, Value};
 
 use crate::access::locals::Locals;
 
-/// Moves local allocations into the sides of conditionals. Whether any was. Linear in their uses.
+/// Moves local allocations into the sides of conditionals. Returns true if it moved any. Linear in
+/// their uses.
 pub(super) fn sink(body: &mut Body, locals: &Locals) -> bool {
     let mut last = HashMap::new();
     for allocation in locals.local_allocations().collect::<Vec<_>>() {

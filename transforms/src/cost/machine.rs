@@ -20,7 +20,7 @@ pub struct Machine {
     pub overlap: f64,
     /// Cycles until a value is available to the next iteration.
     pub latency: f64,
-    /// Cycles that entering and leaving a loop costs: its last branch is mispredicted.
+    /// Cycles to enter and to leave a loop, whose last branch is mispredicted.
     pub start: f64,
     /// Cycles that a spilled value costs each iteration.
     pub spill: f64,
@@ -33,7 +33,7 @@ pub struct Cache {
     pub name: &'static str,
     /// The size of the cache.
     pub bytes: u64,
-    /// Cycles to get a line from it, many at a time.
+    /// Cycles to get a line from the cache, if many lines are fetched together.
     pub cycles: f64,
 }
 
@@ -70,7 +70,7 @@ impl Machine {
         self.fetch_beyond(1, bytes)
     }
 
-    /// Cycles to get a line that is in none of the first caches.
+    /// Returns the cycles to get a line that is in none of the first caches.
     fn fetch_beyond(&self, first: usize, bytes: f64) -> f64 {
         let caches = self.caches.get(first..).unwrap_or_default();
         let further = caches.iter().skip(1).map(|cache| cache.cycles).chain([self.memory]);

@@ -1,4 +1,4 @@
-//! Costs from a run: how often things ran is written in the program.
+//! Costs from a profile: the program carries its execution counts.
 
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_ir::{Body, Op};

@@ -5,7 +5,7 @@ use super::{Machine, Work};
 /// The saving of fusing two loops, in cycles each time they are reached.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Saving {
-    /// All in all: negative if it costs more than it saves.
+    /// The net saving. Negative if the fusion costs more than it saves.
     pub cycles: f64,
     /// The costs, each taken separately. Part of a cost may overlap with waiting for something
     /// else.
@@ -28,13 +28,13 @@ pub enum Loss {
         /// already exceeds every cache.
         cache: Option<(&'static str, u64)>,
     },
-    /// The loops run one element at a time that ran several at once.
+    /// A loop that was vectorized runs one element at a time.
     Vectorization {
         /// True if an iteration would read a value that a recent iteration wrote. Otherwise one of
         /// the loops already runs one element at a time.
         carried: bool,
     },
-    /// Values are kept in memory that were in registers.
+    /// Values are spilled from registers to memory.
     Registers {
         /// The number of values that are live across the body.
         live: usize,
@@ -43,7 +43,7 @@ pub enum Loss {
     },
 }
 
-/// Cycles that a loop computes, and that it gets lines.
+/// Cycles of a loop: computation, and fetching lines.
 #[derive(Clone, Copy)]
 struct Time {
     computing: f64,
@@ -175,7 +175,7 @@ impl Saving {
                 iterations => both * (iterations.saturating_add(1) as f64),
             };
             let cycles = machine.fetch(apart) - machine.fetch(later.min(apart));
-            // What both write is written back once.
+            // A line that both loops write is written back once.
             let ways = if before.writes && own.writes { 2.0 } else { 1.0 };
             reused += (before.lines * shares.first).min(own.lines * shares.second) * ways * cycles;
         }
@@ -237,7 +237,8 @@ fn computing(operations: f64, trips: f64, lanes: Option<f64>, serial: f64, machi
     lanes.map_or(busy.max(serial), |lanes| busy / lanes)
 }
 
-/// Operations that count an iteration and branch.
+/// The number of operations that count an iteration and branch.
 const COUNTING: f64 = 2.0;
-/// Operations that compare two numbers before a loop, and combine that with other comparisons.
+/// The number of operations that compare two numbers before a loop and combine the result with
+/// other comparisons.
 const COMPARING: f64 = 2.0;

@@ -45,7 +45,7 @@ pub(super) struct Stream {
     pub at_once: f64,
     pub again: f64,
     pub writes: bool,
-    /// True if the iteration decides where in it an access is.
+    /// True if the accessed place depends on the iteration.
     pub moves: bool,
 }
 
@@ -105,7 +105,7 @@ impl Streams {
         used.writes |= writes;
     }
 
-    /// Adds another loop's, which runs `shift` iterations later.
+    /// Adds the streams of another loop, which runs `shift` iterations later.
     pub(super) fn merge(&mut self, other: &Streams, shift: i64) {
         for stream in &other.all {
             let later = if stream.moves { shift } else { 0 };
@@ -184,7 +184,7 @@ impl Streams {
                     let shift = if stream.moves { shift } else { 0 };
                     stream.reads().any(|(place, at)| {
                         let at = at.saturating_sub(shift);
-                        // What the same iteration wrote is still in a register.
+                        // A value written in the same iteration is still in a register.
                         let is_fed = own.places.get(&(place, at)).is_some_and(|used| used.writes);
                         !is_fed && own.writes_ahead(place, at, lanes)
                     })
@@ -222,8 +222,8 @@ impl Stream {
     }
 }
 
-/// The subscripts of a stream and the place in it of an access, for the iterations of the loop at
-/// `level`. A line has `elements` elements.
+/// Returns the subscripts of a stream and the place of an access in it, for the iterations of the
+/// loop at `level`. A line has `elements` elements.
 pub(super) fn place(
     subscripts: &[Option<AffineForm>],
     level: u32,
@@ -257,7 +257,7 @@ pub(super) fn lines(
 ) -> f64 {
     let mut points = 1.0;
     let mut levels = Levels::new();
-    // Of the dimensions but the last: the indices named, and how far they reach.
+    // For all dimensions but the last: the named indices and their extent.
     let (mut rows, mut reach) = (1.0, 1.0);
     let (mut width, mut named, mut size) = (1.0, 1.0, 1.0);
     for (i, form) in subscripts.iter().enumerate() {
@@ -284,10 +284,10 @@ pub(super) fn lines(
     (rows * in_row).min(all).min(points).max(1.0)
 }
 
-/// The size of a dimension about which nothing is known.
+/// The assumed size of a dimension with unknown size.
 const UNKNOWN_SIZE: f64 = 1024.0;
 
-/// Returns how far the values of a form reach. Quotients nest at most
+/// Returns the extent of the values of a form. Quotients nest at most
 /// [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
 fn extent(form: &AffineForm, trips: &dyn Fn(u32) -> f64) -> f64 {
     let reach = |atom: &Atom| match atom {
@@ -298,7 +298,7 @@ fn extent(form: &AffineForm, trips: &dyn Fn(u32) -> f64) -> f64 {
     1.0 + form.terms().iter().map(|(atom, factor)| factor.unsigned_abs() as f64 * reach(atom)).sum::<f64>()
 }
 
-/// Levels of loops, few as a rule.
+/// Levels of loops, usually few.
 type Levels = SmallVec<[u32; 8]>;
 
 /// Adds the levels of a form.

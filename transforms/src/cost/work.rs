@@ -20,12 +20,12 @@ use crate::tree::{Green, Header, Map, Node, Program, Span, StatementId, TreeStor
 /// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// The number of iterations it runs.
+    /// The trip count.
     pub(super) trips: f64,
     /// The number of iterations that all fused loops have in common. Remaining iterations run
     /// separately.
     pub(super) common: f64,
-    /// The number of operations its iterations run together.
+    /// The number of operations of all iterations together.
     pub(super) operations: f64,
     /// The number of iterations that can run at once, if the loop can be vectorized.
     pub(super) lanes: Option<f64>,
@@ -33,9 +33,9 @@ pub struct Work {
     pub(super) serial: f64,
     /// True if there is no loop inside.
     pub(super) innermost: bool,
-    /// The values it carries from one iteration to the next.
+    /// The number of loop-carried values.
     pub(super) carried: usize,
-    /// Numbers from outside that it uses.
+    /// Values from outside that the loop uses.
     pub(super) values: HashSet<Value>,
     pub(super) streams: Streams,
 }
@@ -86,7 +86,7 @@ impl Work {
         Some(Work { trips, common: trips, operations, lanes, serial, innermost, carried, values, streams })
     }
 
-    /// True if two loops have as many iterations, or are taken to.
+    /// True if two loops have equal trip counts, or are assumed to.
     pub(crate) fn runs_as_often(&self, other: &Work) -> bool {
         self.common == other.common
     }
@@ -105,8 +105,8 @@ impl Work {
         self.streams.go_through(self.trips * bytes / machine.line.max(1) as f64, writes);
     }
 
-    /// Adds another one's that runs in the same loop, behind this one and `shift` iterations later;
-    /// `lanes` is how many iterations of both can run at once.
+    /// Adds the work of a loop that runs fused with this one, behind it and `shift` iterations
+    /// later. `lanes` is the number of iterations of both that can run at once.
     pub(crate) fn merge(&mut self, other: &Work, shift: i64, lanes: Option<f64>) {
         self.trips = self.trips.max(other.trips);
         self.common = self.common.min(other.common);
@@ -134,7 +134,7 @@ struct Scan<'a> {
     /// The trip count of the scanned loop.
     own_trips: f64,
     operations: f64,
-    /// True if nothing was met that keeps iterations from running at once.
+    /// True if no operation so far prevents vectorization.
     vector: bool,
     innermost: bool,
     /// Bytes of the widest element.
@@ -143,7 +143,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn visit(&mut self, tree: Green, times: f64, domain: &Arc<Domain>) {
         match self.trees.get(tree) {
             Node::Empty => {}
@@ -182,7 +182,7 @@ impl Scan<'_> {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
         let inside = self.depth + self.trips.len() as u32;
-        // Where a bound depends on a loop around, half way through that.
+        // If a bound depends on an outer loop, the middle iteration of that loop counts.
         let middle = |level: u32| match self.around.get(level as usize) {
             Some(middle) => *middle,
             None => Some((self.trips.get(level.checked_sub(self.depth)? as usize)? / 2.0) as i64),
@@ -223,7 +223,7 @@ impl Scan<'_> {
         let view = self.ir.op_ref(op);
         let model = view.info().interface::<dyn MemoryAccess>();
         self.vector &= model.is_some();
-        // What a call touches has a name here, if any.
+        // The memory that a call touches has a name here, if any.
         let accessed = model.map(|model| model.access(view).memref).or(class.origin);
         let Some(accessed) = accessed else { return };
         let ctx = self.ir.ctx();
@@ -275,7 +275,8 @@ fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     Some(i64::midpoint(least?, most?))
 }
 
-/// True if neighbouring iterations of the loop at `level` touch neighbouring elements, or the same.
+/// True if neighbouring iterations of the loop at `level` access the same element or neighbouring
+/// elements.
 fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool {
     let Some((last, others)) = subscripts.split_last() else { return true };
     let is_constant = |form: &AffineForm| form.all_atoms(&|atom| *atom != Atom::Level(level));

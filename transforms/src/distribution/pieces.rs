@@ -32,13 +32,13 @@ struct Piece {
     /// From the outside.
     guards: Vec<Guard>,
     item: Green,
-    /// The operation it is, or its first.
+    /// The operation of the piece, or its first one.
     op: Op,
     /// The earlier pieces that compute its operands or its condition, each with the value.
     uses: Vec<(usize, Value)>,
     /// True if it may be run again, or not at all.
     pure: bool,
-    /// True if it does more than compute and read.
+    /// True if the piece has effects besides computing and reading.
     writes: bool,
 }
 
@@ -63,7 +63,7 @@ impl Pieces {
         pieces
     }
 
-    /// Recurses once a guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each guard. Raising bounds their nesting depth.
     fn visit(
         &mut self,
         ir: &Body,
@@ -99,8 +99,8 @@ impl Pieces {
             let place = self.pieces.len();
             if let Node::Leaf { statement, .. } = trees.get(item) {
                 let info = program.statement(statement);
-                // Behind both sides of a conditional its results are used, which the second side
-                // completes.
+                // The results of a conditional are used behind both sides, so the second side
+                // completes them.
                 if let Some(conditional) = info.yields_for(ir)
                     && let Some(first) = self.of_op.insert(conditional, place)
                 {
@@ -120,12 +120,12 @@ impl Pieces {
         self.pieces.len()
     }
 
-    /// The operation that a piece is, or its first.
+    /// Returns the operation of a piece, or its first one.
     pub(crate) fn op(&self, piece: usize) -> Op {
         self.pieces[piece].op
     }
 
-    /// The first of some pieces that does more than compute.
+    /// Returns the first of some pieces with an effect besides computing.
     pub(crate) fn first_effect(&self, mut range: Range<usize>) -> Option<usize> {
         range.find(|piece| !self.pieces[*piece].pure)
     }

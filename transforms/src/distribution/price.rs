@@ -81,7 +81,7 @@ impl Priced<'_> {
         let values =
             |cut: Option<&'_ Cut>| cut.into_iter().flat_map(|cut| cut.values.iter().map(bytes)).collect();
         let (read, written): (Vec<f64>, Vec<f64>) = (values(from), values(to));
-        // One array is allocated and freed for each.
+        // Each passed value needs an array, which is allocated and freed.
         let allocations = written.len() as f64 * machine.start;
         read.into_iter().for_each(|bytes| work.hand_on(bytes, false, machine));
         written.into_iter().for_each(|bytes| work.hand_on(bytes, true, machine));

@@ -18,7 +18,8 @@ pub(super) fn expanded(body: &Body, value: Value) -> Diagnostic {
     remarks(body).passed("Expanded", loc, "Value handed on in an array")
 }
 
-/// The remark for a loop that was distributed; each loop but the first begins with one of `heads`.
+/// Returns the remark about a distributed loop. Each new loop but the first begins with one of
+/// `heads`.
 pub(super) fn distributed(body: &Body, op: Op, heads: &[Op]) -> Diagnostic {
     let text = format!("Loop distributed into {} loops", heads.len() + 1);
     let said = remarks(body).passed("Distributed", body.loc(op), &text).arg("loops", heads.len() + 1);

@@ -74,14 +74,14 @@ pub struct Access {
     pub class: Class,
     /// The place of the access.
     pub place: Arc<Place>,
-    /// Its number, or its compound's, in the order of the text.
+    /// The number of the access, or of its compound, in the order of the text.
     pub order: u32,
     /// True if it is inside a compound.
     pub compound: bool,
     /// True if it happens in a function that the operation calls.
     pub called: bool,
-    /// The number of loops that are around the innermost parameter that its subscripts and its
-    /// iterations depend on.
+    /// The number of loops around the innermost parameter in its subscripts and its iteration
+    /// domain.
     pub parameters: u32,
 }
 
@@ -101,13 +101,13 @@ impl Access {
         !self.class.writes || self.is_unknown()
     }
 
-    /// Its subscripts, if it touches exactly the element they name.
+    /// Returns the subscripts, if the access touches exactly the element that they name.
     pub fn element(&self) -> Option<Vec<&AffineForm>> {
         let subscripts = self.class.subscripts.as_ref().filter(|_| !self.compound)?;
         subscripts.iter().map(Option::as_ref).collect()
     }
 
-    /// The number of loops that have both around them.
+    /// Returns the number of loops around both accesses.
     pub fn common_loops(&self, other: &Access) -> u32 {
         let pairs = self.place.loops.iter().zip(&other.place.loops);
         pairs.take_while(|(a, b)| a == b).count() as u32
@@ -136,16 +136,16 @@ pub struct Timeline {
     pub facts: Arc<Facts>,
     /// The first and last number inside a loop or a conditional.
     extents: HashMap<Op, (u32, u32)>,
-    /// The number of loops that are around each parameter.
+    /// The number of loops around each parameter.
     depths: HashMap<Value, u32>,
-    /// The objects that are made here. What others hold may be read by the next run of the block,
-    /// if it has one.
+    /// The objects allocated in the block. The next run of the block, if any, may read other
+    /// objects.
     made: HashSet<Value>,
     /// Accesses by object, in order.
     by_base: HashMap<Base, Vec<AccessId>>,
     /// The accesses of objects that are not local, by the rank of their origin.
     by_rank: [Vec<AccessId>; 3],
-    /// All of objects that are not local.
+    /// All accesses of objects that are not local.
     visible: Vec<AccessId>,
 }
 
@@ -210,12 +210,12 @@ impl Timeline {
         &self.accesses[id.0 as usize]
     }
 
-    /// Notes that an access is no longer there.
+    /// Removes an access.
     pub fn remove(&mut self, id: AccessId) {
         self.gone.insert(id);
     }
 
-    /// The objects, in the order of their first access.
+    /// Returns the objects, in the order of their first access.
     pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
         let first = |(i, access): (usize, &Access)| {
             let base = access.class.base;
@@ -230,7 +230,7 @@ impl Timeline {
         self.extents.get(&op).copied().unwrap_or((order, order))
     }
 
-    /// True if all parameters of a form are the same throughout an iteration of the outer `depth`
+    /// True if all parameters of a form are invariant throughout an iteration of the outer `depth`
     /// loops.
     pub fn is_known(&self, form: &AffineForm, depth: u32) -> bool {
         let mut known = true;
@@ -243,7 +243,7 @@ impl Timeline {
         self.made.contains(&object)
     }
 
-    /// The number of loops that are around a parameter or an allocation.
+    /// Returns the number of loops around a parameter or an allocation.
     fn depth_of(&self, value: Value) -> u32 {
         self.depths.get(&value).copied().unwrap_or(0)
     }
@@ -257,8 +257,8 @@ impl Timeline {
         }
     }
 
-    /// True if the subscripts of an access count in the same elements in all iterations of all but
-    /// the outer `depth` loops.
+    /// True if the subscripts of an access name the same elements in all iterations of all loops
+    /// but the outer `depth`.
     pub fn names_one_object(&self, class: &Class, depth: u32) -> bool {
         let origin = class.origin.filter(|origin| class.base != Base::Allocation(*origin));
         origin.is_none_or(|origin| self.depth_of(origin) <= depth)
@@ -274,8 +274,8 @@ impl Timeline {
         }
     }
 
-    /// The accesses with numbers from `first` to `last` on objects that may overlap `base`, and
-    /// perhaps on some others.
+    /// Returns the accesses with numbers from `first` to `last` of objects that may overlap `base`,
+    /// and perhaps of further objects.
     pub fn near(&self, base: Base, first: u32, last: u32) -> impl Iterator<Item = AccessId> + '_ {
         let own = self.by_base.get(&base).map_or(&[][..], |list| list);
         let is_local = |id: &AccessId| self.by_rank[ALLOCATED].binary_search(id).is_err();
@@ -298,7 +298,7 @@ impl Timeline {
         self.ends.get(&base).copied()
     }
 
-    /// Adds the reads behind everything, of the objects that are not local.
+    /// Adds the reads at the end of the block, of the objects that are not local.
     fn add_ends(&mut self, locals: &Locals, outside: &Arc<Place>) {
         self.real = self.accesses.len();
         let seen = self.bases().filter(|base| !locals.is_local(*base));
@@ -350,7 +350,7 @@ struct Scan<'b> {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop or conditional, at most [`MAX_DEPTH`] times.
+    /// Recurses once for each loop or conditional, at most [`MAX_DEPTH`] times.
     fn block(&mut self, block: Block, place: &Arc<Place>) {
         let body = self.body;
         let depth = place.loops.len() as u32;
@@ -456,8 +456,8 @@ impl Scan<'_> {
 /// compounds. In the order of the text.
 pub fn roots(body: &Body) -> Vec<Block> {
     let mut roots = Vec::new();
-    // Blocks to visit, with how many loops and conditionals of their timeline are around; none for
-    // a new one.
+    // Blocks to visit, each with the number of loops and conditionals of its timeline around it.
+    // `None` starts a new timeline.
     let mut stack: Vec<(Block, Option<u32>)> = Vec::new();
     let inside = |stack: &mut Vec<_>, op, nesting| {
         let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));

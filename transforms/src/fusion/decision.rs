@@ -1,4 +1,4 @@
-//! Decisions about a pair of loops: how it is fused, or why it is not.
+//! Decisions about a pair of loops: the fusion, or the reason against it.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::Plan;
 use crate::cost::{Saving, Work};
 use crate::legality::{Verdict, Witness};
 
-/// A fusion that may be done.
+/// A legal fusion.
 pub(super) struct Attempt {
     pub plan: Plan,
     pub saving: Saving,
@@ -23,23 +23,24 @@ impl Attempt {
     }
 }
 
-/// Why a pair was not fused.
+/// The reason why a pair was not fused.
 #[derive(Clone, Debug)]
 pub(super) enum Missed {
     /// The operations differ, such as `affine.for` and `scf.for`, or the mappings of their
     /// dimensions.
     DifferentKinds,
-    /// This loop compares its variable as unsigned.
+    /// This loop compares its induction variable as unsigned.
     Unsigned(Op),
     /// A step is not a known positive number.
     UnknownStep,
     /// The steps.
     Steps(i64, i64),
-    /// The numbers of iterations, where known.
+    /// The trip counts, where known.
     TripCounts(Option<i64>, Option<i64>),
-    /// The trip counts agree, but the difference of the variables is known at run time only.
+    /// The trip counts agree, but the difference of the induction variables is known only at run
+    /// time.
     UnknownOffset,
-    /// The loops run different numbers of iterations and have nothing in common.
+    /// The loops have different trip counts and access no common object.
     NothingShared,
     /// This operation of the second loop uses a result of the first.
     UsesResult(Op),
@@ -47,11 +48,11 @@ pub(super) enum Missed {
     NonAdjacent(Box<Stuck>),
     /// The loops run different iterations, and the bounds of the remainders cannot be written.
     CannotBeCut,
-    /// Too many pairs of arguments would have to be tested: this many.
+    /// Too many pairs of arguments would need a run-time check: this many.
     TooManyTests(usize),
     /// Too many run-time checks would be needed, not all about pairs of arguments.
     TooManyAssumptions(usize),
-    /// A dependence is turned around, or may be.
+    /// A dependence is reversed, or may be.
     Dependences(Verdict),
     /// The same, unless the second loop is shifted by `shift` iterations, which exceeds the maximum
     /// `most`.
@@ -60,7 +61,7 @@ pub(super) enum Missed {
     NotBeneficial(Saving),
     /// Legal, but fusing other loops saves more.
     OthersSaveMore,
-    /// A dependence would go from one iteration to another of a parallel loop, or may.
+    /// A dependence would be carried by a parallel loop, or may be.
     InOrder(Verdict),
 }
 
@@ -89,13 +90,13 @@ impl Missed {
 pub(super) struct Stuck {
     /// One of its operations, to show.
     pub op: Op,
-    /// Why it cannot move before the first.
+    /// The reason why the entry cannot move before the first.
     pub hoisting: Option<Conflict>,
-    /// Why the second cannot move before it.
+    /// The reason why the second cannot move before the entry.
     pub passing: Option<Conflict>,
 }
 
-/// Why two entries cannot change places.
+/// The reason why two entries cannot be reordered.
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
     /// The later entry uses a result of the other.

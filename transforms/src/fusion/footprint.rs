@@ -19,7 +19,7 @@ pub(super) struct Footprint {
     pub nest: Rc<AccessSummary>,
     /// The operations outside whose results are used inside.
     pub uses: HashSet<Op>,
-    /// The operations that it is, whose results may be used behind it.
+    /// The operations of the footprint. Their results may be used behind it.
     pub ops: HashSet<Op>,
 }
 
@@ -56,7 +56,7 @@ impl Footprint {
         self.ops.extend(&other.ops);
     }
 
-    /// True if it has a result that `user` uses. Linear in the fewer operations.
+    /// True if `user` uses a result of this footprint. Linear in the smaller number of operations.
     pub(super) fn defines_for(&self, user: &Footprint) -> bool {
         let (few, many) =
             if user.uses.len() < self.ops.len() { (&user.uses, &self.ops) } else { (&self.ops, &user.uses) };

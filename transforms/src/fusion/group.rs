@@ -55,13 +55,13 @@ pub(super) struct Member {
     ends: Vec<AffineForm>,
     /// Its operation.
     op: Op,
-    /// The number of operations that are in it.
+    /// The number of operations in the loop.
     size: usize,
-    /// True if it runs from its last iteration to its first.
+    /// True if the loop runs from its last iteration to its first.
     backwards: bool,
 }
 
-/// Loops that are fused, or one that may be.
+/// Fused loops, or one loop that may be fused.
 #[derive(Clone)]
 pub(super) struct Group {
     members: Vec<Member>,
@@ -108,7 +108,7 @@ pub(super) struct Group {
 pub(super) struct Fit {
     /// True if they have the same iterations.
     pub(super) same: bool,
-    /// Either may be cut into parts.
+    /// Either loop may be split.
     pub(super) may_be_shifted: bool,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Its body, at the times of the group.
+    /// Returns the body of the member, in terms of the group's times.
     pub(super) fn body(&self) -> Green {
         self.member.body
     }
@@ -243,12 +243,13 @@ impl Group {
         self.members.iter().map(|member| member.size).sum::<usize>() <= MAX_COPIED
     }
 
-    /// The body of the last of the loops.
+    /// Returns the body of the last loop.
     pub(super) fn last_body(&self) -> Green {
         self.members.last().map_or(TreeStore::EMPTY, |member| member.body)
     }
 
-    /// Returns true if there is an object that both touch. Linear in the fewer accesses.
+    /// Returns true if both groups access a common object. Linear in the smaller number of
+    /// accesses.
     pub(super) fn shares_with(&self, other: &Group) -> bool {
         let (mut few, mut many) = (&self.footprint.nest, &other.footprint.nest);
         if few.classes.len() > many.classes.len() {
@@ -268,7 +269,7 @@ impl Group {
         subscripts.filter(|(_, others)| others.iter().any(moves)).count()
     }
 
-    /// The loop_context of the iterations of the first loop.
+    /// Returns the loop context of the iterations of the first loop.
     pub(super) fn inside(
         &self,
         program: &Program,
@@ -286,7 +287,7 @@ impl Group {
         op.is_some_and(|op| self.footprint.ops.contains(&op))
     }
 
-    /// The loop that gives the group its form, to show.
+    /// Returns the loop that gives the group its form, for remarks.
     pub(super) fn op(&self, program: &Program) -> Op {
         program.loop_info(self.lead().of).op
     }
@@ -345,7 +346,7 @@ impl Group {
         if !same && !self.shares_with(second) {
             return Err(Missed::NothingShared);
         }
-        // It has the iterations of the second then, which gives the form.
+        // The fused loop has the iterations of the second loop, which then determines its form.
         if same && self.is_backwards() {
             return Ok(Fit { same, may_be_shifted: false });
         }
@@ -368,8 +369,9 @@ impl Group {
         Some((own.into_iter().next()?, gap))
     }
 
-    /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs
-    /// is not one form. It may be fused only with loops that have the same iterations.
+    /// Reverses the group of one loop. `None` if the loop has to run in order, or its trip count is
+    /// not a single form. The reversed loop may be fused only with loops that have the same
+    /// iterations.
     pub(super) fn reverse(
         &self,
         program: &Program,
@@ -378,7 +380,7 @@ impl Group {
         loop_context: &LoopContext,
     ) -> Option<Group> {
         let ([own], false) = (&self.members[..], self.carries || self.guarded.is_some()) else { return None };
-        // How often it runs is a quotient, which only a number keeps from leaving its type on the
+        // The trip count is a quotient. Only a constant is certain not to leave its type on the
         // way.
         if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
@@ -400,7 +402,7 @@ impl Group {
         })
     }
 
-    /// The greatest shift of `second` that leaves most of its iterations in the fused loop.
+    /// Returns the largest shift of `second` that leaves most of its iterations in the fused loop.
     pub(super) fn max_shift(&self, second: &Group) -> i64 {
         let ends = self.ends.iter().chain(&second.ends);
         let least = ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale)).min();
@@ -442,7 +444,7 @@ impl Group {
                 return None;
             }
         }
-        // The variables at the first time of all have to fit their type.
+        // All induction variables at the first time must fit their type.
         let first = start.checked_mul(self.scale)?;
         zero.checked_add(first)?;
         // Nothing to fuse.
@@ -474,7 +476,8 @@ impl Group {
         let has_type = |value: Value| ir.value_type(value) == ty;
         let is_symbol = |value| affine::validity::is_valid_symbol(ir.op_ref(member.op), value);
         let variable = |level: &u32| loop_context.variables.get(*level as usize).copied().flatten();
-        // What keeps a sum from wrapping is computed of symbols, and not needed of variables.
+        // The check that a sum does not wrap is computed from symbols. Induction variables do not
+        // need it.
         let is_usable =
             |value| !is_affine || is_symbol(value) || affine::validity::is_induction_variable(ir, value);
         let value_of = |atom: &Atom, coefficient: i64| match atom {
@@ -491,7 +494,7 @@ impl Group {
             }
             _ => false,
         };
-        // What bounds the loop in the program can be written again.
+        // A bound of the original loop can be written again.
         let space = &program.loop_info(member.origin.of).space;
         let can_be_written = |form: &AffineForm| {
             let has_value = |atom: &Atom| match atom {
@@ -567,7 +570,7 @@ impl Group {
     }
 }
 
-/// The upper bounds of a loop of the program less its lower one, if all are known.
+/// Returns the upper bounds of a loop of the program minus its lower bound, if all are known.
 fn extents(origin: &Origin, program: &Program, loop_context: &LoopContext) -> Option<Vec<AffineForm>> {
     let space = &program.loop_info(origin.of).space;
     let all = if space.is_counted() { space.extents()? } else { return None };
@@ -580,13 +583,13 @@ fn gap(own: &[AffineForm], others: &[AffineForm]) -> Option<AffineForm> {
     own.minus(other)
 }
 
-/// A form over the levels of a loop of the program as one over the levels of the tree.
+/// Converts a form over the levels of a loop of the program to a form over the levels of the tree.
 fn here(origin: &Origin, form: &AffineForm, depth: u32) -> Option<AffineForm> {
     form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
 }
 
-/// The least of all these ends: where the difference of two is a number, one form. `None` if there
-/// are none or too many.
+/// Returns the least of all ends. Two ends whose difference is a constant become one. `None` if
+/// there are no ends or too many.
 fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>> {
     let mut least = ends.to_vec();
     for end in more {
@@ -600,7 +603,7 @@ fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>>
     (1..=MAX_ENDS).contains(&least.len()).then_some(least)
 }
 
-/// The number of iterations, where it is a number.
+/// Returns the trip count, if it is a constant.
 fn constant_trips(extents: &[AffineForm], step: i64) -> Option<i64> {
     let extent =
         extents.iter().map(AffineForm::as_constant).collect::<Option<Vec<_>>>()?.into_iter().min()?;

@@ -13,11 +13,11 @@ use crate::assumption::{self, Assumption};
 
 /// The maximal number of loops in a part of a sequence for an exhaustive search of groupings.
 pub(super) const MAX_LOOPS: usize = 8;
-/// The number of groups that a loop is tried with, from the nearest on.
+/// The maximal number of groups that a loop is tried with, the nearest first.
 pub(super) const GROUPS_TRIED: usize = 3;
 /// Other groupings are searched if a greater part of a loop is peeled.
 pub(super) const MUCH_APART: f64 = 0.125;
-/// The most loops of a part of a longer sequence that cannot be taken apart.
+/// The maximal number of loops in an inseparable part of a longer sequence.
 pub(super) const MAX_WIDE: usize = 24;
 
 /// A sequence whose loops were fused under the decisions of a guide.
@@ -26,7 +26,7 @@ pub(super) struct Grouping {
     pub entries: Vec<Entry>,
     /// The name of each entry.
     pub names: Vec<Name>,
-    /// Items that were put together, the former one first.
+    /// Items that were joined, the earlier one first.
     pub joins: Vec<(usize, usize)>,
     /// Pairs of items, or of their groups, that were reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
@@ -36,9 +36,9 @@ pub(super) struct Grouping {
     pub savings: Vec<(usize, f64)>,
     /// True if a fusion has a cost besides its saving.
     pub has_losses: bool,
-    /// True if fused loops do not have all iterations in common, or not at once.
+    /// True if some fused loops do not share all iterations, or not at the same time.
     pub is_cut: bool,
-    /// True if a pair was left apart for its cost.
+    /// True if a pair was not fused because of its cost.
     pub was_too_dear: bool,
 }
 
@@ -82,9 +82,9 @@ pub(super) enum Outcome {
 pub(super) struct Left {
     /// The entries between the two that are hoisted before the first.
     pub hoisted: Vec<bool>,
-    /// A part of the first that runs before that.
+    /// A part of the first loop that runs before the fused loop.
     pub before: Option<Rc<Group>>,
-    /// A part of the second that runs behind all that is there.
+    /// A part of the second loop that runs behind all entries so far.
     pub behind: Option<Rc<Group>>,
     /// The pairs of entries, counted from the first, that are reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
@@ -189,15 +189,15 @@ impl Grouping {
         inside.map(|(_, saved)| saved).sum()
     }
 
-    /// Returns the parts of the sequence that no group reaches out of and that have more than one
-    /// group. A part has at most [`MAX_LOOPS`] loops or, if it cannot be taken apart, [`MAX_WIDE`].
-    /// Two may overlap.
+    /// Returns the parts of the sequence with more than one group, such that no group extends
+    /// beyond its part. A part has at most [`MAX_LOOPS`] loops or, if it is inseparable,
+    /// [`MAX_WIDE`]. Two parts may overlap.
     pub(super) fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
         let mut reach: Vec<usize> = (0..entries.len()).collect();
         for (first, item) in &self.joins {
             reach[*first] = reach[*first].max(*item);
         }
-        // Where each begins that nothing reaches out of, and how many loops are before it.
+        // The beginning of each separable part, with the number of loops before it.
         let mut cuts = vec![(0, 0)];
         let (mut furthest, mut loops) = (0, 0);
         for (at, entry) in entries.iter().enumerate() {
@@ -245,7 +245,7 @@ pub(super) fn count_loops(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
 }
 
-/// Fuses `second` with a group, as was attempted.
+/// Fuses `second` with a group according to the attempt.
 pub(super) fn join(first: &mut Group, second: &Group, attempt: Attempt) -> Left {
     let Attempt { plan: Plan { assumed, joined, hoisted, swapped, reshaped, .. }, work, .. } = attempt;
     if let Some(reshaped) = reshaped.first {

@@ -21,8 +21,8 @@ use crate::access::LoopContext;
 use crate::tree::{If, Node};
 
 impl Fusion<'_> {
-    /// The loop that is all of a conditional, which has no results. `None` if it is another one,
-    /// hands values from one iteration to the next, or runs them in any order.
+    /// Returns the only loop of a conditional without results, with the condition moved inside.
+    /// `None` for any other conditional, and for a loop that is parallel or carries values.
     pub(super) fn with_guard_inside(
         &mut self,
         entry: &Entry,

@@ -24,7 +24,7 @@ use crate::access::base::Bases;
 use crate::assumption::{self, Assumption};
 use crate::legality::{self, Verdict};
 
-/// The number of entries a loop may pass.
+/// The maximal number of entries that a loop may move past.
 pub(super) const ENTRIES_PASSED: usize = 32;
 
 /// The moves that make two entries adjacent.
@@ -47,7 +47,7 @@ impl Fusion<'_> {
         if self.assumes_swaps { self.bases() } else { &self.sure }
     }
 
-    /// Makes two entries neighbours. Loops are only moved before the first if there is no other
+    /// Makes two entries neighbours. Loops move before the first entry only if there is no other
     /// way.
     pub(super) fn make_adjacent(
         &self,

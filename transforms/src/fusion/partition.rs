@@ -43,7 +43,7 @@ use crate::tree::{Green, If, Item};
 /// The limit on search steps in one longer sequence.
 const MAX_STEPS: usize = 20_000;
 
-/// With which group each loop is fused.
+/// Chooses the group with which each loop is fused.
 #[derive(Clone, Copy)]
 pub(super) enum Guide<'a> {
     /// The nearest group with a saving.
@@ -57,14 +57,14 @@ pub(super) enum Guide<'a> {
     Regrouped(&'a [Regrouped], &'a Guide<'a>),
 }
 
-/// A part of a sequence whose loops are grouped otherwise than one after the other.
+/// A part of a sequence with a grouping found by search.
 pub(super) struct Regrouped {
     part: Range<usize>,
     /// For each item the group it joins.
     partners: Vec<Option<Name>>,
-    /// The number of steps it took to find that.
+    /// The number of steps of the search.
     steps: usize,
-    /// True if there is no better one.
+    /// True if no grouping is better.
     is_optimal: bool,
 }
 
@@ -119,7 +119,7 @@ impl Fusion<'_> {
         line.entries.into_iter().map(|entry| Segment::alone(entry, self.trees)).collect()
     }
 
-    /// The sequence with the grouping of most worth.
+    /// Returns the sequence with the most profitable grouping.
     fn line(&mut self, items: &[Item], loop_context: &LoopContext) -> Grouping {
         let entries = self.entries(items, loop_context);
         self.best(entries, loop_context)
@@ -158,14 +158,14 @@ impl Fusion<'_> {
         entries
     }
 
-    /// The sequence of these entries with the grouping of most worth.
+    /// Returns the sequence of these entries with the most profitable grouping.
     pub(super) fn best(&mut self, mut entries: Vec<Entry>, loop_context: &LoopContext) -> Grouping {
         let all = 0..entries.len();
         if self.options.profitability == Profitability::Always {
             return self.in_order(all.zip(entries), Guide::AtAnyCost, loop_context);
         }
         let loops = count_loops(&entries);
-        // Fused or not: there is nothing to look at again.
+        // With two loops, no other grouping is possible.
         if loops <= 2 {
             self.report.choice.optimal += usize::from(loops == 2);
             return self.in_order(all.zip(entries), Guide::Nearest, loop_context);
@@ -308,8 +308,8 @@ impl Fusion<'_> {
         Ok(attempt)
     }
 
-    /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there.
-    /// The error is that loop.
+    /// Fuses a loop with a group of the line, or with a loop that is the only one in a conditional
+    /// there. Returns the loop as an error if it cannot be fused.
     fn try_fuse_into(
         &mut self,
         line: &mut Grouping,
@@ -371,13 +371,13 @@ impl Fusion<'_> {
         Err(second)
     }
 
-    /// A remark, if remarks are wanted.
+    /// Returns a remark, if remarks are wanted.
     pub(super) fn told(&self, remark: impl FnOnce() -> Diagnostic) -> Option<Diagnostic> {
         self.options.remarks.then(remark)
     }
 
-    /// Makes a conditional one with the last one in the line that has the same condition; or if it
-    /// is all around a loop, that one with another. Or adds it to the line if neither may be.
+    /// Joins a conditional with the last one of the same condition in the line. If the conditional
+    /// contains only a loop, tries to fuse that loop. Otherwise adds the conditional to the line.
     fn take_in_if(
         &mut self,
         line: &mut Grouping,
@@ -442,7 +442,7 @@ impl Fusion<'_> {
             }
         }
         let footprints: Option<(&Footprint, &Footprint)> = entries[at].footprint().zip(second.footprint());
-        // Nothing is gained by that alone, so nothing is tested for it.
+        // Joining conditionals alone saves nothing, so it gets no run-time check.
         let cleared = match footprints {
             Some((first, own)) => {
                 match self.make_adjacent(first, own, &entries[at + 1..], loop_context, &self.sure) {
@@ -457,7 +457,7 @@ impl Fusion<'_> {
     }
 }
 
-/// Copies of the entries of a part, with their numbers.
+/// Returns copies of the entries of a part, with their numbers.
 pub(super) fn within(entries: &[Entry], part: &Range<usize>) -> impl Iterator<Item = (usize, Entry)> {
     part.clone().zip(entries[part.clone()].iter().cloned())
 }

@@ -84,7 +84,7 @@ pub(super) fn fused(
     })
 }
 
-/// The remark for a conditional that became one with another of the same condition.
+/// Returns the remark about two conditionals of one condition that were joined.
 pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
     remarks(body)
         .passed("Merged", body.loc(second), "Conditionals of one condition merged")
@@ -196,12 +196,12 @@ fn cycles(count: f64) -> String {
     }
 }
 
-/// A number of bytes, to read.
+/// Formats a number of bytes for readers.
 fn kib(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} bytes") } else { format!("{} KiB", bytes.div_ceil(1024)) }
 }
 
-/// The remark for a pair that was refused.
+/// Returns the remark about a pair that was refused.
 pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
     let (id, reason) = match why {
         Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),

@@ -35,7 +35,7 @@ use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
 use crate::tree::{Green, HeaderId, LoopId, Node, TreeStore};
 
-/// The number of levels a loop may be moved outwards.
+/// The maximal number of levels that a loop may be moved outwards.
 const LEVELS_MOVED: usize = 2;
 /// The number of cuts tried from each end of a loop.
 const CUTS_TRIED: usize = 3;
@@ -48,9 +48,9 @@ pub(super) struct Reshaped {
     pub(super) first: Option<Box<Group>>,
     /// The replacement of the second loop.
     pub(super) second: Option<Box<Group>>,
-    /// A part of the first that runs before it.
+    /// A part of the first loop that runs before the fused loop.
     pub(super) before: Option<Box<Group>>,
-    /// A part of the second that runs behind it.
+    /// A part of the second loop that runs behind the fused loop.
     pub(super) behind: Option<Box<Group>>,
 }
 
@@ -148,8 +148,8 @@ impl Fusion<'_> {
         Some((group.replaced(item, self.body, self.program, self.trees, loop_context)?, assumed))
     }
 
-    /// The arguments that are taken not to overlap if `items` run instead of a loop of the program;
-    /// `None` if they may not.
+    /// Returns the assumptions under which `items` may run instead of a loop of the program. `None`
+    /// if this is illegal.
     fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<Assumption>> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
         let checker = checker.with_dependence(&*self.options.analyses.dependence);
@@ -177,8 +177,8 @@ impl Fusion<'_> {
         1 + self.levels(&a, &plan, &inside)
     }
 
-    /// The plan with the first run backwards, if it may run in any order. That of a second is tried
-    /// with every pair.
+    /// Returns the plan with the first loop reversed, if it may run in any order. Reversal of the
+    /// second loop is tried with every pair.
     fn first_backwards(
         &mut self,
         first: &Group,
@@ -192,7 +192,7 @@ impl Fusion<'_> {
         }
         let Verdict::Legal { assumed } = self.merged(first, first, 0, loop_context) else { return None };
         let mirrored = first.reverse(self.program, self.trees, self.body, loop_context)?;
-        // The other gives the form of the loop then.
+        // Then the second loop gives the fused loop its form.
         let plan = self.plan(&mirrored, between, second, loop_context).ok();
         let mut plan = plan.filter(|plan| matches!(plan.way, Alignment::AsItIs))?;
         plan.assumed.extend(assumed);
@@ -254,7 +254,7 @@ impl Fusion<'_> {
         None
     }
 
-    /// A loop that is to be cut. `None` if there is no place for that.
+    /// Returns a loop to distribute, with its possible cuts. `None` if there is no place for a cut.
     fn cutting(&self, which: Which, item: Green, of: LoopId) -> Option<Cutting> {
         let raised = self.program.loop_info(of).green;
         let pieces = |tree| match self.trees.get(tree) {
@@ -294,7 +294,7 @@ impl Fusion<'_> {
         if cutting.which == Which::First {
             judged.reverse();
         }
-        // What is not fused is in no version, so nothing is tested for it.
+        // A loop that is not fused is not versioned, so it gets no run-time check.
         let assumed = self.is_legal(cutting.of, &judged, self.alias.untested())?;
         let group = |item| Group::of(self.body, self.program, self.trees, item, loop_context);
         Some((group(part)?, group(rest)?, assumed))
@@ -314,7 +314,7 @@ struct Cutting {
 }
 
 impl Cutting {
-    /// The cut nearest to an operation that leaves it out of the part.
+    /// Returns the cut nearest to an operation that leaves the operation out of the part.
     fn beside(&self, ir: &Body, fault: Op, takes_head: bool) -> Option<usize> {
         let pieces = &self.item.1;
         let piece = pieces.holding(ir, fault)?.0;
@@ -332,7 +332,7 @@ impl Cutting {
     }
 }
 
-/// The loop that is all of a body, and its own body.
+/// Returns the only loop of a body, with its own body.
 fn only_loop(trees: &TreeStore, body: Green) -> Option<(Green, Green)> {
     let only = trees.item(body, 0).filter(|_| trees.items_in(body) == 1)?;
     match trees.get(only) {

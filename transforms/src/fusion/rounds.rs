@@ -47,7 +47,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
 }
 
 impl Report {
-    /// Returns true if the function is another one now.
+    /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
         self.changed
     }
@@ -71,7 +71,7 @@ impl Report {
 
 /// Fuses the loops of a function once.
 fn round(body: &mut Body, options: &Options) -> Report {
-    // What is inside statements first: then a statement is copied with all that was done in it.
+    // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let blocks = roots(body, &options.analyses);
     let one = |block: &Block| {
         // A version inside of code that may be versioned would double it again.

@@ -13,7 +13,7 @@ use crate::tree::{Green, If, Item, Node, Program, TreeStore};
 /// An entry that is no loop: its operations, and its footprint once requested.
 #[derive(Clone)]
 pub(super) struct Passive {
-    /// One of the operations, to show.
+    /// One of the operations, for remarks.
     pub op: Op,
     /// The others.
     others: Vec<Op>,
@@ -21,7 +21,7 @@ pub(super) struct Passive {
 }
 
 impl Passive {
-    /// `None` if there is nothing in the item.
+    /// Returns the operations of an item, without a footprint. `None` if the item is empty.
     fn of(program: &Program, trees: &TreeStore, item: Item) -> Option<Passive> {
         let mut ops = Vec::new();
         operations(program, trees, item, &mut ops);
@@ -29,7 +29,7 @@ impl Passive {
         Some(Passive { op, others: ops, footprint: None })
     }
 
-    /// Adds another one's. Its footprint is known if one of both was.
+    /// Adds the operations of another entry. The footprint stays known only if both footprints are.
     fn merge(&mut self, other: Passive) {
         self.others.push(other.op);
         self.others.extend(other.others);
@@ -43,7 +43,7 @@ impl Passive {
     }
 }
 
-/// One thing in a sequence. A copy costs little.
+/// An entry of a sequence. Copying is cheap.
 #[derive(Clone)]
 pub(super) enum Entry {
     /// An unchanged statement.
@@ -55,7 +55,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    /// The entry of an item. `None` if there is nothing in it.
+    /// Returns the entry of an item. `None` if the item is empty.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -74,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// The items it is, as they were.
+    /// Returns the original items of the entry.
     pub(super) fn originals(&self, trees: &mut TreeStore) -> Vec<Green> {
         match self {
             Entry::Statement(item, _) => vec![*item],
@@ -91,7 +91,7 @@ impl Entry {
         }
     }
 
-    /// Its footprint, if it was summarised.
+    /// Returns the footprint, if it was summarised.
     pub(super) fn footprint(&self) -> Option<&Footprint> {
         match self {
             Entry::Statement(_, passive) | Entry::If(_, passive) => passive.footprint.as_deref(),
@@ -123,7 +123,7 @@ impl Entry {
     }
 }
 
-/// The operations of the program that an item is. Recurses once a versioned node.
+/// Returns the operations of the program in an item. Recurses once for each versioned node.
 fn operations(program: &Program, trees: &TreeStore, item: Item, ops: &mut Vec<Op>) {
     let green = match item {
         Item::If(If { of, .. }) => return ops.push(program.if_info(of).op),
@@ -148,7 +148,7 @@ fn operations(program: &Program, trees: &TreeStore, item: Item, ops: &mut Vec<Op
     }
 }
 
-/// Makes `second`, a conditional, part of `first`, one of the same condition.
+/// Joins `second`, a conditional, into `first`, a conditional of the same condition.
 pub(super) fn join_ifs(trees: &mut TreeStore, first: &mut Entry, second: Entry) {
     let (Entry::If(first, passive), Entry::If(second, others)) = (first, second) else { return };
     for (own, other) in first.bodies.iter_mut().zip(second.bodies) {

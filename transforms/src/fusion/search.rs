@@ -32,7 +32,7 @@ type Mark = u32;
 const BEFORE: Mark = u32::MAX;
 const BEHIND: Mark = u32::MAX - 1;
 
-/// One thing in the line of a grouping.
+/// An entry in the line of a grouping.
 #[derive(Clone)]
 struct Placed {
     entry: Entry,
@@ -73,14 +73,14 @@ pub(super) struct Found {
     pub is_complete: bool,
 }
 
-/// Steps that a new question takes.
+/// The number of steps that a new legality question costs.
 const QUESTION: usize = 20;
-/// Entries of a line that are copied in a step.
+/// The number of entries of a line that are copied in a step.
 const COPIED: usize = 32;
 
 impl Search<'_> {
-    /// Steps that suffice for all groupings of [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops
-    /// between which there is not too much.
+    /// The number of steps that suffices for all groupings of
+    /// [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops with little between them.
     pub(super) const MAX_STEPS: usize = 60_000;
 
     /// Searches for a grouping of the entries in `part` that saves more than `known`. The search is
@@ -103,7 +103,7 @@ impl Search<'_> {
             answers: HashMap::new(),
             marks: HashMap::new(),
             partners: vec![None; part.end],
-            // Sums in another order may differ in the last digits.
+            // Sums in another order may differ by rounding.
             best: known + known.abs() * 1e-9 + 1e-6,
             found: None,
             steps,
@@ -116,7 +116,8 @@ impl Search<'_> {
         Found { partners: search.found, is_complete: search.is_complete }
     }
 
-    /// Looks at all groupings that begin with `line`, which saves `saved`. Recurses once a loop.
+    /// Explores all groupings that begin with `line`, which saves `saved`. Recurses once for each
+    /// loop.
     fn explore(&mut self, fusion: &mut Fusion<'_>, mut item: usize, mut line: Vec<Placed>, saved: f64) {
         while item < self.end && !matches!(self.entries[item], Entry::Group(_)) {
             self.pass(fusion, item, &mut line);
@@ -236,7 +237,7 @@ impl Search<'_> {
         answer
     }
 
-    /// Takes some of the steps that are left.
+    /// Uses some of the remaining steps.
     fn take(&mut self, steps: usize) -> bool {
         match self.steps.checked_sub(steps) {
             Some(left) => *self.steps = left,
@@ -327,12 +328,12 @@ mod tests {
         assert!(check.is_none(), "there is a function");
     }
 
-    /// The most that any grouping saves, each tried from the beginning.
+    /// Returns the greatest saving of any grouping. Each grouping is fused from scratch.
     fn brute_force(fusion: &mut Fusion<'_>, entries: &[Entry], loop_context: &LoopContext) -> f64 {
         let loops: Vec<usize> =
             (0..entries.len()).filter(|at| matches!(entries[*at], Entry::Group(_))).collect();
         let mut best: f64 = 0.0;
-        // For each loop the first loop of its group, itself if it is that.
+        // For each loop the first loop of its group, possibly itself.
         let mut strings = vec![vec![0]];
         while let Some(string) = strings.pop() {
             if string.len() < loops.len() {
@@ -391,7 +392,7 @@ mod tests {
         assert!(better > 5, "only {better} are better");
     }
 
-    /// The most that the beam finds, for any number of loops.
+    /// Returns the greatest saving that the beam search finds, for any number of loops.
     fn by_beam(fusion: &mut Fusion<'_>, entries: &mut [Entry], loop_context: &LoopContext) -> f64 {
         let end = entries.len();
         for entry in entries.iter_mut() {

@@ -46,7 +46,7 @@ impl Segment {
         Segment { originals: entry.originals(trees), entries: vec![entry] }
     }
 
-    /// The operations that are in it, if there is more than one entry.
+    /// Returns the operations of the region, if it has more than one entry.
     pub(super) fn operations(&self) -> Option<HashSet<Op>> {
         let footprints = self.entries.iter().filter_map(Entry::footprint);
         (self.entries.len() > 1).then(|| footprints.flat_map(|own| &own.ops).copied().collect())
@@ -169,7 +169,7 @@ impl Ties {
             let all: Vec<usize> = pair.into_iter().flat_map(|group| ties.entries[group].0.clone()).collect();
             ties.join(&all);
         }
-        // What an item has become is in one segment, or in none with others.
+        // All entries made from one item are in one segment, or in none with others.
         while let Some(parted) =
             ties.entries.iter().map(|(all, _)| all).find(|all| ties.is_parted(all)).cloned()
         {
@@ -178,26 +178,26 @@ impl Ties {
         ties
     }
 
-    /// Makes all between the first and the last of some entries one segment.
+    /// Joins everything between the first and the last of some entries into one segment.
     fn join(&mut self, all: &[usize]) {
         if let (Some(first), Some(last)) = (all.iter().min(), all.iter().max()) {
             self.joined[first + 1..=*last].fill(true);
         }
     }
 
-    /// True if one of some entries is in a segment with others, and not all are.
+    /// True if some but not all of these entries share a segment with others.
     fn is_parted(&self, all: &[usize]) -> bool {
         let has_others = |at: &usize| self.joined[*at] || self.end(*at) > *at;
         let (first, last) = (all.iter().min().copied(), all.iter().max().copied());
         all.iter().any(has_others) && first.is_some_and(|first| Some(self.end(first)) < last)
     }
 
-    /// The last entry of the segment an entry is in.
+    /// Returns the last entry of the segment of an entry.
     fn end(&self, at: usize) -> usize {
         at + self.joined[at + 1..].iter().take_while(|joined| **joined).count()
     }
 
-    /// True if an entry has to stay in its segment.
+    /// True if an entry must stay in its segment.
     fn is_tied(&self, at: usize) -> bool {
         let (all, has_swapped) = &self.entries[self.group[at]];
         *has_swapped || all.len() > 1

@@ -60,7 +60,7 @@ fn together(
     let writer = &leaves[place];
     let has = |leaf: &ScheduledStatement, op: Op| leaf.classes.iter().any(|(_, own)| *own == op);
     let mut assumed = Vec::new();
-    // What is in one statement stays together.
+    // The accesses of one statement stay together.
     if has(writer, update.load) {
         return Some((place, assumed));
     }
@@ -98,8 +98,8 @@ fn together(
     Some((at, assumed))
 }
 
-/// True if accesses of objects that overlap so may touch one element in one iteration of all loops
-/// around both.
+/// True if two accesses may touch one element in one iteration of all common loops, given the
+/// overlap of their objects.
 fn may_meet(
     part: &ChangedRegion<'_>,
     (leaf, class): (&ScheduledStatement, &Class),

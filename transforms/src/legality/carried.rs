@@ -66,7 +66,7 @@ pub(super) fn is_judged((program, trees): (&Program, &TreeStore), origin: &Origi
     })
 }
 
-/// True if an item is a loop that runs a part of this one.
+/// True if an item is a loop with iterations of this loop.
 pub(super) fn runs(trees: &TreeStore, item: Green, of: LoopId) -> bool {
     match trees.get(item) {
         Node::Loop { header, .. } => trees.header(header).origins.iter().any(|origin| origin.of == of),

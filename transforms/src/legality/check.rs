@@ -78,14 +78,14 @@ struct Difference<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of trees of `program`, which `body` holds.
+    /// Creates a checker for trees of `program`, whose operations are in `body`.
     pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
         let (bases, sure) = (Bases::new(body, alias), Bases::new(body, alias.untested()));
         Checker { body, program, alias, bases, sure, dependence: &Polyhedral, limits, asks_of_all: false }
     }
 
-    /// Asks about every pair of accesses instead of one of each kind. For tests: the verdict is the
-    /// same, and costs the square of the accesses.
+    /// Asks about every pair of accesses instead of one pair of each kind. For tests: the verdict
+    /// is the same, at quadratic cost in the number of accesses.
     #[doc(hidden)]
     pub fn asking_of_all(self) -> Self {
         Checker { asks_of_all: true, ..self }
@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
         self.verdict(trees, &difference)
     }
 
-    /// The sequences that differ, inside at most `depth` loops.
+    /// Returns the innermost sequences that differ, inside at most `depth` loops.
     fn difference(&self, trees: &TreeStore, tree: Green, depth: u32) -> Difference<'a> {
         let mut loop_context = LoopContext::outside(&self.program.surroundings);
         let (mut old, mut new, mut inside) = (self.program.root, tree, None);
@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
         if fast.iter().all(|leaf| leaf.version.is_none()) {
             return verdict;
         }
-        // Two arms of a large tree at a time would take much memory.
+        // The leaves of both arms of a large tree would take much memory together.
         let of_fast = self.versioned(&fast);
         drop(fast);
         let mut fallback = match at(Arm::Fallback) {
@@ -233,7 +233,7 @@ impl<'a> Checker<'a> {
         verdict.or(self.same_statements(&of_fast, &self.versioned(&fallback)))
     }
 
-    /// The statements of the program where it and the tree differ, as leaves.
+    /// Returns the leaves of the program in the part that differs from the tree.
     fn whole(
         &self,
         trees: &TreeStore,
@@ -244,7 +244,7 @@ impl<'a> Checker<'a> {
         leaves(self.body, self.program, trees, items, depth, Arm::Fast, purpose)
     }
 
-    /// The tree with one arm of each versioned node taken.
+    /// Judges the tree with one arm of each versioned node.
     fn arm(
         &self,
         trees: &TreeStore,
@@ -315,8 +315,8 @@ impl<'a> Checker<'a> {
         if within.is_legal() { within } else { verdict }
     }
 
-    /// Returns the statements of an arm, each with the number of its versioned node, sorted. What
-    /// only computes is left out.
+    /// Returns the statements of an arm, each with the number of its versioned node, sorted.
+    /// Statements that only compute are left out.
     fn versioned(&self, leaves: &[ScheduledStatement]) -> Vec<(u32, StatementId)> {
         let mut all: Vec<(u32, StatementId)> =
             leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
         all
     }
 
-    /// Judges if both arms of each versioned node run the same statements. Then either may be
+    /// Checks that both arms of each versioned node run the same statements. Then either arm may be
     /// taken.
     fn same_statements(&self, fast: &[(u32, StatementId)], fallback: &[(u32, StatementId)]) -> Verdict {
         let apart = fast.iter().zip(fallback).find(|(own, other)| own != other);
@@ -343,12 +343,12 @@ impl<'a> Checker<'a> {
 }
 
 impl Difference<'_> {
-    /// The items of the tree that the program does not have there.
+    /// Returns the items of the tree that replace items of the program.
     fn changed(&self) -> &[Green] {
         &self.new[self.same.0..self.new.len() - self.same.1]
     }
 
-    /// The items of the program that the tree does not have there.
+    /// Returns the items of the program that the tree replaces.
     fn replaced(&self) -> &[Green] {
         &self.old[self.same.0..self.old.len() - self.same.1]
     }

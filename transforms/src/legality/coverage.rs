@@ -27,7 +27,7 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::tree::StatementId;
 
-/// Judges the leaves against the statements that were in this part of the program.
+/// Checks that the leaves run each instance of these statements the required number of times.
 pub(super) fn check(
     part: &ChangedRegion<'_>,
     statements: &[ScheduledStatement],
@@ -46,7 +46,7 @@ pub(super) fn check(
     let only_computes = |id: StatementId| part.program.statement(id).is_pure(part.body);
     let may_be_added = |id: StatementId| part.program.statement(id).is_speculatable(part.body);
     let is_free = |id: StatementId| may_be_added(id) && carried::anchored(part.program, id).is_none();
-    // What is not of this part runs elsewhere already.
+    // Statements from outside this part already run elsewhere.
     for leaf in added.into_iter().filter(|leaf| !may_be_added(leaf.statement)) {
         verdict = verdict.or(nothing_added(part, leaf, &[AffineForm::constant(-1)], true, Witness::Repeated));
     }
@@ -65,7 +65,7 @@ pub(super) fn check(
             _ => statement(&part.within(&part.loop_context.with_facts(tested)), whole, leaves, times),
         };
         verdict = verdict.or(match anchored {
-            // By itself it may run as often as it likes.
+            // A pure computation alone may run any number of times.
             Some(info) if only_computes(whole.statement) && !own.is_legal() => {
                 Verdict::MayBeIllegal(Witness::Carried(info.op))
             }
@@ -78,7 +78,7 @@ pub(super) fn check(
     verdict
 }
 
-/// The number of times that each instance of a statement has to run.
+/// The required number of runs of each instance of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Once,
@@ -113,7 +113,7 @@ fn statement(
             }));
         }
     }
-    // What is computed inside of the loops is one number only if it is so in one iteration.
+    // A value computed inside the loops is a single number only within one iteration.
     let mut computed: HashMap<Value, &[AffineForm]> = HashMap::new();
     for (value, iteration) in leaves.iter().copied().chain([whole]).flat_map(|leaf| &leaf.computed) {
         if *computed.entry(*value).or_insert(iteration) != &iteration[..] {
@@ -134,7 +134,7 @@ fn statement(
     }
 }
 
-/// Forms over the iterations of a statement, over the levels of one of its leaves.
+/// Converts forms over the iterations of a statement to forms over the levels of one of its leaves.
 fn in_place(leaf: &ScheduledStatement, forms: &[AffineForm]) -> Option<Vec<AffineForm>> {
     let here = |form: &AffineForm| form.substitute(&mut |level| leaf.map.get(level as usize).cloned());
     forms.iter().map(here).collect()
@@ -145,7 +145,7 @@ fn keeps_whole(part: &ChangedRegion<'_>, leaf: &ScheduledStatement, whole: &Sche
     if leaf.domain.levels != whole.domain.levels || !leaf.unsaid.is_empty() || !whole.unsaid.is_empty() {
         return false;
     }
-    // Most leaves of a large tree run as their statement did.
+    // Most leaves of a large tree have an unchanged schedule.
     let is_level = |(level, form): (u32, &AffineForm)| *form == AffineForm::level(level);
     let is_unchanged = leaf.map.len() == leaf.domain.levels as usize && (0..).zip(&*leaf.map).all(is_level);
     if is_unchanged && leaf.domain.constraints == whole.domain.constraints {
@@ -185,7 +185,8 @@ fn nothing_added(
     Verdict::legal()
 }
 
-/// No two iterations of one or two leaves are one of the statement.
+/// Checks that no two iterations of one leaf, or of two leaves, run the same instance of the
+/// statement.
 fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &ScheduledStatement) -> Verdict {
     let loop_context = part.loop_context;
     let maps: Vec<(&AffineForm, &AffineForm)> =
@@ -231,8 +232,7 @@ fn found(
     }
 }
 
-/// The leaves make up the whole: nothing is left of the statement's iterations without their
-/// images.
+/// Checks that the leaves cover the statement: no iteration of it is outside of their images.
 fn nothing_lost(
     part: &ChangedRegion<'_>,
     leaves: &[&ScheduledStatement],

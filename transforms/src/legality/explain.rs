@@ -151,7 +151,7 @@ fn of_element(body: &Body, element: &Element) -> String {
     format!("element [{}]{memref}", joined(&element.subscripts))
 }
 
-/// The memref that the subscripts of an element are of, where it has a name.
+/// Returns the memref that the subscripts of an element refer to, if it has a name.
 pub(crate) fn object(body: &Body, Element { base, origin, .. }: &Element) -> Option<String> {
     match (base, origin) {
         (Base::Global(name), None) => Some(format!("@{}", body.ctx().str(*name))),

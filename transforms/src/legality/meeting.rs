@@ -15,9 +15,9 @@ use crate::affine::system::Side;
 /// The common elements of two accesses: pairs of subscripts that are equal if both touch one
 /// element, and a flag if this condition is sufficient too.
 pub struct Meeting<'c> {
-    /// Subscripts of the first and of the second that are equal.
+    /// Pairs of subscripts of both accesses that are equal.
     pub pairs: Vec<(&'c AffineForm, &'c AffineForm)>,
-    /// True if where they are equal both touch one location.
+    /// True if equal subscripts imply that both accesses touch one location.
     pub exact: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'c> Meeting<'c> {
         Meeting { pairs, exact }
     }
 
-    /// Why they are taken to meet, in an example if there is one.
+    /// Returns the reason why the accesses are assumed to meet, with an example if there is one.
     pub(crate) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, example: Option<&Example>) -> Cause {
         match (overlap, s.base, t.base) {
             (_, Base::World, _) | (_, _, Base::World) => Cause::World,

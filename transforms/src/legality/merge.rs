@@ -115,7 +115,7 @@ fn hulls_are_apart(
     of_first.iter().all(|a| of_second.iter().all(|b| are_apart((a, b))))
 }
 
-/// Adds that the arguments that two objects are do not overlap.
+/// Adds the assumption that two objects do not overlap, if both are arguments.
 pub(super) fn assume_apart(assumed: &mut Vec<Assumption>, a: Base, b: Base) {
     if let (Base::Argument(x), Base::Argument(y)) = (a, b) {
         assumption::add(assumed, [Assumption::apart(x, y)]);

@@ -69,22 +69,22 @@ pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> 
     verdict
 }
 
-/// All that the answer to a pair depends on. Regions of a tree often pose the same questions.
+/// The key of a question about a pair of accesses. Regions of a tree often ask equal questions.
 #[derive(PartialEq, Eq, Hash)]
 struct Asked<'p> {
     sides: [Asker<'p>; 2],
     /// The assumptions tested around both.
     tested: Option<AssumptionId>,
-    /// True for each loop of the program around both that is parallel.
+    /// For each common loop of the program, true if it is parallel.
     in_program: SmallVec<[bool; 4]>,
-    /// True for each loop of the tree around both that is parallel.
+    /// For each common loop of the tree, true if it is parallel.
     in_tree: SmallVec<[bool; 4]>,
     is_handed_on: bool,
-    /// The order in the text of the program, and of the tree.
+    /// The textual order in the program, and in the tree.
     text: [Ordering; 2],
 }
 
-/// All that the answer to a pair depends on of one access.
+/// One access in the key of a question.
 struct Asker<'p> {
     leaf: &'p ScheduledStatement,
     class: &'p Class,
@@ -148,7 +148,7 @@ fn pair(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
     Verdict::Legal { assumed }
 }
 
-/// Judges two accesses of objects that overlap so, where all that is `tested` holds.
+/// Judges two accesses whose objects have this overlap, provided that all tested assumptions hold.
 pub(super) fn either_way(
     part: &ChangedRegion<'_>,
     a: &Access<'_>,
@@ -176,7 +176,7 @@ fn turned_around(
     let levels: Vec<AffineForm> =
         (0..around.len() as u32).map(|k| AffineForm::level(part.loop_context.depth + k)).collect();
     let cases = cases(part, (a, b), &levels, around);
-    // Of many cases most are answered at once: the two never meet.
+    // If there are many cases, one question answers most of them: the two accesses never meet.
     if cases.len() > 1 {
         match meetings.meet(part.loop_context, (s, t), &[]) {
             Answer::Never => return Verdict::legal(),
@@ -205,7 +205,7 @@ struct Meetings<'q> {
     second: &'q Access<'q>,
     overlap: Overlap,
     meeting: Meeting<'q>,
-    /// The iterations of both leaves, which an example shows.
+    /// The iterations of both leaves, which examples show.
     maps: Vec<&'q AffineForm>,
     tested: &'q [Assumption],
 }
@@ -241,7 +241,7 @@ impl<'q> Meetings<'q> {
         self.tested.iter().map(Assumption::alternatives).filter(|forms| forms.len() > 1)
     }
 
-    /// True if there are no pairs in such an order, whichever of some tested alternatives holds.
+    /// True if no pair has such an order, for each of some tested alternatives.
     fn are_avoided(&self, classes: (&Class, &Class), order: &[Relation<'_>]) -> bool {
         let never = |form: &AffineForm| {
             let loop_context = self.part.loop_context.with_facts([form.clone()]);
@@ -250,7 +250,7 @@ impl<'q> Meetings<'q> {
         self.choices().any(|forms| forms.iter().all(never))
     }
 
-    /// Returns the verdict on a pair that is turned around, or may be if there is no example.
+    /// Returns the verdict on a pair whose order is reversed, or may be if there is no example.
     fn verdict(&self, example: Option<&Example>) -> Verdict {
         let part = self.part;
         let ((first, _, (s, op)), (second, _, (t, other))) = (self.first, self.second);
@@ -289,7 +289,7 @@ fn cases<'f>(
     let ((first, _, (s, _)), (second, ..)) = (a, b);
     let run_before = earlier(part, first, second);
     let run_later = match s.base {
-        // What is in no order that counts is never right.
+        // A loop-carried value that is not passed on allows no order.
         Base::Carried(_) if !is_handed_on(first, second) => vec![Ordered::default()],
         _ => later(levels, around, b.1 < a.1),
     };
@@ -334,7 +334,7 @@ type Relations<'f> = SmallVec<[Relation<'f>; 2]>;
 struct Ordered<'f> {
     /// The relations of the instances.
     relations: Relations<'f>,
-    /// True if they part at a loop whose iterations may run in any order.
+    /// True if the instances differ first at a loop whose iterations may run in any order.
     in_any_order: bool,
 }
 

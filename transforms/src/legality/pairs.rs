@@ -65,11 +65,11 @@ pub(super) fn every_pair<'p>(
     ControlFlow::Continue(())
 }
 
-/// The outermost loops of the program inside of a part.
+/// The outermost loops of the program inside the region.
 struct Nests {
     /// The loop around the statement of each leaf.
     of: Vec<Option<LoopId>>,
-    /// The first statement of each that has a leaf.
+    /// The first statement of each nest that has a leaf.
     first: HashMap<LoopId, StatementId>,
 }
 
@@ -87,14 +87,14 @@ impl Nests {
         Nests { of, first }
     }
 
-    /// Returns the first statement of the nest that a leaf's statement is in: equal in one nest,
-    /// and ascending from nest to nest.
+    /// Returns the first statement of the nest around a leaf's statement. The numbers are equal
+    /// within a nest and ascend from nest to nest.
     fn number(&self, place: usize, leaf: &ScheduledStatement) -> StatementId {
         self.of[place].map_or(leaf.statement, |of| self.first[&of])
     }
 }
 
-/// Returns the outermost loop of the program around a leaf's statement, inside of the part.
+/// Returns the outermost loop of the program around a leaf's statement, inside the region.
 fn outermost(part: &ChangedRegion<'_>, leaf: &ScheduledStatement) -> Option<LoopId> {
     let depth = part.loop_context.depth;
     let around = std::iter::successors(part.program.statement(leaf.statement).parent, |of| {
@@ -103,8 +103,8 @@ fn outermost(part: &ChangedRegion<'_>, leaf: &ScheduledStatement) -> Option<Loop
     around.take_while(|of| part.program.loop_info(*of).depth >= depth).last()
 }
 
-/// Cuts the leaves where all before the cut come first in the program, too, and no loop of either
-/// is on both sides.
+/// Partitions the leaves into regions. At each cut, all leaves before it also come first in the
+/// program, and no loop of the program or of the tree spans it.
 fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
     let mut last_in_program: HashMap<LoopId, usize> = HashMap::new();
     let mut last_in_tree: HashMap<Around, usize> = HashMap::new();
@@ -112,7 +112,7 @@ fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
         last_in_program.extend(of.map(|of| (of, place)));
         last_in_tree.extend(leaf.loops.first().map(|around| (*around, place)));
     }
-    // The least statement of all that follow.
+    // The least statement of all following leaves.
     let mut least_behind = vec![None; leaves.len() + 1];
     for (place, leaf) in leaves.iter().enumerate().rev() {
         let least = least_behind[place + 1].map_or(leaf.statement, |least| leaf.statement.min(least));
@@ -133,8 +133,8 @@ fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
     regions
 }
 
-/// All that a question reads of an access, beside the number of its statement, the loops of the
-/// program around it and its place in the tree.
+/// All properties of an access that a question depends on. The statement's number, the program's
+/// loops around it and its place in the tree are left out.
 struct Kind<'p> {
     /// The leaf. Its loops, its version and its conditions count.
     leaf: &'p ScheduledStatement,
@@ -179,10 +179,10 @@ struct Spot {
     outermost: Option<LoopId>,
 }
 
-/// The accesses of one kind, by their place.
+/// The accesses of one kind, in the order of their places.
 struct Alike<'p> {
     members: SmallVec<[Member<'p>; 1]>,
-    /// The [number](Nests::number) of the first and the last nest that they are in.
+    /// The [numbers](Nests::number) of the first and the last nest of the accesses.
     nests: [StatementId; 2],
     /// The members inside outermost loops of the program, in the order of the loops.
     by_loop: SmallVec<[(LoopId, usize); 1]>,
@@ -274,8 +274,7 @@ impl<'p> Objects<'p> {
     }
 }
 
-/// Visits the pairs of kinds of one object, or of two, that share a loop or whose order may have
-/// changed.
+/// Visits the pairs of kinds of one or two objects that share a loop or may be reordered.
 fn each_kind<'k, 'p>(
     kinds: &'k [Alike<'p>],
     others: Option<&'k [Alike<'p>]>,
@@ -302,7 +301,7 @@ fn each_kind<'k, 'p>(
         let moved = earlier[wanted].range(begin..).map(|(_, k)| (wanted, *k));
         let near = together.iter().copied().filter(|(side, _)| *side == wanted);
         for first in near.chain(moved) {
-            // The first of two objects stays the first.
+            // The accesses of the first object come first in each question.
             let (a, b) = if first.0 <= later.0 { (first, later) } else { (later, first) };
             visit(kind(a), kind(b))?;
         }
@@ -310,7 +309,7 @@ fn each_kind<'k, 'p>(
     ControlFlow::Continue(())
 }
 
-/// Returns true if the order of accesses of two kinds may matter, and may have changed.
+/// Returns true if accesses of two kinds may conflict and may have been reordered.
 fn may_matter(part: &ChangedRegion<'_>, a: &Alike<'_>, b: &Alike<'_>) -> bool {
     let ((x, _, s), (y, _, t)) = (a.members[0].access, b.members[0].access);
     part.oracle.may_conflict(&s.0, &t.0) && part.is_moved(x, y)
@@ -362,7 +361,7 @@ impl<'p> Alike<'p> {
         }
     }
 
-    /// The members in an outermost loop of the program.
+    /// Returns the members in an outermost loop of the program.
     fn in_loop(&self, of: LoopId) -> &[(LoopId, usize)] {
         let start = self.by_loop.partition_point(|(own, _)| *own < of);
         let end = self.by_loop.partition_point(|(own, _)| *own <= of);
@@ -390,8 +389,8 @@ impl<'p> Alike<'p> {
         self.each_pair_across_loops(other, ask)
     }
 
-    /// Asks about statements inside one outermost loop of the program: one pair for each two
-    /// innermost loops and each order.
+    /// Asks about statements inside one outermost loop of the program. There is one question for
+    /// each two innermost loops and each order.
     fn each_pair_in_one_loop(
         &self,
         other: &Alike<'p>,
@@ -427,8 +426,8 @@ impl<'p> Alike<'p> {
         ControlFlow::Continue(())
     }
 
-    /// Asks about statements in different outermost loops of the program: at most one pair for each
-    /// order.
+    /// Asks about statements in different outermost loops of the program. There is at most one
+    /// question for each order.
     fn each_pair_across_loops(
         &self,
         other: &Alike<'p>,
@@ -470,14 +469,14 @@ impl<'p> Alike<'p> {
 }
 
 impl Member<'_> {
-    /// The order of two leaves in the text of the tree.
+    /// Returns the textual order of two leaves in the tree.
     fn places(&self, other: &Member<'_>) -> Ordering {
         self.access.1.cmp(&other.access.1)
     }
 }
 
 impl Spot {
-    /// The order of two statements in the text of the program.
+    /// Returns the textual order of two statements in the program.
     fn statement_order(self, other: Spot) -> Ordering {
         self.statement.cmp(&other.statement)
     }

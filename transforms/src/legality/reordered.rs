@@ -28,7 +28,7 @@ const MAX_UPDATES: usize = 16;
 /// Updates without order: those of one named object by one reduction.
 type Group = (Base, Option<Value>, Reduction);
 
-/// The steps of updates of a program that have flags to lose.
+/// Returns the steps of updates of a program whose flags may be lost.
 pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
     let classes = program.statements().flat_map(|statement| &statement.effects.classes);
     let stores = classes.filter(|(class, _)| class.writes && class.update.is_some());
@@ -71,7 +71,7 @@ pub(super) fn steps(
     found
 }
 
-/// The step of the reduction whose result a store writes.
+/// Returns the step of a reduction whose result a store writes.
 fn step(ir: &Body, store: Op) -> Option<Op> {
     updates_of(ir, store).first().map(|update| update.step)
 }

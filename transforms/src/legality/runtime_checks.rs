@@ -34,7 +34,7 @@ pub(super) fn avoiding(question: &Question<'_>, oracle: &DependenceOracle<'_>) -
     let program = oracle.tested_before?;
     let mut left = oracle.dependence.necessary(question, &|atom| is_known_before(program, atom))?;
     let loop_context = question.loop_context;
-    // Those of many terms first: they are implied by others more often than these by them.
+    // Forms with many terms come first: other forms imply them more often than they imply others.
     left.sort_by_key(|form| std::cmp::Reverse(form.terms().len()));
     let mut at = 0;
     while at < left.len() {
@@ -61,7 +61,7 @@ pub(super) fn avoiding(question: &Question<'_>, oracle: &DependenceOracle<'_>) -
     is_one.then_some(Assumption::Natural(alternatives))
 }
 
-/// True if something is known before the trees of a program, and can be tested there.
+/// True if an unknown is available before the trees of a program and can be tested there.
 fn is_known_before(program: &Program, atom: &Atom) -> bool {
     is_testable(atom) && program.is_known(&AffineForm::atom(atom.clone()), 0)
 }
@@ -93,7 +93,7 @@ pub fn zero(
     .then_some(assumption)
 }
 
-/// True if a form is a sum of few times a value each: it has less than 128 bits then.
+/// True if a form is a sum of few multiples of single values, so it needs less than 128 bits.
 fn is_simple(form: &AffineForm) -> bool {
     let is_small = |coefficient: i64| i32::try_from(coefficient).is_ok();
     form.terms().iter().all(|(atom, coefficient)| is_testable(atom) && is_small(*coefficient))
@@ -121,15 +121,15 @@ fn is_useful(
     may_be(assumed) && counts.iter().all(may_run_long)
 }
 
-/// True if one of the forms, over at least the levels of the loop_context, is negative wherever the
-/// loop_context is entered.
+/// True if one of the forms is negative whenever the loop context is entered. The forms are over at
+/// least its levels.
 fn is_never(loop_context: &LoopContext, levels: u32, forms: &[&AffineForm], limits: &Limits) -> bool {
     let levels = levels.max(loop_context.depth);
     let system = System::over(levels, loop_context.constraints.iter().chain(forms.iter().copied()));
     matches!(system.is_empty(&loop_context.facts, limits), Emptiness::Empty)
 }
 
-/// The form that is not negative where this one is.
+/// Returns the form that is not negative exactly where this form is negative.
 fn negated(form: &AffineForm) -> Option<AffineForm> {
     form.times(-1)?.plus(&AffineForm::constant(1), -1)
 }

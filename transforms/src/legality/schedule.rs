@@ -41,14 +41,14 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::tree::access_summary::{AccessSummary, Representative};
 
-/// A part of a program that is moved.
+/// A part of a program to be moved.
 #[derive(Clone, Debug)]
 pub struct Piece<'n> {
     /// The accesses. Their first own level is the depth of the loop context.
     pub touches: &'n AccessSummary,
-    /// When an instance runs in the program.
+    /// The schedule of an instance in the program.
     pub old: Vec<AffineForm>,
-    /// When it shall run.
+    /// The new schedule of an instance.
     pub new: Vec<AffineForm>,
     /// The operations that tie it to operations that may not return.
     pub ending: Ending,
@@ -59,9 +59,10 @@ pub struct Piece<'n> {
 /// The operations of a piece that may not return, or must keep their order with such operations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending {
-    /// An operation that may not return, or end.
+    /// An operation that may not return or terminate.
     pub barrier: Option<Op>,
-    /// An operation that must not run unless all before it returned: it may be undefined, or seen.
+    /// An operation that must not run before all earlier operations returned, because it may be
+    /// undefined or observable.
     pub late: Option<Op>,
     /// An operation with an observable effect, even if nothing behind it runs.
     pub seen: Option<Op>,
@@ -72,11 +73,11 @@ pub struct Ending {
 pub struct Schedule<'n> {
     /// The loops around all pieces.
     loop_context: &'n LoopContext,
-    /// All that moves, with times of one length.
+    /// All moved pieces, with times of one length.
     pieces: Vec<Piece<'n>>,
 }
 
-/// A plan that may be carried out: the judge approved the schedule that it comes to.
+/// A plan whose schedule the judge approved.
 ///
 /// **Invariant.** Only [`Schedule::judge`] makes one, and nothing in it can be changed.
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ impl<P> ApprovedPlan<P> {
 }
 
 impl<'n> Schedule<'n> {
-    /// Returns the schedule of some pieces.
+    /// Creates the schedule of some pieces.
     pub fn new(loop_context: &'n LoopContext, mut pieces: Vec<Piece<'n>>) -> Schedule<'n> {
         let length = pieces.iter().map(|own| own.old.len().max(own.new.len())).max().unwrap_or(0);
         for piece in &mut pieces {
@@ -169,7 +170,7 @@ impl<'n> Schedule<'n> {
         if verdict.is_legal() || !a.comes_before_in_each_iteration(b) {
             return verdict;
         }
-        // Who stores to the very same place in the same iteration has the last word, as before.
+        // The last store to the same location in the same iteration wins, as before.
         let is_replaced = |own: &Representative| {
             own.class.writes
                 && b.touches.of_base(own.class.base).any(|other| replaces(&other.class, &own.class))
@@ -202,7 +203,8 @@ impl Piece<'_> {
         levels(&self.old).is_some_and(|old| Some(old) == levels(&self.new))
     }
 
-    /// Returns true if both store plainly and run together in each iteration, this piece first.
+    /// Returns true if the writes of both pieces are plain stores, and both run in the same
+    /// iterations, this piece first.
     fn comes_before_in_each_iteration(&self, other: &Piece<'_>) -> bool {
         let ([time @ .., own], [others @ .., place]) = (&self.new[..], &other.new[..]) else { return false };
         let places = own.as_constant().zip(place.as_constant());
@@ -253,7 +255,7 @@ fn parted_by<'f>(
     (found, Some(equal))
 }
 
-/// Returns true if relations of the same forms exclude each other.
+/// Returns true if relations of equal forms contradict each other.
 pub(super) fn is_contradiction(all: &[Relation<'_>]) -> bool {
     let differ =
         |(a, b): (&Relation<'_>, &Relation<'_>)| a.is != b.is && (a.first, a.second) == (b.first, b.second);

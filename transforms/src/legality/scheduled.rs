@@ -31,7 +31,7 @@ pub(crate) struct ScheduledStatement {
     pub(crate) statement: StatementId,
     /// The surrounding loops, from those of the part inwards.
     pub(crate) loops: Rc<[Around]>,
-    /// When it runs: the levels of the loops around.
+    /// The iteration domain over the loops around.
     pub(crate) domain: Arc<Domain>,
     /// The conditions that `domain` does not express, each with its iteration over the levels. If
     /// only the order is examined, all surrounding conditions instead.
@@ -47,7 +47,7 @@ pub(crate) struct ScheduledStatement {
     pub(crate) classes: Vec<(Class, Op)>,
     /// A hash of the domain, the map and the other constraints, if the order is examined.
     digest: u64,
-    /// The item of the part it is in.
+    /// The item of the region that contains the leaf.
     pub(crate) item: u32,
     /// The surrounding versioned node, by number, and its tested assumptions.
     pub(crate) version: Option<(u32, AssumptionId)>,
@@ -58,7 +58,7 @@ pub(crate) struct ScheduledStatement {
 pub(crate) struct Around {
     /// Its own.
     number: u32,
-    /// True if its iterations may run in any order.
+    /// True if the iterations of the loop may run in any order.
     pub(crate) parallel: bool,
     /// The number of its sequence.
     pub(crate) sequence: u32,
@@ -67,7 +67,7 @@ pub(crate) struct Around {
 /// Constraints on a leaf's execution through values computed inside of the loops.
 #[derive(PartialEq, Eq, Hash, Default)]
 pub(crate) struct NonAffineContext {
-    /// In which iteration of the loops of the program, over levels.
+    /// The iteration of the program's loops, over levels.
     pub(crate) iteration: Vec<AffineForm>,
     /// Forms over levels that are not negative. Each comes with the number of loops around its
     /// operands: in equal iterations of these loops the operands are equal.
@@ -163,7 +163,7 @@ struct Walk<'a> {
     arm: Arm,
     loops: Vec<Around>,
     next_loop: u32,
-    /// The number of the sequence at hand.
+    /// The number of the current sequence.
     sequence: u32,
     next_sequence: u32,
     unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
@@ -176,11 +176,11 @@ struct Walk<'a> {
     /// The loops of the program that run in the surrounding loops of the tree, with their
     /// iterations over levels.
     running: Vec<(LoopId, Vec<AffineForm>)>,
-    /// The outermost header around that may be undefined.
+    /// The outermost surrounding header that may be undefined.
     risk: Option<Risk>,
-    /// The iteration of the last leaf, by its map and the levels around.
+    /// The iteration of the last leaf, with the map and the number of levels that it belongs to.
     last_map: Option<(Map, u32, Rc<[AffineForm]>)>,
-    /// The digest of the last leaf, by its domain and iteration.
+    /// The digest of the last leaf, with its domain and its iteration.
     last_digest: Option<(Arc<Domain>, Rc<[AffineForm]>, u64)>,
     hashing: DefaultHashBuilder,
     found: Vec<ScheduledStatement>,
@@ -274,7 +274,7 @@ impl Walk<'_> {
         std::mem::replace(&mut self.sequence, self.next_sequence - 1)
     }
 
-    /// The body of a loop or guard whose header is such a risk.
+    /// Visits the body of a loop or guard whose header is such a risk.
     fn within_header(&mut self, risk: Option<Risk>, body: Green, domain: Domain) -> Result<(), Op> {
         let around = (self.risk.clone(), self.begin_sequence());
         self.risk = around.0.clone().or(risk);
@@ -283,7 +283,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         match self.trees.get(tree) {
             Node::Empty => {}
@@ -367,7 +367,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the iteration of a statement that runs, over levels. Neighbours often share it.
+    /// Returns the iteration of a statement at the current place, over levels. Neighbours often
+    /// share it.
     fn here(&mut self, map: Map, levels: u32) -> Option<Rc<[AffineForm]>> {
         if self.last_map.as_ref().is_none_or(|(own, of, _)| (*own, *of) != (map, levels)) {
             let here = self.trees.map(map).iter().map(|form| absolute(form, levels));
@@ -376,7 +377,7 @@ impl Walk<'_> {
         self.last_map.as_ref().map(|(_, _, here)| here.clone())
     }
 
-    /// The loops around, shared by the leaves beside each other.
+    /// Returns the loops around, shared by neighbouring leaves.
     fn around(&self) -> Rc<[Around]> {
         match self.found.last() {
             Some(last) if *last.loops == *self.loops => last.loops.clone(),
@@ -384,7 +385,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns a hash of all that is known of when a leaf runs. Neighbours often share it.
+    /// Returns a hash of the schedule of a leaf. Neighbours often share it.
     fn digest(&mut self, domain: &Arc<Domain>, here: &Rc<[AffineForm]>, within: &NonAffineContext) -> u64 {
         match &self.last_digest {
             Some((own, map, digest)) if Arc::ptr_eq(own, domain) && Rc::ptr_eq(map, here) => *digest,
@@ -450,12 +451,12 @@ fn extent(
 }
 
 impl ScheduledStatement {
-    /// True if all that is known of when it runs, but for its domain, is known of another leaf.
+    /// True if two leaves agree in everything about their schedule except for their domain.
     pub(super) fn runs_like(&self, other: &ScheduledStatement) -> bool {
         self.map == other.map && self.unsaid == other.unsaid && self.within == other.within
     }
 
-    /// Hashes one of its accesses, with when the leaf runs.
+    /// Hashes an access, with the schedule of the leaf.
     pub(super) fn hash_access<H: Hasher>(&self, class: &Class, state: &mut H) {
         class.base.hash(state);
         class.subscripts.hash(state);
@@ -467,7 +468,7 @@ impl ScheduledStatement {
 /// One access of a leaf.
 pub(super) type Access<'p> = (&'p ScheduledStatement, usize, &'p (Class, Op));
 
-/// The loops of the tree around two leaves.
+/// Returns the common loops of the tree around two leaves.
 pub(crate) fn shared<'l>(a: &'l ScheduledStatement, b: &ScheduledStatement) -> &'l [Around] {
     let shared = a.loops.iter().zip(&*b.loops).take_while(|(x, y)| x == y).count();
     &a.loops[..shared]

@@ -56,7 +56,7 @@ struct Scope<'a> {
     shown: Vec<Op>,
     /// The values yielded in the surrounding branches.
     yielded: Vec<Yielded>,
-    /// The loops of the program that run in the loops of the tree around.
+    /// The current iterations of the program's loops in the loops of the tree around.
     open: Vec<Open>,
     /// The loops of the tree around.
     loop_context: LoopContext,
@@ -70,12 +70,12 @@ struct Scope<'a> {
 /// A conditional whose results a branch yields, and its iteration.
 type Yielded = (Op, Vec<AffineForm>);
 
-/// A loop of the program that is run.
+/// A loop of the program in execution.
 struct Open {
     of: LoopId,
     /// The iteration, over levels.
     map: Vec<AffineForm>,
-    /// True if it leads a loop that runs whole.
+    /// True if the loop leads a loop of the tree that runs whole.
     leads: bool,
 }
 
@@ -143,7 +143,7 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// A loop of sequence `number`, before some other items.
+    /// Enters a loop of sequence `number`, before some other items.
     fn enter(&mut self, id: HeaderId, inside: Green, number: u32, others: &[Green]) -> Result<(), Verdict> {
         let part = self.part;
         let header = part.trees.header(id);
@@ -157,7 +157,7 @@ impl Scope<'_> {
                 }
             }
         }
-        // Those that can be seen are meant.
+        // The bounds refer to the visible instances of values.
         let mut parameters = Vec::new();
         header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
         let lead = header.origins.first().map(|lead| part.program.loop_info(lead.of).op);
@@ -200,7 +200,7 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// From here to the end of the loop around, the results of an iteration of `op` can be seen.
+    /// Makes the results of an iteration of `op` visible to the end of the loop around.
     fn show(&mut self, op: Op, iteration: Vec<AffineForm>) {
         self.visible.entry(op).or_default().push(iteration);
         self.shown.push(op);
@@ -230,7 +230,7 @@ impl Scope<'_> {
         self.handed_on(info.block, &map)
     }
 
-    /// True if a loop of the tree runs this one whole and in order.
+    /// True if a loop of the tree runs this loop of the program whole and in order.
     fn runs_whole(&self, header: &Header, origin: &Origin) -> bool {
         let program = self.part.program;
         let Some(lead) = header.origins.first() else { return false };
@@ -275,7 +275,8 @@ impl Scope<'_> {
         }
     }
 
-    /// A value of the program is there for `user`, in the iteration `map` of the loops around it.
+    /// Checks that a value of the program is available for `user`, in the iteration `map` of the
+    /// loops around the value.
     fn need(&self, value: Value, user: Op, map: &[AffineForm]) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         let missing = Witness::Unavailable { value, user };

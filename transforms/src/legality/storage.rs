@@ -27,7 +27,7 @@ pub(crate) struct StorageJudge<'a> {
     flow: &'a Flow<'a>,
 }
 
-/// A load that may get the value which another access stored or loaded.
+/// A load that may be replaced by the value that another access stored or loaded.
 pub(crate) struct Forwarded {
     load: AccessId,
     source: AccessId,
@@ -39,7 +39,7 @@ pub(crate) struct Unneeded(AccessId);
 /// The folding of each dimension of an array.
 pub(crate) struct Folds(Vec<Fold>);
 
-/// The fate of a dimension of an array.
+/// The change of a dimension of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fold {
     /// The dimension stays.
@@ -55,7 +55,7 @@ pub(crate) enum Missed {
     Escapes(Op),
     /// An operation other than a load, a store or a free uses it.
     Used(Op),
-    /// More than half of its elements are alive at a time.
+    /// More than half of the dimension's elements are alive at a time.
     FullSize,
     /// The number of live elements is unbounded.
     Unbounded,
@@ -63,7 +63,7 @@ pub(crate) enum Missed {
     TooHard,
 }
 
-/// The fate of an array's storage.
+/// The change of an array's storage.
 pub(crate) enum Storage {
     /// The array loses all dimensions.
     Scalar,
@@ -81,7 +81,7 @@ pub(crate) struct Plan {
 }
 
 impl<'a> StorageJudge<'a> {
-    /// A judge of the accesses of `timeline`, with their data flow.
+    /// Creates a judge of the accesses of `timeline`, with their data flow.
     pub(crate) fn new(body: &'a Body, timeline: &'a Timeline, flow: &'a Flow<'a>) -> Self {
         StorageJudge { body, timeline, flow }
     }
@@ -93,7 +93,7 @@ impl Forwarded {
         self.load
     }
 
-    /// The access that has its value. It stays.
+    /// Returns the access with the value. That access stays.
     pub(crate) fn source(&self) -> AccessId {
         self.source
     }
@@ -114,7 +114,7 @@ impl Folds {
 }
 
 impl Plan {
-    /// The stores that go, the accesses that stay, and the storage.
+    /// Returns the stores to erase, the accesses that stay, and the storage.
     pub(crate) fn into_parts(self) -> (Vec<Unneeded>, Vec<AccessId>, Storage) {
         (self.dead, self.kept, self.storage)
     }

@@ -68,7 +68,7 @@ impl Entry {
 pub(super) enum Given {
     /// Both are in one iteration.
     Equal,
-    /// The sink is in a later one, by so much if that is known.
+    /// The sink is in a later iteration, at this distance if it is known.
     Later(Option<i64>),
     /// No fact.
     Open,
@@ -103,7 +103,7 @@ impl Ask<'_> {
         lines
     }
 
-    /// The lines that begin with these directions.
+    /// Returns the lines of the table that begin with these directions.
     fn split(&self, given: &[Given], orders: &mut Vec<Directions>) -> Vec<Line> {
         let answer = self.meet(given, orders, None);
         if matches!(answer, Answer::Never) {
@@ -125,7 +125,7 @@ impl Ask<'_> {
             Given::Later(_) => &[Order::Less],
             Given::Open => &[Order::Less, Order::Equal, Order::Greater],
         };
-        // Ways with the same inside are one.
+        // Directions with equal lines inside are joined.
         let mut found: Vec<(Directions, Vec<Line>)> = Vec::new();
         for way in ways {
             let way = Directions::of(*way);
@@ -187,7 +187,7 @@ impl Ask<'_> {
             .zip(given)
             .map(|(level, own)| {
                 let by = if let Given::Later(Some(by)) = own { *by } else { 1 };
-                // Adding a number to a level always fits.
+                // Adding a constant to a level always fits.
                 [
                     AffineForm::level(level),
                     AffineForm::level(level).plus(&AffineForm::constant(by), 1).unwrap_or_default(),

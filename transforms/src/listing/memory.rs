@@ -82,7 +82,7 @@ impl List<'_> {
         self.inside(&items, loop_context);
     }
 
-    /// Goes on inside of the loops among items. Recurses once a guard.
+    /// Visits the loops among the items. Recurses once for each guard.
     fn inside(&mut self, items: &[Green], loop_context: &LoopContext) {
         let (program, trees) = (self.program, self.trees);
         for item in items {
@@ -158,7 +158,7 @@ impl List<'_> {
         if (!is_carried && is_one) || exclude_each_other(a.leaf, b.leaf, loop_context.depth) {
             return;
         }
-        // Each iteration has one of its own.
+        // Each iteration allocates its own object.
         if let (Overlap::Same, Base::Allocation(value)) = (overlap, a.class.base)
             && is_carried
             && !self.program.is_known(&AffineForm::atom(Atom::Param(value)), loop_context.depth)
@@ -196,7 +196,7 @@ impl List<'_> {
         }
     }
 
-    /// A line of two accesses as a dependence.
+    /// Returns the dependence of two accesses for a line.
     fn told(
         &self,
         source: &Access<'_>,

@@ -63,7 +63,7 @@ impl Pass for PrintDependences {
     }
 }
 
-/// The dependences of a function, as text.
+/// Prints the dependences of a function.
 pub fn print(body: &Body, alias: AliasMode, analyses: &Analyses) -> String {
     let (mut text, limits, mut first) = (String::new(), Limits::default(), 0);
     for block in roots(body, analyses) {

@@ -95,7 +95,7 @@ struct Link {
     of_sink: Vec<AffineForm>,
     /// True if the relation is incomplete.
     is_open: bool,
-    /// True if a loop hands it on.
+    /// True if a loop carries the value.
     is_carried: bool,
 }
 
@@ -172,7 +172,7 @@ impl List<'_> {
             } else if let Some(of) = self.loop_of(op) {
                 self.last(of, index, &link, &mut pending);
             } else {
-                // What the sides of a conditional yield.
+                // The values that the sides of a conditional yield.
                 let ends = self.body.own_regions(op).filter_map(|region| {
                     let end = self.body.terminator(self.body.single_block(region)?)?;
                     Some(End { statement: *self.statements.get(&end)?, op: end })
@@ -186,7 +186,7 @@ impl List<'_> {
         found
     }
 
-    /// The loop that an operation is.
+    /// Returns the loop of an operation, if it is one.
     fn loop_of(&self, op: Op) -> Option<LoopId> {
         let region = self.body.own_regions(op).next()?;
         let of = self.program.loop_of(self.body.single_block(region)?)?;
@@ -283,7 +283,7 @@ impl List<'_> {
         none.of_sink.extend(never.filter(|_| link.later.is_none()));
         pending.extend(self.inits(info.op).get(index).map(|init| (*init, none)));
         let Some(value) = self.yielded(of, index) else { return };
-        // The iteration behind which there is none.
+        // The last iteration.
         let mut last = carried;
         let behind = extent.and_then(|(extent, step)| {
             let next = AffineForm::level(info.depth).plus(&AffineForm::constant(1), 1)?.times(step)?;
@@ -308,7 +308,7 @@ impl List<'_> {
             _ => Given::Equal,
         };
         let given: Vec<Given> = (0..common as u32).map(given).collect();
-        // A source outside of a loop is in none of its iterations.
+        // A source outside a loop does not depend on the iterations of the loop.
         let is_inside = |form: &&AffineForm| {
             form.all_atoms(&|atom| !matches!(atom, Atom::Level(at) if *at >= from.domain.levels))
         };

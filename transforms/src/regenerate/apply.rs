@@ -13,12 +13,12 @@ use super::expression::Sum;
 use super::{Emit, Reason};
 use crate::affine::{AffineForm, Atom};
 
-/// The operands of a map that is being made: its dimensions.
+/// The dimensions of a map under construction.
 #[derive(Default)]
 pub(super) struct Operands(Vec<Value>);
 
 impl Operands {
-    /// Returns the dimension that a value is.
+    /// Returns the dimension of a value.
     pub(super) fn dimension(&mut self, value: Value) -> u32 {
         let position = self.0.iter().position(|known| *known == value).unwrap_or(self.0.len());
         if position == self.0.len() {
@@ -50,8 +50,8 @@ impl Emit<'_> {
         Some(builder.value(state.attr(&ctx, "map", ctx.attr(AttrKind::AffineMap(map)))))
     }
 
-    /// Returns a form over values as an expression. `is_value`: the form is known to be in range.
-    /// Recurses once a nested quotient, which forms bound.
+    /// Returns a form over values as an expression. With `is_value`, the form is known to be in
+    /// range. Recurses once for each nested quotient. Forms bound their nesting depth.
     pub(super) fn affine_expr(
         &mut self,
         form: &AffineForm,
@@ -93,7 +93,7 @@ impl Emit<'_> {
         Ok(all.map_or(constant, |all| all.add(&ctx, constant)))
     }
 
-    /// Returns a value of the program as a dimension of an operation that is written here.
+    /// Returns the dimension for a value of the program, in an operation that is written here.
     pub(super) fn dimension(&mut self, value: Value, at: InsertPoint) -> Result<Value, Reason> {
         let here = self.mapping.value(value);
         let index = self.value_of(Sum::offset(here, 0), Type::INDEX, at);
@@ -127,7 +127,8 @@ impl Emit<'_> {
         })
     }
 
-    /// Returns the first operation of the `affine` dialect in `op` that uses values it may not.
+    /// Returns the first operation of the `affine` dialect in `op` with an operand that is neither
+    /// a dimension nor a symbol.
     pub(super) fn misused(&self, op: Op) -> Option<Op> {
         self.body.preorder(op).find(|inside| {
             let view = self.body.op_ref(*inside);

@@ -61,7 +61,7 @@ impl Emit<'_> {
     /// Returns the carried values of a loop of the program.
     pub(super) fn carried_by(&self, origin: &Origin) -> Vec<Value> {
         let info = self.program.loop_info(origin.of);
-        // All arguments of a loop of several dimensions are variables.
+        // All arguments of a parallel loop are induction variables.
         self.body.arguments(info.block).skip(1).take(info.carried).collect()
     }
 }

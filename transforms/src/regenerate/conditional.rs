@@ -69,8 +69,8 @@ impl Emit<'_> {
         }
     }
 
-    /// The results of conditionals of the program that both sides yield. Linear in the items of
-    /// both.
+    /// Returns the results of original conditionals that both sides yield. Linear in the items of
+    /// both sides.
     fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<Value> {
         let conditionals =
             |side: Option<Green>| side.map(|side| self.conditionals_yielded(side)).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Emit<'_> {
         both.retain(|conditional| others.contains(conditional));
         both.into_iter().flat_map(|conditional| self.body.results(conditional)).collect()
     }
-    /// Returns the conditionals of the program whose results a side yields. Linear in its items.
+    /// Returns the original conditionals whose results a side yields. Linear in its items.
     pub(super) fn conditionals_yielded(&self, side: Green) -> Vec<Op> {
         let yielding = self.trees.items(side).filter_map(|item| match self.trees.get(item) {
             Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),

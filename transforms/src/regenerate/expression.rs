@@ -39,10 +39,11 @@ impl Sum {
         Sum { constant, terms: vec![(Term::Value(value), 1)] }
     }
 
-    /// Multiples of values, and a number.
+    /// Returns the sum of multiples of values and a constant.
     pub(super) fn of_terms(terms: &[(Value, i64)], constant: i64) -> Sum {
         let mut terms: Vec<_> = terms.iter().map(|(value, factor)| (Term::Value(*value), *factor)).collect();
-        // What is subtracted is so from something, if there is any.
+        // A positive term comes first, if there is one, so that the others can be subtracted from
+        // it.
         terms.sort_by_key(|(_, factor)| *factor < 0);
         Sum { constant, terms }
     }
@@ -74,12 +75,12 @@ impl Sum {
         })
     }
 
-    /// The number, if it is one.
+    /// Returns the constant, if the sum is one.
     pub(super) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The value, if there is one, and the number; `None` if it is no such sum.
+    /// Returns the sum as an optional value plus a constant. `None` for any other sum.
     pub(super) fn as_offset(&self) -> Option<(Option<Value>, i64)> {
         match self.terms[..] {
             [] => Some((None, self.constant)),
@@ -112,7 +113,7 @@ impl Expression<'_> {
                     factors.into_iter().reduce(product).unwrap_or_else(|| self.constant(1, ty))
                 }
                 Term::FloorDiv(inner, divisor, width) => {
-                    // What is divided may be beyond a narrow type, though the quotient is not.
+                    // The dividend may be beyond a narrow type, although the quotient is not.
                     let wide = match (width, ty) {
                         (..=64, Type::INDEX) => ty,
                         (width, _) => self.builder.ctx().int_type(*width),
@@ -142,8 +143,8 @@ impl Expression<'_> {
             return all;
         }
         let constant = self.constant(sum.constant, ty);
-        // What one value plus a constant comes to is in range. A value that was cut off may not be,
-        // and a constant beyond the type is another one.
+        // A value plus a constant is in range. This is not so if the value was truncated, or if the
+        // constant is beyond the type.
         let width = ty.integer_width(&self.builder.ctx()).unwrap_or(64).clamp(1, 64);
         let fits = sum.constant >= i64::MIN >> (64 - width) && sum.constant <= i64::MAX >> (64 - width);
         let one = matches!(sum.as_offset(), Some((Some(value), _)) if self.builder.type_of(value) == ty);

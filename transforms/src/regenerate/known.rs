@@ -8,7 +8,7 @@ use super::expression::Sum;
 /// A computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Computed {
-    /// A sum as a value of a type.
+    /// A sum, as a value of a type.
     Sum(Sum, Type),
     /// A value that is no longer poison.
     Frozen(Value),
@@ -27,7 +27,7 @@ type Values = HashMap<Computed, Value>;
 
 /// The computations that are available at the current position.
 pub(super) struct Known {
-    /// The blocks that are being written, from the outside; at least one.
+    /// The blocks under construction, from the outside. At least one.
     blocks: Vec<Values>,
     /// The block without open new operations with blocks.
     outside: usize,
@@ -64,7 +64,7 @@ impl Known {
         self.blocks.iter().rev().find_map(|block| block.get(key)).copied()
     }
 
-    /// Remembers a value computed in the block entered last, or before the outermost new operation
+    /// Records a value computed in the innermost open block, or before the outermost new operation
     /// with blocks.
     pub(super) fn insert(&mut self, key: Computed, value: Value, is_outside: bool) {
         let at = if is_outside { self.outside } else { self.blocks.len() - 1 };

@@ -14,8 +14,8 @@ use crate::tree::Program;
 use crate::tree::{Green, Header, Node, Span, TreeStore};
 
 impl Emit<'_> {
-    /// The operation, without its block, of a loop that was one dimension of `old` and does not run
-    /// in any order any more.
+    /// Creates the operation, without its block, of a loop that was a dimension of `old` and is no
+    /// longer parallel.
     pub(super) fn dimension_shell(
         &mut self,
         old: Op,

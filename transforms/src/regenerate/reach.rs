@@ -31,19 +31,19 @@ const FAR: i64 = 1 << 58;
 /// The maximal number of induction variables replaced by bounds for one sum.
 const MAX_REPLACED: u32 = 64;
 
-/// The numbers a variable of a new loop is between, as forms over values.
+/// The bounds of a new loop's induction variable, as forms over values.
 #[derive(Clone, Default)]
 pub(super) struct Between {
     /// The variable is at least each of these.
     pub lower: Vec<AffineForm>,
     /// The variable is less than each of these.
     pub upper: Vec<AffineForm>,
-    /// The greatest number it comes to in any run.
+    /// The greatest value in any run.
     pub most: Option<i64>,
 }
 
 impl Emit<'_> {
-    /// Returns the bounds of a variable that takes these values and steps like a loop of the
+    /// Returns the bounds of an induction variable with these values and the step of a loop of the
     /// program.
     pub(super) fn between(
         &self,
@@ -69,15 +69,14 @@ impl Emit<'_> {
         fits(self.range_of(form), width)
     }
 
-    /// Returns the least and the greatest number that a form over values may be, as far as is
-    /// known.
+    /// Returns the known least and greatest value of a form over values.
     pub(super) fn range_of(&self, form: &AffineForm) -> Range {
         let greatest = |form: &AffineForm| self.greatest(form, &mut { MAX_REPLACED });
         let least = form.times(-1).map_or(i128::MIN, |opposite| greatest(&opposite).saturating_neg());
         (least, greatest(form))
     }
 
-    /// Recurses once a new loop around.
+    /// Recurses once for each new loop around.
     fn greatest(&self, form: &AffineForm, left: &mut u32) -> i128 {
         let mut greatest = of_form(form, &mut |atom| self.range_of_atom(atom)).map_or(i128::MAX, |all| all.1);
         let coefficient = |value: Value| {

@@ -4,7 +4,7 @@ use loomir_ir::{Diagnostic, Op};
 
 use crate::remark::Remarks;
 
-/// A loop that cannot be written, and why.
+/// A loop that cannot be written, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unwritable {
     /// The loop of the program that gives the new loop its form.
@@ -19,7 +19,8 @@ pub enum Reason {
     /// Only a part of it would run, or it would run in another order, but its trip count is not
     /// affine.
     NotCounted,
-    /// The value of a variable is no affine form over the new loops, or its numbers leave 64 bits.
+    /// The value of an induction variable is no affine form over the new loops, or its numbers
+    /// leave 64 bits.
     NotAffine,
     /// The loop fuses loops of different operations whose trip count is not affine.
     TwoKinds,
@@ -27,12 +28,12 @@ pub enum Reason {
     NoOperand,
     /// A bound may be beyond 64 bits, and an `affine` map may not compute that.
     BoundMayWrap,
-    /// Its variable plus its step may leave the type of the variable.
+    /// The induction variable plus the step may leave the type of the variable.
     StepMayWrap,
-    /// Its first value may be below the least number of its type, and cutting it off would change
-    /// the other values.
+    /// The first value may be below the least number of its type. Clamping would change the other
+    /// values.
     StartMayWrap,
-    /// A bound may be beyond 128 bits, or the variable has more than 64 bits.
+    /// A bound may be beyond 128 bits, or the induction variable has more than 64 bits.
     TooWide,
 }
 
@@ -58,7 +59,7 @@ impl Reason {
         Reason::TooWide,
     ];
 
-    /// Returns the reason as a clause about "it", the loop.
+    /// Returns the reason as a clause whose subject "it" is the loop.
     pub fn text(self) -> &'static str {
         match self {
             Reason::NotCounted => "its trip count is not known before it",

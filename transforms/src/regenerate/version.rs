@@ -29,7 +29,7 @@ use crate::marks;
 use crate::tree::Arm;
 use crate::tree::{Green, Node};
 
-/// The first byte of a memref, and the first behind it.
+/// The address of the first byte of a memref, and the address behind its last byte.
 type Bytes = (Value, Value);
 
 impl Emit<'_> {
@@ -56,7 +56,8 @@ impl Emit<'_> {
             let region = self.body.region(version, arm as usize);
             let block = self.body.append_block(region, &[]);
             let end = InsertPoint::End(block);
-            // Values computed in one version are not there in the other, nor behind both.
+            // Values computed in one version are available neither in the other version nor behind
+            // both.
             let (outside, outermost) = (self.known.open_outside(), self.outermost.take());
             self.sequence(tree, end);
             self.known.close_outside(outside);
@@ -86,7 +87,7 @@ impl Emit<'_> {
                 Node::Leaf { statement, .. } => {
                     ops.extend(self.program.statement(statement).ops.iter().map(|op| (*op, false)));
                 }
-                // A guard may be several conditionals in one; each yields inside.
+                // A guard may contain several conditionals. Each of them yields inside.
                 Node::Guard { body, .. } => {
                     ops.extend(self.conditionals_yielded(body).into_iter().map(|op| (op, false)));
                 }
@@ -106,8 +107,8 @@ impl Emit<'_> {
         ops.into_iter().flat_map(results).collect()
     }
 
-    /// The values that bound the loops a sequence begins with: they are used, so they are not
-    /// poison.
+    /// Returns the values in the bounds of the loops that a sequence begins with. These values are
+    /// used, so they are not poison.
     fn bounds_of(&self, sequence: Green) -> Vec<Value> {
         let loops = self.trees.items(sequence).map_while(|item| match self.trees.get(item) {
             Node::Loop { header, .. } => Some(header),
@@ -116,7 +117,7 @@ impl Emit<'_> {
         let origins = loops.flat_map(|header| &self.trees.header(header).origins);
         let bounds = origins.flat_map(|origin| {
             let op = self.program.loop_info(origin.of).op;
-            // What it begins with comes last, and may be poison.
+            // The initial values come last and may be poison.
             let inits = if self.program.loop_info(origin.of).dimension.is_some() {
                 0
             } else {
@@ -210,13 +211,13 @@ impl Emit<'_> {
         }
     }
 
-    /// True if a number is one of the type of a value.
+    /// True if a number fits the type of a value.
     fn has_number(&self, value: Value, number: Option<i64>) -> bool {
         let width = self.body.value_type(value).integer_width(self.body.ctx()).unwrap_or(64);
         number.is_some_and(|number| fits((number.into(), number.into()), width))
     }
 
-    /// A value of the program here, frozen if it might be poison.
+    /// Returns a value of the program at this place, frozen if it might be poison.
     fn frozen(&mut self, value: Value, defined: &[Value], at: InsertPoint) -> Value {
         let here = self.mapping.value(value);
         let made_by =
@@ -228,7 +229,7 @@ impl Emit<'_> {
         if let Some(known) = self.known.get(&key) {
             return known;
         }
-        // Only numbers of fixed width can be.
+        // Only integers of fixed width can be frozen.
         let ty = self.body.value_type(here);
         let fixed = if ty == Type::INDEX { Type::I64 } else { ty };
         let number = self.value_of(Sum::offset(here, 0), fixed, at);

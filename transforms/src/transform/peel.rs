@@ -1,4 +1,4 @@
-//! Peeling: the first or the last iterations of a loop run by themselves.
+//! Peeling: moves the first or the last iterations out of a loop.
 //!
 //! With one first iteration, `for i in 0..n` becomes `for i in 0..min(1, n)` and `for i in 1..n`.
 //! What runs once is written without a loop if it is known to run. The order of iterations does not

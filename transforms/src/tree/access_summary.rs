@@ -48,7 +48,7 @@ pub struct LoopIteration {
 }
 
 impl LoopIteration {
-    /// The iteration that a level counts, of a loop whose variable is not known.
+    /// Returns the iteration that a level counts, for a loop with an unknown induction variable.
     pub fn counted(level: u32) -> LoopIteration {
         LoopIteration { number: AffineForm::level(level), variable: None }
     }
@@ -81,9 +81,9 @@ pub struct AccessSummary {
     pub classes: Vec<Representative>,
     /// The numbers of the classes, by their contents.
     index: Lookup,
-    /// The places in `classes` by object.
+    /// The positions in `classes`, by object.
     by_base: HashMap<Base, SmallVec<[usize; 2]>>,
-    /// The hulls of objects that have many classes.
+    /// The hulls of objects with many classes.
     hulls: HashMap<Base, Hulls>,
     /// The objects it touches.
     objects: Objects,
@@ -110,7 +110,8 @@ impl AccessSummary {
         self.objects.iter()
     }
 
-    /// The objects it touches that `base` may overlap, [and perhaps some others](Objects::near).
+    /// Returns the accessed objects that `base` may overlap,
+    /// [and perhaps some others](Objects::near).
     pub fn bases_near(&self, base: Base) -> impl Iterator<Item = Base> + '_ {
         self.objects.near(base, self.by_base.contains_key(&base))
     }
@@ -165,7 +166,7 @@ impl AccessSummary {
         let mut since = AccessSummary { world: self.world, ..AccessSummary::default() };
         for own in &self.classes {
             let mut class = own.class.clone();
-            // What has no such level happens whenever it did.
+            // A class without such a level is unchanged.
             if class.domain.levels > depth {
                 let mut domain = Domain::clone(&class.domain);
                 domain.constraints.push(is_run.clone());
@@ -207,7 +208,7 @@ impl AccessSummary {
         Some(renumbered)
     }
 
-    /// Adds a class, if it is not there yet.
+    /// Adds a class, if it is new.
     pub fn add(&mut self, representative: Representative) {
         if let Err(absent) = self.find(&representative.class) {
             self.push(representative, absent);
@@ -218,7 +219,7 @@ impl AccessSummary {
         self.index.find(&self.classes, class, |own| &own.class)
     }
 
-    /// Adds a class that is not there yet.
+    /// Adds a new class.
     fn push(&mut self, representative: Representative, absent: Absent) {
         let base = representative.class.base;
         self.symbolic |= representative.class.is_symbolic();
@@ -239,7 +240,7 @@ impl AccessSummary {
 }
 
 impl LoopContext {
-    /// Outside of all loops of the tree.
+    /// Returns the loop context outside of all loops of the tree.
     pub fn outside(surroundings: &Surroundings) -> LoopContext {
         let Surroundings { constraints, exact, facts } = surroundings.clone();
         LoopContext { depth: 0, constraints, exact, variables: Vec::new(), facts }
@@ -281,7 +282,8 @@ impl LoopContext {
         }
     }
 
-    /// The loop_context where none of these forms, over no levels, is negative either.
+    /// Returns the loop context with the additional facts that none of these forms, over no levels,
+    /// is negative.
     pub fn with_facts(&self, forms: impl IntoIterator<Item = AffineForm>) -> LoopContext {
         let mut loop_context = self.clone();
         for form in forms {
@@ -299,7 +301,7 @@ impl LoopContext {
         opposite.is_some_and(|opposite| [form, &opposite].iter().all(|own| self.constraints.contains(own)))
     }
 
-    /// The loop_context where an `if` of this one holds, or fails.
+    /// Returns the loop context inside an `if` whose condition holds, or fails.
     pub fn guarded(
         &self,
         program: &Program,
@@ -322,7 +324,7 @@ impl Class {
         !subscripts.chain(&self.domain.constraints).all(is_number)
     }
 
-    /// The class with other numbers of iterations.
+    /// Returns the class with renumbered iterations.
     fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Class> {
         let mut class = self.clone();
         for form in class.subscripts.iter_mut().flatten().flatten() {
@@ -407,7 +409,7 @@ struct Scan<'a> {
     trees: &'a TreeStore,
     /// The loops around the nest.
     depth: u32,
-    /// The outermost header around that may be undefined.
+    /// The outermost surrounding header that may be undefined.
     risk: Option<Risk>,
     nest: AccessSummary,
 }
@@ -445,7 +447,7 @@ impl Risk {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) {
         match self.trees.get(tree) {
             Node::Empty => {}
@@ -474,7 +476,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The body of a loop or guard whose header is such a risk.
+    /// Visits the body of a loop or guard whose header is such a risk.
     fn within(&mut self, risk: Option<Risk>, body: Green, domain: Domain) {
         let around = self.risk.clone();
         self.risk = around.clone().or(risk);
@@ -489,10 +491,10 @@ impl Scan<'_> {
         let risk = self.risk.as_ref().map(|risk| risk.class(domain.levels));
         for (class, op) in in_place(self.program, statement, map, domain, depth).chain(risk) {
             if let Err(absent) = self.nest.find(&class) {
-                // A number that is too large is shown as none.
+                // A number that is too large is shown as zero.
                 let here = |form: &AffineForm| absolute(form, domain.levels).unwrap_or_default();
                 let here: Vec<AffineForm> = map.iter().map(here).collect();
-                // Loops inside of the statement are counted.
+                // Loops inside the statement count, too.
                 let inside = (domain.levels..class.domain.levels).map(LoopIteration::counted);
                 let own = LoopIteration::over(self.program, statement, &here).skip(depth as usize);
                 let iteration = own.chain(inside).collect();
@@ -502,8 +504,8 @@ impl Scan<'_> {
     }
 }
 
-/// The access classes of a statement in a place of a tree: a leaf with this map inside the loops of
-/// `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
+/// Returns the access classes of a statement at a place of a tree: a leaf with this map inside the
+/// loops of `domain`. Forms with values computed inside more than `known` loops are dropped.
 pub fn in_place(
     program: &Program,
     statement: StatementId,
@@ -522,7 +524,7 @@ pub fn in_place(
             |form: &AffineForm| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
         let mut keep = |form: &AffineForm| program.is_known(form, known).then(|| here(form)).flatten();
         let mut exact = domain.exact && class.domain.exact;
-        // A view that is made anew names other elements each time.
+        // A view that is created in every iteration names other elements each time.
         let is_one = |origin: Value| {
             class.base == Base::Allocation(origin)
                 || program.is_known(&AffineForm::atom(Atom::Param(origin)), known)
@@ -554,7 +556,8 @@ mod tests {
 
     use super::*;
 
-    /// The nest `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one more loop.
+    /// Returns the summary of `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one
+    /// more loop.
     fn nest(op: Op) -> AccessSummary {
         let [i, j] = [1, 2].map(AffineForm::level);
         let subscript = i.plus(&i, 1).and_then(|form| form.plus(&j, 1));
@@ -588,7 +591,7 @@ mod tests {
         let subscript = class.subscripts.as_ref().unwrap()[0].as_ref().unwrap();
         assert_eq!(at(subscript, 0, 4), Some(2 * 9 + 4));
         assert_eq!(at(subscript, 9, 0), Some(0));
-        // The inner loop runs up to the number that the iteration had.
+        // The bound of the inner loop is the iteration of the outer one.
         let values = class.domain.constraints.iter().map(|form| at(form, 2, 3).unwrap());
         assert_eq!(values.collect::<Vec<_>>(), [7, 2, 4]);
         assert_eq!(iteration[0].number, AffineForm::constant(9).minus(&AffineForm::level(1)).unwrap());
@@ -611,7 +614,7 @@ mod tests {
         let run = |nest: &AccessSummary| (-1..11).filter(|i| runs(nest, *i)).collect::<Vec<_>>();
         assert_eq!(run(&nest), (0..10).collect::<Vec<_>>());
         assert_eq!(run(&since), (2..10).collect::<Vec<_>>());
-        // There is no such level: it may happen at any time.
+        // Without such a level, the access may happen at any time.
         assert_eq!(nest.since(3, 2).unwrap().classes[0].class, nest.classes[0].class);
     }
 }

@@ -15,12 +15,12 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::lookup::Lookup;
 
-/// A tree. Copying it is copying a number; equal numbers of one trees are equal trees.
+/// A tree, as a number. Equal numbers in one store are equal trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Green(u32);
 
 impl Green {
-    /// Its number in its trees: dense, for side tables.
+    /// Returns the number in the store. Numbers are dense, for side tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -54,21 +54,21 @@ pub enum Node {
         /// The items after.
         right: Green,
     },
-    /// Runs its body, a sequence, for each value of its variable, in increasing order.
+    /// Runs its body, a sequence, for each value of the induction variable, in increasing order.
     Loop {
         /// The values of the induction variable.
         header: HeaderId,
         /// The body.
         body: Green,
     },
-    /// Runs its body, a sequence, if a condition of the program holds, or if it does not. The two
-    /// sides of an `if` are two guards, one behind the other.
+    /// Runs its body, a sequence, if a condition of the program holds, or if it fails. The two
+    /// sides of an `if` are two neighbouring guards.
     Guard {
         /// The `if` whose condition it is.
         of: IfId,
         /// The instance of the `if`.
         map: Map,
-        /// True if it has to hold, or to fail.
+        /// True if the condition has to hold. False if it has to fail.
         holds: bool,
         /// The body.
         body: Green,
@@ -96,8 +96,8 @@ pub enum Node {
 pub enum Span {
     /// The iterations of its first origin.
     Whole,
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form, over the loops
-    /// around.
+    /// All `x` that satisfy every lower bound, `scale · x ≥ form`, and every upper bound,
+    /// `scale · x < form`. The forms are over the loops around.
     Range {
         /// Positive.
         scale: i64,
@@ -108,26 +108,26 @@ pub enum Span {
     },
 }
 
-/// A loop of the program that a loop of the tree runs, or a part of it.
+/// A loop of the program that a loop of the tree runs, completely or in part.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Origin {
     /// The loop of the program.
     pub of: LoopId,
-    /// The iteration of it, and of the program's loops around it, that is run: forms over the loop
-    /// itself, level 0, and the loops around.
+    /// The executed iteration of this loop and of the program's loops around it: forms over the
+    /// loop itself, level 0, and the loops around.
     pub map: Box<[AffineForm]>,
 }
 
-/// The iteration space of a loop, and which loops of the program it runs.
+/// The iteration domain of a loop, and the loops of the program that it runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
-    /// The values of its variable.
+    /// The values of the induction variable.
     pub span: Span,
     /// The loops of the program in it, in order. The first determines its form.
     pub origins: Box<[Origin]>,
-    /// True if its iterations may run in any order.
+    /// True if the iterations may run in any order.
     pub parallel: bool,
-    /// The mark that it has where it is written.
+    /// The mark of the written loop.
     pub mark: Option<Mark>,
 }
 
@@ -144,7 +144,7 @@ pub enum Mark {
 /// Stored properties of a node.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
-    /// Items, if it is a sequence.
+    /// The number of items, if the node is a sequence.
     len: u32,
     /// Leaves, at most `u32::MAX`.
     leaves: u32,
@@ -159,7 +159,7 @@ struct Known {
     facts: Facts,
 }
 
-/// Values that are stored once and known by number.
+/// Values stored once each, and known by number.
 #[derive(Debug)]
 struct Uniqued<T> {
     values: Vec<T>,
@@ -211,7 +211,7 @@ impl TreeStore {
     /// The sequence of nothing.
     pub const EMPTY: Green = Green(0);
 
-    /// The number of bytes the nodes take, tables included; headers and maps are extra.
+    /// Returns the number of bytes of the nodes, tables included. Headers and maps are extra.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Known>() + self.places.allocation_size()
     }
@@ -221,7 +221,7 @@ impl TreeStore {
         self.nodes.len()
     }
 
-    /// True if no node but the empty sequence was made.
+    /// True if the empty sequence is the only node.
     pub fn is_empty(&self) -> bool {
         self.len() == 1
     }
@@ -241,7 +241,7 @@ impl TreeStore {
         &self.maps.values[map.0 as usize]
     }
 
-    /// A map made of its forms.
+    /// Returns the map with these forms.
     pub fn make_map(&mut self, forms: Box<[AffineForm]>) -> Map {
         Map(self.maps.intern(forms))
     }
@@ -257,7 +257,7 @@ impl TreeStore {
         self.with_header(header, body)
     }
 
-    /// A loop with a header that is known already.
+    /// Returns a loop with an existing header.
     pub fn with_header(&mut self, header: HeaderId, body: Green) -> Green {
         self.node(Node::Loop { header, body })
     }
@@ -267,7 +267,8 @@ impl TreeStore {
         self.node(Node::Guard { of, map, holds, body })
     }
 
-    /// Two sequences that do the same if all assumptions hold; the second one does in any case.
+    /// Returns a versioned node of two sequences. If all assumptions hold, both are equivalent. The
+    /// second one is always correct.
     pub fn versioned(&mut self, assumed: Vec<Assumption>, fast: Green, fallback: Green) -> Green {
         let assumption = AssumptionId(self.assumptions.intern(assumed));
         self.node(Node::Versioned { assumption, fast, fallback })
@@ -283,7 +284,7 @@ impl TreeStore {
         self.fact(sequence).len as usize
     }
 
-    /// The number of leaves a tree has.
+    /// Returns the number of leaves of a tree.
     pub fn leaves(&self, tree: Green) -> u32 {
         self.fact(tree).leaves
     }
@@ -305,7 +306,7 @@ impl TreeStore {
             Err(absent) => absent,
         };
         if self.nodes.len() == self.nodes.capacity() {
-            // By a quarter: there may be tens of millions.
+            // The capacity grows by a quarter, because there may be tens of millions of nodes.
             self.nodes.reserve_exact(16 + self.nodes.len() / 4);
         }
         self.nodes.push(Known { node, facts: self.facts_of(node) });
@@ -360,7 +361,7 @@ impl Origin {
         self.mapped(&|form| form.shifted(0, shift))
     }
 
-    /// The origin with `f` of each form.
+    /// Returns the origin with `f` applied to each form.
     pub(super) fn mapped(&self, f: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Origin> {
         Some(Origin { of: self.of, map: self.map.iter().map(f).collect::<Option<_>>()? })
     }
@@ -396,7 +397,7 @@ impl Span {
         lower.iter().any(|lower| upper.iter().any(|upper| is_empty(lower, upper)))
     }
 
-    /// The span with `f` of each form.
+    /// Returns the span with `f` applied to each form.
     pub(super) fn mapped(&self, f: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Span> {
         let all = |forms: &[AffineForm]| forms.iter().map(f).collect::<Option<Box<[AffineForm]>>>();
         Some(match self {
@@ -424,7 +425,7 @@ fn tightest(forms: Vec<AffineForm>, pick: fn(i64, i64) -> i64) -> Box<[AffineFor
     kept.into()
 }
 
-/// One more than the greatest level a form refers to.
+/// Returns one more than the greatest level of a form.
 fn free_of(form: &AffineForm) -> u32 {
     let of_atom = |atom: &Atom| match atom {
         Atom::Level(level) => level + 1,

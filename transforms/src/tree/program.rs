@@ -25,17 +25,17 @@ use crate::affine::{AffineForm, Atom};
 pub struct LoopInfo {
     /// The operation.
     pub op: Op,
-    /// The block that is its body.
+    /// The block of the loop body.
     pub block: Block,
     /// Its variable.
     pub variable: Value,
     /// The loop around it.
     pub parent: Option<LoopId>,
-    /// The number of loops that are around it.
+    /// The number of loops around this loop.
     pub depth: u32,
     /// Its iterations.
     pub space: Space,
-    /// The number of values it carries from one iteration to the next.
+    /// The number of loop-carried values.
     pub carried: usize,
     /// The anchor of a loop with carried values: an operation of a statement that runs exactly once
     /// in each iteration, if there is one. An iteration runs iff its anchor does.
@@ -44,7 +44,7 @@ pub struct LoopInfo {
     pub dimension: Option<usize>,
     /// The original loop as a tree.
     pub green: Green,
-    /// True if computing its bounds and step may be undefined: see
+    /// True if the computation of the bounds and the step may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// The first loop in the same parent with the same bounds. Unknown conditions of both domains
@@ -61,21 +61,21 @@ pub struct IfInfo {
     pub decision: Decision,
     /// The constraints of the decision, over the surrounding loops of the program.
     pub condition: Condition,
-    /// True if deciding it may be undefined: see
+    /// True if the evaluation of the condition may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// The bodies of its regions, if they have a block: the first runs if the condition holds, the
     /// second if not.
     pub bodies: [Option<Green>; 2],
-    /// The first `if` that the same decides, or that is known to hold for the same forms over the
-    /// loops around.
+    /// The first equivalent `if`: with the same decision, or with conditions known to be equal as
+    /// forms over the loops around.
     pub alike: IfId,
 }
 
 /// An original statement.
 #[derive(Clone, Debug)]
 pub struct StatementInfo {
-    /// Its operations, in the order of the text; at least one.
+    /// The operations, in the order of the text. At least one.
     pub ops: SmallVec<[Op; 2]>,
     /// The loop around it.
     pub parent: Option<LoopId>,
@@ -96,12 +96,12 @@ impl StatementInfo {
         self.yields_for(body).is_none() && self.ops.iter().all(computes)
     }
 
-    /// True if it only computes, and may do so where it did not run.
+    /// True if the statement only computes and may run speculatively.
     pub fn is_speculatable(&self, body: &Body) -> bool {
         self.is_pure(body) && self.ops.iter().all(|op| is_speculatable(body.op_ref(*op)))
     }
 
-    /// The conditional whose results it yields.
+    /// Returns the conditional whose results the statement yields.
     pub fn yields_for(&self, body: &Body) -> Option<Op> {
         body.parent_op(self.op()).filter(|_| body.has_trait(self.op(), Trait::Terminator))
     }
@@ -121,9 +121,9 @@ pub struct Program {
     pub(super) statements: Vec<StatementInfo>,
     /// The bodies of the loops. For a loop of several dimensions, the body of the last.
     pub(super) blocks: HashMap<Block, LoopId>,
-    /// The number of loops that are around the blocks of `if`s.
+    /// The number of loops around the blocks of `if`s.
     pub(super) sides: HashMap<Block, u32>,
-    /// The number of loops that are around each parameter that is computed in the program.
+    /// The number of loops around each parameter that is computed in the program.
     pub(super) depths: HashMap<Value, u32>,
 }
 
@@ -163,7 +163,8 @@ impl Program {
         self.blocks.get(&block).copied()
     }
 
-    /// The loop whose variable, or value carried from one iteration to the next, `value` is.
+    /// Returns the loop that has `value` as an argument, and the argument's index: 0 for the
+    /// induction variable, otherwise a loop-carried value.
     pub fn loop_of_argument(&self, body: &Body, value: Value) -> Option<(LoopId, usize)> {
         match body.def(value) {
             loomir_ir::ValueDef::BlockArgument { block, index } => {
@@ -188,8 +189,8 @@ impl Program {
         })
     }
 
-    /// True if two `if`s decide the same in these instances, in a place inside `depth` loops: by
-    /// one value, or by conditions that are equal as forms.
+    /// True if two instances of `if`s decide alike, at a place inside `depth` loops: by the same
+    /// value, or by conditions that are equal as forms.
     pub fn is_same_condition(&self, trees: &TreeStore, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
         let (x, y) = (self.if_info(a.0), self.if_info(b.0));
         let (map, other) = (trees.map(a.1), trees.map(b.1));
@@ -256,7 +257,7 @@ impl Program {
         of_loop.or_else(|| self.sides.get(&block).copied())
     }
 
-    /// The loops around a loop and itself, from the outside.
+    /// Returns the loops around a loop and the loop itself, from the outside.
     pub fn path(&self, of: Option<LoopId>) -> Vec<LoopId> {
         let mut path: Vec<LoopId> = std::iter::successors(of, |id| self.loop_info(*id).parent).collect();
         path.reverse();

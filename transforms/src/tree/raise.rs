@@ -103,7 +103,7 @@ pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
 struct Place {
     /// The innermost loop around.
     parent: Option<LoopId>,
-    /// The number of loops that are around.
+    /// The number of loops around the place.
     depth: u32,
     /// The number of surrounding loops and `if`s.
     nesting: u32,
@@ -126,7 +126,7 @@ struct Raise<'a> {
 }
 
 impl<'a> Raise<'a> {
-    /// Recurses once a loop or `if`, at most [`MAX_DEPTH`] times.
+    /// Recurses once for each loop or `if`, at most [`MAX_DEPTH`] times.
     fn block(&mut self, block: Block, place: Place) -> Green {
         let body = self.body;
         let terminator = body.terminator(block);
@@ -160,7 +160,7 @@ impl<'a> Raise<'a> {
         self.trees.sequence(&items)
     }
 
-    /// The statements of neighbours, which are taken out of `run`.
+    /// Adds the statements of neighbouring operations, which are taken out of `run`.
     fn statements(&mut self, run: &mut Vec<Op>, place: Place, items: &mut Vec<Green>) {
         for part in run.chunks(tie::MAX_RUN) {
             let ties = self.analyses.statements.ties(self.body, part);
@@ -204,7 +204,7 @@ impl<'a> Raise<'a> {
         self.close_loop(id, inside)
     }
 
-    /// One loop for each dimension, the first outside.
+    /// Enters one loop for each dimension, the first outside.
     fn enter_parallel(&mut self, op: Op, dimensions: Vec<LoopBounds>, block: Block, place: Place) -> Green {
         let mut inside = place;
         let mut ids = Vec::new();
@@ -227,7 +227,7 @@ impl<'a> Raise<'a> {
         self.trees.item(body, 0).unwrap_or(body)
     }
 
-    /// A new loop whose variable is an argument of its body.
+    /// Adds a new loop whose induction variable is an argument of its body.
     fn add_loop(
         &mut self,
         op: Op,
@@ -257,7 +257,7 @@ impl<'a> Raise<'a> {
         id
     }
 
-    /// The tree of a loop whose body was raised.
+    /// Returns the tree of a loop with a raised body.
     fn close_loop(&mut self, id: LoopId, inside: Green) -> Green {
         let info = self.program.loop_info(id);
         let (depth, parallel) = (info.depth, info.dimension.is_some());
@@ -269,7 +269,7 @@ impl<'a> Raise<'a> {
         green
     }
 
-    /// The guards of the regions that have a block.
+    /// Enters an `if` and returns the guards of the regions that have a block.
     fn enter_if(
         &mut self,
         op: Op,
@@ -320,8 +320,8 @@ impl<'a> Raise<'a> {
     }
 }
 
-/// An operation in the body of a loop that is a statement or part of one, under no condition; one
-/// that does not only compute, if there is one.
+/// Returns an operation that is a statement, or part of one, directly in the body of a loop.
+/// Prefers operations with effects.
 fn anchor(body: &Body, block: Block) -> Option<Op> {
     let is_statement = |op: &Op| body.own_regions(*op).len() == 0 && Some(*op) != body.terminator(block);
     let statements = || body.ops(block).filter(is_statement);

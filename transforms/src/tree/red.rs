@@ -221,7 +221,7 @@ impl Red {
     }
 }
 
-/// The sequence of a node's items.
+/// Returns the sequence of a node's items.
 fn items_of(trees: &TreeStore, node: Green) -> Green {
     match trees.get(node) {
         Node::Loop { body, .. } | Node::Guard { body, .. } => body,
@@ -239,7 +239,7 @@ fn with_items(trees: &mut TreeStore, node: Green, items: Green) -> Green {
     }
 }
 
-/// A versioned node with another sequence on one of its sides.
+/// Returns a versioned node with another sequence on one side.
 fn with_side(trees: &mut TreeStore, node: Green, at: usize, side: Green) -> Green {
     let Node::Versioned { assumption, fast, fallback } = trees.get(node) else { return node };
     let (fast, fallback) = if at == 0 { (side, fallback) } else { (fast, side) };

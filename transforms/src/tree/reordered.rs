@@ -1,4 +1,4 @@
-//! Operations that a tree runs in another order than they were written for.
+//! Operations whose order a tree changes.
 
 use hashbrown::HashSet;
 use loomir_ir::Op;

@@ -24,7 +24,7 @@ enum Side {
 }
 
 impl TreeStore {
-    /// The sequence of these items, loops and leaves. Linear.
+    /// Returns the sequence of these items, loops and leaves. Linear.
     pub fn sequence(&mut self, items: &[Green]) -> Green {
         self.assemble(Spine::new(), items, &[])
     }
@@ -50,7 +50,7 @@ impl TreeStore {
         None
     }
 
-    /// The first `at` items, and the others.
+    /// Returns the first `at` items and the other items.
     pub fn split(&mut self, sequence: Green, at: usize) -> (Green, Green) {
         let (before, after) = (self.cut(sequence, at, Side::Before), self.cut(sequence, at, Side::After));
         (self.assemble(before, &[], &[]), self.assemble(Spine::new(), &[], &after))
@@ -62,8 +62,8 @@ impl TreeStore {
         self.assemble(before, &[], &after)
     }
 
-    /// A sequence with the items in `range` replaced by others. Logarithmic in its length, linear
-    /// in the new items; no node is made that is not in the result.
+    /// Replaces the items of a sequence in `range`. Logarithmic in its length, linear in the new
+    /// items. All new nodes are in the result.
     ///
     /// ```
     /// # use loomir_transforms::tree::{TreeStore, StatementId};

@@ -9,7 +9,7 @@ use super::ids::IfId;
 /// One or both sides of an `if`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct If {
-    /// The `if` whose condition it is.
+    /// The `if` with the condition.
     pub of: IfId,
     /// The instance of the `if`.
     pub map: Map,
@@ -34,8 +34,8 @@ impl If {
 }
 
 impl TreeStore {
-    /// The items of a sequence, two guards of one condition taken together where the second is the
-    /// negation of the first.
+    /// Returns the items of a sequence. Two neighbouring guards become one item if the second
+    /// condition is the negation of the first.
     pub fn with_ifs(&self, sequence: Green) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::with_capacity(self.items_in(sequence));
         for item in self.items(sequence) {
@@ -55,7 +55,7 @@ impl TreeStore {
         items
     }
 
-    /// The guards that an `if` is made of.
+    /// Returns the guards of an `if`.
     pub fn guards(&mut self, If { of, map, bodies: [yes, no] }: If) -> impl Iterator<Item = Green> + use<> {
         let yes = yes.map(|body| self.guard(of, map, true, body));
         let no = no.map(|body| self.guard(of, map, false, body));

@@ -25,15 +25,15 @@ pub struct Summary {
     pub(in crate::access) touched: Result<Vec<Touched>, Reason>,
 }
 
-/// The arguments of a function with their places.
+/// Maps each argument of a function to its position.
 pub(in crate::access) type Arguments = HashMap<Value, usize>;
 
-/// Why a function touches the world.
+/// The reason why a function touches the world.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// The function has no body.
     Declared,
-    /// The linker may put another one in its place.
+    /// The linker may replace the function.
     Replaceable,
     /// Its body branches, so it may run forever.
     Branches,
@@ -45,7 +45,7 @@ pub enum Reason {
     TooMuch,
 }
 
-/// A class as seen from inside a function.
+/// An access class in terms that the callers of a function know.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::access) struct Touched {
     object: Object,
@@ -169,13 +169,13 @@ impl Touched {
         Touched::anywhere(self.object, self.writes)
     }
 
-    /// The class at a call of the function, whose arguments these are.
+    /// Returns the class at a call of the function, given the function's arguments.
     fn at(&self, arguments: &Arguments, call: &mut Call<'_, '_>) -> Class {
         let depth = call.domain.levels;
         let (base, origin, is_one) = match self.object {
             Object::Argument(at) => {
                 let (base, origin) = call.bases.of(call.operands[at]);
-                // A view that is made anew names other elements each time.
+                // A view that is created in every iteration names other elements each time.
                 let is_one = base == Base::Allocation(origin) || call.forms.is_parameter(origin);
                 (base, Class::named_origin(call.body, origin), is_one)
             }

@@ -23,7 +23,7 @@ use crate::affine::{AffineForm, Atom};
 /// True if certainly no two such instances exist.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let Some((level, distance)) = question.order.iter().find_map(apart) else { return false };
-    // What is shared is one iteration.
+    // Both instances share one iteration of the common loops.
     if level < question.loop_context.depth {
         return false;
     }
@@ -94,7 +94,7 @@ fn is_apart<'f>(
     }
 }
 
-/// The least and the greatest number that a parameter may be, where there are such numbers.
+/// The least and the greatest value of a parameter, if bounded.
 fn range(facts: &Facts, atom: &Atom) -> Range {
     let (least, greatest) = facts.range(atom, &HashMap::new()).unwrap_or((i128::MIN, i128::MAX));
     ((least != i128::MIN).then_some(least), (greatest != i128::MAX).then_some(greatest))

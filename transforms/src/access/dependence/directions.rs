@@ -40,7 +40,7 @@ pub(super) struct Row<'f> {
     is_zero: bool,
 }
 
-/// The least and the greatest that something can be, where there are such numbers.
+/// The least and the greatest value, if bounded.
 pub(super) type Range = (Option<i128>, Option<i128>);
 
 /// The known facts about two instances.
@@ -61,7 +61,7 @@ pub(super) fn never(question: &Question<'_>) -> bool {
     let subscripts = question.equal.iter().filter_map(|(x, y)| difference(x, y, 1, 0, true));
     known.rows = subscripts.collect();
     let first_order = known.rows.len();
-    // Equalities first: the fewer unknowns there are, the more the others say.
+    // Equalities come first: each removes an unknown from the other rows.
     let mut order: Vec<_> = question.order.iter().collect();
     order.sort_by_key(|one| one.is != Order::Equal);
     known.rows.extend(order.into_iter().filter_map(|one| match one.is {
@@ -229,7 +229,7 @@ impl<'f> Known<'f> {
         false
     }
 
-    /// The least and the greatest that a row can be.
+    /// Returns the least and the greatest value of a row.
     pub(super) fn range_of(&self, row: &Row<'f>) -> Range {
         let (mut least, mut greatest) = (Some(row.constant), Some(row.constant));
         for (unknown, coefficient) in &row.terms {

@@ -102,7 +102,8 @@ fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i
         if body.is(op, SubViewOp::DEF) {
             add_strides(body, &mut sum, from, offsets(body, forms, op)?)?;
         } else if body.is(op, ReinterpretCastOp::DEF) {
-            // From the beginning of the memory, wherever its source begins.
+            // The offset counts from the beginning of the memory, not from the beginning of the
+            // source.
             sum.push((1, offsets(body, forms, op)?.into_iter().next()??));
             return Some(sum);
         }
@@ -110,7 +111,7 @@ fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i
     }
 }
 
-/// The offsets of a view, numbers and values together.
+/// Returns the offsets of a view, both constants and values.
 fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<AffineForm>>> {
     let view = body.op_ref(op);
     let numbers = view.attr("static_offsets")?.as_dense_ints(body.ctx())?;

@@ -12,7 +12,7 @@ use crate::fusion::Fusion;
 use crate::fusion::grouping::{GROUPS_TRIED, Name};
 use crate::fusion::schedule::Entry;
 
-/// The number of beginnings that are kept.
+/// The number of partial groupings that are kept.
 const WIDTH: usize = 4;
 
 /// The beginning of a grouping.

@@ -59,7 +59,7 @@ fn of_one(body: &Body, mut fields: Fields, instance: &Instance) -> Fields {
     fields
 }
 
-/// Why two operations are taken to touch one location.
+/// Returns the reason why two operations are assumed to touch one location.
 fn because(body: &Body, cause: &Cause) -> Fields {
     match cause {
         Cause::Element(element) => vec![

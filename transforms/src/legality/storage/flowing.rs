@@ -28,11 +28,11 @@ use crate::access::base::Base;
 use crate::flow::timeline::{Access, AccessId};
 use crate::flow::{Clock, MAX_WRITERS, Sources};
 
-/// Most pairs of a load and a store of an array that is to be folded.
+/// The maximal number of pairs of a load and a store of an array to fold.
 const MAX_PAIRS: usize = 128;
 /// The maximal number of accesses of possibly overlapping objects for examining an object's stores.
 const MAX_NEAR: usize = 24;
-/// Most elements of a window in a dimension whose size is not known.
+/// The maximal number of elements of a window in a dimension of unknown size.
 const MAX_WINDOW: i64 = 256;
 
 impl StorageJudge<'_> {
@@ -111,8 +111,8 @@ impl StorageJudge<'_> {
         Some(unseen)
     }
 
-    /// True if the writers of a load ran in the same iteration of the loops around `value` as the
-    /// load does.
+    /// True if the writers of a load run in the same iteration of the loops around `value` as the
+    /// load.
     fn is_current(&self, value: Value, load: &Access, sources: &Sources, clock: &Clock) -> bool {
         let around = self.loops_around(value, load);
         let space = clock.space(load);
@@ -222,7 +222,7 @@ impl StorageJudge<'_> {
         }
     }
 
-    /// True if these are all accesses of an allocation there are.
+    /// True if an allocation has no other accesses.
     fn are_all(&self, allocation: Value, accesses: &[AccessId]) -> bool {
         let ops: HashSet<Op> = accesses.iter().map(|id| self.timeline.get(*id).op).collect();
         let mut names = vec![allocation];
@@ -246,7 +246,7 @@ impl StorageJudge<'_> {
         true
     }
 
-    /// A user of an allocation whose subscripts can't be changed.
+    /// Returns a user of an allocation whose subscripts cannot be changed.
     fn other_user(&self, allocation: Value) -> Option<Op> {
         let body = self.body;
         let plain = |op| {
@@ -282,7 +282,7 @@ impl StorageJudge<'_> {
     ) -> Result<Vec<(Fold, Option<i64>)>, Error> {
         let shape = self.body.value_type(allocation).shape(self.body.ctx()).unwrap_or_default().to_vec();
         let mut folds = vec![Fold::Keep; shape.len()];
-        // They need not be subscripts of the allocation's own dimensions.
+        // The subscripts may belong to dimensions other than the allocation's own.
         let are_own = |id: &AccessId| {
             let class = &self.timeline.get(*id).class;
             class.sizes.is_empty() && class.subscripts.as_ref().is_none_or(|all| all.len() == shape.len())
@@ -290,7 +290,7 @@ impl StorageJudge<'_> {
         if !writes.iter().chain(sources.iter().map(|(load, _)| load)).all(are_own) {
             return Ok(folds.into_iter().map(|fold| (fold, None)).collect());
         }
-        // From the write that a load waits for on.
+        // The times from the write that a load waits for.
         let waiting: Vec<(AccessId, Relation)> = sources
             .iter()
             .map(|(load, own)| Ok((*load, own.relation.then(&clock.at_or_after())?)))

@@ -40,7 +40,7 @@ impl Element {
         access.element().and_then(|_| Element::of_any(access))
     }
 
-    /// The element of a load or store that may be inside a compound.
+    /// Returns the element of a load or store that may be inside a compound.
     fn of_any(access: &Access) -> Option<Element> {
         let class = Some(&access.class).filter(|_| !access.called)?;
         let subscripts = class.subscripts.as_ref()?.iter().cloned().collect::<Option<_>>()?;
@@ -69,7 +69,7 @@ impl StorageJudge<'_> {
         forwarded(self.body, self.timeline, self.flow)
     }
 
-    /// The stores that are overwritten before anybody reads them.
+    /// Returns the stores that are overwritten before any read.
     pub(crate) fn overwritten(&self) -> Vec<Unneeded> {
         overwritten(self.body, self.timeline, self.flow)
     }
@@ -85,7 +85,7 @@ fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Forwarded
         if !access.class.writes
             && let Some(source) = source(body, timeline, flow, id, seen.nearest(&element))
         {
-            // A load that can be spared has the value of its own source.
+            // A redundant load has the value of its own source.
             let source = sources.get(&source).copied().unwrap_or(source);
             sources.insert(id, source);
             found.push(Forwarded { load: id, source });
@@ -97,8 +97,8 @@ fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Forwarded
     found
 }
 
-/// The nearest of these accesses that is surely before `load`, if nothing writes the element in
-/// between.
+/// Returns the nearest of these accesses that certainly precedes `load`, if no write to the element
+/// comes in between.
 fn source(
     body: &Body,
     timeline: &Timeline,
@@ -135,8 +135,7 @@ fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Unneede
     dead
 }
 
-/// True if the nearest of these stores that surely comes after `store` does so before anything
-/// reads the element.
+/// True if the nearest store that certainly follows `store` precedes every read of the element.
 fn is_overwritten(
     body: &Body,
     timeline: &Timeline,
@@ -156,7 +155,7 @@ fn is_overwritten(
     false
 }
 
-/// True if none of a few accesses is so.
+/// True if none of the accesses fulfils a condition, and there are only a few.
 fn none_of(accesses: &mut impl Iterator<Item = AccessId>, mut so: impl FnMut(AccessId) -> bool) -> bool {
     let few = accesses.by_ref().take(MAX_BETWEEN).all(|id| !so(id));
     few && accesses.next().is_none()

@@ -22,9 +22,9 @@ pub(super) const MIN_CLASSES: usize = 8;
 /// The hulls of the classes of an object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hulls {
-    /// Each with an operation of its first class.
+    /// The hulls, each with an operation of its first class.
     pub(super) all: Vec<Representative>,
-    /// The places in `all`, by classes without their constraints.
+    /// The positions in `all`, by classes without their constraints.
     index: HashMap<Class, usize>,
 }
 
@@ -42,8 +42,8 @@ impl Hulls {
     }
 }
 
-/// Makes a domain hold another one's iterations, too: of constraints that differ by a number the
-/// weaker one is kept, others are dropped.
+/// Widens a domain to contain another domain. If two constraints differ by a constant, the weaker
+/// one is kept. Other constraints are dropped.
 fn widen(hull: &mut Arc<Domain>, other: &Domain) {
     let weaker = |form: &AffineForm| {
         other.constraints.iter().find_map(|own| {

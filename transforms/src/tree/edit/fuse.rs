@@ -23,17 +23,18 @@ pub(crate) struct Times {
     pub(crate) body: Green,
     /// The first time.
     pub(crate) start: i64,
-    /// Its times are below each of these over the scale, forms over the loops around.
+    /// The exclusive upper bounds of the loop's times, divided by the scale: forms over the loops
+    /// around.
     pub(crate) ends: Vec<AffineForm>,
 }
 
-/// The times that all of several loops have.
+/// The times that several loops have in common.
 pub(crate) struct Together {
     /// The step of all loops.
     pub(crate) scale: i64,
     /// The first time.
     pub(crate) start: i64,
-    /// The times are below each of these over the scale.
+    /// The exclusive upper bounds of the times, divided by the scale.
     pub(crate) ends: Vec<AffineForm>,
     /// True if iterations may run in any order.
     pub(crate) parallel: bool,
@@ -80,12 +81,12 @@ impl Together {
         parts.after.append(&mut after);
     }
 
-    /// Returns the times as values of a loop's variable.
+    /// Returns the times as values of an induction variable.
     pub(crate) fn span(&self) -> Span {
         Span::range(self.scale, vec![self.first()], self.ends.clone())
     }
 
-    /// The first time, times the scale.
+    /// Returns the product of the first time and the scale.
     fn first(&self) -> AffineForm {
         AffineForm::constant(self.start.saturating_mul(self.scale))
     }
@@ -157,7 +158,7 @@ impl TreeStore {
     }
 }
 
-/// The scale of a loop that begins at a number, and that number and the ends of its times.
+/// Returns the scale of a loop with a constant lower bound, that bound, and the ends of its times.
 fn times(program: &Program, header: &Header) -> Option<(i64, (i64, Vec<AffineForm>))> {
     let Span::Range { scale, lower, upper } = counted(program, header)?.span else { return None };
     let [lower] = &lower[..] else { return None };

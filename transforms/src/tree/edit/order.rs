@@ -1,4 +1,4 @@
-//! Loops run backwards, and loops of a nest in another order.
+//! Reversal of loops, and permutation of the loops of a nest.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use crate::tree::green::{Green, Header, Node, Origin, TreeStore};
 use crate::tree::program::Program;
 
 impl TreeStore {
-    /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not
-    /// one affine form each.
+    /// Returns the loop `tree`, reversed. `None` if `tree` is no loop, or its first and its last
+    /// iteration are not a single affine form each.
     pub(crate) fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
@@ -59,9 +59,9 @@ impl TreeStore {
         Some(self.make_loop(inner, inside))
     }
 
-    /// The loop `tree` with the loop that is `inwards` levels further in run outermost, the others
-    /// in the order they had. `None` if one of the loops between is not all of the body around it,
-    /// or they cannot be interchanged.
+    /// Moves the loop that is `inwards` levels inside the loop `tree` outermost. The other loops
+    /// keep their order. `None` if a loop between them is not the only item of the body around it,
+    /// or two loops cannot be interchanged.
     pub(crate) fn outermost(&mut self, program: &Program, tree: Green, inwards: usize) -> Option<Green> {
         let mut headers = Vec::new();
         let mut inner = tree;
@@ -78,9 +78,9 @@ impl TreeStore {
         if inwards == 0 { Some(tree) } else { self.interchanged(program, inner) }
     }
 
-    /// Returns the perfect nest `tree` with its loops in another order: for each, from the outside,
-    /// the number that it had. `None` if these are not all numbers below the length, or two loops
-    /// cannot be [interchanged](TreeStore::interchanged).
+    /// Permutes the loops of the perfect nest `tree`. The order holds the former number of each
+    /// loop, from the outside. `None` if the order is no permutation, or two loops cannot be
+    /// [interchanged](TreeStore::interchanged).
     pub(crate) fn permuted(&mut self, program: &Program, tree: Green, order: &[usize]) -> Option<Green> {
         let (outermost, others) = order.split_first()?;
         let tree = self.outermost(program, tree, *outermost)?;

@@ -26,8 +26,8 @@ impl TreeStore {
         self.substitute(tree, 0, with)
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised. `depth`
-    /// loops of the tree are around.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth. `depth` loops of
+    /// the tree are around.
     fn substitute(
         &mut self,
         tree: Green,

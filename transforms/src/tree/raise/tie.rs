@@ -64,7 +64,7 @@ fn behind(body: &Body, bases: &Bases<'_>, run: &[Op], effects: &[Effects]) -> Ve
         for (earlier, behind) in behind.iter_mut().enumerate().take(later) {
             let may_meet = effects[earlier].classes.iter().any(|(x, _)| {
                 effects[later].classes.iter().any(|(y, _)| {
-                    // What is assumed need not hold in this order.
+                    // Assumptions of the user need not hold in this order.
                     (x.writes || y.writes) && bases.overlap(x.base, y.base) != Overlap::Apart
                 })
             });
@@ -77,7 +77,7 @@ fn behind(body: &Body, bases: &Bases<'_>, run: &[Op], effects: &[Effects]) -> Ve
 }
 
 impl Ties {
-    /// Makes the statements of two operations one, unless something has to run between them.
+    /// Joins the statements of two operations, unless another statement has to run between them.
     fn unite(&mut self, a: usize, b: usize) {
         let (first, second) = (self.of[a].min(self.of[b]), self.of[a].max(self.of[b]));
         if first == second || self.is_between(first, second) {
