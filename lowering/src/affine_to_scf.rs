@@ -22,8 +22,8 @@ mod reduction;
 /// Replaces every operation of the `affine` dialect in `body` and in the bodies inside it.
 ///
 /// # Errors
-/// Operations that have no counterpart: a division or remainder by a constant that is not positive.
-/// They stay as they are.
+/// Operations without a counterpart: a division or remainder by a constant that is not positive.
+/// Such operations stay unchanged.
 pub fn lower_affine(body: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
@@ -33,8 +33,8 @@ pub fn lower_affine(body: &mut Body) -> Result<(), Diagnostics> {
 type Lowered = Result<(), Diagnostic>;
 
 fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
-    // Terminators go with the operations whose regions they end, so nothing in the list is erased
-    // before its turn.
+    // A terminator is erased with its parent operation, so nothing in the list is erased before its
+    // turn.
     let ops: Vec<(Op, LowerOp)> =
         body.all_ops().filter_map(|op| Some((op, lowering_of(body, op)?))).collect();
     for (op, lower) in ops {
@@ -66,7 +66,7 @@ fn lowering_of(body: &Body, op: Op) -> Option<LowerOp> {
     table.into_iter().find(|(def, _)| info.is(def)).map(|(_, lower)| lower)
 }
 
-/// The diagnostic for a map or set of `op` without a value.
+/// Returns the diagnostic for a map or set of `op` without a value.
 fn undefined(body: &Body, op: Op, why: Undefined) -> Diagnostic {
     let loc = body.loc(op);
     Diagnostic::error(loc, why.message())
@@ -97,8 +97,8 @@ fn lower_min_max(body: &mut Body, op: Op) -> Lowered {
     Ok(())
 }
 
-/// Loads, stores and prefetches: the same operation of `memref` (of `vector` for vectors), with the
-/// subscripts as values.
+/// Replaces a load, store or prefetch by the operation of `memref` with subscripts as values.
+/// Vector accesses become operations of `vector`.
 fn lower_access(body: &mut Body, op: Op) -> Lowered {
     let map = map_of(body, op, "map")?;
     let info = body.info(op);
@@ -316,7 +316,7 @@ impl ParallelShape {
     }
 }
 
-/// Adds a block with arguments to region `index` of `op` and goes to its end.
+/// Adds a block with arguments to region `index` of `op` and moves to its end.
 fn enter_new_block<'b>(body: &'b mut Body, op: Op, index: usize, arguments: &[Type]) -> Builder<'b> {
     let region = body.region(op, index);
     let block = body.append_block(region, arguments);

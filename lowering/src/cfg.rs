@@ -81,14 +81,14 @@ pub struct Analysis {
     upkeep: Upkeep,
 }
 
-/// When dominators are brought up to date.
+/// The times when dominators are updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Upkeep {
     /// With each change.
     AtOnce,
-    /// With each change, and everything is compared with an analysis made anew after each
-    /// [`step`](Analysis::step) that the steps before have paid for: how many blocks that is by
-    /// now.
+    /// With each change. In addition, each [`step`](Analysis::step) compares everything with a new
+    /// analysis, once earlier steps have paid for it. The payload is the number of blocks paid for
+    /// so far.
     Checked(usize),
     /// On request; true if anything has changed since.
     Later(bool),
@@ -119,15 +119,15 @@ impl Analysis {
         self
     }
 
-    /// The block of a number.
+    /// Returns the block with a number.
     pub fn block(&self, number: u32) -> Block {
         self.blocks[number as usize]
     }
 
-    /// The number of a block.
+    /// Returns the number of a block.
     ///
     /// # Panics
-    /// If it is none of the function's.
+    /// If the block does not belong to the function.
     pub fn number(&self, block: Block) -> u32 {
         self.numbers[&block]
     }
@@ -143,7 +143,7 @@ impl Analysis {
         self.numbers.get(&function.block_of(op)?).copied()
     }
 
-    /// The branches between blocks.
+    /// Returns the branches between blocks.
     pub fn graph(&self) -> &MutableDigraph {
         &self.graph
     }
@@ -167,7 +167,7 @@ impl Analysis {
         self.post_dominators.insert(tree)
     }
 
-    /// The natural loops.
+    /// Returns the natural loops.
     pub fn loops(&self) -> &LoopForest {
         &self.loops
     }
@@ -223,12 +223,12 @@ impl Analysis {
         self.loops.get(id).nodes.iter().filter(is_there).map(|node| self.block(*node))
     }
 
-    /// The loops around a block, from the inside out.
+    /// Returns the loops around a block, from the inside out.
     pub fn loops_around(&self, node: u32) -> impl Iterator<Item = LoopId> + '_ {
         std::iter::successors(self.loops.innermost(node), |id| self.loops.get(*id).parent)
     }
 
-    /// The headers of the loops around a block, from the inside out.
+    /// Returns the headers of the loops around a block, from the inside out.
     fn headers_around(&self, node: u32) -> Vec<u32> {
         self.loops_around(node).map(|id| self.loops.get(id).header()).collect()
     }

@@ -44,17 +44,17 @@ pub enum OptLevel {
     /// The usual level.
     #[default]
     O2,
-    /// Everything, vectorisation and aggressive inlining included.
+    /// All optimizations, including vectorization and aggressive inlining.
     O3,
 }
 
 impl OptLevel {
-    /// The level `number` names, if it is 0 to 3.
+    /// Returns the level with this number, from 0 to 3.
     pub fn from_number(number: u32) -> Option<OptLevel> {
         [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3].get(number as usize).copied()
     }
 
-    /// The number behind `-O`.
+    /// Returns the number behind `-O`.
     pub fn number(self) -> u32 {
         self as u32
     }
@@ -67,7 +67,7 @@ pub enum Severity {
     Error,
     /// The module is suspicious.
     Warning,
-    /// A detail of the diagnostic before it.
+    /// A detail of the previous diagnostic.
     Note,
     /// Said for information.
     Remark,
@@ -84,7 +84,7 @@ pub struct Place {
     pub column: u32,
 }
 
-/// One diagnostic as MLIR's parser, verifier or translation gave it.
+/// A diagnostic of MLIR's parser, verifier or translation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LlvmDiagnostic {
     /// The severity.
@@ -118,7 +118,7 @@ impl fmt::Display for LlvmDiagnostic {
 pub enum JitError {
     /// The text is not a valid module, or holds something that has no LLVM IR.
     Rejected(Vec<LlvmDiagnostic>),
-    /// LLVM's code generator failed; its own words.
+    /// LLVM's code generator failed with this message.
     CodeGeneration(String),
     /// Functions or variables that the module uses and nothing defines.
     UndefinedSymbols(Vec<String>),
@@ -178,7 +178,7 @@ pub fn verify_module(text: &str) -> Result<(), Vec<LlvmDiagnostic>> {
     ffi::with_module(text, |_| Some(()))
 }
 
-/// The LLVM IR of `text`, a module of the `llvm` dialect, as LLVM itself prints it.
+/// Translates `text`, a module of the `llvm` dialect, to LLVM IR as LLVM prints it.
 pub fn translate_to_llvm_ir(text: &str) -> Result<String, JitError> {
     ffi::with_module(text, |module| Some(ffi::LlvmModule::translate(module)?.text()))
         .map_err(JitError::Rejected)

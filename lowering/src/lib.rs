@@ -36,7 +36,7 @@ pub use to_llvm::{convert_to_llvm, register};
 /// Lowers a module all the way to the `llvm` dialect.
 ///
 /// # Errors
-/// What the first step that fails reports.
+/// The error of the first step that fails.
 pub fn lower_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
     lower_affine(module)?;
     convert_scf_to_cf(module)?;

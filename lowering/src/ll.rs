@@ -42,8 +42,8 @@ pub(crate) const METADATA: &str = "llvm.metadata";
 /// The table of comdat selectors, by the name MLIR's importer gives it.
 const COMDATS: &str = "__llvm_global_comdat";
 
-/// The model of a variable that each thread has its own of, as LLVM's word for it; of
-/// `llvm.mlir.global` and `llvm.mlir.alias`.
+/// The thread-local storage model of a variable, in LLVM's syntax; of `llvm.mlir.global` and
+/// `llvm.mlir.alias`.
 const THREAD_LOCAL_MODEL: &str = "llvm.thread_local_model";
 
 /// An attribute of a `llvm.getelementptr` in an initializer: the part of the object that the
@@ -80,7 +80,7 @@ const DLL_STORAGE: &str = "llvm.dll_storage";
 /// The number of a calling convention that the dialect has no name for.
 const CALLING_CONVENTION: &str = "llvm.calling_convention";
 
-/// Assembly of a module, a line each, as MLIR keeps it.
+/// The assembly of a module, one line each, as MLIR stores it.
 const MODULE_ASM: &str = "llvm.module_asm";
 
 /// The tail call kind of `llvm.call`, and of operations made from calls of intrinsics.

@@ -66,7 +66,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Two loops become one as they are, on both sides.
+    /// Fuses two loops unchanged, on both representations.
     fn default() -> Self {
         let graph = loop_fusion::Options { whole: true, ..Default::default() };
         Options { tree: fusion::Options::default(), graph }
@@ -82,7 +82,7 @@ pub enum Outcome {
     Different(Difference),
     /// The fused graph is broken: the violated requirement.
     Broken(&'static str),
-    /// The graph's loops are not fused: the name of the reason, and the remark.
+    /// The loops of the graph are not fused. Holds the name of the reason and the remark.
     Refused(&'static str, Diagnostic),
     /// They can't be compared, for this reason.
     Open(String),
@@ -95,7 +95,7 @@ impl Outcome {
     }
 }
 
-/// Two loops that were fused on the tree.
+/// A pair of loops that was fused on the tree.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The locations of the loops.
@@ -109,9 +109,9 @@ pub struct Step {
 /// The report of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// All that was fused on the tree, in order.
+    /// All fusions on the tree, in order.
     pub steps: Vec<Step>,
-    /// The number of neighbours the tree does not fuse as they are.
+    /// The number of neighbours that the tree does not fuse unchanged.
     pub apart: usize,
 }
 
@@ -164,7 +164,7 @@ impl Steps<'_> {
             let loops = steps::loops(&tree);
             let Some(places) = steps::neighbours(&tree, &loops).get(at).copied() else { return Ok(()) };
             let mut fused = tree.duplicate();
-            // A copy has loops of its own.
+            // The copy has its own loop operations.
             let copies = steps::loops(&fused);
             let pair = places.map(|place| copies[place]);
             if fusion::fuse_pair(&mut fused, pair, &self.options.tree).is_err() {
@@ -187,7 +187,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The module with this in place of the function, its loops marked, lowered.
+    /// Returns the lowered module with `tree` in place of the function and its loops marked.
     fn lower(&self, tree: &Body) -> Result<Body, Diagnostics> {
         let mut module = self.module.duplicate();
         if let Some(function) = self.function(&mut module) {
@@ -232,7 +232,7 @@ impl Steps<'_> {
         normalise(other, &symbols)?;
         Ok(match compare(graph, other) {
             Comparison::Equal(promised) => Outcome::Equal(promised),
-            // What the tree can move in front of both the graph may have to move behind.
+            // The graph may have to sink operations that the tree hoists in front of both loops.
             Comparison::Different(_) if sunk > 0 => {
                 Outcome::Open("what stands between is moved behind both on the graph".into())
             }
@@ -242,8 +242,8 @@ impl Steps<'_> {
     }
 }
 
-/// Fuses the two loops with these marks; returns how many operations moved behind both, or why
-/// there is nothing to compare.
+/// Fuses the two loops with these marks. Returns the number of operations that were moved behind
+/// both, or the reason why a comparison is impossible.
 fn fuse_marked(
     graph: &mut Body,
     symbols: &SymbolTable,

@@ -32,7 +32,7 @@ mod parallel;
 ///
 /// # Errors
 /// A structured operation in a region that may hold one block only, and `scf.forall` on tensors.
-/// What could be lowered is.
+/// Everything else is lowered.
 pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
@@ -42,7 +42,7 @@ pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
 type Lowered = Result<(), Diagnostic>;
 
 fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
-    // Blocks to scan. Those of structured operations join when their operation is lowered.
+    // Blocks to scan. The blocks of a structured operation are added when the operation is lowered.
     let mut blocks: Vec<Block> = Vec::new();
     for op in body.preorder(body.root()) {
         if !is_scf(body, op) && !is_structured(body, op) {
@@ -150,7 +150,7 @@ impl Lowering<'_> {
 
     // Steps that several operations share.
 
-    /// Splits the block of `op` behind it. Returns the first half, which ends with `op`, and the
+    /// Splits the block of `op` behind `op`. Returns the first half, which ends with `op`, and the
     /// second.
     fn split(&mut self, op: Op) -> Result<(Block, Block), Diagnostic> {
         let block = self.body.block_of(op).ok_or_else(|| malformed(self.body, op))?;
@@ -159,8 +159,8 @@ impl Lowering<'_> {
         Ok((block, tail))
     }
 
-    /// Moves the blocks of `region` behind `after` and has them scanned. Returns the first and the
-    /// last.
+    /// Moves the blocks of `region` behind `after` and adds them to the scan. Returns the first and
+    /// the last block.
     fn take_blocks(&mut self, region: Region, after: Block) -> Option<(Block, Block)> {
         let target = self.body.block_region(after);
         let moved: Vec<Block> = self.body.blocks(region).collect();
@@ -203,7 +203,7 @@ impl Lowering<'_> {
         self.body.erase(op);
     }
 
-    /// Remembers the stack in front of the operations of `block`, if `scope` allocates.
+    /// Saves the stack in front of the operations of `block`, if `scope` allocates.
     fn save_stack(&mut self, block: Block, scope: Op) -> Option<Value> {
         if !self.scopes.contains(&scope) {
             return None;
@@ -397,10 +397,10 @@ impl Lowering<'_> {
             entries.push(entry);
             last = end;
         }
-        // The default goes first among successors.
+        // The default comes first among successors.
         entries.rotate_right(1);
         let mut b = self.at_end(before, op);
-        // As wide as an index: no two cases may fall together.
+        // The flag is as wide as an index, so that all cases stay distinct.
         let cast = b.state(arith::IndexCastOp::DEF).operands(&[flag]).results(&[Type::I64]);
         let flag = b.value(cast);
         let counts = vec![0; cases.len()];
@@ -432,7 +432,7 @@ fn case_values(ctx: &loomir_ir::Context, cases: &[i64]) -> loomir_ir::Attr {
     ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() })
 }
 
-/// True if an operation is one that this conversion replaces.
+/// True if this conversion replaces an operation.
 fn is_structured(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [

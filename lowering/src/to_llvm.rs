@@ -48,7 +48,7 @@ pub trait ConvertToLlvm: Send + Sync {
     /// Converts `op`.
     ///
     /// # Errors
-    /// Why it has no counterpart.
+    /// The reason why it has no counterpart.
     fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted;
 }
 
@@ -81,7 +81,7 @@ pub fn register(registry: &mut Registry) {
 /// Converts a module, and the modules inside it, to the `llvm` dialect.
 ///
 /// # Errors
-/// Every operation and type that has no counterpart. The module is then partly converted.
+/// Every operation and type without a counterpart. The module is then partly converted.
 pub fn convert_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     if !module.is(module.root(), builtin::ModuleOp::DEF) {
@@ -143,7 +143,7 @@ fn convert_module(module: &mut Body, diagnostics: &mut Diagnostics) {
     symbols.place(module);
 }
 
-/// True if a function is not of the `llvm` dialect, or holds operations that are not.
+/// True if a function is not of the `llvm` dialect, or contains operations of other dialects.
 fn needs_conversion(function: &Body) -> bool {
     let ctx = function.ctx();
     function.preorder(function.root()).any(|op| ctx.str(function.info(op).dialect()) != "llvm")

@@ -61,13 +61,13 @@ pub mod surroundings;
 pub mod system;
 pub mod word;
 
-/// Most terms a form may have.
+/// The maximal number of terms of a form.
 pub const MAX_TERMS: usize = 64;
 /// Deepest nesting of quotients.
 pub const MAX_NESTING: usize = 8;
 /// Most factors of a product.
 const MAX_FACTORS: usize = 4;
-/// Longest chain of operations followed from a value.
+/// The maximal length of a chain of operations that is followed from a value.
 const MAX_CHAIN: usize = 256;
 
 /// The unknown in a term of a form.
@@ -109,7 +109,8 @@ impl Clone for AffineForm {
 }
 
 impl Atom {
-    /// A total order that depends on the program alone: values count by their place in the body.
+    /// Compares atoms by a total order that depends on the program alone: values count by their
+    /// place in the body.
     pub fn order(&self, other: &Atom) -> Ordering {
         match (self, other) {
             (Atom::Level(a), Atom::Level(b)) => a.cmp(b),
@@ -149,12 +150,12 @@ impl Atom {
 }
 
 impl AffineForm {
-    /// A number.
+    /// Returns the constant form.
     pub fn constant(value: i64) -> AffineForm {
         AffineForm { constant: value, terms: Terms::new() }
     }
 
-    /// One atom.
+    /// Returns the form of one atom.
     pub fn atom(atom: Atom) -> AffineForm {
         AffineForm { constant: 0, terms: smallvec![(atom, 1)] }
     }
@@ -177,12 +178,12 @@ impl AffineForm {
         }
     }
 
-    /// The constant part.
+    /// Returns the constant part.
     pub fn constant_part(&self) -> i64 {
         self.constant
     }
 
-    /// The terms in canonical order.
+    /// Returns the terms in canonical order.
     pub fn terms(&self) -> &[(Atom, i64)] {
         &self.terms
     }
@@ -364,7 +365,7 @@ impl AffineForm {
         Some(sum)
     }
 
-    /// The form with a level replaced by itself minus `shift`.
+    /// Returns the form with a level replaced by itself minus `shift`.
     pub fn shifted(&self, level: u32, shift: i64) -> Option<AffineForm> {
         let earlier = AffineForm::level(level).plus(&AffineForm::constant(1), shift.checked_neg()?)?;
         self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { AffineForm::level(own) }))
@@ -376,7 +377,7 @@ impl AffineForm {
         self.substitute(&mut |level| Some(AffineForm::level(level + by)))
     }
 
-    /// The coefficient of a level outside of quotients.
+    /// Returns the coefficient of a level outside of quotients.
     pub fn coefficient_of_level(&self, level: u32) -> i64 {
         let of = |(atom, c): &(Atom, i64)| if *atom == Atom::Level(level) { Some(*c) } else { None };
         self.terms.iter().find_map(of).unwrap_or(0)
@@ -523,7 +524,7 @@ impl<'b> Forms<'b> {
         self.memo.insert(value, form);
     }
 
-    /// The form of a value of type `index` (or any integer type), if it is affine.
+    /// Returns the form of a value of type `index` (or any integer type), if it is affine.
     pub fn of(&mut self, value: Value) -> Option<AffineForm> {
         self.form(value, MAX_CHAIN)
     }
@@ -540,8 +541,8 @@ impl<'b> Forms<'b> {
         data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
     }
 
-    /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one
-    /// is not affine.
+    /// Returns the forms whose greatest (lower bound) or least (upper bound) is the bound. `None`
+    /// for a form that is not affine.
     pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<AffineForm>> {
         match bound {
             Bound::Value(value) => vec![self.of(*value)],
@@ -549,7 +550,7 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// The step of a loop, if it is a positive constant.
+    /// Returns the step of a loop, if it is a positive constant.
     pub fn of_step(&mut self, step: Step) -> Option<i64> {
         match step {
             Step::Constant(step) => Some(step),
@@ -681,7 +682,7 @@ impl<'b> Forms<'b> {
             || self.exact_range(op, binary, fuel).is_some_and(|range| fits(range, width))
     }
 
-    /// The factors of a product that does not wrap.
+    /// Returns the factors of a product that does not wrap.
     pub fn factors(&mut self, op: Op) -> Option<[Value; 2]> {
         let is_product = Operation::of(self.body, op) == Some(Operation::Binary(Binary::Mul));
         let is_exact = is_product && self.is_exact(op, Binary::Mul, MAX_CHAIN);

@@ -27,7 +27,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// Two memrefs do not overlap.
+    /// Returns the assumption that two memrefs do not overlap.
     pub fn apart(a: Value, b: Value) -> Assumption {
         if a.index() <= b.index() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
     }
@@ -90,7 +90,7 @@ impl Assumption {
         }
     }
 
-    /// The assumption in words; `body` holds its values.
+    /// Returns the assumption in words. `body` holds its values.
     pub fn text(&self, body: &Body) -> String {
         match self {
             Assumption::Apart(a, b) => format!("{} and {}", called(body, *a), called(body, *b)),

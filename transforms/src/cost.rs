@@ -93,7 +93,7 @@ pub enum CostSource {
 }
 
 impl CostSource {
-    /// The cost, for the usual machine.
+    /// Returns the cost model for the usual machine.
     pub fn cost(self) -> Arc<dyn Cost> {
         match self {
             CostSource::Static => Arc::new(StaticCost::default()),

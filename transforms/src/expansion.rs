@@ -159,7 +159,7 @@ impl Writer<'_> {
         op
     }
 
-    /// The result of an operation on numbers of type `index`.
+    /// Emits an operation on numbers of type `index` and returns its result.
     fn compute(&mut self, def: &'static OpDef, operands: &[Index]) -> Value {
         let operands: Vec<Value> = operands.iter().map(|operand| self.value(*operand)).collect();
         let op = self.make(def, &operands, &[Type::INDEX]);
@@ -176,7 +176,7 @@ impl Writer<'_> {
         self.body.result(op, 0)
     }
 
-    /// A value of an integer type as one of type `index`.
+    /// Converts a value of an integer type to type `index`.
     fn index(&mut self, value: Value) -> Index {
         if let Some(number) = constant_of(self.body, value).and_then(|attr| attr.as_int(self.body.ctx())) {
             return Index::Number(number);
@@ -263,7 +263,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A new array for values like this one.
+    /// Allocates a new array for values like this one.
     fn array(&mut self, value: Value, trips: Index) -> Value {
         let ctx = self.body.ctx().clone();
         let (size, sizes) = match trips {

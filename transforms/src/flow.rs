@@ -181,7 +181,7 @@ impl<'a> Flow<'a> {
         !pair.system.is_empty(&self.timeline.facts, &self.limits).is_empty()
     }
 
-    /// A clock for accesses.
+    /// Creates a clock for accesses.
     pub fn clock(&self, accesses: impl IntoIterator<Item = AccessId>) -> Clock {
         let mut clock = Clock { parameters: Vec::new(), names: Vec::new(), loops: 0 };
         let mut unknowns = Unknowns::default();
@@ -317,7 +317,7 @@ impl<'a> Flow<'a> {
         named && a.domain.exact && writer.parameters == 0 && writer.place.sides.iter().all(met)
     }
 
-    /// The last of these writes.
+    /// Returns the last of these writes.
     fn last(
         &self,
         writers: &[AccessId],
@@ -434,7 +434,7 @@ impl<'a> Flow<'a> {
         Some(of_x.add_scaled(&of_y, &(-1).into()))
     }
 
-    /// The iterations of a read.
+    /// Returns the iterations of a read.
     fn iterations(&self, read: &Access, clock: &Clock) -> Set {
         let space = Space::set(&clock.names(), clock.instance(read));
         let mut system = clock.system(&space);

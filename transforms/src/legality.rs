@@ -191,7 +191,7 @@ impl Instance {
         Instance { op, iteration: Box::default(), symbols: Box::default() }
     }
 
-    /// The execution in an example.
+    /// Returns the execution in an example.
     pub(crate) fn of<'f>(
         op: Op,
         example: Option<&Example>,

@@ -12,7 +12,7 @@ use super::Lowered;
 use super::expand::into_range;
 use crate::emit::{Emit, NSW, NUW, malformed, replace};
 
-/// One base: a number or a value.
+/// A base: a constant or a value.
 #[derive(Clone, Copy)]
 enum Base {
     Static(i64),
@@ -64,7 +64,7 @@ pub(super) fn lower_delinearize(body: &mut Body, op: Op) -> Lowered {
     let digits = body.num_results(op);
     let mut bases = bases(body, op, &dynamic).ok_or_else(|| malformed(body, op))?;
     if bases.len() == digits && !bases.is_empty() {
-        // The outermost base bounds the index and computes nothing.
+        // The outermost base only bounds the index and has no effect on the result.
         bases.remove(0);
     }
     if bases.is_empty() {

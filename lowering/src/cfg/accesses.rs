@@ -71,9 +71,9 @@ pub struct Access {
     pub op: Op,
     /// The number of its block.
     pub block: u32,
-    /// The loops around it, the outermost first.
+    /// The loops around the operation, the outermost first.
     pub loops: Vec<LoopId>,
-    /// The number of bytes it touches from its subscripts on, if that is known.
+    /// The number of touched bytes, counted from the subscripts, if it is known.
     pub bytes: Option<AffineForm>,
     /// The touched locations: the union of these.
     pub classes: Vec<Class>,
@@ -83,17 +83,16 @@ pub struct Access {
 #[derive(Debug)]
 pub struct Accesses<'f> {
     function: &'f Body,
-    /// In the order of the text.
+    /// All accesses, in the order of the text.
     pub all: Vec<Access>,
     facts: Arc<Facts>,
-    /// For each parameter, the number of loops around its defining block in whose iterations it is
-    /// constant.
+    /// The control-flow analysis of the function.
     analysis: &'f Analysis,
-    /// Blocks in cycles that are no loops.
+    /// Blocks in irreducible cycles.
     tangled: HashSet<u32>,
 }
 
-/// A place that an operation touches.
+/// A memory location that an operation touches.
 struct Touch {
     memory: Memory,
     bytes: Width,
@@ -132,19 +131,19 @@ impl Access {
         self.classes.iter().any(|class| class.writes)
     }
 
-    /// The loops around both this and another access.
+    /// Returns the number of loops around both accesses.
     pub fn common(&self, other: &Access) -> u32 {
         self.loops.iter().zip(&other.loops).take_while(|(a, b)| a == b).count() as u32
     }
 }
 
 impl<'f> Accesses<'f> {
-    /// The accesses of a function of a module with these symbols.
+    /// Collects the accesses of a function of a module with these symbols.
     pub fn of(symbols: &SymbolTable, scev: &mut ScalarEvolution<'f>) -> Accesses<'f> {
         Accesses::of_blocks(symbols, scev, &|_| true)
     }
 
-    /// The accesses in blocks of these numbers.
+    /// Collects the accesses in blocks of these numbers.
     pub(super) fn of_blocks(
         symbols: &SymbolTable,
         scev: &mut ScalarEvolution<'f>,
@@ -183,7 +182,7 @@ impl<'f> Accesses<'f> {
         Accesses { function, all, facts: Arc::new(facts), analysis, tangled }
     }
 
-    /// The function.
+    /// Returns the function.
     pub fn function(&self) -> &'f Body {
         self.function
     }
@@ -225,20 +224,20 @@ impl<'f> Accesses<'f> {
     }
 }
 
-/// The number of the last iteration of a loop, if that is known exactly and is a form.
+/// Returns the number of the last iteration of a loop, if it is known exactly and has a form.
 pub(super) fn last_iteration(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<AffineForm> {
     let count = scev.counts(of).exact?;
     Numbers::new(scev).unsigned(count, Some(of))?.to_form()
 }
 
-/// An access that was found, not yet taken apart.
+/// An access before its offset is split into subscripts.
 struct Found {
     access: Access,
     base: Base,
     origin: Option<Value>,
     offset: Option<polynomial::Polynomial>,
     writes: bool,
-    /// Its block's place among the [spaces](Reader::spaces).
+    /// The position of its block's domain among the [spaces](Reader::spaces).
     space: usize,
 }
 
@@ -284,7 +283,7 @@ struct Reader<'r, 's, 'f> {
     symbols: &'r SymbolTable,
     tangled: &'r HashSet<u32>,
     all: Vec<Found>,
-    /// The iteration spaces of blocks with accesses, each once, and the number of loops around.
+    /// The iteration domains of blocks with accesses, each once, with the number of loops around.
     spaces: Vec<(u32, Space)>,
 }
 
@@ -371,7 +370,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
         };
     }
     let mut touched = if is(llvm::LoadOp::DEF) {
-        // One that keeps its place among reads does as if it wrote.
+        // A load that must keep its order with other reads counts as a write.
         let writes = effects.iter().any(|effect| effect.kind == EffectKind::Write);
         vec![touch(operand(0), width(view.result_type(0)), writes)]
     } else if is(llvm::AtomicRMWOp::DEF) || is(llvm::AtomicCmpXchgOp::DEF) {
@@ -408,7 +407,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
 
 /// Returns the locations that an operation touches according to its effects.
 fn others(op: OpRef<'_>) -> Vec<Touch> {
-    // What ends a block touches nothing itself: calls that do are refused.
+    // A terminator touches no memory itself. Terminators that call are refused.
     let harmless = [Trait::Pure, Trait::Terminator, Trait::ReturnLike];
     if harmless.into_iter().any(|own| op.info().has_trait(own)) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Arguments of blocks that are one value.
+//! Block arguments that always have the same value.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Value};

@@ -16,7 +16,7 @@ const CASE_VALUES: &str = "case_values";
 /// The attribute of a latch's branch with annotations of its loop.
 pub(crate) use crate::ll::LOOP_ANNOTATION;
 
-/// For each successor of a branch of the dialect the operands that become its arguments. Linear.
+/// Returns the operands of a branch for each successor's block arguments. Linear.
 pub(crate) fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
     branch::successor_operands(body, op).unwrap_or_else(|| vec![Vec::new(); body.successors(op).len()])
 }
@@ -41,7 +41,7 @@ pub(crate) fn all_known(body: &Body) -> Result<(), Diagnostics> {
     }
 }
 
-/// The branches into some blocks, each once.
+/// Returns the branches into some blocks, each once.
 pub(crate) fn branches_into(body: &Body, blocks: impl IntoIterator<Item = Block>) -> Vec<Op> {
     let mut seen = HashSet::new();
     let edges = blocks.into_iter().flat_map(|block| body.predecessor_edges(block));
@@ -72,14 +72,14 @@ pub(crate) struct Target {
     pub(crate) operands: Vec<Value>,
 }
 
-/// The targets of a branch. Linear.
+/// Returns the targets of a branch. Linear.
 pub(crate) fn targets(body: &Body, op: Op) -> Vec<Target> {
     let blocks = body.successors(op);
     let targets = blocks.zip(successor_operands(body, op));
     targets.map(|(block, operands)| Target { block, operands }).collect()
 }
 
-/// The values of a switch's cases, as bits; the default has none.
+/// Returns the values of a switch's cases, as bits. The default has no value.
 pub(crate) fn case_values(body: &Body, op: Op) -> Vec<u128> {
     let values = body.attr(op, CASE_VALUES).and_then(|values| Numbers::of(body.ctx(), values));
     match values {
@@ -158,7 +158,7 @@ pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     op
 }
 
-/// A vector constant of numbers; `None` for none at all.
+/// Returns a vector constant of numbers. `None` if there are no numbers.
 fn elements(ctx: &Context, ty: Type, values: Vec<u128>) -> Option<Attr> {
     if values.is_empty() {
         return None;

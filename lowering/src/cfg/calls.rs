@@ -18,7 +18,7 @@ use loomir_ir::symbols::{Symbol, SymbolTable};
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, AttrKind, Body, Context, Op, OpRef, Value};
 
-/// Functions of the C library that make objects, by how many integers they take.
+/// Allocation functions of the C library, with their numbers of integer arguments.
 const ALLOCATORS: [(&str, usize); 4] = [("malloc", 1), ("calloc", 2), ("aligned_alloc", 2), ("_Znwm", 1)];
 
 /// The memory that a call may touch.
@@ -30,7 +30,7 @@ pub(super) enum Touched {
     Arguments {
         /// The pointers.
         pointers: Vec<Value>,
-        /// True if it may write there.
+        /// True if the call may write to these objects.
         writes: bool,
     },
     /// Anything.
@@ -67,7 +67,7 @@ fn is_library_allocator(function: &Body, op: Op, symbols: &SymbolTable) -> bool 
         && !forbids_library(ctx, function.op_ref(op))
 }
 
-/// True if a symbol is a declaration that the C library has to define.
+/// True if a symbol is a declaration of a function that the C library must define.
 fn is_library_function(ctx: &Context, symbol: &Symbol) -> bool {
     let linkage = symbol.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage));
     let is_declared = !symbol.has_body && linkage.is_none_or(|linkage| linkage.contains("<external>"));
@@ -88,13 +88,13 @@ fn says_no_builtin(ctx: &Context, attr: &dyn Fn(&str) -> Option<Attr>) -> bool {
         || attr("passthrough").is_some_and(|all| is_said(&attr_to_string(ctx, all)))
 }
 
-/// True if control flow must not be changed around an operation: threads come to a convergent one
-/// together, and one that returns twice remembers where it was called.
+/// True if control flow around an operation must not change. Threads reach a convergent operation
+/// together, and an operation that returns twice remembers its caller.
 pub(super) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     is_marked(function, op, symbols, &["convergent", "returns_twice"])
 }
 
-/// True if there may be several of an operation where there was one.
+/// True if an operation may be duplicated.
 pub(super) fn may_be_copied(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])
 }
@@ -144,7 +144,7 @@ fn rank(touched: &Touched) -> u8 {
     }
 }
 
-/// An attribute of a call and of the function that it names.
+/// Returns the attribute of a call and the attribute of the function that it names.
 fn said<'a>(
     function: &'a Body,
     op: Op,

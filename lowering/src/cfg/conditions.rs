@@ -24,7 +24,7 @@ type Ways = u8;
 
 const EQUAL: Ways = 1;
 const LESS: Ways = 2;
-/// Less as a signed number, greater as an unsigned one.
+/// Less when read as signed, greater when read as unsigned.
 const LESS_SIGNED: Ways = 4;
 const LESS_UNSIGNED: Ways = 8;
 const GREATER: Ways = 16;
@@ -74,11 +74,11 @@ impl Range {
         Range { unsigned: (bits, bits), signed: (number, number) }
     }
 
-    /// At most so much, as an unsigned number.
+    /// Returns the range of unsigned numbers up to a limit.
     fn up_to(limit: u128, width: u32) -> Range {
         let mut range = Range::full(width);
         range.unsigned.1 = limit;
-        // Then its sign is known too.
+        // Then the signed range is known, too.
         if limit <= mask(width) >> 1 {
             range.signed = (0, limit as i128);
         }
@@ -148,7 +148,7 @@ enum Undo {
     Ranged(Value, Option<Range>),
 }
 
-/// An integer comparison.
+/// Returns the relations, and the operands, of an integer comparison.
 fn comparison(function: &Body, op: Op) -> Option<(Ways, Value, Value)> {
     if !function.is(op, llvm::ICmpOp::DEF) || function.value_type(function.result(op, 0)) != Type::I1 {
         return None;
@@ -157,7 +157,7 @@ fn comparison(function: &Body, op: Op) -> Option<(Ways, Value, Value)> {
     Some((ways_of(predicate), function.operand(op, 0), function.operand(op, 1)))
 }
 
-/// The bits of an integer constant of at most 128 bits, and their number.
+/// Returns the bits of an integer constant of at most 128 bits, with its width.
 pub(crate) fn constant_bits(function: &Body, value: Value) -> Option<(u128, u32)> {
     let width = function.value_type(value).integer_width(function.ctx()).filter(|width| *width <= 128)?;
     match Numbers::of(function.ctx(), constant_of(function, value)?)? {
@@ -172,7 +172,7 @@ pub(super) fn constant_condition(function: &Body, condition: Value) -> Option<bo
 }
 
 impl Facts {
-    /// A mark to go back to.
+    /// Returns a mark for a later return to this state.
     pub(super) fn mark(&self) -> usize {
         self.undo.len()
     }
@@ -205,7 +205,7 @@ impl Facts {
         }
     }
 
-    /// Learns that an integer is this number.
+    /// Records that an integer has this value.
     pub(super) fn learn_value(&mut self, function: &Body, value: Value, bits: u128) {
         if let Some(width) = function.value_type(value).integer_width(function.ctx()).filter(|w| *w <= 128) {
             let range = self.range(function, value).unwrap_or(Range::full(width));
@@ -295,7 +295,7 @@ impl Facts {
         known = if key == (a, b) { known } else { turned(known) };
         known &= self.compared.get(&key).copied().unwrap_or(ALL);
         match () {
-            // What contradicts itself is never run.
+            // Code under contradictory facts never runs.
             () if known == 0 => None,
             () if known & ways == known => Some(true),
             () if known & ways == 0 => Some(false),

@@ -30,7 +30,7 @@ impl Analysis {
         let mut whole: Vec<LoopId> =
             blocks.iter().filter_map(|block| innermost(block).filter(|id| is_headed(id, block))).collect();
         whole.sort_by_key(|id| self.loops.get(*id).depth);
-        // What a loop around a block is around its copy.
+        // Maps each loop around a block to the corresponding loop around its copy.
         let mut loops: HashMap<LoopId, Option<LoopId>> = HashMap::new();
         let around = |loops: &HashMap<LoopId, Option<LoopId>>, id: Option<LoopId>| match id {
             Some(id) => loops.get(&id).copied().unwrap_or(Some(id)),

@@ -1,4 +1,4 @@
-//! Changes of blocks that keep the analysis true.
+//! Changes of blocks that preserve the analysis.
 
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
@@ -196,7 +196,7 @@ impl Analysis {
         self.forget(second);
     }
 
-    /// Takes a block out that nothing leads to.
+    /// Removes an unreachable block.
     fn forget(&mut self, block: Block) {
         let node = self.number(block);
         for to in self.graph.successors(node).to_vec() {
@@ -266,7 +266,7 @@ impl Analysis {
         }
     }
 
-    /// Says that a change is done, which [settles](Analysis::settle) everything.
+    /// Marks a change as complete, which [settles](Analysis::settle) everything.
     ///
     /// # Panics
     /// As [`step`](Analysis::step).
@@ -287,7 +287,7 @@ impl Analysis {
     }
 }
 
-/// The number of blocks that may be compared for each step of a change.
+/// The number of blocks to compare for each step of a change.
 const BLOCKS_A_STEP: usize = 1000;
 
 /// Removes the common elements of two sorted lists from both.
@@ -319,7 +319,7 @@ pub(super) fn merge_into(function: &mut Body, first: Block, second: Block) {
     function.inline_block(second, first, None, &handed);
 }
 
-/// The blocks of a function that nothing leads to from its entry. Linear.
+/// Returns the unreachable blocks of a function. Linear.
 pub fn unreachable_blocks(function: &Body) -> Vec<Block> {
     let region = function.region(function.root(), 0);
     let Some(entry) = function.entry_block(region) else { return Vec::new() };
@@ -344,7 +344,7 @@ fn clear(function: &mut Body, block: Block) {
     }
 }
 
-/// Erases the blocks of a function that nothing leads to; returns how many. Linear.
+/// Erases the unreachable blocks of a function and returns their number. Linear.
 pub fn erase_unreachable(function: &mut Body) -> usize {
     let blocks = unreachable_blocks(function);
     for block in &blocks {

@@ -23,8 +23,8 @@ pub(super) fn only_reads(function: &Body, op: Op) -> bool {
         && model.effects(view).iter().all(|effect| is_read(effect.kind, effect.on))
 }
 
-/// True if anybody could see that an operation ran, but for its results and for how long it took.
-/// What it does where it is undefined can't be seen.
+/// True if the execution of an operation is observable, apart from its results and its duration.
+/// Undefined behaviour does not count as observable.
 pub(super) fn is_seen(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) {
         return false;
@@ -40,7 +40,7 @@ pub(super) fn is_seen(function: &Body, op: Op) -> bool {
         || !effects.effects(op).iter().all(|effect| is_harmless(effect.kind, effect.on))
 }
 
-/// True if an operation reads or writes memory, or may.
+/// True if an operation may read or write memory.
 pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
         return false;
@@ -52,7 +52,7 @@ pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     })
 }
 
-/// True if an operation does just one thing to memory: a load or a store that is neither volatile
+/// True if an operation has exactly one memory effect: a load or a store that is neither volatile
 /// nor ordered.
 pub(super) fn has_one_effect(function: &Body, op: Op) -> bool {
     let model = function.info(op).interface::<dyn MemoryEffects>();

@@ -35,7 +35,7 @@ const MAX_ROUNDS: usize = 32;
 pub struct Folded {
     /// Branches that lost ways out.
     pub branches: usize,
-    /// Blocks that went, as nothing led to them.
+    /// Erased unreachable blocks.
     pub erased: usize,
 }
 
@@ -173,7 +173,7 @@ fn folded_switch(function: &Body, op: Op, facts: &Facts, leaves: impl Fn(Block) 
 
 const NAME: &str = "fold-loop-exits";
 
-/// The form: no way out of a loop is known never to be taken, and everything can be reached.
+/// The form: no loop exit is known never to be taken, and every block is reachable.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(FoldLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {

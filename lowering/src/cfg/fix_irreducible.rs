@@ -67,7 +67,7 @@ fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, 
         edges.extend(function.predecessor_edges(analysis.block(*entry)).filter(is_redirected));
     }
     let mut parted = Vec::new();
-    // Blocks that the parting of edges makes inside the cycle.
+    // Blocks inside the cycle that separate its edges.
     let mut inner = Vec::new();
     for (op, indices) in by_branch(edges) {
         let is_inside = function.block_of(op).is_some_and(|block| own.contains(&analysis.number(block)));

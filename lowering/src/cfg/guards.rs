@@ -30,9 +30,9 @@ pub struct Guard {
     pub branch: Op,
     /// The condition of the guard.
     pub condition: Value,
-    /// True if the loop is entered where the condition is true.
+    /// True if the loop is entered when the condition is true.
     pub enters_if: bool,
-    /// The block, by number, that it skips to.
+    /// The number of the block that the guard skips to.
     pub skips_to: u32,
 }
 
@@ -68,7 +68,7 @@ pub struct Bounds {
     pub direction: Direction,
 }
 
-/// The guard of a loop that is simplified and rotated, and has one exit.
+/// Returns the guard of a simplified and rotated loop with one exit.
 pub fn guard(function: &Body, analysis: &Analysis, of: LoopId) -> Option<Guard> {
     let roles = Roles::of(analysis, of);
     if !roles.is_simplified() || !roles.is_rotated() {
@@ -81,7 +81,7 @@ pub fn guard(function: &Body, analysis: &Analysis, of: LoopId) -> Option<Guard> 
     let successors: Vec<u32> = function.successors(branch).map(|to| analysis.number(to)).collect();
     let enters_if = successors[0] == preheader;
     let skips_to = successors[usize::from(enters_if)];
-    // What is behind the exit, empty blocks apart.
+    // The block behind the exit, after empty blocks.
     let mut behind = only_successor(analysis, *exit)?;
     for _ in 0..MAX_EMPTY {
         if behind == skips_to {
@@ -100,7 +100,7 @@ fn only_successor(analysis: &Analysis, node: u32) -> Option<u32> {
     others.iter().all(|other| other == first).then_some(*first)
 }
 
-/// The argument of a loop's header that counts from zero by one.
+/// Returns the argument of a loop's header that counts from zero by one.
 pub fn canonical_induction_variable(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Value> {
     let analysis = scev.analysis();
     let header = analysis.block(analysis.loops().get(of).header());

@@ -94,7 +94,7 @@ fn dispatch(selector: Value, count: usize, onward: impl Fn(usize) -> Target) -> 
     }
 }
 
-/// Places for arguments, which targets share.
+/// Argument positions of the hub, which its targets share.
 #[derive(Default)]
 struct Places {
     types: Vec<Type>,
@@ -102,7 +102,7 @@ struct Places {
 }
 
 impl Places {
-    /// A place for each argument of a target.
+    /// Returns a position for each argument of a target.
     fn of(&mut self, function: &Body, target: Block) -> Vec<usize> {
         let mut taken: HashMap<Type, usize> = HashMap::new();
         let mut places = Vec::new();
@@ -121,9 +121,8 @@ impl Places {
     }
 }
 
-/// Lets edges of a branch that leads on in several ways, given by number of the successor, go
-/// through blocks of their own, one for each target. Each then is the only edge of a branch.
-/// Returns these edges.
+/// Splits edges of a branch with several successors, given by successor number: one new block for
+/// each target. Each new edge is then the only edge of a branch. Returns the new edges.
 pub(super) fn part_edges(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -153,7 +152,7 @@ pub(super) fn part_edges(
     parted
 }
 
-/// True if edges of a branch have one target and hand it the same.
+/// True if all these edges of a branch have the same target and operands.
 pub(super) fn are_one(function: &Body, branch: Op, edges: &[usize]) -> bool {
     let blocks: Vec<Block> = function.successors(branch).collect();
     let operands = successor_operands(function, branch);

@@ -31,8 +31,8 @@ use super::branch::{branches_into, change_operands};
 use super::roles::Roles;
 use super::{Analysis, loop_simplify};
 
-/// Closes every loop of a function in loop-simplify form. Returns how many arguments that took.
-/// Blocks stay as they are.
+/// Closes every loop of a function in loop-simplify form. Returns the number of new arguments. The
+/// blocks stay the same.
 pub fn lcssa(function: &mut Body, analysis: &Analysis) -> usize {
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     loops.into_iter().map(|id| close(function, analysis, id)).sum()
@@ -50,7 +50,7 @@ fn close(function: &mut Body, analysis: &Analysis, id: LoopId) -> usize {
         arrivals.need(function, used.value, at);
     }
     while let Some((value, at)) = arrivals.pending.pop() {
-        // What leads to an exit is in the loop; to where several meet nothing does.
+        // All predecessors of an exit are in the loop. No predecessor of a merge block is.
         if !arrivals.exits.contains(&at) {
             for from in analysis.graph().predecessors(at) {
                 let top = arrivals.top_of(*from);
@@ -115,12 +115,12 @@ fn values_of(function: &Body, block: Block) -> impl Iterator<Item = Value> + '_ 
 struct Arrivals<'a> {
     analysis: &'a Analysis,
     exits: HashSet<u32>,
-    /// The blocks outside of the loop whose immediate dominator is in it, by their place in the
+    /// The blocks outside of the loop whose immediate dominator is in it, by their position in the
     /// dominator tree.
     tops: BTreeMap<u32, u32>,
     /// The arguments that were made.
     arguments: HashMap<(Value, u32), Value>,
-    /// The values that each block gets, in the order of its new arguments.
+    /// The values that each block receives, in the order of its new arguments.
     handed: BTreeMap<u32, Vec<Value>>,
     /// Arguments of blocks whose predecessors were not visited yet.
     pending: Vec<(Value, u32)>,
@@ -141,13 +141,13 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The topmost block outside of the loop that dominates a block behind it.
+    /// Returns the topmost block outside of the loop that dominates a block behind the loop.
     fn top_of(&self, node: u32) -> u32 {
         let place = self.analysis.dominators().place(node);
         self.tops.range(..=place).next_back().map_or(node, |(_, top)| *top)
     }
 
-    /// Makes the argument of a block that brings a value, if there is none.
+    /// Adds the block argument that carries a value, unless there is one.
     fn need(&mut self, function: &mut Body, value: Value, at: u32) {
         if !self.arguments.contains_key(&(value, at)) {
             let argument = function.add_argument(self.analysis.block(at), function.value_type(value));

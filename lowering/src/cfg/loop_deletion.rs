@@ -34,20 +34,20 @@ use super::roles::Roles;
 use super::scev::ScalarEvolution;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
-/// Says of loops that they end.
+/// Finds loops that terminate.
 pub trait Finite {
     /// Returns the headers of loops that terminate, or else are undefined behaviour, however they
     /// are entered. Inner loops are asked about separately.
     fn headers(&self, function: &Body) -> HashSet<Block>;
 }
 
-/// Loops whose backedges are taken a limited number of times, by [scalar evolution](super::scev).
+/// Loops with a bounded backedge-taken count, by [scalar evolution](super::scev).
 pub struct Counted {
     data_layout: DataLayout,
 }
 
 impl Counted {
-    /// For functions of the module that has these symbols.
+    /// Creates the analysis for functions of the module with these symbols.
     pub fn of(function: &Body, symbols: &SymbolTable) -> Counted {
         Counted { data_layout: DataLayout::of_symbols(function.ctx(), symbols) }
     }
@@ -155,7 +155,7 @@ fn idle_loop(function: &Body, analysis: &Analysis, seen: &Seen, id: LoopId) -> O
 struct Seen {
     /// True if the function promises that every loop makes progress.
     function_returns: bool,
-    /// The headers of loops that end.
+    /// The headers of loops that terminate.
     finite: HashSet<Block>,
     /// The blocks with observable effects.
     blocks: HashSet<u32>,
@@ -226,7 +226,7 @@ fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
         for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
             function.replace_all_uses(function.argument(block, k), operands[index][k]);
         }
-        // Operands of the branch itself may have been among the uses.
+        // The replaced uses may include operands of the branch itself.
         operands = successor_operands(function, op);
         for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
             operands[index].remove(k);
@@ -240,7 +240,7 @@ fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
 
 const NAME: &str = "loop-deletion";
 
-/// The form: no loop is known to do nothing. It comes with loop-simplify form and closed loops.
+/// The form: no loop is known to be without effect. Includes loop-simplify form and closed loops.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(LoopDeletion) };
 
 fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {

@@ -57,7 +57,7 @@ pub struct Rotated {
     pub latches: usize,
     /// Operations that were copied.
     pub copied: usize,
-    /// Operations that were moved in front of loops.
+    /// Operations that were hoisted in front of loops.
     pub hoisted: usize,
 }
 
@@ -87,7 +87,7 @@ pub fn loop_rotate(
     done
 }
 
-/// A loop that is tested at its start.
+/// A loop with its exit test in the header.
 struct Shape {
     preheader: Block,
     header: Block,
@@ -126,8 +126,7 @@ impl Shape {
     }
 }
 
-/// The shape of a loop that is to be rotated: its latch does not lead out, and its header may be
-/// copied.
+/// Returns the shape of a loop to rotate. Its latch does not exit, and its header may be copied.
 fn shape(
     function: &Body,
     analysis: &Analysis,
@@ -176,7 +175,7 @@ fn fold_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> bool 
     true
 }
 
-/// The block in front of a latch that may join it, with its branch.
+/// Returns the block in front of a latch that may be merged with it, and its branch.
 fn foldable_latch(function: &Body, analysis: &Analysis, id: LoopId) -> Option<(Block, Op, Block)> {
     let header = analysis.loops().get(id).header();
     let mut latches =
@@ -302,7 +301,8 @@ fn used_in_rest(function: &Body, analysis: &Analysis, id: LoopId, header: Block)
     values.filter(|value| function.uses(*value).any(|used| is_rest(used.op))).collect()
 }
 
-/// Gives a loop behind a guard a preheader, and exits of its own to it and to loops around it.
+/// Gives a guarded loop a preheader and dedicated exits, and preserves the dedicated exits of loops
+/// around it.
 fn keep_simple(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -321,7 +321,7 @@ fn keep_simple(
     if let Some(after) = edges.first().and_then(|edge| function.block_of(edge.0)) {
         analysis.insert_block(function, &edges, exit, after);
     }
-    // The way round the loop may leave loops around it that the exit is none of.
+    // The edge that skips the loop may leave outer loops that do not contain the exit.
     let around = analysis.loops().innermost(analysis.number(before));
     if around.is_some_and(|around| !analysis.loops().contains(around, analysis.number(exit))) {
         analysis.insert_block(function, &[(guard, 1 - stays)], exit, before);

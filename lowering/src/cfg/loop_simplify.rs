@@ -36,15 +36,15 @@ const MAX_BACKEDGES: usize = 8;
 pub struct Simplified {
     /// Preheaders that were made.
     pub preheaders: usize,
-    /// Loops that were taken out of one with the same header.
+    /// Loops that were separated from another loop with the same header.
     pub nests: usize,
     /// Latches that were made.
     pub latches: usize,
     /// Exits that were made.
     pub exits: usize,
-    /// Arguments of headers that were one value.
+    /// Header arguments that always had the same value.
     pub arguments: usize,
-    /// Blocks that went, as nothing led to them.
+    /// Erased unreachable blocks.
     pub erased: usize,
 }
 
@@ -53,7 +53,7 @@ pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     let mut analysis = Analysis::of(function).checked(checks);
     analysis.defer_updates();
-    // Inner loops are taken from the end.
+    // Inner loops are at the end, so they come first.
     let mut pending = analysis.loops().outer_first();
     while let Some(id) = pending.pop() {
         make_preheader(function, &mut analysis, id, &mut done);
@@ -68,7 +68,7 @@ pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -
         make_latch(function, &mut analysis, id, &mut done);
         analysis.step(function, NAME);
     }
-    // What is one value now may have made another argument one.
+    // A folded argument may make another argument redundant.
     let mut pending = analysis.loops().outer_first();
     while let Some(id) = pending.pop() {
         pending.extend(fold_arguments(function, &analysis, id, &mut done));
@@ -170,7 +170,7 @@ fn split_header(
         backedges.iter().zip(evidence).filter(|(_, is_inner)| *is_inner).map(|(edge, _)| *edge).collect();
     let edges: Vec<(Op, usize)> =
         function.predecessor_edges(header).filter(|edge| !inner.contains(edge)).collect();
-    // In front of the header: behind the preheader.
+    // The new block is placed in front of the header, behind the preheader.
     let after =
         edges.iter().filter_map(|edge| function.block_of(edge.0)).find(|b| !is_inside(analysis, id, *b))?;
     let outer_header = analysis.insert_block(function, &edges, header, after);
@@ -181,7 +181,8 @@ fn split_header(
     Some(analysis.loops_mut().split(id, outer_header, nodes))
 }
 
-/// The blocks that reach some blocks without passing the header of the loop, which comes first.
+/// Returns the blocks that reach some blocks without passing the loop header. The header comes
+/// first.
 fn reaching(analysis: &Analysis, header: u32, from: Vec<u32>) -> Vec<u32> {
     let mut nodes = vec![header];
     let mut seen: HashSet<u32> = HashSet::from_iter([header]);

@@ -28,7 +28,7 @@ pub enum Printed {
     Dominators,
     /// The post-dominator tree.
     PostDominators,
-    /// Expressions of values, and how often loops run.
+    /// The expressions of values and the trip counts of loops.
     ScalarEvolution,
     /// The memory accesses and their iterations.
     Accesses,
@@ -59,7 +59,7 @@ struct Printer<'f> {
     function: &'f Body,
     flow: ControlFlow,
     analysis: &'f Analysis,
-    /// By the number of the block in the graph.
+    /// The names of blocks, by number in the graph.
     names: Vec<Label>,
     text: &'f mut String,
 }

@@ -73,7 +73,7 @@ pub struct ScalarEvolution<'f> {
     edges: HashMap<Block, Vec<(u32, Vec<Value>)>>,
     /// Assumptions by block.
     assumptions: HashMap<u32, Vec<Op>>,
-    /// No loop of the function may run for ever unnoticed.
+    /// True if every loop of the function must make progress.
     must_progress: bool,
     pool: Pool,
     exprs: Memo<Value, ExprId>,
@@ -85,9 +85,10 @@ pub struct ScalarEvolution<'f> {
     noticed: Memo<LoopId, bool>,
     exiting: Memo<LoopId, Rc<[u32]>>,
     loop_counts: Memo<LoopId, Rc<Counts>>,
-    /// Values whose expressions are being found out.
+    /// Values whose expressions are being computed.
     in_progress: HashMap<Value, ()>,
-    /// Loops whose counts are being found out, and how many that were for the sake of the first.
+    /// Loops whose counts are being computed. `nested` is the number of counts computed for the
+    /// sake of the first.
     active: Vec<LoopId>,
     nested: usize,
     /// The number of merges being looked through.
@@ -162,12 +163,12 @@ impl<'f> ScalarEvolution<'f> {
         order
     }
 
-    /// The function.
+    /// Returns the function.
     pub fn function(&self) -> &'f Body {
         self.function
     }
 
-    /// The data layout of its target.
+    /// Returns the data layout of the target.
     pub fn data_layout(&self) -> &DataLayout {
         &self.data_layout
     }
@@ -182,17 +183,17 @@ impl<'f> ScalarEvolution<'f> {
         self.pool.get(id)
     }
 
-    /// The type of an expression.
+    /// Returns the type of an expression.
     pub fn type_of(&self, id: ExprId) -> ExprType {
         self.pool.ty(id)
     }
 
-    /// The values of the cases of a switch, as bits.
+    /// Returns the values of the cases of a switch, as bits.
     pub fn case_values(&self, of: Op) -> Vec<u128> {
         branch::case_values(self.function, of)
     }
 
-    /// An answer that is known, or is computed now.
+    /// Returns a cached result, or computes it.
     fn remembered<K: Hash + Eq + Copy, V: Clone>(
         &mut self,
         table: fn(&mut Self) -> &mut Memo<K, V>,

@@ -48,19 +48,19 @@ const MAX_ROUNDS: usize = 32;
 /// The statistics of simplification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Simplified {
-    /// Branches that decide less than they did.
+    /// Branches with fewer targets than before.
     pub branches: usize,
-    /// Edges that skip blocks that only led on.
+    /// Edges that now skip forwarding blocks.
     pub threaded: usize,
-    /// Blocks that became the end of another.
+    /// Blocks that were merged into another block.
     pub merged: usize,
     /// Arguments that were one value.
     pub arguments: usize,
-    /// Blocks that went, as nothing led to them.
+    /// Erased unreachable blocks.
     pub erased: usize,
 }
 
-/// Simplifies the control flow of a function of the dialect, whose branches are all known.
+/// Simplifies the control flow of a function of the dialect. All its branches are known.
 pub fn simplify_cfg(function: &mut Body, keep_loops: bool) -> Simplified {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     for _ in 0..MAX_ROUNDS {
@@ -75,7 +75,7 @@ pub fn simplify_cfg(function: &mut Body, keep_loops: bool) -> Simplified {
     done
 }
 
-/// Goes through all blocks of a function.
+/// A round over all blocks of a function.
 struct Round<'f> {
     function: &'f mut Body,
     /// The protected loops, if any.
@@ -154,7 +154,7 @@ impl Round<'_> {
         let folded = fold_arguments(self.function, block, may_be);
         self.done.arguments += folded.count;
         for user in folded.users {
-            // What is inside other operations is of no interest.
+            // Blocks inside other operations are ignored.
             let Some(at) = self.function.block_of(user) else { continue };
             if self.function.successors(user).len() > 0 {
                 self.revisit(at);
@@ -229,7 +229,7 @@ impl Round<'_> {
             self.revisit(old);
             self.revisit(new);
         }
-        // What it leads to may be one block now.
+        // The successors may now be a single block.
         self.revisit(block);
     }
 
@@ -254,7 +254,7 @@ impl Round<'_> {
                 break;
             }
             if !passed.insert(onward) {
-                // They lead to each other alone.
+                // The blocks form a cycle of their own.
                 return None;
             }
             let value = |value: Value| {

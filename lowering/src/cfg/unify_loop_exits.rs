@@ -24,8 +24,8 @@ use super::hub::{are_one, by_branch, lead_through_hub};
 use super::roles::Roles;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
-/// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got
-/// one.
+/// Unifies the exits of every loop of a function in loop-simplify form with closed loops. Returns
+/// the number of changed loops.
 pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
     analysis.defer_updates();
     let (mut unified, mut constants) = (0, Constants::default());
@@ -59,7 +59,7 @@ fn unify(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants
     }
 }
 
-/// The edges out of a loop.
+/// Returns the edges out of a loop.
 fn edges_out(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<(Op, usize)> {
     let is_inside = |block: Block| analysis.loops().contains(id, analysis.number(block));
     let exiting = Roles::of(analysis, id).exiting;
@@ -76,8 +76,8 @@ fn loop_behind(analysis: &Analysis, id: LoopId, blocks: &[Block]) -> Option<Loop
     around.find(|id| blocks.iter().any(|block| analysis.loops().contains(*id, analysis.number(*block))))
 }
 
-/// Lets the edges of a switch out of a loop lead to a block of their own, which switches again.
-/// Returns the edges there.
+/// Redirects the edges of a switch out of a loop to a new block, which switches again. Returns the
+/// edges of that block.
 fn switch_again(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -126,8 +126,7 @@ fn switch_again(
 
 const NAME: &str = "unify-loop-exits";
 
-/// The form: each loop leads to one block at most. It comes with loop-simplify form and closed
-/// loops.
+/// The form: each loop has at most one exit. Includes loop-simplify form and closed loops.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(UnifyLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {

@@ -136,7 +136,7 @@ unsafe extern "C" fn append_bytes(chunk: MlirStringRef, vector: *mut c_void) {
     }
 }
 
-/// The first file position in `location`.
+/// Returns the first file position in `location`.
 ///
 /// # Safety
 /// `location` must be valid.
@@ -199,7 +199,7 @@ impl LlvmModule {
         unsafe { take_message(LLVMPrintModuleToString(self.module)) }
     }
 
-    /// The functions and global variables, in order.
+    /// Returns the functions and global variables, in order.
     fn globals(&self) -> Vec<Global> {
         let mut globals = Vec::new();
         // SAFETY: iterators of a valid module; they end with null.
@@ -218,7 +218,8 @@ impl LlvmModule {
         globals
     }
 
-    /// The functions with a body: how each is called, or why it can't be.
+    /// Returns the functions with a body, each with its calling convention or the reason why it
+    /// cannot be called.
     fn defined_functions(&self) -> Vec<(String, Result<Callable, String>)> {
         let defined = |global: &Global| global.is_function && !global.is_declaration();
         // SAFETY: each is a function of this module, which is alive.
@@ -226,7 +227,7 @@ impl LlvmModule {
         self.globals().into_iter().filter(defined).map(describe).collect()
     }
 
-    /// Symbols the module uses that neither it nor this process defines.
+    /// Returns the symbols that the module uses and neither the module nor this process defines.
     fn undefined_symbols(&self) -> Vec<String> {
         // SAFETY: a null name opens the running program itself, which is open already.
         unsafe { LLVMLoadLibraryPermanently(ptr::null()) };
@@ -381,7 +382,7 @@ impl Global {
         }
     }
 
-    /// The attribute of a parameter, if any, that changes how it is passed.
+    /// Returns the attribute that changes how a parameter is passed, if any.
     ///
     /// # Safety
     /// It must be a function with such a parameter.
@@ -481,7 +482,7 @@ impl Engine {
         Some(Ok(Engine { raw, functions, by_name }))
     }
 
-    /// The functions in the module's order.
+    /// Returns the functions in the module's order.
     pub(super) fn functions(&self) -> impl Iterator<Item = (&str, Result<&Signature, &str>)> {
         self.functions.iter().map(|(name, callable)| {
             let signature = callable.as_ref().map(|callable| &callable.signature);
@@ -489,7 +490,7 @@ impl Engine {
         })
     }
 
-    /// The type of `function`.
+    /// Returns the type of `function`.
     pub(super) fn signature(&self, function: &str) -> Result<&Signature, JitError> {
         self.callable(function).map(|callable| &callable.signature)
     }
@@ -582,7 +583,7 @@ impl Drop for TargetMachine {
     }
 }
 
-/// Makes this machine's code generator known to LLVM. MLIR's engine does so when one is made; the C
+/// Registers this machine's code generator with LLVM. MLIR's engine does so at its creation; the C
 /// functions for it are named after each processor.
 fn initialize_native_target() -> Result<(), String> {
     let registry = DialectRegistry::new();

@@ -57,7 +57,7 @@ pub enum JitValue {
 }
 
 impl JitValue {
-    /// The integer of `width` bits that is `value` modulo 2^width.
+    /// Returns the integer of `width` bits that equals `value` modulo 2^width.
     pub fn int(width: u32, value: i64) -> JitValue {
         JitValue::Int { width, bits: value as u64 & mask(width) }
     }
@@ -72,7 +72,7 @@ impl JitValue {
         }
     }
 
-    /// The value of an integer read as two's complement.
+    /// Returns the value of an integer read as two's complement.
     pub fn as_signed(&self) -> Option<i64> {
         match *self {
             JitValue::Int { width: width @ 1..=64, bits } => {
@@ -83,7 +83,7 @@ impl JitValue {
     }
 }
 
-/// The bits below `width`.
+/// Returns the bits below `width`.
 fn mask(width: u32) -> u64 {
     u64::MAX.checked_shr(64u32.saturating_sub(width)).unwrap_or(0)
 }
@@ -120,7 +120,7 @@ impl fmt::Display for TypeList<'_> {
     }
 }
 
-/// Largest size of one argument or result, in words.
+/// The maximal size of one argument or result, in words.
 const MAX_FIELDS: usize = 1 << 12;
 
 /// A type of LLVM IR, as far as layout goes.
@@ -177,7 +177,7 @@ impl Slot {
         self.fields.len()
     }
 
-    /// Zeroed memory for it, aligned to 8 bytes and never empty.
+    /// Returns zeroed memory for the value, aligned to 8 bytes and never empty.
     pub(super) fn memory(&self) -> Vec<u64> {
         vec![0; self.size.div_ceil(8).max(1)]
     }
@@ -222,13 +222,13 @@ impl Slot {
     }
 }
 
-/// The low `size` bytes of `bits` in the order memory holds them.
+/// Returns the low `size` bytes of `bits` in memory order.
 fn significant_bytes(bits: u64, size: usize) -> impl Iterator<Item = u8> {
     let skip = if cfg!(target_endian = "little") { 0 } else { 8 - size };
     bits.to_ne_bytes().into_iter().skip(skip).take(size)
 }
 
-/// Bytes a load or store of `ty` touches.
+/// Returns the number of bytes that a load or store of `ty` touches.
 fn store_size(ty: JitType) -> usize {
     match ty {
         JitType::Int(width) => width.div_ceil(8) as usize,
@@ -275,7 +275,7 @@ fn extent(ty: &LlvmType) -> Result<Extent, String> {
         LlvmType::Int(width) => return Err(format!("i{width} is wider than 64 bits")),
         LlvmType::Other(ty) => return Err(format!("type {ty} can't be passed as plain scalars")),
     };
-    // Nested arrays multiply; far below any overflow.
+    // The sizes of nested arrays multiply. The limit is far below any overflow.
     if size > 8 * MAX_FIELDS { Err(too_large()) } else { Ok(Extent { size, align }) }
 }
 

@@ -17,7 +17,7 @@ const AS_READ: &str = "llvm.as_read";
 /// The key of the stamp in it.
 const STAMP: &str = "stamp";
 
-/// Something that has a name or number in a text.
+/// An item with a name or a number in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Named {
     Value(Value),
@@ -63,7 +63,7 @@ impl AsRead {
         [("names", names), ("flags", flags), ("attached", attached), ("records", records)]
     }
 
-    /// Keeps it with a function, as that is now.
+    /// Attaches the names and attachments to a function in its current state.
     pub(super) fn keep(&self, function: &mut Body) {
         if self.lists().iter().all(|(_, list)| list.is_empty()) {
             return;
@@ -182,7 +182,7 @@ pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
     lines
 }
 
-/// True if an operation is a constant that becomes a literal at its uses.
+/// True if an operation is a constant that is written as a literal at its uses.
 pub(super) fn is_literal(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [

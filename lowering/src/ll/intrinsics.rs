@@ -12,7 +12,7 @@ pub(super) enum Overload {
     Operand(usize),
 }
 
-/// An argument that is an attribute of the operation.
+/// An argument that is an attribute of the operation, not an operand.
 #[derive(Clone, Copy)]
 pub(super) enum Immediate {
     /// `i1`.
@@ -76,8 +76,8 @@ fn entry(name: &str) -> Option<&'static (&'static str, &'static [Overload], &'st
     INTRINSICS.iter().find(|(own, ..)| *own == name)
 }
 
-/// The types in the name of an intrinsic. Those that are not listed are overloaded on their one
-/// type.
+/// Returns the types in the name of an intrinsic. Intrinsics that are not listed are overloaded on
+/// their one type.
 pub(super) fn overloads(name: &str) -> &'static [Overload] {
     entry(name).map_or(&[Res], |(_, overloads, _)| overloads)
 }

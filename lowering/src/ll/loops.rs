@@ -29,8 +29,8 @@ enum Value {
 
 use Value::{Flag, Number, One, OneOf, Opposite, Present};
 
-/// Group and field of the attribute, the property's name in the text, its value. In the order of
-/// the attribute.
+/// The group and field of the attribute, the property's name in the text, and its value. In the
+/// order of the attribute.
 const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("", "disableNonforced", "llvm.loop.disable_nonforced", Present),
     ("vectorize", "disable", "llvm.loop.vectorize.enable", Opposite),
@@ -105,7 +105,7 @@ pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     let mut nodes = Vec::new();
     for (field, said) in fields(body.strip_prefix(ANNOTATION)?)? {
-        // A group may be written with its name, `#llvm.loop_unroll<…>`.
+        // A group may carry its name, `#llvm.loop_unroll<…>`.
         let said = match said.strip_prefix("#llvm.loop_") {
             Some(named) => &named[named.find('<')?..],
             None => said,

@@ -38,7 +38,7 @@ pub(crate) use beside::Label;
 pub(crate) struct Module {
     ctx: Context,
     types: TypeText,
-    /// Declarations of intrinsics by name, in the order they were first called.
+    /// The declarations of intrinsics by name, in the order of their first call.
     intrinsics: Vec<String>,
     declared: HashMap<String, ()>,
     /// The numbers of symbols without a name, in the order of writing.
@@ -110,10 +110,10 @@ pub(crate) fn results(module: &Body, function: &Body) -> Result<Vec<(Value, Labe
     function::results(&mut Module::new(module), function)
 }
 
-/// The text of a module of the `llvm` dialect.
+/// Writes a module of the `llvm` dialect as LLVM IR.
 ///
 /// # Errors
-/// Everything in it that is not of the dialect or has no text.
+/// Everything that is not of the dialect or has no text.
 pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut m = Module::new(module);
@@ -205,7 +205,7 @@ fn write_symbol(
     Err(if is_llvm { diagnostic } else { diagnostic.help("run convert-to-llvm first") }.into())
 }
 
-/// The diagnostic for something that has no LLVM IR.
+/// Returns the diagnostic for something that has no LLVM IR.
 pub(crate) fn no_text(op: OpRef<'_>, what: &str) -> Diagnostic {
     Diagnostic::error(op.loc(), format!("'{}' {what} has no LLVM IR", op.name()))
 }

@@ -31,7 +31,7 @@ pub(super) const MAX_ROUNDS: usize = 256;
 pub(super) struct Side<'f> {
     pub(super) function: &'f Body,
     pub(super) blocks: Vec<Block>,
-    /// The operations of each, the branch last.
+    /// The operations of each block, the branch last.
     ops: Vec<Vec<Row>>,
     /// The incoming operands of each block for each edge, in the order of the source blocks.
     edges: Vec<Vec<Vec<Value>>>,
@@ -45,7 +45,7 @@ struct Row {
 }
 
 impl<'f> Side<'f> {
-    /// The side of a function with blocks in this order.
+    /// Returns the side of a function with blocks in this order.
     pub(super) fn of(function: &'f Body, blocks: Vec<Block>, shapes: &mut Shapes) -> Side<'f> {
         let numbers: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
         let mut edges = vec![Vec::new(); blocks.len()];
@@ -81,7 +81,7 @@ enum Key {
     Result(u32, u32),
 }
 
-/// Something that happens in a block.
+/// An event in a block.
 pub(super) struct Happens {
     pub(super) op: Op,
     pub(super) class: u32,
@@ -90,7 +90,7 @@ pub(super) struct Happens {
 /// The classes of the values of one side, and its effects.
 #[derive(Default)]
 pub(super) struct Classes {
-    /// By the number of the value.
+    /// The class of each value, by the value's number.
     values: Vec<u32>,
     /// For each block.
     pub(super) happens: Vec<Vec<Happens>>,
@@ -103,7 +103,7 @@ impl Classes {
     }
 }
 
-/// The classes of both sides. `None` if that takes too many rounds.
+/// Returns the classes of both sides. `None` if that takes too many rounds.
 pub(super) fn classes(sides: &[Side<'_>; 2]) -> Option<[Classes; 2]> {
     let mut known = sides
         .each_ref()
@@ -193,7 +193,7 @@ impl Table {
             }
             let behind = match row.does {
                 Does::Nothing => Vec::new(),
-                // What was done may have ended the program.
+                // An earlier event may have ended the program.
                 Does::MayFail | Does::Reads => last.into_iter().collect(),
                 Does::Acts => {
                     reads.sort_unstable();

@@ -148,7 +148,7 @@ fn same_block(
     Ok(())
 }
 
-/// The first that happens in one block more often than in the other.
+/// Returns the first event that occurs more often in one block than in the other.
 fn without_partner(own: &[Happens], other: &[Happens]) -> Option<Op> {
     let mut left: HashMap<u32, usize> = HashMap::new();
     other.iter().for_each(|happens| *left.entry(happens.class).or_default() += 1);

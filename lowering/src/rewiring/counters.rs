@@ -31,7 +31,7 @@ struct Counted {
     count: Option<Formula>,
 }
 
-/// Counts the loops of a function; returns how many there are.
+/// Adds counters to the loops of a function and returns their number.
 pub(super) fn count_loops(function: &mut Body, analysis: &Analysis, data_layout: &DataLayout) -> usize {
     let loops = loops(function, analysis, data_layout);
     let mut counters = Counters::new();
@@ -48,7 +48,7 @@ pub(super) fn count_loops(function: &mut Body, analysis: &Analysis, data_layout:
     loops.len()
 }
 
-/// The loops that can be counted, outer ones first.
+/// Returns the loops that can be counted, outer ones first.
 fn loops(function: &Body, analysis: &Analysis, data_layout: &DataLayout) -> Vec<Counted> {
     let mut scev = ScalarEvolution::new(function, analysis, data_layout);
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ fn add_counter(function: &mut Body, own: &Counted) -> Value {
     counter
 }
 
-/// Hands a block one more value.
+/// Passes one more value to a block.
 fn hand(function: &mut Body, branch: Op, to: Block, value: Value) {
     let mut operands = successor_operands(function, branch);
     for (block, operands) in function.successors(branch).zip(&mut operands) {
@@ -129,7 +129,7 @@ fn close_forms(
     }
 }
 
-/// The value of a constant.
+/// Returns the value of a constant.
 fn constant_like(function: &Body, value: Value) -> Option<loomir_ir::Attr> {
     let op = function.defining_op(value).filter(|op| function.is(*op, llvm::ConstantOp::DEF))?;
     function.attr(op, "value")
@@ -191,5 +191,5 @@ fn test(
     end_block(function, own.latch, &Ending::Conditional(goes_on, [back, out]));
 }
 
-/// The predicate of `llvm.icmp` of two numbers that differ.
+/// The predicate of `llvm.icmp` for inequality.
 const NOT_EQUAL: i128 = 1;

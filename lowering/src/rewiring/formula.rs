@@ -1,4 +1,4 @@
-//! Expressions of scalar evolution that can be written as operations again.
+//! Expressions of scalar evolution that can be written as operations.
 //!
 //! Linear in the expression, which is of bounded size.
 
@@ -102,21 +102,21 @@ impl Formula {
     }
 }
 
-/// A constant.
+/// Emits a constant.
 pub(super) fn number(b: &mut Builder<'_>, ty: Type, bits: i128) -> Value {
     let ctx = b.ctx();
     let state = b.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, bits)).results(&[ty]);
     b.value(state)
 }
 
-/// An operation of two operands and a result of one type.
+/// Emits an operation with two operands and a result of one type.
 pub(super) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: Value, y: Value) -> Value {
     let ty = b.type_of(x);
     let state = b.state(def).operands(&[x, y]).results(&[ty]);
     b.value(state)
 }
 
-/// The low bits of a word of 64.
+/// Emits the low bits of a word of 64 bits.
 pub(super) fn resize(b: &mut Builder<'_>, value: Value, ty: Type) -> Value {
     if b.type_of(value) == ty {
         return value;

@@ -19,7 +19,7 @@ use crate::cfg::{Analysis, branch, effects, lcssa, loop_deletion, loop_rotate, l
 /// Brings a function of the `llvm` dialect, of a module with these symbols, into normal form.
 ///
 /// # Errors
-/// If it branches in a way that is not known.
+/// If it contains an unknown branch.
 pub fn normalise(function: &mut Body, symbols: &SymbolTable) -> Result<(), Diagnostics> {
     branch::all_known(function)?;
     let counted = loop_deletion::Counted::of(function, symbols);

@@ -14,7 +14,7 @@ use crate::cfg::roles::Roles;
 /// The attribute that marks loops during the comparison.
 const MARK: &str = "loomir.loop";
 
-/// The loops of a function, in the order of the text.
+/// Returns the loops of a function, in the order of the text.
 pub(super) fn loops(function: &Body) -> Vec<Op> {
     let kinds = [
         affine::ForOp::DEF,
@@ -29,8 +29,8 @@ pub(super) fn loops(function: &Body) -> Vec<Op> {
         .collect()
 }
 
-/// The pairs of loops of a function that follow each other in a block, by their places among its
-/// loops: outer ones first.
+/// Returns the pairs of neighbouring loops in a block, by their positions among the function's
+/// loops, outer pairs first.
 pub(super) fn neighbours(function: &Body, loops: &[Op]) -> Vec<[usize; 2]> {
     let mut last = HashMap::new();
     let mut found = Vec::new();

@@ -17,7 +17,7 @@ use crate::cfg::roles::Roles;
 pub(super) struct Before {
     pair: [LoopId; 2],
     blocks: [Vec<Block>; 2],
-    /// The headers of the loops right inside each.
+    /// The headers of the outermost loops inside each loop.
     inside: [Vec<Block>; 2],
     first: [Option<Block>; 3],
     second: [Option<Block>; 3],
@@ -65,7 +65,8 @@ impl Before {
         }
         let there: HashSet<Block> = function.blocks(function.region(function.root(), 0)).collect();
         let is_latch = |of: Option<Block>| latch == of;
-        // The second one's header may be the end of the first one's latch, and its own latch.
+        // The header of the second loop may be merged into the first loop's latch and into its own
+        // latch.
         let may_be_merged = self.second[0].is_some_and(|latch| !there.contains(&latch));
         if !is_latch(self.second[0]) && !may_be_merged {
             return Some("the fused loop does not have the second one's latch");
@@ -81,8 +82,7 @@ impl Before {
         let inside: HashSet<Block> =
             loops.get(fused).children.iter().map(|id| analysis.block(loops.get(*id).header())).collect();
         let were: HashSet<Block> = self.inside.iter().flatten().copied().collect();
-        // A loop at the start of the second has its header in the block that this became the end
-        // of.
+        // The header of a loop at the start of the second body may be merged into its predecessor.
         let kept = were.iter().filter(|block| there.contains(*block));
         if inside.len() != were.len() || kept.into_iter().any(|block| !inside.contains(block)) {
             return Some("the loops inside both are not those inside the fused one");

@@ -16,22 +16,22 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// A number.
+    /// Returns the sum that is a constant.
     pub(super) fn number(bits: u128) -> Sum {
         Sum { constant: bits, terms: Vec::new() }
     }
 
-    /// One class, once.
+    /// Returns the sum that is a single class.
     pub(super) fn one(class: u32) -> Sum {
         Sum { constant: 0, terms: vec![(class, 1)] }
     }
 
-    /// The class that it is, if it is one.
+    /// Returns the class, if the sum is a single class.
     pub(super) fn as_class(&self) -> Option<u32> {
         if let (0, [(class, 1)]) = (self.constant, &self.terms[..]) { Some(*class) } else { None }
     }
 
-    /// The number that it is, if it is one.
+    /// Returns the constant, if the sum is one.
     pub(super) fn as_number(&self) -> Option<u128> {
         self.terms.is_empty().then_some(self.constant)
     }

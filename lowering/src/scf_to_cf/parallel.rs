@@ -22,14 +22,14 @@ struct Dimension {
     step: Value,
 }
 
-/// Bounds by dimension, from bounds by kind.
+/// Converts bounds by kind to bounds by dimension.
 fn dimensions(lowers: Vec<Value>, uppers: Vec<Value>, steps: Vec<Value>) -> Vec<Dimension> {
     let pairs = lowers.into_iter().zip(uppers).zip(steps);
     pairs.map(|((lower, upper), step)| Dimension { lower, upper, step }).collect()
 }
 
-/// Makes nested loops before `op` that carry `inits`. Returns them, the innermost body, which has
-/// no terminator yet, and the induction variables.
+/// Creates nested loops before `op` that carry `inits`. Returns the loops, the innermost body
+/// without a terminator, and the induction variables.
 fn make_nest(
     body: &mut Body,
     op: Op,
@@ -89,7 +89,7 @@ pub(super) fn parallel_to_for(body: &mut Body, op: Op) -> Result<Nest, Diagnosti
     let (nest, innermost, variables) = make_nest(body, op, &dimensions(lowers, uppers, steps), &inits)?;
     body.inline_block(entry, innermost, None, &variables);
 
-    // The reductions, written out behind the body.
+    // The reductions follow the body.
     let carried: Vec<Value> = body.arguments(innermost).skip(1).collect();
     let contributed: Vec<Value> = body.operands(reduce).collect();
     let mut combined = Vec::with_capacity(inits.len());

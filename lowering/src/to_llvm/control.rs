@@ -43,7 +43,7 @@ fn refuse_unranked_results(
     Ok(())
 }
 
-/// The values an argument is passed as.
+/// Returns the values that an argument is passed as.
 fn promote(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, old: Value) -> Result<Vec<Value>, Diagnostic> {
     let new = cx.value(old)?;
     Ok(match op.type_of(old).kind(op.ctx()) {
@@ -116,7 +116,7 @@ fn returns(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// A terminator that becomes its twin: operands, successors and attributes stay.
+/// Emits the equivalent of a terminator: operands, successors and attributes stay.
 fn same_terminator(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,

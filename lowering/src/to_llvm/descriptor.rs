@@ -35,7 +35,7 @@ pub struct Parts {
     pub strides: Vec<Value>,
 }
 
-/// The type of the pointers of a descriptor type.
+/// Returns the type of the pointers of a descriptor type.
 fn pointer_type(cx: &FunctionConverter<'_>, descriptor: Type) -> Type {
     let ctx = cx.ctx();
     match LlvmType::of(&ctx, descriptor) {
@@ -48,8 +48,8 @@ fn pointer_type(cx: &FunctionConverter<'_>, descriptor: Type) -> Type {
     .unwrap_or_else(|| pointer_in(&ctx, 0))
 }
 
-/// A descriptor of type `ty` from its parts in the order arguments are passed in: for a ranked
-/// memref pointers, offset, sizes, strides; for an unranked one rank and pointer.
+/// Builds a descriptor of type `ty` from its parts in the order of arguments. The parts of a ranked
+/// memref are pointers, offset, sizes and strides; of an unranked one rank and pointer.
 pub fn from_parts(cx: &mut FunctionConverter<'_>, ty: Type, parts: &[Value]) -> Value {
     let mut value = cx.poison(ty);
     let rank = parts.len().saturating_sub(3) / 2;
@@ -64,7 +64,7 @@ pub fn from_parts(cx: &mut FunctionConverter<'_>, ty: Type, parts: &[Value]) -> 
     value
 }
 
-/// A descriptor of type `ty`.
+/// Returns a descriptor of type `ty`.
 pub fn build(cx: &mut FunctionConverter<'_>, ty: Type, parts: &Parts) -> Value {
     let mut all = vec![parts.allocated, parts.aligned, parts.offset];
     all.extend(&parts.sizes);
@@ -72,7 +72,7 @@ pub fn build(cx: &mut FunctionConverter<'_>, ty: Type, parts: &Parts) -> Value {
     from_parts(cx, ty, &all)
 }
 
-/// All parts of a descriptor of a memref of rank `rank`, in the order arguments are passed in.
+/// Returns all parts of the descriptor of a memref of rank `rank`, in the order of arguments.
 pub fn to_parts(cx: &mut FunctionConverter<'_>, descriptor: Value, rank: usize) -> Vec<Value> {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     let mut parts = vec![
@@ -86,20 +86,20 @@ pub fn to_parts(cx: &mut FunctionConverter<'_>, descriptor: Value, rank: usize) 
     parts
 }
 
-/// The two parts of the descriptor of an unranked memref: its rank, and the pointer to a ranked
-/// descriptor.
+/// Returns the two parts of the descriptor of an unranked memref: its rank, and the pointer to a
+/// ranked descriptor.
 pub fn unranked_parts(cx: &mut FunctionConverter<'_>, descriptor: Value) -> (Value, Value) {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     (cx.extract(descriptor, &[0], Type::I64), cx.extract(descriptor, &[1], pointer))
 }
 
-/// The allocated pointer.
+/// Returns the allocated pointer.
 pub fn allocated(cx: &mut FunctionConverter<'_>, descriptor: Value) -> Value {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     cx.extract(descriptor, &[ALLOCATED], pointer)
 }
 
-/// The aligned pointer.
+/// Returns the aligned pointer.
 pub fn aligned(cx: &mut FunctionConverter<'_>, descriptor: Value) -> Value {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     cx.extract(descriptor, &[ALIGNED], pointer)
@@ -129,7 +129,7 @@ impl Shape {
         Some(Shape { sizes, strides, offset, is_identity })
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.sizes.len()
     }

@@ -41,12 +41,12 @@ pub(super) fn no_conversion(op: OpRef<'_>) -> Diagnostic {
 }
 
 impl<'a> FunctionConverter<'a> {
-    /// The context.
+    /// Returns the context.
     pub fn ctx(&self) -> Context {
         self.ctx.clone()
     }
 
-    /// The new function.
+    /// Returns the new function.
     pub fn body(&self) -> &Body {
         &self.new
     }
@@ -80,7 +80,7 @@ impl<'a> FunctionConverter<'a> {
         self.convert_type(element)
     }
 
-    /// The types of the values that an argument is passed as.
+    /// Returns the types of the values that an argument is passed as.
     ///
     /// # Errors
     /// If the type has no counterpart.
@@ -89,10 +89,10 @@ impl<'a> FunctionConverter<'a> {
         Ok(self.types.convert_argument(ty).unwrap_or_default())
     }
 
-    /// The new value of an old one.
+    /// Returns the new value of an old one.
     ///
     /// # Errors
-    /// If there is none: the old value is used where it is not defined.
+    /// If there is none: the old value is used outside of its scope.
     pub fn value(&self, old: Value) -> Result<Value, Diagnostic> {
         self.values
             .get(old.index())
@@ -101,7 +101,7 @@ impl<'a> FunctionConverter<'a> {
             .ok_or_else(|| Diagnostic::error(self.loc, "an operand is used where it is not defined"))
     }
 
-    /// The new value of operand `index`.
+    /// Returns the new value of operand `index`.
     ///
     /// # Errors
     /// As for [`FunctionConverter::value`], and if there is no such operand.
@@ -112,7 +112,7 @@ impl<'a> FunctionConverter<'a> {
         }
     }
 
-    /// The new values of all operands.
+    /// Returns the new values of all operands.
     ///
     /// # Errors
     /// As for [`FunctionConverter::value`].
@@ -120,7 +120,7 @@ impl<'a> FunctionConverter<'a> {
         op.operands().map(|old| self.value(old)).collect()
     }
 
-    /// The new values of some old ones.
+    /// Returns the new values of some old ones.
     ///
     /// # Errors
     /// As for [`FunctionConverter::value`].
@@ -140,7 +140,7 @@ impl<'a> FunctionConverter<'a> {
         }
     }
 
-    /// The new block of an old one.
+    /// Returns the new block of an old one.
     ///
     /// # Errors
     /// Not for a successor of an operation that can be reached.
@@ -149,7 +149,7 @@ impl<'a> FunctionConverter<'a> {
         new.ok_or_else(|| Diagnostic::error(self.loc, "a successor cannot be reached"))
     }
 
-    /// The integer an old value is, if it is the result of a constant.
+    /// Returns the integer value of an old value that is the result of a constant.
     pub fn constant_of(&self, old: Value) -> Option<i64> {
         loomir_ir::rewrite::constant_of(self.old, old)?.as_int(&self.ctx)
     }
@@ -161,12 +161,12 @@ impl<'a> FunctionConverter<'a> {
         self.loc
     }
 
-    /// An operation of a definition, not placed yet.
+    /// Returns the state of an operation of a definition, which is not inserted yet.
     pub fn state(&self, def: &OpDef) -> OperationState {
         OperationState::of(&self.ctx, def, self.loc)
     }
 
-    /// Makes an operation at the end of the current block.
+    /// Inserts an operation at the end of the current block.
     pub fn insert(&mut self, mut state: OperationState) -> Op {
         state.set_defaults(&self.ctx);
         let op = self.new.create(state);
@@ -174,23 +174,23 @@ impl<'a> FunctionConverter<'a> {
         op
     }
 
-    /// Makes an operation with one result.
+    /// Inserts an operation with one result.
     pub fn emit(&mut self, state: OperationState) -> Value {
         let op = self.insert(state);
         self.new.result(op, 0)
     }
 
-    /// The type of a new value.
+    /// Returns the type of a new value.
     pub fn type_of(&self, new: Value) -> Type {
         self.new.value_type(new)
     }
 
-    /// The block operations are appended to.
+    /// Returns the block to which operations are appended.
     pub fn current_block(&self) -> Block {
         self.block
     }
 
-    /// A new block behind the current one.
+    /// Adds a block behind `after`.
     pub fn new_block(&mut self, after: Block, arguments: &[Type]) -> Block {
         let region = self.new.region(self.new.root(), 0);
         self.new.create_block(region, Some(after), arguments)
@@ -201,7 +201,7 @@ impl<'a> FunctionConverter<'a> {
         self.new.argument(block, index)
     }
 
-    /// From here on operations are appended to `block`.
+    /// Makes `block` the block to which operations are appended.
     pub fn enter(&mut self, block: Block) {
         self.block = block;
     }
@@ -228,7 +228,7 @@ impl<'a> FunctionConverter<'a> {
 
     // What is wrong.
 
-    /// The diagnostic for an operation that the verifier would refuse.
+    /// Returns the diagnostic for an operation that the verifier would refuse.
     pub fn malformed(&self, op: OpRef<'_>) -> Diagnostic {
         Diagnostic::error(op.loc(), format!("'{}' is malformed and cannot be converted", op.name()))
     }
@@ -249,7 +249,7 @@ impl<'a> FunctionConverter<'a> {
         Err(no_conversion(op))
     }
 
-    /// An operation that is of the `llvm` dialect already.
+    /// Copies an operation that is already of the `llvm` dialect.
     fn keep(&mut self, op: OpRef<'_>) -> Converted {
         let mut state = OperationState::named(self.ctx.op_name(op.name()), self.loc);
         state.operands = self.operands(op)?;
@@ -322,7 +322,7 @@ pub(super) fn convert_function(
 }
 
 impl FunctionConverter<'_> {
-    /// Makes a new block for each old one that can be reached, and the arguments of all.
+    /// Creates a new block for each reachable old block, and the arguments of all.
     fn make_blocks(&mut self, entry: Block, reachable: &[Block], counts: &[usize]) -> Converted {
         let old = self.old;
         let mut is_reachable = vec![false; old.num_block_slots()];

@@ -42,7 +42,7 @@ const INTRINSICS: &[(&str, &OpDef)] = &[
     ("math.trunc", llvm::FTruncOp::DEF),
 ];
 
-/// Operations and the C function for `double`; that for `float` has an `f` behind.
+/// Operations and their C functions for `double`. The function for `float` has the suffix `f`.
 const LIBRARY: &[(&str, &str)] = &[
     ("math.acosh", "acosh"),
     ("math.asinh", "asinh"),
@@ -127,7 +127,7 @@ impl ConvertToLlvm for IsClass {
     }
 }
 
-/// An intrinsic with a flag that is off: its result is defined for every operand.
+/// Emits an intrinsic with a flag that is off: its result is defined for every operand.
 fn with_bool(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, def: &'static OpDef, flag: &str) -> Converted {
     refuse_arrays(cx, op)?;
     let ctx = cx.ctx();

@@ -39,12 +39,12 @@ pub(super) fn register(registry: &mut Registry) {
     views::register(registry);
 }
 
-/// The shape of a ranked memref with strides.
+/// Returns the shape of a ranked memref with strides.
 fn shape_of(cx: &FunctionConverter<'_>, op: OpRef<'_>, ty: Type) -> Result<Shape, Diagnostic> {
     Shape::of(cx, ty).ok_or_else(|| cx.unsupported(op, "on a memref without strides"))
 }
 
-/// The pointer to the element at the offset.
+/// Returns the pointer to the element at the offset.
 fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, element: Type) -> Value {
     let aligned = descriptor::aligned(cx, descriptor);
     if shape.offset == 0 {
@@ -57,13 +57,13 @@ fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape
 /// The assumptions of an address computation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bounds {
-    /// The element is one of the memref's.
+    /// The element is inside the memref.
     Inside,
     /// None: the address may never be accessed.
     Unknown,
 }
 
-/// The address of an element of the memref `old`.
+/// Returns the address of an element of the memref `old`.
 fn element_address(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
@@ -82,7 +82,7 @@ fn element_address(
     Ok(address(cx, descriptor, &shape, element, &indices, bounds))
 }
 
-/// The address of the element at `indices` of a descriptor.
+/// Returns the address of the element at `indices` of a descriptor.
 fn address(
     cx: &mut FunctionConverter<'_>,
     descriptor: Value,
@@ -209,7 +209,7 @@ fn dim(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let new = match (ty.shape(&cx.ctx()).map(<[i64]>::len), cx.constant_of(index)) {
         (None, _) => unranked_dim(cx, descriptor, index)?,
         (Some(rank), Some(index)) => {
-            // A dimension that is not there is undefined behaviour; any value will do.
+            // An absent dimension is undefined behaviour, so any value will do.
             let Some(dimension) = usize::try_from(index).ok().filter(|d| *d < rank) else {
                 let poison = cx.poison(Type::I64);
                 cx.set(op.result(0), poison);
@@ -243,7 +243,7 @@ fn dim(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// A size of an unranked memref: read from the descriptor it points to.
+/// Returns a size of an unranked memref, read from the descriptor that it points to.
 fn unranked_dim(
     cx: &mut FunctionConverter<'_>,
     descriptor: Value,

@@ -38,8 +38,8 @@ impl Symbols {
     pub(super) fn declare(&mut self, ctx: &Context, name: &str, ty: Type, loc: Loc) -> bool {
         let id = ctx.name(name);
         if let Some(there) = self.there.get(id) {
-            // A function of any signature: pointers are opaque, and a wrong one is the program's
-            // affair.
+            // Any signature is accepted: pointers are opaque, and the program is responsible for
+            // the signature.
             return matches!(ctx.op_str(there.name), "llvm.func" | "func.func");
         }
         if let Some(added) = self.added.get(&id) {
@@ -53,7 +53,7 @@ impl Symbols {
         true
     }
 
-    /// A private constant that holds `bytes` and a zero byte. Equal ones are made once.
+    /// Returns a private constant with `bytes` and a zero byte. Equal constants are created once.
     pub(super) fn string_constant(
         &mut self,
         ctx: &Context,

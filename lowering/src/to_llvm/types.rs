@@ -26,7 +26,7 @@ pub struct TypeConverter {
 }
 
 impl TypeConverter {
-    /// A converter that knows nothing yet.
+    /// Creates an empty converter.
     pub fn new(ctx: &Context) -> Self {
         TypeConverter { ctx: ctx.clone(), known: HashMap::new() }
     }
@@ -87,8 +87,8 @@ impl TypeConverter {
         self.convert(ty)
     }
 
-    /// The types of the values that an argument of type `ty` is passed as: one each for the parts
-    /// of a memref.
+    /// Returns the types of the values that an argument of type `ty` is passed as. The parts of a
+    /// memref are separate values.
     pub fn convert_argument(&mut self, ty: Type) -> Option<Vec<Type>> {
         let converted = self.convert(ty)?;
         let ctx = &self.ctx;

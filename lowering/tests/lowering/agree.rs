@@ -21,8 +21,8 @@ use crate::programs::{for_each, output, programs, translated};
 /// Arguments of integer type; each is wrapped to its width.
 const INTEGERS: &[i64] = &[0, 1, 5, 12, -3, 1000];
 
-/// The type of a number as LLVM writes it; none for other types, and for floats that C doesn't pass
-/// as they are.
+/// Returns the type of a number in LLVM's syntax. `None` for other types, and for floats that C
+/// does not pass unchanged.
 fn number(ctx: &Context, ty: Type) -> Option<&'static str> {
     match ty.kind(ctx) {
         TypeKind::Integer { width, .. } => [(8, "i8"), (16, "i16"), (32, "i32"), (64, "i64")]
@@ -34,7 +34,7 @@ fn number(ctx: &Context, ty: Type) -> Option<&'static str> {
     }
 }
 
-/// The defined functions that take and give numbers, with the types of both.
+/// Returns the defined functions on numbers, with the types of arguments and result.
 fn functions(module: &Body) -> Vec<(String, Vec<Type>, Type)> {
     let ctx = module.ctx();
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));

@@ -12,7 +12,7 @@ use loomir_lowering::from_ll;
 use crate::fixture::context;
 use crate::programs::{LEVELS, for_each, output, programs, same, translated};
 
-/// Programs that the interpreter does not execute at some level, and why.
+/// Programs that the interpreter does not execute at some level, and the reason.
 const NOT_EXECUTED: &[(&str, &str)] = &[
     ("aliases.c", "a function that is chosen when the program is loaded"),
     ("assembly.c", "a variable that assembly defines"),

@@ -1,4 +1,5 @@
-//! A program with calls to compare its stages on: lines `// CALL: function ; argument ; argument`.
+//! A program with calls for the comparison of its stages: lines
+//! `// CALL: function ; argument ; argument`.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub(crate) struct Fixture {
     long: bool,
 }
 
-/// A context that knows all dialects and how they are lowered.
+/// Returns a context with all dialects and their lowering.
 pub(crate) fn context() -> Context {
     let mut registry = Registry::new();
     loomir_dialects::register_all(&mut registry);
@@ -66,12 +67,12 @@ impl Fixture {
         Fixture { calls: calls.collect(), source: source.to_owned(), long: false }
     }
 
-    /// The same, for calls that take long.
+    /// Marks the calls of a fixture as long.
     pub(crate) fn long(self) -> Fixture {
         Fixture { long: true, ..self }
     }
 
-    /// Takes the program through all stages. With a name each is compared with a snapshot.
+    /// Runs the program at all stages. With a name, each stage is compared with a snapshot.
     pub(crate) fn check(&self, name: Option<&str>) {
         let ctx = context();
         let mut module = read(&ctx, &self.source).unwrap_or_else(|errors| panic!("{errors}"));
@@ -159,7 +160,7 @@ pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -
     output.stdout
 }
 
-/// True if a tool of LLVM has nothing against a text.
+/// True if a tool of LLVM accepts a text.
 pub(crate) fn accepts(folder: &Path, name: &str, arguments: &[&str], input: &str) -> bool {
     run(folder, name, arguments, input).status.success()
 }

@@ -126,7 +126,7 @@ fn unsupported() {
     insta::assert_snapshot!(refusals(include_str!("fixtures/ll/unsupported.ll"), false));
 }
 
-/// Reads a text that may be anything, and if it is a module takes it once around.
+/// Reads an arbitrary text. If it is a module, writes it and reads it again.
 fn answer(source: &str) {
     if let Ok(module) = read(source)
         && let Ok(text) = to_ll(&module)
@@ -179,7 +179,7 @@ fn damaged_texts_are_answered() {
     }
 }
 
-// Large texts, that a quadratic step would choke on, are done at once.
+// Large texts, which would expose a quadratic step, take little time.
 
 /// Reads, verifies, writes.
 fn take(source: &str) {

@@ -9,7 +9,7 @@ use loomir_ir::{Body, Context, Diagnostics, FloatKind, Type, TypeKind};
 
 use crate::fixture::{Call, observed, specs, tool};
 
-/// Type in LLVM IR and bytes in memory of a scalar result, or of a vector's elements.
+/// Returns the LLVM IR type and the size in bytes of a scalar result, or of a vector's elements.
 fn scalar(ctx: &Context, ty: Type) -> (String, usize) {
     match ty.kind(ctx) {
         TypeKind::Index => ("i64".into(), 8),

@@ -33,7 +33,7 @@ fn check(llvm: &Path, program: &Path) -> Result<(), String> {
     let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ordinary-{name}"));
     fs::copy(program, &scratch).map_err(|error| error.to_string())?;
     let expected = output(llvm, program, &scratch)?;
-    // Functions say at -O0 that they are not to be optimised, and `opt` keeps to it.
+    // At -O0, functions are marked as not to be optimized, and `opt` obeys.
     let source = translated(llvm, program, "-O0")?.replace(" optnone", "");
     let ctx = context();
     let failed = |errors: Diagnostics| errors.to_text(&ctx);

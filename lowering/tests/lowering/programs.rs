@@ -20,11 +20,11 @@ use crate::llvm;
 /// The levels each program is translated at.
 pub(crate) const LEVELS: &[&str] = &["-O0", "-O1", "-O2"];
 
-/// Programs whose form in MLIR only Loomir reads: cases of a switch beyond 64 bits, which
-/// `mlir-opt` prints but doesn't read.
+/// Programs whose MLIR text only Loomir reads: `mlir-opt` prints switch cases beyond 64 bits but
+/// does not read them.
 const NOT_READ_BY_MLIR: &[&str] = &["int128.c"];
 
-/// The programs, by name.
+/// Returns the programs, by name.
 pub(crate) fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     let entries = fs::read_dir(folder).expect("the programs");
@@ -78,7 +78,7 @@ fn compiler(llvm: &Path, program: &Path) -> (PathBuf, &'static [&'static str]) {
     }
 }
 
-/// A program as LLVM IR, translated at a level.
+/// Returns a program as LLVM IR, translated at a level.
 pub(crate) fn translated(llvm: &Path, program: &Path, level: &str) -> Result<String, String> {
     let (clang, options) = compiler(llvm, program);
     let source = program.to_string_lossy();
@@ -117,7 +117,7 @@ fn check(llvm: &Path, program: &Path) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// The first lines that two texts differ in.
+/// Returns the first lines that differ as an error.
 pub(crate) fn same(first: &str, second: &str) -> Result<(), String> {
     let pair = first.lines().zip(second.lines()).find(|(first, second)| first != second);
     match pair {

@@ -1,5 +1,5 @@
-//! Lowering is linear: twice the program makes twice the operations, and a program that a quadratic
-//! step would choke on is done at once.
+//! Lowering is linear. Twice the program gives twice the operations, and a program that would
+//! expose a quadratic step takes little time.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use loomir_lowering::{PASSES, convert_scf_to_cf, convert_to_llvm, from_ll, lower
 use crate::fixture::{context, read};
 use crate::say;
 
-/// `count` loops in one function, one after the other, with a condition in each.
+/// Returns `count` consecutive loops in one function, with a condition in each.
 fn neighbours(count: usize) -> String {
     let mut text =
         String::from("func.func @f(%a: memref<64xf32>, %n: index) {\n  %x = arith.constant 1.0 : f32\n");
@@ -38,7 +38,7 @@ fn nest(depth: usize) -> String {
     text
 }
 
-/// The number of operations at the end, after all steps, and how long the text is.
+/// Returns the number of operations after all steps, and the length of the text.
 fn lowered(ctx: &Context, source: &str) -> (usize, usize) {
     let mut module = read(ctx, source).unwrap_or_else(|errors| panic!("{errors}"));
     for step in [lower_affine, convert_scf_to_cf, convert_to_llvm] {

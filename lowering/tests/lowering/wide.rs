@@ -19,7 +19,7 @@ use crate::fixture::context;
 
 const WAYS: usize = 10_000;
 
-/// The first lines of a switch on `value`, with a block `w` for each way.
+/// Returns the first lines of a switch on `value`, with a block `w` for each case.
 fn switch(value: &str, default: &str) -> String {
     let mut text = format!("  switch i32 {value}, label %{default} [\n");
     (0..WAYS).for_each(|way| _ = writeln!(text, "    i32 {way}, label %w{way}"));
@@ -46,8 +46,8 @@ fn straight() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// A loop around the switch: one of a hundred ways leaves it, one is back at the header at once,
-/// one is a loop itself.
+/// Returns a loop around the switch. Of a hundred cases, one leaves the loop, one goes back to the
+/// header at once, and one is a loop itself.
 fn in_a_loop() -> String {
     let is = |kind: usize| (0..WAYS).filter(move |way| way % 100 == kind);
     let mut text =
@@ -83,7 +83,7 @@ fn in_a_loop() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// Every way leads into a cycle at another place.
+/// Returns a switch whose cases enter a cycle at different blocks.
 fn into_a_cycle() -> String {
     let mut text = "define i32 @f(i32 %n) {\n  %m = alloca i32\n  store i32 0, ptr %m\n".to_owned();
     text += &switch("%n", "end");
@@ -123,7 +123,7 @@ fn computed(module: &Body) -> Vec<String> {
         .collect()
 }
 
-/// A module verified, and read back from both kinds of text, which print the same again.
+/// Verifies a module and reads it back from both kinds of text, which must print the same again.
 fn check_text(module: &Body, what: &str) {
     let ctx = module.ctx();
     let fail = |errors: Diagnostics| -> ! {

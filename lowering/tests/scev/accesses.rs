@@ -56,20 +56,20 @@ fn programs() {
     }
 }
 
-/// Deepest nest, and most accesses, of a random program.
+/// The maximal nesting depth, and the maximal number of accesses, of a random program.
 const MAX_DEPTH: usize = 3;
 const MAX_ACCESSES: usize = 7;
 /// The maximal number of examined iterations of a loop.
 const BOX: i64 = 9;
 
-/// A program being written, of a list of choices.
+/// A program under construction from a list of choices.
 struct Program<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
     next: usize,
     accesses: usize,
     block: String,
-    /// Variables of the loops around, of 64 bits.
+    /// The induction variables of the loops around, of 64 bits.
     variables: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ impl Program<'_> {
         self.next
     }
 
-    /// A number, an argument or a variable around.
+    /// Returns a number, an argument or an induction variable.
     fn operand(&mut self) -> String {
         match self.choose(4) {
             0 => ["%n", "%m"][self.choose(2)].to_owned(),
@@ -135,7 +135,7 @@ impl Program<'_> {
         self.touch(&index);
     }
 
-    /// A number and multiples of the variables around.
+    /// Returns the sum of a number and multiples of the induction variables.
     fn sum(&mut self, number: String, flags: &str) -> String {
         let mut index = number;
         for variable in self.variables.clone() {
@@ -191,8 +191,8 @@ impl Program<'_> {
         self.block = format!("j{own}");
     }
 
-    /// A loop, tested at its start or its end, there with or without a guard, perhaps left in
-    /// between.
+    /// Writes a loop, tested at its start or its end, with or without a guard, perhaps with an
+    /// early exit.
     fn counting(&mut self, depth: usize) {
         let own = self.label();
         let width = [64, 64, 32][self.choose(3)];
@@ -335,7 +335,7 @@ impl Run<'_> {
                 if loops.contains(own, from) { self.iterations.get(&own).map_or(0, |n| n + 1) } else { 0 };
             self.iterations.insert(own, next);
         }
-        // Of branches that choose nothing hand anything on here.
+        // An unconditional branch passes its operands here.
         let brought = event.operands[usize::from(is_branch)..].iter();
         for (argument, datum) in function.arguments(to).zip(brought) {
             bits(datum).map(|bits| self.values.insert(argument, bits));
@@ -451,7 +451,7 @@ fn one_run(
                 Some(width) => u64::from(width / 8),
                 None => bits(&event.operands[2]).ok_or("a length")? as u64,
             };
-            // What touches no byte touches nothing.
+            // An access of zero bytes touches nothing.
             if bytes == 0 {
                 continue;
             }

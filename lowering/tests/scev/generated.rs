@@ -29,7 +29,7 @@ pub(crate) enum Shape {
     Latch,
     /// At the start.
     Header,
-    /// At the end, and before it is entered.
+    /// At the end, and by a guard before the loop.
     Guarded,
 }
 
@@ -57,7 +57,7 @@ impl Counting {
         None
     }
 
-    /// Its function, of the start and the bound.
+    /// Returns a function with this loop. Its arguments are the start and the bound.
     pub(crate) fn function(&self, name: &str) -> String {
         let ty = format!("i{}", self.width);
         let operand = |number: Option<i64>, argument: &str| {
@@ -91,7 +91,7 @@ impl Counting {
     }
 }
 
-/// The loops.
+/// Returns the loops.
 pub(crate) fn all() -> Vec<Counting> {
     let mut loops = Vec::new();
     let mut turn = 0usize;
@@ -117,7 +117,7 @@ pub(crate) fn all() -> Vec<Counting> {
 /// Words that matter.
 pub(crate) const WORDS: [i64; 12] = [0, 1, 2, 3, 9, 10, 100, 127, -1, -2, -8, -128];
 
-/// Starts and bounds for a loop, other pairs for others.
+/// Returns starts and bounds for a loop. Different loops get different pairs.
 pub(crate) fn calls(index: usize) -> Vec<Vec<u128>> {
     let word = |at: usize| WORDS[at % WORDS.len()] as u128;
     (0..WORDS.len()).map(|turn| vec![word(turn), word(turn * 5 + index)]).collect()

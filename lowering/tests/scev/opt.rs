@@ -16,7 +16,7 @@ use crate::{context, functions, read};
 /// The result of comparing our counts with `opt`'s.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// The same, or equal wherever that is defined.
+    /// Equal, or equal wherever the expression is defined.
     Equal,
     /// We have a count that `opt` lacks, or a lesser maximum.
     More,
@@ -24,7 +24,7 @@ pub(crate) enum Verdict {
     Less(String),
 }
 
-/// The counts of a loop, as text: exact, constant maximum, symbolic maximum.
+/// The counts of a loop as text: exact, constant maximum, symbolic maximum.
 type Said = [Option<String>; 3];
 
 const KINDS: [&str; 3] = [
@@ -136,7 +136,7 @@ fn of_loop(header: &str, ours: &Said, theirs: &Said, check: &dyn Fn(&str) -> Res
                             let _ = write!(less, "{header}: {kind}{theirs}, not {ours} ");
                         }
                     }
-                    // A number is more than an expression.
+                    // A number says more than an expression.
                     (Some(_), None) => more = true,
                     _ if kind.starts_with("backedge") => {
                         if let Err(error) = check(theirs) {
@@ -187,7 +187,7 @@ fn against_runs(
     Ok(())
 }
 
-/// An expression as `opt` writes it.
+/// An expression in the syntax of `opt`.
 #[derive(Clone, Debug)]
 enum Count {
     Number(i128),

@@ -36,7 +36,7 @@ pub(crate) fn translated(level: &str) -> Vec<(String, String)> {
     paths.into_iter().map(translate).collect()
 }
 
-/// True if a function calls one of the module, which would be in the trace too.
+/// True if a function calls no function of the module, which would also be in the trace.
 fn calls_none(function: &Body) -> bool {
     function.preorder(function.root()).all(|op| !function.is(op, llvm::CallOp::DEF))
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::watch::{Watched, watch};
 use crate::{context, functions, read};
 
-/// Most operations of a program, and how deep loops nest.
+/// The maximal number of operations of a program, and the maximal nesting depth of loops.
 const MAX_OPERATIONS: usize = 60;
 const MAX_DEPTH: usize = 3;
 const WIDTHS: [u32; 3] = [8, 16, 32];
@@ -18,7 +18,7 @@ const PREDICATES: [&str; 10] = ["ne", "slt", "ult", "sgt", "ugt", "sle", "ule", 
 struct Program<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
-    /// Values in sight, with their widths.
+    /// The visible values, with their widths.
     values: Vec<(String, u32)>,
     next: usize,
     operations: usize,
@@ -36,7 +36,7 @@ impl Program<'_> {
         format!("%v{}", self.next)
     }
 
-    /// A value in sight of a width, or a number.
+    /// Returns a visible value of a width, or a number.
     fn operand(&mut self, width: u32) -> String {
         let own: Vec<String> =
             self.values.iter().filter(|(_, own)| *own == width).map(|(name, _)| name.clone()).collect();
@@ -144,7 +144,7 @@ impl Program<'_> {
         let [iv, carried, next] = [0; 3].map(|_| self.name());
         let from = std::mem::replace(&mut self.block, header.clone());
         let _ = writeln!(self.text, "  br label %{header}\n{header}:");
-        // What comes back is known when the body is written.
+        // The values of the backedge are known once the body is written.
         let phis = self.text.len();
         self.values.push((iv.clone(), width));
         self.values.push((carried.clone(), carried_width));
@@ -206,7 +206,7 @@ impl Program<'_> {
     }
 }
 
-/// The program that choices make.
+/// Returns the program of these choices.
 fn program(choices: &[u8]) -> String {
     let text = "define i32 @f(i8 %a, i16 %b, i32 %c) {\nentry:\n".to_owned();
     let values = [("%a", 8), ("%b", 16), ("%c", 32)].map(|(name, width)| (name.to_owned(), width)).to_vec();

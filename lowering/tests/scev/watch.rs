@@ -18,15 +18,15 @@ use loomir_lowering::cfg::scev::expr::{Expr, ExprId};
 /// The numbers of checks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watched {
-    /// Runs that came to their end.
+    /// Runs that terminated.
     pub(crate) runs: usize,
-    /// Values held against expressions that say more than the value itself.
+    /// Values compared with expressions that say more than the value itself.
     pub(crate) values: usize,
     /// Loops that were left, with an exact count.
     pub(crate) exact: usize,
     /// Loops that were left.
     pub(crate) left: usize,
-    /// Values seen from outside of a loop that was left.
+    /// Values used outside of a loop that was left.
     pub(crate) scoped: usize,
     /// Loops with a guard that were entered.
     pub(crate) guards: usize,
@@ -55,17 +55,17 @@ struct Watch<'s, 'f> {
     analysis: &'f Analysis,
     function: &'f Body,
     values: HashMap<Value, u128>,
-    /// When a value was computed, in headers that ran before.
+    /// The time at which a value was computed, in executed headers.
     times: HashMap<Value, u64>,
     time: u64,
-    /// For each loop that was entered, how often its backedges were taken since.
+    /// The number of taken backedges since the entry of each loop.
     iterations: HashMap<LoopId, u128>,
     at: Block,
     done: Watched,
     left: Left,
 }
 
-/// The arguments of a call as the interpreter wants them: numbers, and for an address a buffer.
+/// Returns the arguments of a call for the interpreter: numbers, and a buffer for an address.
 fn arguments(module: &Body, name: &str, arguments: &[u128]) -> Result<Vec<ArgSpec>, String> {
     let ctx = module.ctx();
     let (parameters, _) = interp::signature(module, name).ok_or("no signature")?;
@@ -263,7 +263,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// Control goes to a block: loops are left, entered, or go around.
+    /// Moves control to a block: loops are left, entered, or continued.
     fn go(&mut self, to: Block) -> Result<(), String> {
         let (from, to) = (self.analysis.number(self.at), self.analysis.number(to));
         let loops = self.analysis.loops();

@@ -85,8 +85,8 @@ pub enum Overlap {
     Apart,
 }
 
-/// The number of bytes an element of a memref takes, if that is the same everywhere: numbers of 8,
-/// 16, 32 and 64 bits.
+/// Returns the size in bytes of an element of a memref, if it is the same on every target: numbers
+/// of 8, 16, 32 and 64 bits.
 pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
     let bits = match ty.kind(ctx) {
         TypeKind::Index => 64,

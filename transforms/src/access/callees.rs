@@ -58,7 +58,7 @@ impl Callees {
     }
 }
 
-/// The function that an operation calls by its name.
+/// Returns the name of the function that an operation calls, if it is a direct call.
 pub fn callee(body: &Body, op: Op) -> Option<Name> {
     let view = body.op_ref(op);
     view.info().interface::<dyn CallLike>()?.callee(view)?.as_flat_symbol(body.ctx())

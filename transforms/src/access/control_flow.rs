@@ -50,7 +50,7 @@ impl ControlFlow for Predicates {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn ControlFlow>> {
     Some(match name {
         "cfg" => Arc::new(Cfg),

@@ -215,7 +215,7 @@ impl Dependence for Polyhedral {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn Dependence>> {
     Some(match name {
         "none" => Arc::new(Unanalysed),

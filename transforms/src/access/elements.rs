@@ -146,7 +146,7 @@ fn has_separate_strides(ctx: &Context, layout: Attr, shape: &[i64]) -> bool {
     dims.windows(2).all(|pair| pair[0].0.checked_mul(pair[0].1).is_some_and(|extent| extent <= pair[1].0))
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn Accesses>> {
     Some(match name {
         "alias" => Arc::new(Alias),

@@ -74,7 +74,7 @@ impl<'b> Reader<'b> {
         Surroundings { facts: Arc::new(self.forms.facts()), ..self.surroundings.clone() }
     }
 
-    /// The objects.
+    /// Returns the objects.
     pub fn bases(&self) -> &Bases<'b> {
         &self.bases
     }
@@ -260,7 +260,7 @@ impl<'b> Reader<'b> {
         summary.classes_at(Call { body, operands: model.arguments(view), forms, bases, domain })
     }
 
-    /// The class of an access.
+    /// Returns the class of an access.
     fn located(&mut self, access: &interfaces::Access, domain: &Arc<Domain>) -> Class {
         let (base, origin) = self.bases.of(access.memref);
         let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());

@@ -63,7 +63,7 @@ impl Statements for Straight {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn Statements>> {
     Some(match name {
         "op" => Arc::new(Single),

@@ -69,7 +69,7 @@ impl<'b> Structure<'b> {
         }
     }
 
-    /// The blocks inside.
+    /// Returns the blocks inside.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let blocks = match self {
             Structure::Loop { block, .. } | Structure::Parallel { block, .. } => [Some(*block), None],

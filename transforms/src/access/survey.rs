@@ -27,7 +27,7 @@ impl Callees {
         surveys.get(&SURVEY).unwrap_or_default()
     }
 
-    /// The functions directly inside the root of `module` that are called there.
+    /// Summarises the called functions directly inside the root of `module`.
     pub fn of(module: &Body) -> Callees {
         let mut calls: HashMap<Name, Vec<Name>> = HashMap::new();
         let mut called = Vec::new();
@@ -130,7 +130,7 @@ fn touched(
     if all.len() > MAX_CLASSES { Err(Reason::TooMuch) } else { Ok(all) }
 }
 
-/// The functions that a function calls by their names.
+/// Returns the names of the functions that a function calls.
 fn called_in(function: &Body) -> Vec<Name> {
     function.all_ops().filter_map(|op| callee(function, op)).collect()
 }

@@ -26,7 +26,7 @@ pub use reduction::Reduction;
 
 pub mod reduction;
 
-/// Most operations between the load and the store of an update.
+/// The maximal number of operations between the load and the store of an update.
 pub const MAX_BETWEEN: usize = 64;
 
 /// An update, if the load and the store are of one element.
@@ -44,7 +44,8 @@ pub struct Update {
     pub other: Option<Op>,
 }
 
-/// The updates that an access may belong to: one, or for a store of two loaded numbers two.
+/// Returns the updates that an access may belong to: one, or two for a store of the sum of two
+/// loaded numbers.
 pub fn updates_of(body: &Body, op: Op) -> Vec<Update> {
     access(body, op).map_or_else(Vec::new, |access| updates_by(body, op, &access))
 }

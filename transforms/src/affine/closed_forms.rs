@@ -58,7 +58,7 @@ impl ClosedForms for Polyhedral {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(crate) fn named(name: &str) -> Option<Arc<dyn ClosedForms>> {
     Some(match name {
         "none" => Arc::new(Plain),

@@ -36,7 +36,7 @@ impl Forms<'_> {
         self.range(value, MAX_CHAIN)
     }
 
-    /// A range that holds every value `value` may have, read as signed.
+    /// Returns a range that holds every value `value` may have, read as signed.
     pub(super) fn range(&mut self, value: Value, fuel: usize) -> Range {
         if let Some(known) = self.ranges.get(&value) {
             return *known;
@@ -47,12 +47,12 @@ impl Forms<'_> {
         range
     }
 
-    /// A range of a form without levels.
+    /// Returns a range of a form without levels.
     pub(super) fn range_of_form(&mut self, form: &AffineForm, fuel: usize) -> Option<Range> {
         of_form(form, &mut |unknown| self.range_of_unknown(unknown, fuel))
     }
 
-    /// The range of a parameter, or of a product of such.
+    /// Returns the range of a parameter, or of a product of parameters.
     fn range_of_unknown(&mut self, unknown: &Atom, fuel: usize) -> Option<Range> {
         let ranges: Vec<Range> = unknown.factors()?.iter().map(|value| self.range(*value, fuel)).collect();
         Some(of_product(unknown, &ranges))
@@ -170,7 +170,7 @@ impl Forms<'_> {
     }
 }
 
-/// The map that an `affine.apply`, `affine.min` or `affine.max` applies to its operands.
+/// Returns the map that an `affine.apply`, `affine.min` or `affine.max` applies to its operands.
 pub(super) fn applied(body: &Body, op: Op) -> Option<Subscripts> {
     let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(body.ctx()))?;
     Some(Subscripts { map, operands: body.operands(op).collect() })

@@ -233,7 +233,7 @@ impl Condition<Word, Ranges> for Ranged {
     }
 }
 
-/// The rules as `egg` takes them.
+/// Returns the rules in the representation of `egg`.
 pub fn rules() -> Vec<Rewrite<Word, Ranges>> {
     let parsed = |Rule(name, left, right, condition): &Rule| {
         let (left, right): (Pattern<Word>, Pattern<Word>) = (left.parse().ok()?, right.parse().ok()?);
@@ -257,7 +257,7 @@ mod tests {
     use super::super::word::evaluate;
     use super::*;
 
-    /// A side of a rule, its variables as leaves.
+    /// Returns a side of a rule, its variables as leaves.
     fn side(text: &str) -> RecExpr<Word> {
         let pattern: Pattern<Word> = text.parse().expect("a side of a rule is an expression");
         let place = |variable: &Var| VARIABLES.iter().position(|name| *name == variable.to_string());

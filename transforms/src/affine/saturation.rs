@@ -32,7 +32,7 @@ impl Saturation {
         matches!(roots[..], [x, y] if graph.find(x) == graph.find(y))
     }
 
-    /// The expressions that are equal to this one, and its class.
+    /// Returns the expressions that are equal to this one, and its class.
     pub fn equals_of(&self, expression: &Expression, leaves: Vec<Range>) -> (Graph, Id) {
         let (graph, roots) = self.grown(expression.width, &[&expression.nodes], leaves, false);
         let root = graph.find(roots[0]);

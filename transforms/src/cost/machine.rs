@@ -64,8 +64,9 @@ impl Machine {
         self.fetch_beyond(0, bytes)
     }
 
-    /// The same for a line that the next iterations of a loop touch again, with prefetching. The
-    /// first and the second cache then cost the same, so a loop may traverse hundreds of arrays.
+    /// Returns the cycles to get a line that the next iterations of a loop touch again, with
+    /// prefetching. The first and the second cache then cost the same, so a loop may traverse
+    /// hundreds of arrays.
     pub(super) fn fetch_ahead(&self, bytes: f64) -> f64 {
         self.fetch_beyond(1, bytes)
     }
@@ -80,7 +81,7 @@ impl Machine {
         steps.fold(nearest, |sum, (cache, next)| sum + missed(cache) * (next - cache.cycles).max(0.0))
     }
 
-    /// The greatest cache that holds `less` but not `more` bytes.
+    /// Returns the greatest cache that holds `less` but not `more` bytes.
     pub(super) fn overflowed(&self, less: f64, more: f64) -> Option<&Cache> {
         self.caches.iter().rev().find(|cache| less <= cache.bytes as f64 && more > cache.bytes as f64)
     }

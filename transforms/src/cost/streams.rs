@@ -68,8 +68,8 @@ impl Stream {
         self.lines * if self.writes { 2.0 } else { 1.0 }
     }
 
-    /// The iterations between an access of this one and the nearest of another one at the same
-    /// pace.
+    /// Returns the number of iterations between an access of this stream and the nearest access of
+    /// another stream at the same pace.
     pub(super) fn nearest(&self, other: &Stream, shift: i64) -> i64 {
         let gap = |(place, at): &Place| {
             let at = at.saturating_sub(if other.moves { shift } else { 0 });

@@ -52,7 +52,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of a sequence, the body of a loop.
+    /// Returns the pieces of a sequence, the body of a loop.
     pub(crate) fn of(ir: &Body, program: &Program, trees: &TreeStore, body: Green) -> Pieces {
         let mut pieces = Pieces { pieces: Vec::new(), of_op: HashMap::new(), again: Vec::new() };
         pieces.visit(ir, program, trees, body, &mut Vec::new());

@@ -7,7 +7,7 @@ use crate::legality::Verdict;
 use crate::naming::called;
 use crate::remark::{self, Remarks};
 
-/// The remarks of the pass on a function.
+/// Returns the remarks of the pass on a function.
 pub(super) fn remarks(body: &Body) -> Remarks<'_> {
     Remarks { body, pass: super::PASS.name }
 }

@@ -150,7 +150,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The accesses of `block` and all that is inside it. Its terminator is ignored.
+    /// Collects the accesses of `block` and of everything inside it. The terminator is ignored.
     pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
         let reader = Reader::new(body, block, AliasMode::May, analyses);
         let mut scan = Scan {
@@ -205,7 +205,7 @@ impl Timeline {
         all.filter(|id| !self.gone.contains(id))
     }
 
-    /// One access.
+    /// Returns an access.
     pub fn get(&self, id: AccessId) -> &Access {
         &self.accesses[id.0 as usize]
     }

@@ -536,7 +536,7 @@ impl Group {
         self.has_part |= second.has_part;
     }
 
-    /// The loops the group is.
+    /// Returns the fused loops.
     pub(super) fn into_parts(self, trees: &mut TreeStore) -> Parts {
         let mut parts = Parts { before: Vec::new(), fused: self.item, after: Vec::new() };
         if self.members.len() == 1 {

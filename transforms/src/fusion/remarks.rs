@@ -16,7 +16,7 @@ use crate::cost::{Loss, Saving};
 use crate::legality::Verdict;
 use crate::remark::{self, Remarks};
 
-/// The remarks of the pass on a function.
+/// Returns the remarks of the pass on a function.
 pub(super) fn remarks(body: &Body) -> Remarks<'_> {
     Remarks { body, pass: super::NAME }
 }
@@ -184,7 +184,7 @@ fn not_beneficial(saving: &Saving) -> String {
     format!("It would take {} more: {why}", cycles(-saving.cycles))
 }
 
-/// A number of things.
+/// Formats a number of things.
 fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -83,7 +83,7 @@ impl Entry {
         }
     }
 
-    /// An operation to show.
+    /// Returns an operation for remarks.
     pub(super) fn op(&self, program: &Program) -> Op {
         match self {
             Entry::Statement(_, passive) | Entry::If(_, passive) => passive.op,

@@ -41,7 +41,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// A segment of one.
+    /// Returns the segment with a single entry.
     pub(super) fn alone(entry: Entry, trees: &mut TreeStore) -> Segment {
         Segment { originals: entry.originals(trees), entries: vec![entry] }
     }

@@ -61,7 +61,7 @@ impl<'a> ChangedRegion<'a> {
         }
     }
 
-    /// The loops of the program around two statements, from the outside.
+    /// Returns the loops of the program around two statements, from the outside.
     pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Vec<LoopId> {
         let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
         path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()

@@ -88,7 +88,7 @@ impl<'a> StorageJudge<'a> {
 }
 
 impl Forwarded {
-    /// The load.
+    /// Returns the load.
     pub(crate) fn load(&self) -> AccessId {
         self.load
     }
@@ -100,14 +100,14 @@ impl Forwarded {
 }
 
 impl Unneeded {
-    /// The store.
+    /// Returns the store.
     pub(crate) fn store(&self) -> AccessId {
         self.0
     }
 }
 
 impl Folds {
-    /// The dimensions in order.
+    /// Returns the dimensions in order.
     pub(crate) fn dimensions(&self) -> &[Fold] {
         &self.0
     }

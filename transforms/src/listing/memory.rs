@@ -23,7 +23,7 @@ use crate::legality::{Cause, DependenceOracle, Instance};
 use crate::tree::access_summary::LoopIteration;
 use crate::tree::{Arm, Green, Node, Program, TreeStore};
 
-/// The dependences through memory.
+/// Returns the dependences through memory.
 pub(super) fn dependences(
     body: &Body,
     program: &Program,

@@ -29,7 +29,7 @@ use crate::legality::scheduled::{Purpose, ScheduledStatement, leaves, shared};
 use crate::tree::access_summary::LoopIteration;
 use crate::tree::{Arm, Green, LoopId, Program, StatementId, TreeStore};
 
-/// The dependences through values.
+/// Returns the dependences through values.
 pub(super) fn dependences(
     body: &Body,
     program: &Program,

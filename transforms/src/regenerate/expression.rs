@@ -29,12 +29,12 @@ pub(super) enum Term {
 }
 
 impl Sum {
-    /// A number.
+    /// Returns the sum that is a constant.
     pub(super) fn constant(constant: i64) -> Sum {
         Sum { constant, terms: Vec::new() }
     }
 
-    /// A value and a number.
+    /// Returns the sum of a value and a constant.
     pub(super) fn offset(value: Value, constant: i64) -> Sum {
         Sum { constant, terms: vec![(Term::Value(value), 1)] }
     }

@@ -105,7 +105,7 @@ impl AccessSummary {
         self.hulls.get(&base).map(|hulls| &hulls.all[..])
     }
 
-    /// The objects it touches.
+    /// Returns the accessed objects.
     pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
         self.objects.iter()
     }

@@ -216,7 +216,7 @@ impl TreeStore {
         self.nodes.capacity() * size_of::<Known>() + self.places.allocation_size()
     }
 
-    /// The number of different nodes.
+    /// Returns the number of different nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -231,12 +231,12 @@ impl TreeStore {
         self.nodes[green.0 as usize].node
     }
 
-    /// A loop's header.
+    /// Returns a loop's header.
     pub fn header(&self, id: HeaderId) -> &Header {
         &self.headers.values[id.0 as usize]
     }
 
-    /// The forms of a map.
+    /// Returns the forms of a map.
     pub fn map(&self, map: Map) -> &[AffineForm] {
         &self.maps.values[map.0 as usize]
     }
@@ -246,12 +246,12 @@ impl TreeStore {
         Map(self.maps.intern(forms))
     }
 
-    /// A leaf.
+    /// Returns a leaf.
     pub fn leaf(&mut self, statement: StatementId, map: Map) -> Green {
         self.node(Node::Leaf { statement, map })
     }
 
-    /// A loop around a sequence.
+    /// Returns a loop around a sequence.
     pub fn make_loop(&mut self, header: Header, body: Green) -> Green {
         let header = HeaderId(self.headers.intern(header));
         self.with_header(header, body)
@@ -262,7 +262,7 @@ impl TreeStore {
         self.node(Node::Loop { header, body })
     }
 
-    /// A guard around a sequence.
+    /// Returns a guard around a sequence.
     pub fn guard(&mut self, of: IfId, map: Map, holds: bool, body: Green) -> Green {
         self.node(Node::Guard { of, map, holds, body })
     }
@@ -366,7 +366,7 @@ impl Origin {
         Some(Origin { of: self.of, map: self.map.iter().map(f).collect::<Option<_>>()? })
     }
 
-    /// The loop's own iteration.
+    /// Returns the loop's own iteration.
     pub fn iteration(&self) -> Option<&AffineForm> {
         self.map.last()
     }
@@ -379,7 +379,7 @@ impl Span {
         Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
     }
 
-    /// All forms in it.
+    /// Returns all forms of the span.
     pub fn forms(&self) -> impl Iterator<Item = &AffineForm> {
         let (lower, upper): (&[AffineForm], &[AffineForm]) = match self {
             Span::Whole => (&[], &[]),

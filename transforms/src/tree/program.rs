@@ -128,17 +128,17 @@ pub struct Program {
 }
 
 impl Program {
-    /// A loop.
+    /// Returns a loop.
     pub fn loop_info(&self, id: LoopId) -> &LoopInfo {
         &self.loops[id.0 as usize]
     }
 
-    /// An `if`.
+    /// Returns an `if`.
     pub fn if_info(&self, id: IfId) -> &IfInfo {
         &self.ifs[id.0 as usize]
     }
 
-    /// A statement.
+    /// Returns a statement.
     pub fn statement(&self, id: StatementId) -> &StatementInfo {
         &self.statements[id.0 as usize]
     }
@@ -153,7 +153,7 @@ impl Program {
         self.ifs.iter()
     }
 
-    /// The number of loops.
+    /// Returns the number of loops.
     pub fn num_loops(&self) -> usize {
         self.loops.len()
     }

@@ -53,7 +53,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// The place of a whole tree.
+    /// Returns the place of a whole tree.
     pub fn of(root: Green) -> Red {
         Red { root, steps: Vec::new() }
     }
@@ -64,7 +64,7 @@ impl Red {
         path.iter().all(|at| cursor.down(trees, *at)).then_some(cursor)
     }
 
-    /// The whole tree.
+    /// Returns the whole tree.
     pub fn root(&self) -> Green {
         self.root
     }
@@ -84,7 +84,7 @@ impl Red {
         self.steps.last().map(|(at, _)| *at)
     }
 
-    /// The nodes around, from the outside.
+    /// Returns the ancestors, from the outside.
     pub fn around(&self) -> impl Iterator<Item = Green> + '_ {
         let inner = self.steps.iter().map(|(_, node)| *node);
         [self.root].into_iter().chain(inner).take(self.steps.len())
@@ -98,7 +98,7 @@ impl Red {
         })
     }
 
-    /// The number of loops that are around.
+    /// Returns the number of loops around.
     pub fn depth(&self, trees: &TreeStore) -> usize {
         self.loops(trees).count()
     }
@@ -114,7 +114,7 @@ impl Red {
         })
     }
 
-    /// The children of the node.
+    /// Returns the children of the node.
     pub fn children(&self, trees: &TreeStore) -> impl Iterator<Item = Green> {
         let sides = match trees.get(self.node()) {
             Node::Versioned { fast, fallback, .. } => Some([fast, fallback]),
@@ -230,7 +230,7 @@ fn items_of(trees: &TreeStore, node: Green) -> Green {
     }
 }
 
-/// A node with other items.
+/// Returns a node with other items.
 fn with_items(trees: &mut TreeStore, node: Green, items: Green) -> Green {
     match trees.get(node) {
         Node::Loop { header, .. } => trees.with_header(header, items),

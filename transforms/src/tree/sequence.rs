@@ -29,7 +29,7 @@ impl TreeStore {
         self.assemble(Spine::new(), items, &[])
     }
 
-    /// The items of a sequence in order.
+    /// Returns the items of a sequence in order.
     pub fn items(&self, sequence: Green) -> Items<'_> {
         let mut items = Items { trees: self, stack: SmallVec::new() };
         items.descend(sequence);

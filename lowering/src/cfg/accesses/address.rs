@@ -47,13 +47,14 @@ pub(super) struct Address {
 }
 
 impl Numbers<'_, '_> {
-    /// An address that is used in a loop, or outside of all. Of a symbol that is no variable or
-    /// function of its own nothing is known: it may be another name for one.
+    /// Returns an address that is used in a loop, or outside of all loops. The address of an alias
+    /// or an unknown symbol stays unknown, because it may be another name for a variable or
+    /// function.
     pub(super) fn address(&mut self, pointer: Value, site: Option<LoopId>, symbols: &SymbolTable) -> Address {
         let function = self.scev.function();
         let mut at = pointer;
         let mut offset = Some(Polynomial::default());
-        // The bytes that computations since the last one in bounds may add up to.
+        // The least and the most bytes added since the last computation that is in bounds.
         let mut reach = (0, 0);
         for _ in 0..MAX_CHAIN {
             let op = match function.def(at) {
@@ -89,7 +90,7 @@ impl Numbers<'_, '_> {
         Address { base, origin, offset }
     }
 
-    /// The bits of address arithmetic on a pointer.
+    /// Returns the width of address arithmetic on a pointer.
     fn index_bits(&self, pointer: Value) -> Option<u32> {
         let function = self.scev.function();
         let LlvmType::Pointer { space } = LlvmType::of(function.ctx(), function.value_type(pointer))? else {
@@ -98,9 +99,8 @@ impl Numbers<'_, '_> {
         Some(self.scev.data_layout().pointer(space).index_bits).filter(|bits| *bits <= 64)
     }
 
-    /// Returns the bytes that an address computation adds, if that is a number over ℤ. `reach`
-    /// holds
-    /// the least and the most bytes that computations behind it add.
+    /// Returns the bytes that an address computation adds, if they are a number over ℤ. `reach`
+    /// holds the least and the most bytes that computations behind it add.
     fn added(&mut self, op: Op, site: Option<LoopId>, reach: &mut (i128, i128)) -> Option<Polynomial> {
         let function = self.scev.function();
         let width = self.index_bits(function.result(op, 0))?;
@@ -183,14 +183,14 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// The bytes that a length counts, from zero.
+    /// Returns a length in bytes as a polynomial.
     pub(super) fn length(&mut self, length: Value, site: Option<LoopId>) -> Option<Polynomial> {
-        // Lengths are unsigned, and no object has half of all addresses.
+        // Lengths are unsigned, and no object spans half of the address space.
         self.is_natural(length, site).then(|| self.of(length, site))
     }
 }
 
-/// True if a symbol is another name for something.
+/// True if a symbol is an alias or an indirect function.
 fn is_alias(ctx: &Context, symbol: &Symbol) -> bool {
     [llvm::AliasOp::DEF, llvm::IFuncOp::DEF].into_iter().any(|def| ctx.op_info(symbol.name).is(def))
 }

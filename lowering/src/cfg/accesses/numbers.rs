@@ -24,18 +24,19 @@ use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, ExprType, MinMax};
 use crate::cfg::scev::range::{Exact, Range, product, signed_ends, sum};
 
-/// Longest chain of operations followed from a value.
+/// The maximal length of a chain of operations that is followed from a value.
 const MAX_CHAIN: u32 = 64;
 /// The greatest width of words whose wrapping is expressed by remainders.
 const MAX_WRAPPING: u32 = 32;
 
-/// The numbers that values are. See the [module](self).
+/// The polynomials of values. See the [module](self).
 pub(super) struct Numbers<'s, 'f> {
     pub(super) scev: &'s mut ScalarEvolution<'f>,
     known: HashMap<(Value, Option<LoopId>), Polynomial>,
     /// The named values, in order of first appearance.
     named: Vec<Value>,
-    /// The name of values of one expression that are computed in the same loop, or outside of all.
+    /// The representative of values with one expression that are computed in the same loop, or
+    /// outside of all loops.
     names: HashMap<(ExprId, Option<LoopId>), Value>,
 }
 
@@ -44,7 +45,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         Numbers { scev, known: HashMap::new(), named: Vec::new(), names: HashMap::new() }
     }
 
-    /// The level of a loop: how many are around it.
+    /// Returns the level of a loop: the number of loops around it.
     pub(super) fn level(&self, of: LoopId) -> u32 {
         self.scev.analysis().loops().get(of).depth - 1
     }
@@ -160,7 +161,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         start.plus(&step.product(&Polynomial::atom(Atom::Level(self.level(of))))?, 1)
     }
 
-    /// An expression, if it is a number over ℤ.
+    /// Returns the polynomial of an expression, if it is a number over ℤ.
     pub(super) fn expr(&mut self, id: ExprId, site: Option<LoopId>) -> Option<Polynomial> {
         let ExprType::Integer(width @ 1..=64) = self.scev.type_of(id) else { return None };
         match self.scev.get(id).clone() {
@@ -199,7 +200,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         }
     }
 
-    /// An expression read as unsigned.
+    /// Returns an expression read as unsigned.
     pub(super) fn unsigned(&mut self, id: ExprId, site: Option<LoopId>) -> Option<Polynomial> {
         let found = self.expr(id, site)?;
         if self.range_of(id, site).signed.0 >= 0 { Some(found) } else { modulo(&found, self.scev.width(id)) }
@@ -265,7 +266,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         self.range(value, site).signed.0 >= 0
     }
 
-    /// The range of a value where it is used.
+    /// Returns the range of a value where it is used.
     pub(super) fn range(&mut self, value: Value, site: Option<LoopId>) -> Range {
         let id = self.scev.expr(value);
         self.range_of(id, site)
@@ -315,7 +316,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
     }
 }
 
-/// True if numbers are words of a width, read as signed.
+/// True if a range of numbers fits words of a width, read as signed.
 pub(super) fn fits(exact: (i128, i128), width: u32) -> bool {
     let ends = signed_ends(width);
     exact.0 >= ends.0 && exact.1 <= ends.1

@@ -100,7 +100,7 @@ impl Polynomial {
         (product.terms.len() <= MAX_TERMS).then_some(product)
     }
 
-    /// The form, if no monomial is a product with a level or a quotient.
+    /// Returns the form, if no monomial is a product with a level or a quotient.
     pub(super) fn to_form(&self) -> Option<AffineForm> {
         self.terms.iter().try_fold(AffineForm::default(), |sum, (monomial, coefficient)| {
             let mut factors = monomial.iter().cloned();
@@ -129,7 +129,7 @@ impl Polynomial {
     }
 }
 
-/// A product without some of its factors, if it has them.
+/// Returns a product without some of its factors, if it has them.
 pub(super) fn without(monomial: &[Atom], factors: &[Atom]) -> Option<Monomial> {
     let mut left = monomial.to_vec();
     for factor in factors {

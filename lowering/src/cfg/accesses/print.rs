@@ -17,10 +17,10 @@ use crate::cfg::Analysis;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::print::Names;
 
-/// The accesses of a function of a module.
+/// Prints the accesses of a function of a module.
 ///
 /// # Errors
-/// What has no text.
+/// If something has no text.
 pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
@@ -30,7 +30,7 @@ pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
     let _ = writeln!(text, "Accesses of @{name}:");
     let printer = Printer { function, analysis: &analysis, names };
-    // An allocation on the stack touches no memory; it only has to stay in order with calls.
+    // A stack allocation touches no memory. It only has to keep its order with calls.
     let is_memory = |access: &&Access| access.classes.iter().any(|class| class.base != Base::Exit);
     for access in accesses.all.iter().filter(is_memory) {
         printer.access(access, text);

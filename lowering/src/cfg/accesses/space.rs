@@ -32,19 +32,21 @@ const MAX_NESTING: u32 = 8;
 /// The limits on one question about constraints.
 const LIMITS: Limits = Limits::steps(20_000);
 
-/// A union of convex sets: in each, none of the forms is negative.
+/// A union of convex sets. In each set, none of the forms is negative.
 type Pieces = Vec<Vec<AffineForm>>;
 
-/// The iterations in which a block runs.
+/// The iteration domain of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     pub(super) pieces: Pieces,
-    /// True if it runs in all of these, if loops end and calls return.
+    /// True if the block runs in all of these iterations, provided that loops terminate and calls
+    /// return.
     pub(super) exact: bool,
 }
 
 impl Space {
-    /// Only where one of these holds too; nothing more is known if they are too many.
+    /// Intersects the domain with a union of conditions. Becomes inexact without a change if there
+    /// are too many pieces.
     fn narrow(&mut self, by: Option<Pieces>) {
         let Some(by) = by else {
             self.exact = false;
@@ -101,7 +103,7 @@ fn follows_from_one(known: &[AffineForm], form: &AffineForm) -> Option<bool> {
     if may_follow { None } else { Some(false) }
 }
 
-/// True if a form is not negative where none of these is.
+/// True if a form is not negative wherever none of the known forms is negative.
 pub(super) fn follows(known: &[AffineForm], form: &AffineForm, levels: u32, facts: &Facts) -> bool {
     let below = form.times(-1).and_then(|form| form.plus(&AffineForm::constant(1), -1));
     below.is_some_and(|below| {
@@ -185,7 +187,7 @@ impl Numbers<'_, '_> {
                 let is_least = matches!(kind, MinMax::SMin | MinMax::UMin | MinMax::SequentialUMin);
                 let mut all: Option<Pieces> = None;
                 for operand in operands {
-                    // What is below zero as signed is great as unsigned.
+                    // A negative number is large when read as unsigned.
                     if !is_signed && self.range_of(operand, site).signed.0 < 0 {
                         return None;
                     }
@@ -244,7 +246,7 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// Adds the conditions of branches on the way to a block.
+    /// Adds the conditions of branches on the paths to a block.
     fn conditions(&mut self, node: u32, post_dominators: &PostDominatorTree, space: &mut Space) {
         let mut below = node;
         for _ in 0..MAX_BLOCKS {
@@ -329,7 +331,7 @@ impl Numbers<'_, '_> {
         let (x, y) = (self.of(a, site).to_form()?, self.of(b, site).to_form()?);
         let mut pieces = compared(predicate, &x, &y)?;
         if is_unsigned && !self.is_natural(a, site) {
-            // What is below zero is great as unsigned.
+            // A negative number is large when read as unsigned.
             pieces.iter_mut().for_each(|piece| piece.push(x.clone()));
         }
         Some(pieces)

@@ -36,8 +36,8 @@ pub(super) struct Place<'p> {
 }
 
 impl Place<'_> {
-    /// The subscripts; one, if the offset is affine. Nothing, if it is neither affine nor taken
-    /// apart.
+    /// Returns the subscripts. An affine offset is one subscript. `None` if the offset is neither
+    /// affine nor separable into subscripts.
     pub(super) fn subscripts(&self) -> Option<Subscripts> {
         if let Some(form) = self.offset.to_form() {
             return Some(Subscripts { digits: vec![form], sizes: Vec::new() });

@@ -12,11 +12,11 @@ use super::layered::{Item, Layout, Link, lay_out};
 
 /// The padding inside a box.
 const PADDING: i64 = 12;
-/// Room for the name of a loop.
+/// The height of the name of a loop.
 const TITLE: i64 = 16;
 /// The height of a line of text.
 pub(super) const LINE: i64 = 14;
-/// The width of a letter, or a little more.
+/// The width of a letter, rounded up.
 const LETTER: i64 = 7;
 /// The maximal number of drawn blocks and edges. `MAX_PASSED` limits the layers that edges pass.
 const MAX_DRAWN: usize = 2_000;
@@ -44,7 +44,7 @@ enum Key {
     Way(usize),
 }
 
-/// The inside of a loop, or of the function.
+/// The contents of a loop, or of the function.
 #[derive(Default)]
 struct Level {
     keys: Vec<Key>,
@@ -66,7 +66,7 @@ pub(super) fn text_width(text: &str) -> i64 {
     text.chars().count() as i64 * LETTER
 }
 
-/// Lays a function out; `None` if it is too large.
+/// Lays out a function. `None` if it is too large.
 pub(super) fn draw(picture: &Picture) -> Option<Drawing> {
     if picture.blocks.len() + picture.edges.len() > MAX_DRAWN {
         return None;
@@ -181,7 +181,7 @@ fn levels(picture: &Picture) -> Vec<Level> {
     levels
 }
 
-/// Puts the levels into each other.
+/// Nests the levels.
 fn place(picture: &Picture, levels: &[Level], sizes: &[(i64, i64)], boxes: &[(i64, i64)]) -> Drawing {
     let mut drawing = Drawing {
         blocks: vec![(0, 0, 0, 0); picture.blocks.len()],
@@ -209,7 +209,7 @@ fn place(picture: &Picture, levels: &[Level], sizes: &[(i64, i64)], boxes: &[(i6
             }
         }
     }
-    // Inner levels come last, and an edge begins in the innermost.
+    // Inner levels come last, and an edge begins in the innermost level.
     for (at, level) in levels.iter().enumerate().rev() {
         let Some(layout) = &level.layout else { continue };
         let (x, y) = corners[at];
@@ -218,7 +218,7 @@ fn place(picture: &Picture, levels: &[Level], sizes: &[(i64, i64)], boxes: &[(i6
         }
     }
     for (edge, points) in picture.edges.iter().zip(&mut drawing.edges) {
-        // Through the boxes around a header down to it.
+        // The edge continues through the boxes around a header down to it.
         if let Some(last) = points.last().copied() {
             points.push((last.0, drawing.blocks[edge.to].1));
         }

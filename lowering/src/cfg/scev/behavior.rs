@@ -15,8 +15,8 @@ use loomir_ir::graph::loops::LoopId;
 use super::ScalarEvolution;
 
 impl ScalarEvolution<'_> {
-    /// True if an iteration of a loop may not come to its end: an operation may not return, or
-    /// something inside may run for ever. Linear in the loop.
+    /// True if an iteration of a loop may not complete. An operation may not return, or an inner
+    /// loop may not terminate. Linear in the loop.
     pub(super) fn may_stop(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.stopping,

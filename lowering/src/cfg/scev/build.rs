@@ -21,7 +21,7 @@ use loomir_ir::graph::loops::LoopId;
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
 
-/// Highest degree of a product of recurrences.
+/// The maximal degree of a product of recurrences.
 const MAX_DEGREE: usize = 6;
 
 impl ScalarEvolution<'_> {
@@ -35,12 +35,12 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::Unknown(value), ty)
     }
 
-    /// The bits of a number.
+    /// Returns the bits of a constant.
     pub fn as_constant(&self, id: ExprId) -> Option<u128> {
         if let Expr::Constant(_, bits) = self.pool.get(id) { Some(*bits) } else { None }
     }
 
-    /// The number of bits an expression has.
+    /// Returns the width of an expression.
     pub fn width(&self, id: ExprId) -> u32 {
         self.pool.ty(id).width()
     }
@@ -49,7 +49,7 @@ impl ScalarEvolution<'_> {
         self.as_constant(id) == Some(bits)
     }
 
-    /// The sum.
+    /// Returns the sum.
     pub fn add(&mut self, operands: &[ExprId]) -> ExprId {
         let is_pointer = |id: &ExprId| self.pool.ty(*id).is_pointer();
         let width = self.width(operands[0]);
@@ -93,7 +93,7 @@ impl ScalarEvolution<'_> {
         self.flat(all, 0, width, ty, Expr::Add)
     }
 
-    /// A product without its constant, and that.
+    /// Returns a product without its constant factor, and that factor.
     fn split_coefficient(&mut self, product: ExprId) -> (ExprId, u128) {
         let Expr::Mul(factors) = self.pool.get(product) else { return (product, 1) };
         let Some(coefficient) = self.as_constant(factors[0]) else { return (product, 1) };
@@ -123,7 +123,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The loop of the recurrences among these that is entered last.
+    /// Returns the innermost loop of the recurrences among these operands.
     fn innermost_recurrence(&self, operands: &[ExprId]) -> Option<LoopId> {
         let mut innermost: Option<LoopId> = None;
         for operand in operands {
@@ -135,7 +135,7 @@ impl ScalarEvolution<'_> {
         innermost
     }
 
-    /// True if the header of a loop dominates that of another one.
+    /// True if the header of the first loop dominates the header of the second.
     fn is_before(&self, first: LoopId, second: LoopId) -> bool {
         let loops = self.analysis.loops();
         self.analysis.dominators().dominates(loops.get(first).header(), loops.get(second).header())
@@ -173,7 +173,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// `a - b`; of two addresses, the number of bytes between them.
+    /// Returns `a - b`. For two addresses, this is the number of bytes between them.
     pub fn minus(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let (mut a, mut b) = (a, b);
         if self.pool.ty(b).is_pointer() {
@@ -189,7 +189,7 @@ impl ScalarEvolution<'_> {
         self.mul(&[minus_one, a])
     }
 
-    /// The product.
+    /// Returns the product.
     pub fn mul(&mut self, operands: &[ExprId]) -> ExprId {
         let ty = self.pool.ty(operands[operands.len() - 1]);
         let width = ty.width();
@@ -274,7 +274,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Operands of the product of two recurrences of one loop:
+    /// Returns the operands of the product of two recurrences of one loop:
     /// `C(n,i)·C(n,j) = Σ C(k,i)·C(i,k-j)·C(n,k)` for k from the greater of i and j to i + j.
     fn product_of(&mut self, a: &[ExprId], b: &[ExprId]) -> Vec<ExprId> {
         let width = self.width(a[0]);
@@ -290,7 +290,7 @@ impl ScalarEvolution<'_> {
         sums.iter().map(|sum| self.add(sum)).collect()
     }
 
-    /// The recurrence with these operands, which are there when the loop is entered.
+    /// Returns the recurrence with these operands, which are available at the entry of the loop.
     pub fn recurrence(&mut self, of: LoopId, operands: &[ExprId]) -> ExprId {
         let last = operands.iter().rposition(|operand| !self.is_constant(*operand, 0)).unwrap_or(0);
         if last == 0 {
@@ -300,7 +300,7 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::AddRec(of, operands[..=last].into()), ty)
     }
 
-    /// The quotient, unsigned.
+    /// Returns the unsigned quotient.
     pub fn udiv(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let width = self.width(a);
         if let Some(divisor) = self.as_constant(b) {
@@ -363,7 +363,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The quotient, unsigned and rounded up. Without overflow on the way.
+    /// Returns the unsigned quotient, rounded up. No intermediate result overflows.
     pub(super) fn udiv_ceil(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let width = self.width(a);
         if self.is_constant(b, 1) {
@@ -376,7 +376,7 @@ impl ScalarEvolution<'_> {
         self.add(&[least, quotient])
     }
 
-    /// The least or greatest.
+    /// Returns the minimum or maximum.
     pub fn min_max(&mut self, kind: MinMax, operands: &[ExprId]) -> ExprId {
         let ty = self.pool.ty(operands[0]);
         let width = ty.width();
@@ -409,7 +409,7 @@ impl ScalarEvolution<'_> {
         self.flat(all, 0, width, ty, |operands| Expr::MinMax(kind, operands))
     }
 
-    /// True if ranges say that one operand never counts beside another.
+    /// True if, by their ranges, one operand makes another one redundant.
     fn is_beaten(&mut self, kind: MinMax, a: ExprId, by: ExprId) -> bool {
         let (a, by) = (self.range(a), self.range(by));
         match kind {
@@ -420,7 +420,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The order matters if an operand behind a zero may be poison: it is not evaluated.
+    /// Returns a sequential unsigned minimum. The order of operands matters, because an operand
+    /// behind a zero is not evaluated and may be poison.
     fn sequential_umin(&mut self, mut all: Vec<ExprId>, ty: ExprType) -> ExprId {
         if let Some(zero) = all.iter().position(|operand| self.is_constant(*operand, 0)) {
             all.truncate(zero + 1);
@@ -440,7 +441,7 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::MinMax(MinMax::SequentialUMin, all.into()), ty)
     }
 
-    /// An address as a number.
+    /// Returns an address as a number.
     pub fn ptr_to_int(&mut self, a: ExprId) -> ExprId {
         let ExprType::Pointer(width) = self.pool.ty(a) else { return a };
         let all = |this: &mut Self, operands: &[ExprId]| -> Vec<ExprId> {
@@ -466,7 +467,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The low bits, or filled with zeros.
+    /// Returns the low bits, or the value extended with zeros.
     pub fn resize(&mut self, a: ExprId, width: u32) -> ExprId {
         if width < self.width(a) { self.truncate(a, width) } else { self.zero_extend(a, width) }
     }
@@ -475,7 +476,7 @@ impl ScalarEvolution<'_> {
         operands.iter().map(|operand| f(self, *operand)).collect()
     }
 
-    /// The low bits.
+    /// Returns the low bits.
     pub fn truncate(&mut self, a: ExprId, width: u32) -> ExprId {
         if width >= self.width(a) {
             return a;
@@ -664,8 +665,8 @@ fn choose(n: usize, k: usize) -> u128 {
     if k > n { 0 } else { (0..k as u128).fold(1, |product, i| product * (n as u128 - i) / (i + 1)) }
 }
 
-/// The inverse of an odd number modulo two to the power of 128; of fewer bits too, then. Each step
-/// doubles how many bits are right.
+/// Returns the inverse of an odd number modulo two to the power of 128, and so for any smaller
+/// width. Each step doubles the number of correct bits.
 pub(super) fn inverse(odd: u128) -> u128 {
     (0..7).fold(odd, |inverse, _| inverse.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(inverse))))
 }

@@ -29,12 +29,11 @@ use super::range::{Range, signed_ends};
 pub struct Limit {
     /// The exact number, if the loop is left here.
     pub exact: Option<ExprId>,
-    /// A number it does not exceed, if the loop is left here or the exit is tested in each
-    /// iteration.
+    /// An upper bound, if the loop is left here or the exit is tested in each iteration.
     pub symbolic_max: Option<ExprId>,
-    /// The same as a constant.
+    /// A constant upper bound under the same condition.
     pub constant_max: Option<ExprId>,
-    /// The loop is never left here.
+    /// True if the loop is never left here.
     pub never: bool,
 }
 
@@ -65,7 +64,7 @@ pub(super) struct Setting {
 }
 
 impl ScalarEvolution<'_> {
-    /// A limit that is this number of backedges.
+    /// Returns a limit with this exact count.
     pub(super) fn exactly(&mut self, of: LoopId, exact: ExprId) -> Limit {
         let width = self.width(exact);
         let most = self.range_in(exact, Some(of)).unsigned.1;
@@ -99,7 +98,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// `start + n·step` is another number than the bound.
+    /// Returns the number of consecutive iterations in which `start + n·step` differs from the
+    /// bound.
     fn count_while_different(&mut self, tested: Tested, bound: ExprId, at: Setting) -> Limit {
         let left = self.minus(bound, tested.start);
         let width = self.width(left);
@@ -109,15 +109,14 @@ impl ScalarEvolution<'_> {
         let is_down = step > mask(width) >> 1;
         let size = if is_down { step.wrapping_neg() & mask(width) } else { step };
         let way = if is_down { self.negate(left) } else { left };
-        // A recurrence that does not come past its start meets the bound on its first way around,
-        // or never.
+        // A recurrence without self-wrap meets the bound before it wraps, or never.
         if size == 1 || (tested.flags.nw && (at.only || at.finite)) {
             let divisor = self.constant(width, size);
             let count = self.udiv(way, divisor);
             let mut limit = self.exactly(at.of, count);
             let earlier = self.minus(tested.start, tested.step);
             if size == 1 && self.is_known(Predicate::Ne, earlier, bound, Some(at.of)) {
-                // It is not all the way around.
+                // The recurrence does not go through all values of the width.
                 self.limit_to(&mut limit, mask(width) - 1);
             }
             return limit;
@@ -133,7 +132,7 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// Takes into account that a count does not exceed a number.
+    /// Lowers the constant maximum of a limit to a number.
     fn limit_to(&mut self, limit: &mut Limit, most: u128) {
         if let Some(id) = limit.constant_max
             && let Some(known) = self.as_constant(id)
@@ -183,7 +182,8 @@ impl ScalarEvolution<'_> {
         };
         let size = if is_up { tested.step } else { self.negate(tested.step) };
         let flagged = if signed { tested.flags.nsw } else { tested.flags.nuw && is_up };
-        // To come past its start it needs to repeat itself, and then it does for ever.
+        // To pass its start, the recurrence would have to repeat, and then the loop would never
+        // end.
         let repeats = at.finite && self.as_constant(size).is_some_and(u128::is_power_of_two);
         let no_wrap =
             (flagged && at.only) || repeats || self.stays(is_up, signed, sizes.1, bound, is_strict, at.of);
@@ -194,7 +194,7 @@ impl ScalarEvolution<'_> {
         let ends = Ends { is_up, signed, width };
         let mut bound = bound;
         if !is_strict {
-            // The next number, if there is one, or it may be supposed.
+            // The exclusive bound is the next number. It exists by range, or by assumption.
             let range = self.range_in(bound, Some(at.of));
             if ends.last_of(range) == ends.last() && !((flagged && at.only) || at.finite) {
                 return Limit::default();
@@ -205,7 +205,7 @@ impl ScalarEvolution<'_> {
         self.count_to(ends, tested, size, sizes, bound, at.of)
     }
 
-    /// True if a step from a number before the bound does not leave the words.
+    /// True if a step from a number before the bound stays in the range of the width.
     fn stays(
         &mut self,
         is_up: bool,
@@ -246,8 +246,8 @@ impl ScalarEvolution<'_> {
         let exact = if is_reached(self, earlier)
             && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1)
         {
-            // One step before the start is not there yet: ⌈(bound - start)/size⌉ = ⌊(bound -
-            // earlier - 1)/size⌋.
+            // The value before the start has not reached the bound: ⌈(bound - start)/size⌉ =
+            // ⌊(bound - earlier - 1)/size⌋.
             let way = way(self, earlier, bound);
             let before = self.minus(way, one);
             self.udiv(before, size)
@@ -272,7 +272,7 @@ impl ScalarEvolution<'_> {
         };
         let mut limit = self.exactly(of, exact);
         let (first, bound) = (ends.first_of(tested.start_range), self.range_in(bound, Some(of)));
-        // The last step does not leave the words either.
+        // The last step stays in the range of the width, too.
         let most = ends.distance(first, ends.last_of(bound)).div_ceil(sizes.0);
         self.limit_to(&mut limit, most.min(ends.distance(first, ends.last()) / sizes.0));
         limit
@@ -308,7 +308,7 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// A direction among the words of a width, read as signed or not.
+/// A counting direction among words of a width, read as signed or unsigned.
 #[derive(Clone, Copy)]
 struct Ends {
     is_up: bool,
@@ -343,7 +343,7 @@ impl Ends {
 
     /// Maps words to their distance in the direction of counting: zero is the first.
     fn place(self, signed: i128, unsigned: u128) -> u128 {
-        // Modulo two to the power of 128, which is all there is of the widest.
+        // Arithmetic modulo two to the power of 128 covers the largest width.
         let above =
             if self.signed { signed.wrapping_sub(signed_ends(self.width).0) as u128 } else { unsigned };
         if self.is_up { above } else { mask(self.width) - above }
@@ -365,7 +365,7 @@ impl Ends {
         mask(self.width)
     }
 
-    /// The number of words behind all of a range.
+    /// Returns the number of words behind the whole range.
     fn room_behind(self, range: Range) -> u128 {
         self.last() - self.last_of(range)
     }

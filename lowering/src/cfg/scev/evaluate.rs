@@ -15,8 +15,8 @@ use super::build::inverse;
 use super::expr::{Cast, Expr, ExprId, MinMax};
 
 impl ScalarEvolution<'_> {
-    /// The bits of an expression where values are `value` and the header of a loop runs for the
-    /// `iteration`-th time, from zero. `None` if one is not known, or a divisor is zero.
+    /// Evaluates an expression for given values, in the `iteration`-th execution of each loop
+    /// header, from zero. `None` if a value or iteration is unknown, or a divisor is zero.
     pub fn evaluate(
         &self,
         id: ExprId,

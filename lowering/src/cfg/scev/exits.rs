@@ -31,13 +31,13 @@ const MAX_ACTIVE: usize = 8;
 const MAX_NESTED: usize = 16;
 /// The maximal nesting of conditions to examine.
 const MAX_CONDITIONS: u32 = 12;
-/// Most cases of a switch that are counted.
+/// The maximal number of switch cases that are counted.
 const MAX_CASES: usize = 16;
 
 /// One exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// The block that the loop is left from, by number.
+    /// The number of the exiting block.
     pub from: u32,
     /// The backedge-taken count before this exit.
     pub limit: Limit,
@@ -48,11 +48,11 @@ pub struct Exit {
 pub struct Counts {
     /// The exits, in the order of the loop's blocks.
     pub exits: Vec<Exit>,
-    /// The exact number.
+    /// The exact count.
     pub exact: Option<ExprId>,
-    /// A number it does not exceed.
+    /// A symbolic upper bound.
     pub symbolic_max: Option<ExprId>,
-    /// The same as a constant.
+    /// A constant upper bound.
     pub constant_max: Option<ExprId>,
 }
 
@@ -82,7 +82,7 @@ impl ScalarEvolution<'_> {
         counts
     }
 
-    /// The greatest number of backedges taken, if there is one.
+    /// Returns the greatest backedge-taken count, if it is bounded.
     pub(super) fn constant_max(&mut self, of: LoopId) -> Option<u128> {
         let most = self.counts(of).constant_max?;
         self.as_constant(most)
@@ -99,13 +99,13 @@ impl ScalarEvolution<'_> {
         Some(self.add(&[count, one]))
     }
 
-    /// A number that how often the header runs is a multiple of.
+    /// Returns a divisor of the trip count.
     pub fn trip_multiple(&mut self, of: LoopId) -> u128 {
         let Some(count) = self.trip_count(of) else { return 1 };
         self.multiple(count).max(1)
     }
 
-    /// A number that an expression is a multiple of; zero, if it is zero.
+    /// Returns a divisor of an expression. The divisor of zero is zero.
     fn multiple(&mut self, id: ExprId) -> u128 {
         let twos = self.trailing_zeros(id);
         let by_two = if twos >= 127 { 0 } else { 1 << twos };
@@ -115,7 +115,7 @@ impl ScalarEvolution<'_> {
         match self.pool.get(id).clone() {
             Expr::Constant(_, bits) => bits,
             Expr::Cast(Cast::ZeroExtend, operand, _) => self.multiple(operand),
-            // What wraps keeps no divisor but powers of two.
+            // A sum that wraps keeps only powers of two as divisors.
             Expr::Add(operands) | Expr::AddRec(_, operands) if self.flags(id).nuw => {
                 all(self, &operands).max(by_two)
             }
@@ -130,7 +130,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The blocks of a loop that lead to its header.
+    /// Returns the latches of a loop.
     pub(super) fn latches(&self, of: LoopId) -> Vec<u32> {
         let loops = self.analysis.loops();
         let header = loops.get(of).header();
@@ -179,7 +179,7 @@ impl ScalarEvolution<'_> {
         counts
     }
 
-    /// The blocks that a loop is left from. Linear in the loop, once.
+    /// Returns the exiting blocks of a loop. Linear in the loop, once.
     fn exiting_blocks(&mut self, of: LoopId) -> Rc<[u32]> {
         self.remembered(
             |this| &mut this.exiting,
@@ -225,7 +225,7 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// The loop is left by some cases of a switch, or by all but one.
+    /// Returns the limit of an exit by some cases of a switch, or by all cases but one.
     fn switch_limit(&mut self, branch: Op, leaves: &[bool], at: Setting) -> Limit {
         let cases = self.case_values(branch);
         let flag = self.function.operand(branch, 0);
@@ -252,7 +252,7 @@ impl ScalarEvolution<'_> {
         limits.into_iter().reduce(|a, b| self.either(a, b, false)).unwrap_or_default()
     }
 
-    /// The loop is left where a condition is, or is not, true.
+    /// Returns the limit of an exit at a condition that is true, or false.
     fn condition_limit(&mut self, condition: Value, leaves_if: bool, at: Setting, depth: u32) -> Limit {
         if let Some(bits) = self.number(condition) {
             if (bits != 0) != leaves_if {
@@ -362,7 +362,7 @@ impl ScalarEvolution<'_> {
         Limit { exact: None, ..limit }
     }
 
-    /// Neither side changes: it goes on for ever or not at all.
+    /// Returns the limit of a loop-invariant condition: the loop exits at once or never.
     fn fixed_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, of: LoopId) -> Limit {
         if self.is_known(goes_on, a, b, Some(of)) {
             return Limit::NEVER;
@@ -374,7 +374,7 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// Two recurrences are equal where their distance is zero.
+    /// Returns the limit of a comparison of two recurrences, by the distance between them.
     fn distance_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, at: Setting) -> Limit {
         let distance = self.minus(a, b);
         let zero = self.constant(self.width(distance), 0);
@@ -532,7 +532,7 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// Left where both say so: known if they say the same.
+/// Combines two limits that both must allow the exit. Known only if they are equal.
 fn both(a: Limit, b: Limit) -> Limit {
     if a.never || b.never {
         return Limit::NEVER;

@@ -21,9 +21,9 @@ use loomir_dialects::interp::integer::mask;
 use loomir_ir::Value;
 use loomir_ir::graph::loops::LoopId;
 
-/// Deepest expression that a value has.
+/// The maximal depth of an expression of a value.
 pub(super) const MAX_DEPTH: u32 = 24;
-/// Largest expression that a value has, counted as a tree.
+/// The maximal size of an expression of a value, counted as a tree.
 pub(super) const MAX_SIZE: u32 = 128;
 
 /// An expression of one [`ScalarEvolution`](super::ScalarEvolution).
@@ -40,12 +40,12 @@ pub enum ExprType {
 }
 
 impl ExprType {
-    /// True if it is an address.
+    /// True for an address.
     pub fn is_pointer(self) -> bool {
         matches!(self, ExprType::Pointer(_))
     }
 
-    /// The number of bits it has.
+    /// Returns the number of bits.
     pub fn width(self) -> u32 {
         match self {
             ExprType::Integer(width) | ExprType::Pointer(width) => width,
@@ -64,18 +64,19 @@ pub enum Cast {
     SignExtend,
 }
 
-/// The least or the greatest of several.
+/// A minimum or a maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MinMax {
-    /// Greatest, unsigned.
+    /// The unsigned maximum.
     UMax,
-    /// Greatest, signed.
+    /// The signed maximum.
     SMax,
-    /// Least, unsigned.
+    /// The unsigned minimum.
     UMin,
-    /// Least, signed.
+    /// The signed minimum.
     SMin,
-    /// Least, unsigned, looking at no operand behind one that is zero: poison there is none.
+    /// The unsigned minimum. Operands behind a zero operand are not evaluated, so their poison does
+    /// not spread.
     SequentialUMin,
 }
 
@@ -90,17 +91,18 @@ pub enum Expr {
     PtrToInt(ExprId),
     /// A conversion to another width.
     Cast(Cast, ExprId, u32),
-    /// A sum; the constant first, then multiples and others. One operand at most is an address.
+    /// A sum: the constant first, then multiples and other terms. At most one operand is an
+    /// address.
     Add(Box<[ExprId]>),
     /// A product, the constant first.
     Mul(Box<[ExprId]>),
     /// An unsigned quotient.
     UDiv(ExprId, ExprId),
-    /// An add recurrence `{a,+,b,+,c,…}` of a loop: when its header runs for the n-th time, from
-    /// zero, it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. Operands do not change while the loop
-    /// runs; the last is not zero.
+    /// An add recurrence `{a,+,b,+,c,…}` of a loop. In the n-th execution of the header, from zero,
+    /// it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. The operands are loop-invariant, and the last
+    /// one is not zero.
     AddRec(LoopId, Box<[ExprId]>),
-    /// The least or greatest.
+    /// The minimum or maximum of several operands.
     MinMax(MinMax, Box<[ExprId]>),
 }
 
@@ -108,7 +110,7 @@ pub enum Expr {
 /// about the exact value each time the header runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags {
-    /// A recurrence does not come past where it started.
+    /// The recurrence does not pass its start (no self-wrap).
     pub nw: bool,
     /// Read as unsigned, it fits.
     pub nuw: bool,
@@ -172,7 +174,7 @@ impl Pool {
         self.intern(Expr::Constant(width, bits & mask(width)), ExprType::Integer(width))
     }
 
-    /// The number of an expression in normal form.
+    /// Returns the number of an expression in normal form.
     pub(super) fn intern(&mut self, expr: Expr, ty: ExprType) -> ExprId {
         if let Some(known) = self.ids.get(&expr) {
             return *known;

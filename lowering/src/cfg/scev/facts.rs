@@ -111,7 +111,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The comparison an operation is, or its opposite, of expressions.
+    /// Returns the comparison of an operation, or its opposite, over expressions.
     pub(super) fn comparison(&mut self, op: Op, is_true: bool) -> Option<Fact> {
         let predicate = self.predicate(op)?;
         let predicate = if is_true { predicate } else { predicate.inverse() };
@@ -153,7 +153,7 @@ impl ScalarEvolution<'_> {
     /// in their constants, or recurrences that differ in their starts. Makes no expressions.
     fn constant_distance(&self, from: ExprId, to: ExprId) -> Option<u128> {
         let (mut from, mut to) = (from, to);
-        // A start is less deep than its recurrence.
+        // The start of a recurrence is less deep than the recurrence.
         while let (Expr::AddRec(of, a), Expr::AddRec(other, b)) = (self.get(from), self.get(to)) {
             if from == to {
                 return Some(0);
@@ -167,7 +167,7 @@ impl ScalarEvolution<'_> {
         (a == b).then(|| y.wrapping_sub(x))
     }
 
-    /// The terms of a sum but its constant, and that.
+    /// Returns the terms of a sum without its constant, and the constant.
     fn without_constant<'e>(&'e self, id: &'e ExprId) -> (&'e [ExprId], u128) {
         let terms = if let Expr::Add(terms) = self.get(*id) { terms } else { std::slice::from_ref(id) };
         match terms.first().and_then(|first| self.as_constant(*first)) {
@@ -204,7 +204,7 @@ impl ScalarEvolution<'_> {
             return true;
         }
         let Some(of) = inside else { return false };
-        // Of two that are not negative both readings are the same.
+        // Two numbers that are not negative compare alike in both readings.
         let same_sign = x.signed.0 >= 0 && y.signed.0 >= 0;
         let facts = self.facts(of);
         let says = |a: ExprId, b: ExprId, wanted: Predicate| {
@@ -229,7 +229,7 @@ impl ScalarEvolution<'_> {
         };
         match (inner(a), inner(b)) {
             (Some((x, a)), Some((y, b))) if x == y && self.width(a) == self.width(b) => match x {
-                // What is filled with zeros compares as unsigned, however it is read.
+                // Zero-extended numbers compare as unsigned in both readings.
                 Cast::ZeroExtend => says(a, b, predicate.unsigned()),
                 _ => says(a, b, predicate),
             },
@@ -287,7 +287,7 @@ pub(crate) enum Connective {
     Both {
         conjunction: bool,
         operands: [Value; 2],
-        /// True if the second does not count where the first decides.
+        /// True if the second operand is not evaluated when the first decides.
         sequential: bool,
     },
 }

@@ -1,7 +1,7 @@
-//! When a sequence of words that grows by equal steps first comes into an interval.
+//! The first time that a sequence of words with a constant step enters an interval.
 //!
 //! **Assumptions.**
-//! - Widths are at most 64 bits; wider words have no first.
+//! - Widths are at most 64 bits. Wider words get no answer.
 //!
 //! Tried with the exhaustive test below.
 
@@ -16,7 +16,7 @@ pub(super) fn first_in(width: u32, start: u128, step: u128, least: u128, greates
     if (least..=greatest).contains(&start) {
         return Some(0);
     }
-    // The start is outside, so the interval does not wrap when it is moved to zero.
+    // The start is outside, so the interval does not wrap after the shift to zero.
     let offset = |end: u128| (end + modulus - start) % modulus;
     first_multiple(step % modulus, modulus, offset(least), offset(greatest))
 }

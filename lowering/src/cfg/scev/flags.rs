@@ -25,9 +25,9 @@ use super::ScalarEvolution;
 use super::expr::{Expr, ExprId, Flags};
 use super::range::{Exact, falling, product, signed_ends, steps, sum};
 
-/// Most operations that are walked through from where operands are defined.
+/// The maximal number of operations on a walk from the definition of operands.
 const MAX_WALK: usize = 256;
-/// Most values that poison is followed to.
+/// The maximal number of values that poison is followed to.
 const MAX_POISONED: usize = 64;
 
 /// Operations whose result is poison if an operand is.
@@ -126,7 +126,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// True if a recurrence goes down without coming below zero, read as unsigned.
+    /// True if a recurrence decreases without going below zero, read as unsigned.
     pub(super) fn falls_unsigned(&mut self, id: ExprId) -> bool {
         let Expr::AddRec(of, operands) = self.pool.get(id).clone() else { return false };
         let [start, step] = *operands else { return false };
@@ -166,14 +166,14 @@ impl ScalarEvolution<'_> {
         self.runs_into_undefined(header, None, argument)
     }
 
-    /// True if a value is sure to be computed, and its being poison sure to be undefined behaviour,
-    /// whenever a block is entered, or an operation executed.
+    /// True if a value is certain to be computed after the entry of a block or the execution of an
+    /// operation. Its poison must also be certain to cause undefined behaviour.
     pub(super) fn is_never_poison_after(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         self.runs_into_undefined(block, after, value)
     }
 
-    /// Walks from the start of a block, or from behind an operation, as long as there is one way
-    /// on, until poison in `value` is undefined behaviour.
+    /// Walks from the start of a block, or from behind an operation. Ends with true once poison in
+    /// `value` is undefined behaviour, and with false at a fork.
     fn runs_into_undefined(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         let function = self.function;
         let mut poisoned: HashSet<Value> = HashSet::from_iter([value]);
@@ -181,7 +181,7 @@ impl ScalarEvolution<'_> {
             Some(after) => function.next_op(after),
             None => function.first_op(block),
         };
-        // The value may be behind the start; nothing uses it before it is there.
+        // The value may be defined behind the start. It has no uses before its definition.
         for _ in 0..MAX_WALK {
             let Some(at) = op else { return false };
             if self.is_undefined_for(at, &|operand| poisoned.contains(&operand)) {
@@ -195,7 +195,7 @@ impl ScalarEvolution<'_> {
                     let node = self.analysis.number(next);
                     self.analysis.graph().predecessors(node).len() == 1
                 });
-                // A block that other ways lead to may be run again with other values.
+                // A block with other predecessors may run again with other values.
                 op = only.filter(|_| is_entered_once).and_then(|next| function.first_op(next));
                 continue;
             }
@@ -210,7 +210,7 @@ impl ScalarEvolution<'_> {
         false
     }
 
-    /// True if the operation behind this one is sure to be executed.
+    /// True if the next operation is certain to be executed.
     pub(super) fn goes_on(&self, op: Op) -> bool {
         let view = self.function.op_ref(op);
         if self.function.has_trait(op, loomir_ir::Trait::Pure) {

@@ -21,7 +21,7 @@ use crate::ll::{Label, block_labels, results};
 /// Names of values and blocks.
 pub(crate) struct Names {
     values: HashMap<Value, Label>,
-    /// By the number of the block in the analysis.
+    /// The names of blocks, by number in the analysis.
     blocks: Vec<Label>,
 }
 
@@ -40,7 +40,7 @@ impl Names {
         }
     }
 
-    /// A block by its number in the analysis.
+    /// Returns the name of a block, given its number in the analysis.
     pub(crate) fn block(&self, node: u32) -> String {
         format!("%{}", self.blocks[node as usize])
     }
@@ -59,10 +59,10 @@ impl Names {
     }
 }
 
-/// Expressions and counts of a function of a module.
+/// Prints the expressions and counts of a function of a module.
 ///
 /// # Errors
-/// What has no text.
+/// If something has no text.
 pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
@@ -77,7 +77,7 @@ pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Di
         printer.value(*value, line);
     }
     let _ = writeln!(printer.text, "Determining loop execution counts for: @{name}");
-    // As LLVM does: inner loops first, the last outermost loop first.
+    // The order is LLVM's: inner loops first, the last outermost loop first.
     let mut pending: Vec<(LoopId, bool)> =
         analysis.loops().top().iter().rev().map(|of| (*of, false)).collect();
     while let Some((of, is_done)) = pending.pop() {
@@ -146,7 +146,7 @@ impl Printer<'_, '_> {
         let _ = write!(self.text, " U: {unsigned} S: {signed}");
     }
 
-    /// An expression as LLVM writes it.
+    /// Writes an expression in LLVM's syntax.
     fn expr(&mut self, id: ExprId) {
         let width = self.scev.width(id);
         let expr = self.scev.get(id).clone();
@@ -228,7 +228,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// A count; a constant with its type.
+    /// Writes a count. A constant gets its type.
     fn count(&mut self, id: ExprId) {
         if self.scev.as_constant(id).is_some() {
             let ty = self.type_name(id);

@@ -21,7 +21,7 @@ use loomir_transforms::affine::operation::Predicate;
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, MinMax};
 
-/// The ends of an exact result, read as unsigned and as signed, as far as they are in reach.
+/// The ends of an exact result, read as unsigned and as signed, if they are in reach.
 pub(crate) type Exact = (Option<(u128, u128)>, Option<(i128, i128)>);
 
 /// The number of nested merges to look through.
@@ -37,23 +37,23 @@ pub struct Range {
 }
 
 impl Range {
-    /// All words.
+    /// Returns the range of all words.
     pub fn full(width: u32) -> Range {
         let (least, greatest) = signed_ends(width);
         Range { unsigned: (0, mask(width)), signed: (least, greatest) }
     }
 
-    /// One word.
+    /// Returns the range of one word.
     pub fn exactly(width: u32, bits: u128) -> Range {
         Range { unsigned: (bits, bits), signed: (signed(width, bits), signed(width, bits)) }
     }
 
-    /// Words between two, read as unsigned.
+    /// Returns the range between two words, read as unsigned.
     pub fn between(width: u32, least: u128, greatest: u128) -> Range {
         Range { unsigned: (least, greatest), ..Range::full(width) }.consistent(width)
     }
 
-    /// Words between two, read as signed.
+    /// Returns the range between two words, read as signed.
     pub fn between_signed(width: u32, least: i128, greatest: i128) -> Range {
         Range { signed: (least, greatest), ..Range::full(width) }.consistent(width)
     }
@@ -132,14 +132,14 @@ impl Range {
     }
 }
 
-/// The least and the greatest signed number of a width.
+/// Returns the least and the greatest signed number of a width.
 pub(crate) fn signed_ends(width: u32) -> (i128, i128) {
     let greatest = (mask(width) >> 1) as i128;
     (-greatest - 1, greatest)
 }
 
-/// The range of an exact result, which may be known in one reading or both, of words that it wraps
-/// to.
+/// Returns the range of the words to which an exact result wraps. The result may be known in one
+/// reading or in both.
 fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i128)>) -> Range {
     let mut range = Range::full(width);
     let ends = signed_ends(width);
@@ -152,7 +152,7 @@ fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i12
     range.consistent(width)
 }
 
-/// The exact sum of ranges.
+/// Returns the exact sum of ranges.
 pub(crate) fn sum(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((0u128, 0u128), |sum, range| {
         Some((sum.0.checked_add(range.unsigned.0)?, sum.1.checked_add(range.unsigned.1)?))
@@ -163,7 +163,7 @@ pub(crate) fn sum(ranges: &[Range]) -> Exact {
     (unsigned, signed)
 }
 
-/// The exact product of ranges.
+/// Returns the exact product of ranges.
 pub(crate) fn product(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((1u128, 1u128), |product, range| {
         Some((product.0.checked_mul(range.unsigned.0)?, product.1.checked_mul(range.unsigned.1)?))
@@ -180,13 +180,13 @@ fn signed_product(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
 }
 
 impl ScalarEvolution<'_> {
-    /// The range of an expression wherever it is defined.
+    /// Returns the range of an expression wherever it is defined.
     pub fn range(&mut self, id: ExprId) -> Range {
         self.range_in(id, None)
     }
 
-    /// The range of an expression while a loop runs that it does not change in: by the conditions
-    /// under which that is entered.
+    /// Returns the range of a loop-invariant expression while the loop runs, given the conditions
+    /// of its entry.
     pub fn range_in(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
         self.remembered(
             |this| &mut this.ranges,
@@ -384,7 +384,7 @@ impl ScalarEvolution<'_> {
         match promised {
             Some((first, end)) if first < end => Range::between(width, first, end - 1),
             Some((first, 0)) => Range::between(width, first, mask(width)),
-            // Around the end of all numbers read as unsigned.
+            // The range wraps around the end of the unsigned numbers.
             Some((first, end)) if signed(width, first) < signed(width, end) => {
                 Range::between_signed(width, signed(width, first), signed(width, end) - 1)
             }

@@ -37,8 +37,8 @@ impl ScalarEvolution<'_> {
     }
 
     fn run(&mut self, condition: Value, leaves_if: bool, of: LoopId) -> Option<u128> {
-        // What is computed in an iteration, operands first, and the header's arguments that it
-        // takes.
+        // The values computed in an iteration, operands first, and the header arguments with their
+        // next values.
         let (mut order, mut arguments): (Vec<Value>, Vec<(Value, Value)>) = (Vec::new(), Vec::new());
         let mut numbers: HashMap<Value, u128> = HashMap::new();
         let mut seen: HashMap<Value, ()> = HashMap::new();
@@ -106,7 +106,8 @@ impl ScalarEvolution<'_> {
         None
     }
 
-    /// The bits of a value that is a number, if it is; nothing at all of a type that is not run.
+    /// Returns the bits of a value, or `Some(None)` if the value is no constant. Returns `None` for
+    /// types that are not simulated.
     fn known_bits(&mut self, value: Value) -> Option<Option<u128>> {
         if float_format(self.function, value).is_some() {
             return Some(self.number(value));
@@ -173,7 +174,7 @@ pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128
     let info = function.info(op);
     let is = |def: &'static OpDef| info.is(def);
     let has = |name: &str| function.attr(op, name).is_some();
-    // Calls and inline assembly may have results without operands.
+    // Calls and inline assembly may have results but no operands.
     let width = width_of(function.operands(op).next()?)?;
     let overflow =
         function.attr(op, "overflowFlags").and_then(|flags| llvm::attributes::OVERFLOW.value(ctx, flags));

@@ -14,7 +14,7 @@ use super::ScalarEvolution;
 use super::expr::{Expr, ExprId};
 
 impl ScalarEvolution<'_> {
-    /// The values an expression is made of, each once, in the order of the expression.
+    /// Returns the values in an expression, each once, in the order of the expression.
     pub fn leaves(&self, id: ExprId) -> Vec<Value> {
         let (mut leaves, mut seen) = (Vec::new(), HashSet::new());
         let mut pending = vec![id];
@@ -31,7 +31,7 @@ impl ScalarEvolution<'_> {
         leaves
     }
 
-    /// True if each part of an expression that is a value or a recurrence is as `accept` wants it.
+    /// True if `accept` holds for each value and each recurrence in an expression.
     fn all_parts(&self, id: ExprId, accept: &dyn Fn(&Expr) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut pending = vec![id];
@@ -97,7 +97,7 @@ impl ScalarEvolution<'_> {
         if scoped == operands { id } else { self.rebuilt(id, &scoped) }
     }
 
-    /// An expression with other operands.
+    /// Returns an expression with other operands.
     pub(super) fn rebuilt(&mut self, id: ExprId, operands: &[ExprId]) -> ExprId {
         match self.pool.get(id).clone() {
             Expr::Constant(..) | Expr::Unknown(_) => id,

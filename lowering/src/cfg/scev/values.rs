@@ -71,7 +71,7 @@ impl ScalarEvolution<'_> {
         ty.integer_width(ctx).filter(|width| (1..=128).contains(width)).map(ExprType::Integer)
     }
 
-    /// The number a value is.
+    /// Returns the value of a constant.
     pub(crate) fn number(&self, value: Value) -> Option<u128> {
         match Numbers::of(self.function.ctx(), constant_of(self.function, value)?)? {
             Numbers::One(bits) => Some(bits),
@@ -79,7 +79,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The expression of a value, which has an [type of expressions](Self::expr_type).
+    /// Returns the expression of a value with a [type of expressions](Self::expr_type).
     pub fn expr(&mut self, value: Value) -> ExprId {
         if let Some((known, is_provisional)) = self.exprs.get(&value) {
             self.provisional |= is_provisional;
@@ -122,7 +122,8 @@ impl ScalarEvolution<'_> {
         self.unknown(value, ty)
     }
 
-    /// The expression of a value that was needed: itself, if that is still being found out.
+    /// Returns the expression of an operand. An operand whose expression is still being computed
+    /// stands for itself.
     fn operand_expr(&mut self, value: Value) -> ExprId {
         match self.exprs.get(&value) {
             Some((known, is_provisional)) => {
@@ -294,7 +295,7 @@ impl ScalarEvolution<'_> {
         computed.unwrap_or_else(|| self.itself(value))
     }
 
-    /// The recurrence that a header's argument is.
+    /// Returns the recurrence of a header argument.
     fn header_expr(&mut self, argument: Value, header: &HeaderArgument) -> Option<ExprId> {
         self.expr_type(argument)?;
         let of = header.of;
@@ -392,9 +393,9 @@ impl ScalarEvolution<'_> {
             return Flags { nw: nuw || (bits & 2 != 0 && step.is_some()), nuw, nsw: false };
         }
         let wrap = self.wrap(op);
-        // `a - b` that does not wrap unsigned goes down: as a sum of `-b` it wraps.
+        // A decreasing `a - b` does not wrap as unsigned, but the equal sum with `-b` wraps.
         let is_sum = !function.is(op, llvm::SubOp::DEF);
-        // Of the least number the negation is the number itself.
+        // The least number is its own negation.
         let fits =
             is_sum || self.as_constant(step).is_some_and(|step| step != (mask(self.width_of(next)) >> 1) + 1);
         Flags { nw: wrap.unsigned || wrap.signed, nuw: wrap.unsigned && is_sum, nsw: wrap.signed && fits }
@@ -415,7 +416,7 @@ impl ScalarEvolution<'_> {
         Wrap::from_flags(flags.unwrap_or(0))
     }
 
-    /// The bytes that an address computation adds, as a word of an address's width.
+    /// Returns the bytes that an address computation adds, as a word of an address's width.
     fn offset(&mut self, op: Op, width: u32) -> Option<ExprId> {
         let (fixed, indices) = byte_offsets(self.function.op_ref(op), &self.data_layout).ok()?;
         let mut terms = vec![self.constant(width, fixed as i128 as u128)];
@@ -554,7 +555,7 @@ impl ScalarEvolution<'_> {
             if by == 0 {
                 return Some(b);
             }
-            // Low bits set, behind some that are not.
+            // The mask has set bits behind some zero bits.
             let (zeros, end) = (by.trailing_zeros(), 128 - by.leading_zeros());
             if by >> zeros == mask(end - zeros) {
                 let divisor = self.constant(width, 1 << zeros);
@@ -589,7 +590,7 @@ impl ScalarEvolution<'_> {
             (yes, no) = (no, yes);
             predicate = predicate.inverse();
         }
-        // Arguments of any width may be compared; only the same two count.
+        // The compared values may have any width. Only the selected values themselves count.
         if (x, y) != (yes, no) {
             return None;
         }
@@ -604,7 +605,8 @@ impl ScalarEvolution<'_> {
         Some(self.min_max(kind, &[yes, no]))
     }
 
-    /// Notes the flags of an operation as facts of its expression, where they are such.
+    /// Records the flags of an operation as facts of its expression, if they hold for the
+    /// expression.
     fn note_flags(&mut self, op: Op, value: Value, operands: &[ExprId], id: ExprId) {
         let wrap = self.wrap(op);
         let is_sum = !self.function.is(op, llvm::SubOp::DEF);
@@ -646,7 +648,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The place behind which all values that expressions are made of are defined: a block, or an
+    /// Returns the place behind which all values of an expression are defined: a block, or an
     /// operation in it.
     fn defined_behind(&self, operands: &[ExprId]) -> Option<(loomir_ir::Block, Option<Op>)> {
         let function = self.function;

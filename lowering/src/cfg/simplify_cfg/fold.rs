@@ -11,7 +11,7 @@ use crate::cfg::conditions::{constant_bits, constant_condition};
 /// The maximal number of selections for one branch.
 const MAX_SELECTS: usize = 4;
 
-/// The predicate of `llvm.icmp` of two numbers that are equal.
+/// The predicate of `llvm.icmp` for equality.
 const EQUAL: i128 = 0;
 
 /// The replacement of a branch. Required computations come before it.
@@ -72,7 +72,7 @@ impl Folded {
         }
     }
 
-    /// The blocks it leads to.
+    /// Returns the successors.
     pub(super) fn blocks(&self) -> Vec<Block> {
         match self {
             Folded::As(Ending::Unreachable) => Vec::new(),
@@ -126,7 +126,7 @@ fn differing(a: &Target, b: &Target) -> usize {
 /// The current targets of a branch, indexed by their blocks.
 pub(super) struct Ways {
     targets: Vec<Target>,
-    /// The latest known one that leads to a block.
+    /// The latest known target that leads to each block.
     leads_to: HashMap<Block, usize>,
     is_conditional: bool,
 }

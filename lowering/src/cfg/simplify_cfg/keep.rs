@@ -16,7 +16,7 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// Linear times the depth of nests.
+    /// Collects the loops of a function. Linear in its size times the nesting depth.
     pub(super) fn of(function: &Body) -> Keep {
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
@@ -46,14 +46,14 @@ impl Keep {
         (self.analysis.loops().get(id).header() == self.analysis.number(block)).then_some(id)
     }
 
-    /// True if a block may use a value: it is in all loops that the value is defined in.
+    /// True if a block is in all loops around the definition of a value, so it may use the value.
     pub(super) fn may_use(&self, function: &Body, value: Value, block: Block) -> bool {
         let defining = function.value_block(value).and_then(|at| self.innermost(at));
         defining.is_none_or(|id| self.contains(id, block))
     }
 
-    /// True if edges from `from` may skip a block that only leads on: it is no header, no
-    /// preheader, no exit, and the latch only if one block leads to it.
+    /// True if edges from `from` may skip a forwarding block. The block is no header, no preheader,
+    /// no exit, and a latch only if it has one predecessor.
     pub(super) fn may_skip(&self, function: &Body, block: Block, onward: Block, from: Block) -> bool {
         let is_exit = self.innermost(from).is_some_and(|id| !self.contains(id, block));
         let holds_header = self.is_header(onward).is_some_and(|id| {

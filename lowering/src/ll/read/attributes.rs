@@ -7,7 +7,7 @@ use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
 
-/// Attributes of a function or call, on the way to its operation.
+/// Attributes of a function or call, collected for its operation.
 #[derive(Default)]
 pub(super) struct Said {
     passthrough: Vec<Attr>,
@@ -107,7 +107,7 @@ impl Reader<'_> {
                     said.passthrough.push(self.ctx.string_attr(&text));
                 } else if self.is_unknown_attribute(word) {
                     self.advance();
-                    // A word that may be new.
+                    // An unknown keyword, perhaps of a newer version.
                     said.passthrough.push(self.ctx.string_attr(word));
                 } else {
                     return Ok(false);
@@ -184,8 +184,8 @@ impl Reader<'_> {
 
     // Parameters and results.
 
-    /// Attributes of a parameter, an argument or a result, as far as they go: a dictionary, if
-    /// there are any.
+    /// Reads the attributes of a parameter, an argument or a result as a dictionary, if there are
+    /// any.
     pub(super) fn value_attributes(&mut self) -> Result<Option<Attr>> {
         let mut all = Vec::new();
         while self.kind() == Kind::Word && !self.is_type() && is_lower(self.text()) {

@@ -29,7 +29,7 @@ struct Record<'s> {
     pieces: Vec<Piece<'s>>,
 }
 
-/// A part of a record's text.
+/// A part of the text of a record.
 enum Piece<'s> {
     Text(&'s str),
     /// The name of a value, and its token.
@@ -57,7 +57,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The arguments and the rest of a call of a debug intrinsic.
+    /// Reads the arguments and the rest of a call of a debug intrinsic.
     pub(super) fn debug_call(
         &mut self,
         f: &mut FunctionReader<'s>,
@@ -94,7 +94,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The first and last tokens of the arguments in a bracket, each without the word `metadata`.
+    /// Returns the first and last tokens of the arguments in a bracket, each without the word
+    /// `metadata`.
     fn arguments_between(&self, start: usize, end: usize) -> Vec<(usize, usize)> {
         let mut arguments = Vec::new();
         let mut first = start + 1;
@@ -116,8 +117,7 @@ impl<'s> Reader<'s> {
         arguments
     }
 
-    /// The text between two tokens, with the names of values apart. Nodes of metadata in it are
-    /// kept.
+    /// Splits the text between two tokens at names of values. Metadata nodes in it are kept.
     fn pieces(&mut self, first: usize, last: usize, pieces: &mut Vec<Piece<'s>>) -> Result<()> {
         let mut from = first;
         for at in first..=last {
@@ -132,7 +132,7 @@ impl<'s> Reader<'s> {
                     }
                     from = at + 1;
                     if self.is_sign_at(from, "*") {
-                        // What a pointer once pointed to.
+                        // A typed pointer of an old version.
                         pieces.push(Piece::Text("ptr"));
                         while self.is_sign_at(from, "*") {
                             from += 1;

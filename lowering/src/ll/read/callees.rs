@@ -1,5 +1,5 @@
-//! Calls of functions as functions of another type, which LLVM allows: in the dialect they go
-//! through the address.
+//! Calls with a function type that differs from the callee's. LLVM allows them. In the dialect,
+//! they use the address.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;

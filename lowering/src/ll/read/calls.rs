@@ -31,7 +31,7 @@ struct Call {
     bundle_sizes: Vec<i64>,
     bundle_tags: Vec<Attr>,
     bundled: Vec<Value>,
-    /// For each argument the metadata it is, or unit.
+    /// The metadata of each argument, or unit.
     metadata: Vec<Attr>,
 }
 
@@ -43,7 +43,7 @@ enum Callee {
 }
 
 impl<'s> Reader<'s> {
-    /// A call, made in `block`. Returns its result, if it has one.
+    /// Reads a call into `block`. Returns its result, if it has one.
     pub(super) fn call(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<Option<Value>> {
         let (loc, token) = (self.loc(), self.pos);
         let tail = self.accept_any(&["tail", "musttail", "notail"]);
@@ -262,7 +262,7 @@ impl<'s> Reader<'s> {
         let result = self.result_of_call(&call);
         let has_metadata = call.metadata.iter().any(|attr| *attr != Attr::UNIT);
         if is_lifetime(name) && call.arguments.len() == 2 {
-            // Once the size came first, and any address could follow.
+            // Old versions had the size as first argument, and any address could follow.
             call.arguments.remove(0);
             call.argument_attrs.remove(0);
             let address = f.body.defining_op(call.arguments[0]);
@@ -324,7 +324,7 @@ impl<'s> Reader<'s> {
         self.emit(f, block, state, result)
     }
 
-    /// The operation of an intrinsic, and its name without the types it is for.
+    /// Returns the operation of an intrinsic, and the intrinsic's name without its types.
     fn own_intrinsic<'n>(&self, name: &'n str) -> Option<(OpName, &'n str)> {
         let mut rest = name.strip_prefix("llvm.")?;
         loop {

@@ -18,7 +18,7 @@ use super::lexer::{Kind, unescape};
 use super::{MAX_DEPTH, Reader, Result, numbers};
 use crate::ll::IN_RANGE;
 
-/// A constant of a type that is known beside it.
+/// A constant whose type is known from the context.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     /// A number, or bytes.
@@ -59,7 +59,7 @@ impl Constant {
     }
 }
 
-/// Makes constants in a body, each once.
+/// Creates constants in a body, each once.
 pub(super) struct Constants {
     point: InsertPoint,
     /// The location for the next constants.
@@ -73,7 +73,8 @@ impl Constants {
         Constants { point, loc, known: HashMap::new() }
     }
 
-    /// The value of a constant. Recurses as deep as it nests, which the reader bounds.
+    /// Returns the value of a constant. Recurses for nested constants. The reader bounds the
+    /// nesting depth.
     pub(super) fn value(&mut self, body: &mut Body, constant: &Constant, ty: Type) -> Value {
         let ctx = body.ctx().clone();
         if let Some(attr) = as_attr(&ctx, constant, ty) {
@@ -102,7 +103,7 @@ impl Constants {
         self.make(body, simple, "", Attr::UNIT, ty)
     }
 
-    /// An aggregate, part by part.
+    /// Builds an aggregate part by part.
     fn build(&mut self, body: &mut Body, parts: &[(Type, Constant)], ty: Type) -> Value {
         let ctx = body.ctx().clone();
         let mut whole = self.value(body, &Constant::Poison, ty);
@@ -216,7 +217,7 @@ fn push_elements(ctx: &Context, parts: &[(Type, Constant)], width: usize, bytes:
                     }
                     _ => return None,
                 };
-                // A truth value is one byte, zero or one.
+                // A truth value occupies one byte, zero or one.
                 let bits = if ty.integer_width(ctx) == Some(1) { bits & 1 } else { bits };
                 bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
             }
@@ -239,7 +240,7 @@ fn scalars(ctx: &Context, ty: Type) -> Option<usize> {
 /// The maximal number of zeros that are written out among other numbers.
 const MAX_WRITTEN_OUT: usize = 1 << 20;
 
-/// The number that an expression of numbers is, as LLVM reads it.
+/// Folds a constant expression of numbers, as LLVM does.
 fn folded(ctx: &Context, word: &str, expression: &Expression) -> Option<Attr> {
     let number = |index: usize| {
         let (ty, constant) = expression.operands.get(index)?;
@@ -276,7 +277,7 @@ fn folded(ctx: &Context, word: &str, expression: &Expression) -> Option<Attr> {
 }
 
 impl Reader<'_> {
-    /// A constant of a type.
+    /// Reads a constant of a type.
     pub(super) fn constant(&mut self, ty: Type) -> Result<Constant> {
         self.constant_inside(ty, 0)
     }
@@ -364,7 +365,7 @@ impl Reader<'_> {
         Ok(Constant::Parts(vec![(element, value); count]))
     }
 
-    /// `[…]`, `{…}`, `<…>` or `<{…}>`, of as many parts as the type has.
+    /// Reads `[…]`, `{…}`, `<…>` or `<{…}>` with as many parts as the type has.
     fn aggregate(&mut self, ty: Type, depth: usize) -> Result<Constant> {
         let (here, packed) = (self.pos, self.is_sign("<") && self.is_sign_behind("{"));
         let close = match self.text() {

@@ -34,7 +34,7 @@ const LINKAGES: &[&str] = &[
 ];
 
 impl<'s> Reader<'s> {
-    /// Linkage, preemption and visibility of a symbol, given to `state`. Returns the linkage, if
+    /// Reads linkage, preemption and visibility of a symbol into `state`. Returns the linkage, if
     /// one is written.
     pub(super) fn linkage(&mut self, state: &mut OperationState) -> Result<Option<&'static str>> {
         let word = self.accept_any(LINKAGES);
@@ -64,8 +64,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// `comdat` or `comdat($name)`, behind the word; the name of the symbol itself if there is
-    /// none.
+    /// Reads `comdat` or `comdat($name)` from behind the keyword on. The default name is the
+    /// symbol's own.
     pub(super) fn comdat(&mut self, symbol: &str) -> Result<Attr> {
         let mut name = symbol.to_owned();
         if self.accept("(") {
@@ -288,7 +288,7 @@ fn initialize(body: &mut Body, initial: &Constant, ty: Type) {
     builder.insert(state);
 }
 
-/// Puts the table of comdat selectors into the module, if there are any.
+/// Adds the table of comdat selectors to the module, if there are any.
 pub(super) fn add_comdats(module: &mut Body, block: Block, comdats: Vec<(String, Attr)>) {
     if comdats.is_empty() {
         return;

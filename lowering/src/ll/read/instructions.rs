@@ -18,13 +18,13 @@ use super::{Reader, Result};
 
 const FASTMATH_WORDS: &[&str] = &["fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 
-/// The bits of a flag of an address computation.
+/// Returns the bits of a flag of an address computation.
 pub(super) fn gep_flags(word: &str) -> Option<i64> {
     let name = if matches!(word, "inbounds" | "nusw" | "nuw") { word } else { return None };
     GEP_NO_WRAP.value_of(name).map(|bits| bits as i64)
 }
 
-/// The most LLVM lets anything be aligned to.
+/// The maximal alignment of LLVM.
 const MAX_ALIGNMENT: u64 = 1 << 32;
 
 /// The shape of an instruction.
@@ -195,7 +195,7 @@ impl<'s> Reader<'s> {
         Ok((self.local_name()?, token))
     }
 
-    /// The cases of a switch up to its bracket: their values, if there are any.
+    /// Reads the cases of a switch up to its bracket. Returns their values, if there are any.
     fn cases(
         &mut self,
         ty: Type,
@@ -234,7 +234,7 @@ impl<'s> Reader<'s> {
 
     // Others.
 
-    /// One instruction that is no terminator, made in `block`. Returns its result, if it has one.
+    /// Reads one instruction that is no terminator into `block`. Returns its result, if it has one.
     pub(super) fn instruction(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<Option<Value>> {
         let loc = self.loc();
         let of = |reader: &Self, def| OperationState::of(&reader.ctx, def, loc);
@@ -376,7 +376,7 @@ impl<'s> Reader<'s> {
 
     // Memory.
 
-    /// The number of an alignment.
+    /// Reads an alignment.
     pub(super) fn power_of_two(&mut self) -> Result<u64> {
         let here = self.pos;
         let number: u64 = self.number()?;
@@ -488,7 +488,7 @@ impl<'s> Reader<'s> {
         Ok((state, None))
     }
 
-    /// A value that is an address.
+    /// Reads an address.
     fn pointer(&mut self, f: &mut FunctionReader<'s>) -> Result<Value> {
         let here = self.pos;
         let value = self.typed_value(f)?;
@@ -515,7 +515,7 @@ impl<'s> Reader<'s> {
             self.advance();
             let index = self.typed_value(f)?;
             let ty = f.body.value_type(index);
-            // A vector of indices makes a vector of addresses.
+            // A vector of indices yields a vector of addresses.
             if let (TypeKind::Vector { .. }, false) =
                 (ty.kind(&self.ctx), matches!(result.kind(&self.ctx), TypeKind::Vector { .. }))
             {
@@ -630,7 +630,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The mask of a shuffle: -1 for `poison`.
+    /// Reads the mask of a shuffle: -1 for `poison`.
     fn mask(&mut self) -> Result<Vec<i64>> {
         let here = self.pos;
         let ty = self.ty()?;

@@ -1,4 +1,4 @@
-//! From the text of a module to its tokens, each with its place.
+//! The lexer: splits the text of a module into tokens with their locations.
 
 /// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Token {
     pub(super) column: u32,
 }
 
-/// All tokens, with one for the end. Linear.
+/// Returns all tokens, including one for the end. Linear.
 pub(super) fn tokens(source: &str) -> Vec<Token> {
     let mut lexer = Lexer { bytes: source.as_bytes(), at: 0, line: 1, line_start: 0 };
     let mut tokens = Vec::with_capacity(source.len() / 4 + 1);
@@ -140,7 +140,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A name behind its sigil.
+    /// Reads a name behind its sigil.
     fn named(&mut self, kind: Kind) -> Kind {
         self.at += 1;
         if self.peek() == Some(b'"') {

@@ -138,8 +138,8 @@ impl<'s> Reader<'s> {
         Some(("branch_weights", self.ctx.dense_ints_attr(Type::I32, &weights)))
     }
 
-    /// The parts of `!{…}` at a token, each the texts of its tokens. `None` if another node is in
-    /// it, or it is not closed.
+    /// Returns the parts of `!{…}` at a token, each as the texts of its tokens. `None` if it
+    /// contains another node, or is not closed.
     fn parts_of_node(&self, at: usize) -> Option<Vec<Vec<&'s str>>> {
         if self.text_at(at) != "!" || !self.is_sign_at(at + 1, "{") {
             return None;

@@ -7,7 +7,7 @@ use super::function::type_text;
 use super::names::quoted;
 use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
 
-/// Attributes that the dialect only passes through, from the list called `name`, as text.
+/// Returns the attributes in the list `name`, which the dialect only passes through, as text.
 pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<String> {
     let ctx = &m.ctx;
     let mut all = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<Strin
     all
 }
 
-/// Attributes of a function, or of a call, as text.
+/// Returns the attributes of a function, or of a call, as text.
 pub(super) fn of_function(m: &Module, op: OpRef<'_>) -> Vec<String> {
     let ctx = &m.ctx;
     let mut all = passed_through(m, op, "passthrough");
@@ -90,7 +90,7 @@ fn memory(m: &Module, attr: Attr) -> Option<String> {
     Some(format!("memory({})", parts.join(", ")))
 }
 
-/// The attributes of parameter or result `index`, as text.
+/// Returns the attributes of parameter or result `index`, as text.
 pub(super) fn of_values(
     m: &mut Module,
     op: OpRef<'_>,

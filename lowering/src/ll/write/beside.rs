@@ -39,13 +39,13 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// The next number.
+    /// Returns the next number.
     pub(super) fn number(&mut self) -> Label {
         self.next += 1;
         Label::Number(self.next - 1)
     }
 
-    /// The name of something, or the next number.
+    /// Returns the name of something, or the next number.
     pub(super) fn of(&mut self, named: Named) -> Label {
         match self.names.get(&named) {
             Some(name) => Label::Name(name.clone()),
@@ -106,7 +106,7 @@ impl Beside {
         (labels, beside)
     }
 
-    /// The records in front of an operation.
+    /// Returns the records in front of an operation.
     pub(super) fn records(&self, op: Op) -> &[Vec<Part>] {
         self.records.get(&op).map(Vec::as_slice).unwrap_or_default()
     }

@@ -16,7 +16,7 @@ use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE
 
 type Line = Result<String, Diagnostic>;
 
-/// A call of `@llvm.…`, declared on the way.
+/// Writes a call of `@llvm.…` and records its declaration.
 pub(super) fn intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, name: &str) -> Line {
     if name == "memcpy.inline" {
         return memcpy_inline(m, f, op);
@@ -65,7 +65,7 @@ fn emit_intrinsic(
         None => "void".into(),
     };
     let callee = m.symbol(name);
-    // One that takes more arguments than it names is called by its whole type.
+    // A call of a variadic function states its whole type.
     let result = match variadic_type(m, op) {
         Some(ty) => {
             let text = type_text(m, op, ty)?;
@@ -92,7 +92,7 @@ fn emit_intrinsic(
     Ok(text)
 }
 
-/// `memcpy` of a number of bytes that is an attribute.
+/// Writes a `memcpy` whose number of bytes is an attribute.
 fn memcpy_inline(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     let len = op.attr("len").ok_or_else(|| no_text(op, "without a length"))?;
     let ty = len.ty(&m.ctx).ok_or_else(|| no_text(op, "without a length"))?;
@@ -201,7 +201,7 @@ fn called_type(m: &mut Module, op: OpRef<'_>) -> Line {
     }
 }
 
-/// The type of a callee that takes more arguments than it names.
+/// Returns the type of a variadic callee.
 fn variadic_type(m: &Module, op: OpRef<'_>) -> Option<Type> {
     let name = if op.is(llvm::CallIntrinsicOp::DEF) { VARIADIC_INTRINSIC } else { VARIADIC_TYPE };
     let ty = op.attr(name).and_then(|ty| ty.as_type(&m.ctx))?;
@@ -234,7 +234,7 @@ pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) ->
     emit_intrinsic(m, f, op, &name, &params, &arguments, direct)
 }
 
-/// Takes the arguments that are metadata, up to the next operand.
+/// Adds the arguments that are metadata, up to the next operand.
 fn push_metadata<'a>(
     ctx: &Context,
     all: &mut impl Iterator<Item = &'a Attr>,

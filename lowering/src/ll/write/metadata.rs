@@ -51,7 +51,7 @@ impl Nodes {
         self.next
     }
 
-    /// The number of a node with this text.
+    /// Returns the number of a node with this text.
     pub(super) fn node(&mut self, text: &str) -> usize {
         if let Some(number) = self.numbers.get(text) {
             return *number;

@@ -27,7 +27,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
-/// A name, in quotes if it needs them.
+/// Returns a name, in quotes if it needs them.
 pub(super) fn identifier(name: &str) -> String {
     if is_plain(name) { name.to_owned() } else { quoted(name.as_bytes()) }
 }

@@ -21,7 +21,8 @@ pub(super) fn register(registry: &mut Registry) {
     attach(registry, "memref.realloc", realloc);
 }
 
-/// Sizes and strides of a new object with the identity layout, and how many elements it has.
+/// Returns the sizes, the strides and the number of elements of a new object with the identity
+/// layout.
 fn layout(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
@@ -62,7 +63,8 @@ fn alignment(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Option<i64> {
     op.attr("alignment").and_then(|a| a.as_int(&cx.ctx())).filter(|a| *a > 0)
 }
 
-/// `malloc` of a number of elements: the pointer it gives, and the first aligned one behind it.
+/// Allocates a number of elements with `malloc`. Returns its pointer, and the first aligned pointer
+/// in it.
 fn allocate(
     cx: &mut FunctionConverter<'_>,
     count: Value,

@@ -36,7 +36,7 @@ fn dense_ints(cx: &FunctionConverter<'_>, op: OpRef<'_>, name: &str) -> Result<V
     op.attr(name).and_then(|a| a.as_dense_ints(op.ctx())).ok_or_else(|| cx.malformed(op))
 }
 
-/// The source with offset, sizes and strides of its own.
+/// Emits the descriptor of the source with another offset, sizes and strides.
 fn with_layout(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
@@ -107,7 +107,7 @@ fn memory_space_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted
     Ok(())
 }
 
-/// A number and, if it is not known before run time, the value it then has.
+/// A number that is known or computed at run time.
 #[derive(Clone, Copy)]
 enum Number {
     Known(i64),
@@ -158,7 +158,7 @@ fn numbers(
         .map(|n| match *n {
             DYNAMIC => {
                 let old = dynamics.next().ok_or_else(|| cx.malformed(op))?;
-                // A constant operand is as good as a number.
+                // A constant operand counts as a known number.
                 match cx.constant_of(*old) {
                     Some(known) => Ok(Number::Known(known)),
                     None => Ok(Number::Value(cx.value(*old)?)),
@@ -303,7 +303,7 @@ fn view(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// The strides of the identity layout.
+/// Returns the strides of the identity layout.
 fn row_major(cx: &mut FunctionConverter<'_>, sizes: &[Value]) -> Vec<Value> {
     let mut strides = vec![];
     let mut stride = cx.index(1);
@@ -317,7 +317,7 @@ fn row_major(cx: &mut FunctionConverter<'_>, sizes: &[Value]) -> Vec<Value> {
     strides
 }
 
-/// Sizes come out of a memref; the object is contiguous.
+/// Converts `memref.reshape`. The sizes are in a memref, and the object is contiguous.
 fn reshape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let old = memref::ReshapeOp(op.op());
     let (source, shape_memref) = (old.source(op.body()), old.shape(op.body()));
@@ -351,7 +351,7 @@ fn reshape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     with_layout(cx, op, value, offset, sizes, strides)
 }
 
-/// The groups of dimensions of a reassociation.
+/// Returns the groups of dimensions of a reassociation.
 fn groups(cx: &FunctionConverter<'_>, op: OpRef<'_>, rank: usize) -> Result<Vec<Vec<usize>>, Diagnostic> {
     let ctx = op.ctx();
     let groups: Option<Vec<Vec<usize>>> =

@@ -83,7 +83,7 @@ pub struct Call<'c, 'b> {
 }
 
 impl Summary {
-    /// A function that touches the world.
+    /// Returns the summary of a function that touches the world.
     pub fn unknown(why: Reason) -> Summary {
         Summary { arguments: Arguments::new(), touched: Err(why) }
     }
@@ -164,7 +164,7 @@ impl Touched {
         Touched { object, sizes: Vec::new(), subscripts: None, writes, domain }
     }
 
-    /// The class with nothing known but the object.
+    /// Returns the class of any access of the object.
     pub(in crate::access) fn whole(&self) -> Touched {
         Touched::anywhere(self.object, self.writes)
     }

@@ -94,7 +94,7 @@ fn is_apart<'f>(
     }
 }
 
-/// The least and the greatest value of a parameter, if bounded.
+/// Returns the least and the greatest value of a parameter, if bounded.
 fn range(facts: &Facts, atom: &Atom) -> Range {
     let (least, greatest) = facts.range(atom, &HashMap::new()).unwrap_or((i128::MIN, i128::MAX));
     ((least != i128::MIN).then_some(least), (greatest != i128::MAX).then_some(greatest))

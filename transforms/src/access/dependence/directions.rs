@@ -112,7 +112,7 @@ fn only_own_level(x: &AffineForm, y: &AffineForm, depth: u32) -> Option<(u32, i6
 }
 
 impl<'f> Row<'f> {
-    /// A form over the levels of one instance. `None` if it has a quotient.
+    /// Returns a form over the levels of one instance. `None` if it has a quotient.
     pub(super) fn of(form: &'f AffineForm, side: Side, shared: u32) -> Option<Row<'f>> {
         let term = |(atom, coefficient): &'f (Atom, i64)| {
             let unknown = match (atom, side) {
@@ -142,7 +142,7 @@ impl<'f> Row<'f> {
         Some(self)
     }
 
-    /// The two unknowns of `greater - less + constant`.
+    /// Returns the two unknowns of `greater - less + constant`.
     fn direction(&self) -> Option<(Unknown<'f>, Unknown<'f>)> {
         match self.terms[..] {
             [(greater, 1), (less, -1)] | [(less, -1), (greater, 1)] => Some((greater, less)),

@@ -42,7 +42,7 @@ impl Digits {
         of_expr(site, expr, dims, &subscripts.operands, MAX_NESTING)
     }
 
-    /// The digits of a sum of multiples in places whose sizes are numbers; none of the forms
+    /// Returns the digits of a sum of multiples, in places of constant sizes. None of the forms
     /// `known` is negative.
     pub(super) fn of_sum(
         site: &Site<'_, '_>,
@@ -95,14 +95,14 @@ impl Digits {
         Some(long)
     }
 
-    /// Two places where there was one, whose size is the product of theirs.
+    /// Splits a place into two, whose sizes have the old size as product.
     fn split(&mut self, place: usize, higher: AffineForm, lower: AffineForm) {
         self.sizes[place] = higher;
         self.sizes.insert(place + 1, lower);
         self.digits.insert(place + 1, AffineForm::constant(0));
     }
 
-    /// The number times another one.
+    /// Returns the digits times a number.
     fn times(mut self, factor: i64) -> Option<Digits> {
         for digit in &mut self.digits {
             *digit = digit.times(factor)?;
@@ -147,13 +147,13 @@ fn without_factors(product: &AffineForm, factors: &AffineForm) -> Option<AffineF
     rest.try_fold(first, |product, factor| product.product(&factor))
 }
 
-/// A sum of multiples as one form.
+/// Returns a sum of multiples as one form.
 pub(super) fn summed(sum: &[(i64, AffineForm)]) -> Option<AffineForm> {
     sum.iter().try_fold(AffineForm::constant(0), |sum, (factor, form)| sum.plus(form, *factor))
 }
 
-/// A sum as `size · higher + digit` with a digit that is at least 0 and below the size. What is a
-/// multiple of the size is taken as that, so the sum is better not added up.
+/// Writes a sum as `size · higher + digit` with a digit that is at least 0 and below the size.
+/// Multiples of the size are taken out as they are, so the sum should not be simplified before.
 fn divided(
     site: &Site<'_, '_>,
     sum: &[(i64, AffineForm)],
@@ -185,7 +185,7 @@ fn divided(
     })
 }
 
-/// The digits of an affine expression, products of two values included.
+/// Returns the digits of an affine expression, which may contain products of two values.
 fn of_expr(
     site: &mut Site<'_, '_>,
     expr: AffineExpr,

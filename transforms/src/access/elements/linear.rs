@@ -64,7 +64,7 @@ pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     Some(Elements { origin, sizes: Vec::new(), subscripts: found.digits.into_iter().map(Some).collect() })
 }
 
-/// The memref that a view, or a view of a view, is one of.
+/// Returns the source memref of a view, or of a view of a view.
 fn whole(body: &Body, memref: Value) -> Value {
     std::iter::successors(Some(memref), |view| source(body, *view)).last().unwrap_or(memref)
 }
@@ -89,7 +89,7 @@ fn source(body: &Body, view: Value) -> Option<Value> {
     Some(op.info().interface::<dyn ViewLike>()?.source(op))
 }
 
-/// The address of the element of a memref whose subscripts are all 0.
+/// Returns the address of the element of a memref whose subscripts are all 0.
 fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i64, AffineForm)>> {
     let (mut sum, mut view) = (Vec::new(), memref);
     loop {
