@@ -19,7 +19,7 @@
 //! | --- | --- |
 //! | `read` | from text |
 //! | `write` | to text |
-//! | `attributes`, `intrinsics`, `loops` | what both know of LLVM's attributes, intrinsics and annotations of loops |
+//! | `attributes`, `intrinsics`, `loops` | tables of LLVM's attributes, intrinsics and loop annotations, for both |
 
 use loomir_ir::{Attr, AttrKind, Context, OpRef};
 

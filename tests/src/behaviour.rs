@@ -11,7 +11,7 @@ use loomir::ir::{Body, Context, Type, TypeKind};
 
 use crate::random::Random;
 
-/// Arguments of one call, as the command `loomir run` takes them.
+/// The arguments of one call, in the syntax of `loomir run`.
 pub type Input = Vec<String>;
 
 /// The numbers of compared and skipped runs of two programs.
@@ -100,9 +100,9 @@ pub fn show(ending: &Ending) -> String {
     }
 }
 
-/// Calls of a function to compare programs on: numbers, numbered and random buffers, and, where two
-/// parameters have one type, a call that passes one buffer for both. Parameters of unknown size get
-/// small sizes. `None` if there is no such function.
+/// Returns calls of a function for a comparison of programs: with numbers, and with numbered and
+/// random buffers. If two parameters have one type, a call passes one buffer for both. Parameters
+/// of unknown size get small sizes. `None` if there is no such function.
 pub fn inputs(module: &Body, entry: &str, random: &mut Random) -> Option<Vec<Input>> {
     let (parameters, _) = interp::signature(module, entry)?;
     let ctx = module.ctx();
@@ -133,7 +133,7 @@ fn is_buffer(ctx: &Context, ty: Type) -> bool {
     matches!(ty.kind(ctx), TypeKind::MemRef { .. })
 }
 
-/// Text for one argument: with a seed random, without one numbered.
+/// Returns the text of one argument: random with a seed, numbered without.
 fn argument(ctx: &Context, ty: Type, seed: Option<u64>) -> String {
     let contents = match seed {
         Some(seed) => format!("random:{seed}"),

@@ -1,4 +1,4 @@
-//! The blocks of a module that are raised to trees, each as a whole.
+//! The blocks of a module that are raised to trees.
 
 use loomir::ir::{Block, Body};
 

@@ -36,19 +36,19 @@ use crate::verdicts::is_proved;
 pub struct Tally {
     /// Programs.
     pub cases: u64,
-    /// Programs in which some pair was fused.
+    /// Programs with a fused pair.
     pub fused: u64,
-    /// Programs in which some pair was refused.
+    /// Programs with a refused pair.
     pub refused: u64,
     /// Programs with both fused and refused pairs.
     pub mixed: u64,
-    /// Programs that are undefined on every input: they require nothing.
+    /// Programs that are undefined on every input and so require nothing.
     pub undefined: u64,
-    /// Pairs fused, in all ways together.
+    /// Fused pairs, in all modes together.
     pub pairs_fused: u64,
     /// Fused pairs whose second loop is shifted.
     pub pairs_shifted: u64,
-    /// Pairs fused where one runs backwards, not counted above.
+    /// Fused pairs with one reversed loop, not counted above.
     pub pairs_reversed: u64,
     /// Fused pairs whose loops run different iterations.
     pub pairs_cut: u64,
@@ -60,26 +60,25 @@ pub struct Tally {
     /// Fused pairs with one loop that filled a conditional. The condition was moved into the fused
     /// loop.
     pub pairs_guarded: u64,
-    /// Programs in which some pair was fused in each of these ways: shifted, cut, backwards,
-    /// interchanged, distributed.
+    /// Programs with a fused pair of each kind: shifted, cut, reversed, interchanged, distributed.
     pub reshaped: [u64; 5],
-    /// Programs in which some pair was refused for a dependence.
+    /// Programs with a pair that was refused for a dependence.
     pub refused_by_dependence: u64,
     /// Pairs fused in a version under assumptions about numbers. Counted above as pairs only.
     pub pairs_versioned: u64,
     /// Programs with such a pair.
     pub versioned: u64,
-    /// Conditionals that became one with another, in all ways together.
+    /// Joined conditionals, in all modes together.
     pub merged: u64,
     /// Pairs refused, by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Loads that got a value, in all ways together.
+    /// Loads replaced by values, in all modes together.
     pub loads_forwarded: u64,
-    /// Stores that went.
+    /// Erased stores.
     pub stores_erased: u64,
-    /// Allocations that went.
+    /// Erased allocations.
     pub arrays_erased: u64,
-    /// Allocations that became smaller.
+    /// Folded allocations.
     pub arrays_folded: u64,
     /// Distributed loops, with or without arrays that pass values on.
     pub loops_distributed: u64,
@@ -100,7 +99,7 @@ pub struct Tally {
     pub proved: u64,
     /// Runs compared.
     pub runs: u64,
-    /// Runs compared with integers instead of floats, not counted above.
+    /// Runs that were compared with integers instead of floats, not counted above.
     pub twins: u64,
     /// Refusals by dependence in programs where an exact test can be right about every pair. A run
     /// showed each of these dependences.
@@ -108,12 +107,12 @@ pub struct Tally {
     /// Refusals in such programs because operations between the loops certainly cannot move. A run
     /// showed elements that prevent the move.
     pub affine_in_the_way: u64,
-    /// Blocks of such programs that the check of the whole confirmed.
+    /// Blocks of such programs that the final check confirmed.
     pub affine_confirmed: u64,
 }
 
 impl Tally {
-    /// Pairs fused in each of the ways of [`Tally::reshaped`].
+    /// Returns the fused pairs of each kind in [`Tally::reshaped`].
     fn reshaped_pairs(&self) -> [u64; 5] {
         [
             self.pairs_shifted,
@@ -240,17 +239,18 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     for (alias, profitability) in MODES {
         // What was assumed must hold.
         let runs: Vec<&Run> = runs.iter().filter(|r| alias != AliasMode::Distinct || r.distinct).collect();
-        // What is tested holds where the fused loops run.
+        // The tested assumptions hold wherever the fused loops run.
         let judged: Vec<&Run> =
             runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
         let mut after = read(&ctx, &text.mlir)?;
         let options = FuseOptions { alias, profitability, ..FuseOptions::default() };
-        // Remarks of one round speak of the loops of the program.
+        // The remarks of a single round refer to the loops of the program.
         let report = loomir::fuse(&mut after, &FuseOptions { max_rounds: 1, ..options.clone() });
         if report.remarks.has_errors() {
             return Err(("judged illegal", report.remarks.to_text(&ctx)));
         }
-        // Where an exact test can be right, it is: neither a limit nor a doubt.
+        // If an exact test is possible, the result must be exact: no limit is reached, and nothing
+        // stays in doubt.
         if alias == AliasMode::Distinct && program.is_affine() {
             let is_open = |remark: &&Diagnostic| {
                 remark.notes.iter().any(|(_, note)| note.contains("limit was reached"))
@@ -296,7 +296,8 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
             }
             let is_open =
                 |groups: &Groups| [said.first, said.second].iter().any(|id| groups.is_reshaped(*id));
-            // Where the test fails they run as they were, and the runs say nothing of the order.
+            // If the run-time check fails, the original loops run. Such runs say nothing about the
+            // order.
             let is_versioned = said.versioned && said.change.is_none();
             tally.pairs_fused += u64::from(is_versioned);
             tally.pairs_versioned += u64::from(said.versioned);
@@ -471,7 +472,7 @@ fn limits() -> Limits {
     Limits { steps: 5_000_000, ..Limits::default() }
 }
 
-/// Runs `f`; a panic becomes its message.
+/// Runs `f` and converts a panic to its message.
 fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().cloned();
@@ -494,7 +495,7 @@ struct Run {
     distinct: bool,
 }
 
-/// Runs the original on every input, in the interpreter and by the program's own rules, which must
+/// Runs the original on every input, in the interpreter and by the program's own rules. Both must
 /// agree.
 fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec<Run>, Wrong> {
     let has_twin = program.element == Element::F32 && program.style.flags;
@@ -545,7 +546,7 @@ fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec
     Ok(runs)
 }
 
-/// The arguments of a call, as text.
+/// Returns the arguments of a call, as text.
 fn input(program: &Program, parameters: &[i64], way: &Aliasing) -> Input {
     let mut input: Input = parameters.iter().map(i64::to_string).collect();
     for (i, memref) in program.argument_memrefs().enumerate() {
@@ -635,9 +636,9 @@ struct Said {
     change: Option<Change>,
     /// The shift of the second loop in iterations.
     shift: u64,
-    /// True if the second runs backwards.
+    /// True if the second loop runs backwards.
     backwards: bool,
-    /// True if all iterations of both are merged.
+    /// True if all iterations of both loops are merged.
     whole: bool,
     /// True if the reason is a dependence through elements of one object.
     by_dependence: bool,
@@ -695,7 +696,7 @@ impl Said {
     }
 }
 
-/// The shift that a remark on fused loops names, in the words behind `Loops fused`.
+/// Returns the shift that a remark on fused loops names, in the words behind `Loops fused`.
 fn shift(way: &str) -> Option<u64> {
     match way.strip_prefix(", the second ") {
         None => Some(0),
@@ -719,8 +720,8 @@ fn stays_parallel(said: &Said, groups: &Groups, runs: &[&Run], words: &str) -> R
     }
 }
 
-/// Holds a remark, whose words are given for messages, against the traces. `exact`: an exact test
-/// can be right about it.
+/// Checks a remark against the traces. `words` are the words of the remark, for messages. With
+/// `exact`, an exact test can be right about the pair.
 fn judge(
     said: &Said,
     exact: bool,

@@ -1,4 +1,4 @@
-//! Programs of any length: functions of N neighbouring loops, for tests of scaling.
+//! Programs of any length for tests of scaling: functions of N neighbouring loops.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub enum Chain {
     /// All read one buffer, and each writes a buffer of its own, which is passed to another
     /// function.
     Siblings,
-    /// All update one buffer in place: all fuse, and everything depends on everything.
+    /// All loops update one buffer in place. All fuse, and each depends on all others.
     InPlace,
     /// The same with `scf.parallel`.
     ParallelInPlace,
@@ -42,7 +42,7 @@ impl Chain {
         Chain::ReadAhead,
     ];
 
-    /// A function of `loops` loops over `trip` elements, at first.
+    /// Returns a function of `loops` loops over `trip` elements, before any pass.
     pub fn to_mlir(self, loops: usize, trip: usize) -> String {
         let more = match self {
             Chain::ReadAhead => 1,

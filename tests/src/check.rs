@@ -26,16 +26,16 @@ use loomir::ir::{Body, Context, Diagnostics, verifier};
 /// The file name of source texts in diagnostics.
 const FILE_NAME: &str = "input.mlir";
 
-/// Checks with a context and passes of one's own.
+/// A checker with its own context and passes.
 pub struct Checker {
-    /// Knows the dialects of the texts.
+    /// The context, with the dialects of the texts.
     pub ctx: Context,
-    /// Knows the passes of the pipelines.
+    /// The passes of the pipelines.
     pub passes: PassRegistry,
 }
 
 impl Default for Checker {
-    /// All dialects and passes of Loomir.
+    /// Returns a checker with all dialects and passes of Loomir.
     fn default() -> Checker {
         Checker { ctx: loomir::context(), passes: loomir::passes() }
     }
@@ -46,7 +46,7 @@ impl Default for Checker {
 pub struct Checked {
     /// The program afterwards; empty if there is none.
     pub program: String,
-    /// Remarks and errors, a line each: `line:column: severity: message`.
+    /// Remarks and errors, one line each: `line:column: severity: message`.
     pub diagnostics: String,
     /// True if there were no errors.
     pub succeeded: bool,
@@ -95,7 +95,7 @@ impl Checker {
         Checked { program, diagnostics: self.lines(&diagnostics), succeeded: true }
     }
 
-    /// The module after `pipeline`, with its remarks.
+    /// Returns the module after `pipeline`, with its remarks.
     ///
     /// # Errors
     /// Whatever is wrong with the source, the pipeline or a pass.
@@ -105,7 +105,8 @@ impl Checker {
         Ok((module, remarks))
     }
 
-    /// Runs `pipeline` on a module, verifying between passes and after; returns the remarks.
+    /// Runs `pipeline` on a module and verifies it between passes and at the end. Returns the
+    /// remarks.
     ///
     /// # Errors
     /// Whatever is wrong with the pipeline or a pass.
@@ -138,7 +139,7 @@ impl Checker {
         if report.succeeded() { Ok(report.diagnostics) } else { Err(report.diagnostics) }
     }
 
-    /// Reads and verifies.
+    /// Reads and verifies a module.
     ///
     /// # Errors
     /// Whatever is wrong with the source.

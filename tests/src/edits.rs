@@ -1,4 +1,4 @@
-//! Random edits of loop trees, most of them wrong.
+//! Random edits of loop trees. Most of them are illegal.
 
 use loomir::ir::Body;
 use loomir::transforms::affine::{AffineForm, Atom};
@@ -122,7 +122,7 @@ fn bound(
     Some(sum)
 }
 
-/// Returns the tree with a change of the item at `place`. Panics if it cannot be made.
+/// Returns the tree with a change of the item at `place`. Panics if the change is impossible.
 pub fn made(trees: &mut TreeStore, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
     let edit = change.at(place);
     edit.apply(program, trees, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))

@@ -9,10 +9,10 @@ use std::fmt::Write;
 
 use crate::random::Random;
 
-/// A function of one block that computes.
+/// A pure function of one block.
 #[derive(Clone, Debug)]
 pub struct Expressions {
-    /// The number of bits the arguments have.
+    /// The number of bits of the arguments.
     pub width: u32,
     /// The number of arguments.
     pub arguments: usize,
@@ -23,7 +23,7 @@ pub struct Expressions {
 #[derive(Clone, Debug)]
 struct Line {
     kind: Kind,
-    /// Numbers of the arguments and results used.
+    /// The numbers of the used arguments and results.
     operands: Vec<usize>,
     width: u32,
 }
@@ -94,7 +94,7 @@ impl Expressions {
         self.arguments + self.lines.len()
     }
 
-    /// The number of bits a value has.
+    /// Returns the number of bits of a value.
     pub fn width_of(&self, value: usize) -> u32 {
         value.checked_sub(self.arguments).map_or(self.width, |line| self.lines[line].width)
     }
@@ -135,7 +135,7 @@ impl Expressions {
         }
     }
 
-    /// The function in MLIR, called `f`, which returns the values of these numbers.
+    /// Returns the function in MLIR, called `f`, which returns the values of these numbers.
     pub fn to_mlir(&self, returned: &[usize]) -> String {
         let ty = |value: &usize| format!("i{}", self.width_of(*value));
         let list = |items: Vec<String>| items.join(", ");
@@ -178,7 +178,7 @@ impl Expressions {
     }
 }
 
-/// The lowest bits of a number, read as signed, and as unsigned.
+/// Returns the lowest bits of a number, read as signed, and as unsigned.
 fn cut(number: i128, width: u32) -> (i128, i128) {
     let unsigned = number & ((1 << width) - 1);
     (if unsigned >> (width - 1) == 1 { unsigned - (1 << width) } else { unsigned }, unsigned)
@@ -196,7 +196,7 @@ impl Line {
             match operand {
                 Number::Is(number) => numbers.push(*number),
                 Number::Poison => {
-                    // Who divides by poison may divide by zero.
+                    // A division by poison may be a division by zero.
                     let divides = matches!(self.kind, Kind::Binary(name) if name.contains("div") || name.starts_with("rem"));
                     return if divides { None } else { Some(Number::Poison) };
                 }

@@ -11,7 +11,7 @@
 //! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | edits of the program's tree: see [`scripts`](crate::scripts) |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
-//! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
+//! | `// -----` | separates programs, which get the same runs; a `// CALL:` above the first one is for it alone |
 //!
 //! The outcome of a fixture is a text for a snapshot: for each run and program the printed output,
 //! followed by remarks or errors as comments. Lines in remarks are lines of the file.
@@ -51,9 +51,9 @@ struct Fixture {
 
 /// One program.
 struct Source {
-    /// Behind as many empty lines as there are lines before it in the file.
+    /// The text, behind as many empty lines as there are lines before it in the file.
     text: String,
-    /// Function and arguments; no arguments: generate them.
+    /// The functions and arguments. Without arguments, they are generated.
     calls: Vec<(String, Input)>,
     /// Lines of edits.
     edits: Vec<(String, Script)>,
@@ -64,7 +64,7 @@ struct Source {
 pub struct Outcome {
     /// The text for the snapshot.
     pub text: String,
-    /// Every program printed on the way, for other tools to read.
+    /// Every program printed so far, for other tools to read.
     pub printed: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ mod numbers;
 mod orders;
 mod update;
 
-/// A random program. Equal seeds give equal programs.
+/// Returns a random program. Equal seeds give equal programs.
 pub fn generate(random: &mut Random) -> Program {
     let mut generator = Generator::new(random);
     generator.memrefs();
@@ -52,7 +52,7 @@ pub fn aliasings(program: &Program, random: &mut Random) -> Vec<Aliasing> {
     if shared == distinct { vec![distinct] } else { vec![distinct, shared] }
 }
 
-/// Most instances of a statement, so that every case is quick.
+/// The maximal number of instances of a statement, so that every case is quick.
 const MAX_INSTANCES: usize = 600;
 
 struct Generator<'r> {
@@ -60,7 +60,7 @@ struct Generator<'r> {
     program: Program,
     /// The usual trip count of the outermost loops.
     extent: i64,
-    /// Memrefs that may be accessed, the favourite ones several times.
+    /// Memrefs that may be accessed. Preferred ones occur several times.
     pool: Vec<MemRefId>,
     next_value: ValueId,
     next_loop: LoopId,
@@ -136,7 +136,7 @@ impl<'r> Generator<'r> {
     fn body(&mut self) {
         let mut place = Place { instances: vec![Vec::new()], values: vec![0], ..Place::default() };
         let mut items = Vec::new();
-        // An allocation holds nothing at first: the kernel's own loops or a call fill it.
+        // An allocation is undefined at first. The kernel's own loops or a call fill it.
         for m in 0..self.program.memrefs.len() {
             if self.program.memrefs[m].source == Source::Allocation {
                 if self.random.chance(85) {
@@ -201,7 +201,7 @@ impl<'r> Generator<'r> {
         self.program.body = items;
     }
 
-    /// A nest that writes every element.
+    /// Returns a nest that writes every element.
     fn fill(&mut self, memref: MemRefId) -> Item {
         let bounds: Vec<(i64, i64)> =
             self.program.memrefs[memref].shape.iter().map(|size| (0, *size)).collect();
@@ -265,7 +265,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// A nest of loops from the first to the last but one of these numbers.
+    /// Returns a nest of loops from the first of these numbers to the last one, exclusive.
     fn box_nest(
         &mut self,
         place: &Place,
@@ -369,11 +369,12 @@ impl<'r> Generator<'r> {
         self.next_loop - 1
     }
 
-    /// A loop and all inside it, `depth` levels deep.
+    /// Returns a loop with its contents, `depth` levels deep.
     fn nest(&mut self, place: &Place, depth: usize) -> Item {
         let id = self.loop_id();
         let kind = place.kinds.last().copied().filter(|_| self.kind < 2 || self.random.chance(60));
-        // An affine bound may not use a variable of `scf.for`; constants keep a mixed nest valid.
+        // An affine bound may not use an induction variable of `scf.for`. Constants keep a mixed
+        // nest valid.
         let kind = kind.unwrap_or_else(|| self.loop_kind());
         let usable: Vec<LoopId> =
             place.loops.iter().zip(&place.kinds).filter(|(_, k)| **k == kind).map(|(id, _)| *id).collect();
@@ -410,7 +411,7 @@ impl<'r> Generator<'r> {
             }
             let mut nests = vec![self.nest(&inner, depth - 1)];
             if self.random.chance(25) {
-                // What is in a conditional is not known behind it.
+                // Values inside a conditional are unknown behind it.
                 let guards = self.random.chance(30);
                 if self.random.chance(20) && !guards {
                     self.between(&mut inner, &mut nests, &mut Vec::new());
@@ -439,7 +440,7 @@ impl<'r> Generator<'r> {
     }
 
     fn bounds(&mut self, around: &[LoopId], outermost: bool, kind: Kind) -> Bounds {
-        // Most outermost loops run as the last one did.
+        // Most outermost loops repeat the bounds of the last one.
         if outermost
             && self.random.chance(75)
             && let Some(bounds) = &self.last_bounds
@@ -459,7 +460,7 @@ impl<'r> Generator<'r> {
         let first = if self.random.chance(14) { self.random.range(1, 2) } else { 0 };
         let step = if self.random.chance(6) { 2 } else { 1 };
         let mut lower = vec![Expr::Constant(first)];
-        // With another step, now and then the same bounds and so fewer iterations.
+        // With another step, the bounds are sometimes the same, so there are fewer iterations.
         let scale = if self.random.chance(30) { 1 } else { step };
         let mut upper = vec![Expr::Constant(first + extent * scale)];
         if outermost && self.random.chance(5) {
@@ -486,8 +487,8 @@ impl<'r> Generator<'r> {
         [Operator::Add, Operator::Sub, Operator::Mul, Operator::Max][self.random.weighted(&[45, 20, 10, 25])]
     }
 
-    /// Reads, computes, writes; now and then under a condition, or one after the other under the
-    /// same.
+    /// Adds loads, computations and stores. Sometimes they are under a condition, or several under
+    /// the same condition.
     fn statement(&mut self, place: &mut Place, items: &mut Vec<Item>) {
         if self.random.chance(self.updates) {
             return self.update(place, items);
@@ -506,7 +507,8 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Reads, computes, writes under a condition. What it yields may be used behind it.
+    /// Adds loads, computations and stores under a condition. A yielded value may be used behind
+    /// it.
     fn conditional(&mut self, place: &mut Place, condition: Condition, items: &mut Vec<Item>) {
         let mut inner = place.clone();
         let mut own = Vec::new();
@@ -521,7 +523,7 @@ impl<'r> Generator<'r> {
         items.push(Item::If(condition, own, otherwise));
     }
 
-    /// Reads, computes, writes. What is computed last.
+    /// Adds loads, computations and stores. Returns the last computed value.
     fn straight(&mut self, place: &mut Place, items: &mut Vec<Item>) -> ValueId {
         for _ in 0..self.random.weighted(&[10, 60, 30]) {
             let (memref, at) = self.place_in(place);
@@ -553,7 +555,7 @@ impl<'r> Generator<'r> {
         value
     }
 
-    /// Items under one condition, or each under its own.
+    /// Returns items under one condition, or each under its own.
     fn under_conditions(&mut self, place: &Place, items: Vec<Item>) -> Vec<Item> {
         let condition = self.condition(place);
         if self.random.chance(50) {
@@ -576,7 +578,7 @@ impl<'r> Generator<'r> {
         vec![Item::Store(value, memref, at)]
     }
 
-    /// A condition, now and then one that was used already.
+    /// Returns a condition, sometimes one that was used already.
     fn condition(&mut self, place: &Place) -> Condition {
         let again = self.random.chance(30);
         if let Some(last) = self.last_condition.clone().filter(|_| again)
@@ -607,7 +609,7 @@ impl<'r> Generator<'r> {
         Test { expr, relation, number }
     }
 
-    /// A memref and subscripts within its bounds.
+    /// Returns a memref and subscripts within its bounds.
     fn place_in(&mut self, place: &Place) -> (MemRefId, Vec<Expr>) {
         let memref = *self.random.pick(&self.pool.clone());
         let shape = self.program.memrefs[memref].shape.clone();
@@ -618,7 +620,7 @@ impl<'r> Generator<'r> {
         (memref, at.collect())
     }
 
-    /// An index, most often the variable of the loop at the dimension's depth.
+    /// Returns an index, most often the induction variable of the loop at the dimension's depth.
     fn subscript(&mut self, place: &Place, dimension: usize) -> Expr {
         let Some(last) = place.loops.last() else { return Expr::Constant(self.random.range(0, 3)) };
         let usual = *place.loops.get(dimension).unwrap_or(last);

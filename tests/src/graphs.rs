@@ -26,7 +26,7 @@ pub struct Tally {
     pub blocks: u64,
     /// Natural loops.
     pub loops: u64,
-    /// Functions in which a cycle is entered at several places.
+    /// Functions with an irreducible cycle.
     pub irreducible: u64,
     /// Functions that each form changed, in the order of [`FORMS`].
     pub changed: [u64; FORMS.len()],
@@ -172,7 +172,7 @@ fn ends(random: &mut Random) -> Vec<End> {
     let blocks = 1 + random.below(14);
     let mut ends = Vec::new();
     for block in 0..blocks {
-        // Mostly near by, so that cycles nest.
+        // Most targets are near, so that cycles nest.
         let target = |random: &mut Random| {
             let near = block as i64 + random.range(-3, 4);
             let far = 1 + random.below(blocks - 1) as i64;
@@ -211,8 +211,8 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Checks the drawing of a module's functions: no two boxes cover each other in part, blocks not at
-/// all, and every block is there.
+/// Checks the drawing of a module's functions. No two boxes overlap partially, no blocks overlap,
+/// and every block is drawn.
 fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
     let drawn = picture(module, Format::Svg).map_err(|errors| errors.to_text(module.ctx()))?;
     let mut shown = 0;
@@ -310,8 +310,8 @@ fn compare_nests(module: &Body, opt: &Peer) -> Result<(), String> {
     }
 }
 
-/// A module whose functions were brought into a form, with loops and dominators compared after each
-/// step; doing it again must change nothing.
+/// Returns a module whose functions were brought into a form. Loops and dominators are compared
+/// after each step, and a second run must change nothing.
 fn in_form(module: &Body, form: &str) -> Result<Body, String> {
     let checker = Checker { ctx: module.ctx().clone(), passes: loomir::passes() };
     let pipeline = format!("builtin.module(llvm.func({form}))");
@@ -325,7 +325,7 @@ fn in_form(module: &Body, form: &str) -> Result<Body, String> {
     }
 }
 
-/// The functions of a module as text.
+/// Returns the functions of a module as text.
 fn printed(module: &Body) -> Vec<String> {
     functions(module).into_iter().filter_map(|op| module.nested(op)).map(loomir::print).collect()
 }

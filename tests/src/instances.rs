@@ -25,7 +25,7 @@ use crate::random::Random;
 /// Most instances that are run.
 const MAX_INSTANCES: usize = 4_000;
 
-/// One execution of a statement: which, and the iterations of the loops of the program around it.
+/// One execution of a statement: its number, and the iterations of the program's loops around it.
 pub type Instance = (StatementId, Vec<i64>);
 
 /// The result of a comparison.
@@ -48,7 +48,7 @@ pub(crate) type Location = (usize, Vec<i64>);
 pub struct Values<'b> {
     /// The seed of the values.
     pub seed: Option<u64>,
-    /// The body they are values of.
+    /// The body that defines the values.
     pub body: &'b Body,
 }
 
@@ -140,8 +140,8 @@ impl Run<'_> {
                         if !space.is_counted() || !space.domain.exact {
                             return None;
                         }
-                        // The iterations of the loops of the program around, and of the loop
-                        // itself, which its bounds do not use.
+                        // The iterations of the program's loops around, and of the loop itself. Its
+                        // bounds do not use its own iteration.
                         self.levels.push(0);
                         let around = self.evaluate(&lead.map);
                         self.levels.pop();
@@ -208,8 +208,8 @@ impl Run<'_> {
     }
 }
 
-/// True if everything that is compared is known: every access names one element, of an object that
-/// has one name and is apart from all others.
+/// True if every access is known exactly: it names one element of an object that has one name and
+/// overlaps no other object.
 pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<Item = StatementId>) -> bool {
     let mut names: Vec<(Base, Option<Value>)> = Vec::new();
     for id in statements {
@@ -294,7 +294,7 @@ pub fn compare(
             for (other, by, second) in &meeting[i + 1..] {
                 let touches = !program.statement(second.0).effects.classes.is_empty()
                     && !program.statement(first.0).effects.classes.is_empty();
-                // Updates by one operation have no order.
+                // Updates by one operation may run in any order.
                 let may_swap = update.is_some() && update == by;
                 let has_order = || way == Direction::Forwards || is_ordered(program, first, second);
                 if (*writes || *other) && !may_swap && touches && turned(first, second) && has_order() {
@@ -375,8 +375,7 @@ pub(crate) fn location(
     Some((object, subscripts?))
 }
 
-/// True if the program runs two instances in one order: they do not part at a loop whose iterations
-/// may run in any order.
+/// True if the program runs two instances in a fixed order: no parallel loop separates them.
 fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
     let path = |instance: &Instance| program.path(program.statement(instance.0).parent);
     let levels = path(a).into_iter().zip(path(b)).zip(a.1.iter().zip(&b.1));
@@ -395,7 +394,7 @@ fn torn<'i, 'p>(
 ) -> Option<&'i Instance> {
     let mut in_order: Vec<&Touch<'i>> = meeting.iter().collect();
     in_order.sort_by_key(|(_, _, instance)| place(instance));
-    // The iterations whose load was the last thing that happened, but for other loads.
+    // The iterations with a load that only loads followed.
     let mut open: Vec<&[i64]> = Vec::new();
     for (writes, update, instance) in in_order {
         if *writes {

@@ -10,7 +10,7 @@
 //! | module | makes |
 //! | --- | --- |
 //! | `types` | types and constants |
-//! | `function` | control flow, calls, and what is in scope |
+//! | `function` | control flow, calls, and the visible values |
 //! | `integers`, `floats`, `vectors`, `memory` | operations |
 //! | `program` | variables, functions, the function to call |
 
@@ -42,22 +42,22 @@ pub struct Tally {
     pub lines: u64,
     /// Operations that the interpreter executed.
     pub steps: u64,
-    /// Programs run by `lli` after `opt -O2`.
+    /// Programs that `lli` ran after `opt -O2`.
     pub optimised: u64,
-    /// Programs run by `lli` as Loomir wrote them.
+    /// Programs that `lli` ran in Loomir's text.
     pub written: u64,
-    /// Programs that LLVM does not make machine code of: an error of its own, not counted among the
-    /// others.
+    /// Programs that LLVM does not compile because of its own errors. They are not counted among
+    /// the others.
     pub given_up: u64,
 }
 
-/// The number of programs one process runs.
+/// The number of programs of one process.
 const BATCH: u64 = 25;
 
 /// The target of the text: sizes and alignments are those of x86-64.
 const TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 
-/// LLVM's tools that a campaign asks.
+/// The tools of LLVM that a campaign uses.
 #[derive(Clone, Debug)]
 pub struct Judges {
     /// Runs programs.
@@ -94,8 +94,8 @@ pub fn run(seed: u64, first: u64, cases: u64, judges: &Judges, tally: &mut Tally
     Ok(())
 }
 
-/// Runs programs, numbered from `first` on, by the interpreter and by LLVM: as they are, as Loomir
-/// writes them, or as LLVM makes them faster.
+/// Runs programs, numbered from `first` on, by the interpreter and by LLVM: unchanged, as Loomir
+/// writes them, or optimized by LLVM.
 fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut Tally) -> Result<(), String> {
     let text = format!("{TARGET}declare ptr @malloc(i64)\ndeclare ptr @calloc(i64, i64)\n{}", texts.concat());
     let ctx = loomir::context();
@@ -127,8 +127,8 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
             return Ok(());
         }
         if way != 2 {
-            // Its machine code may be wrong (rooms on the stack that are not aligned as vectors
-            // need it): then it is right another way.
+            // LLVM's machine code may be wrong, for example if stack slots of vectors are
+            // misaligned. Then another way of execution is right.
             return compare(first, texts, 2, judges, tally);
         }
     }

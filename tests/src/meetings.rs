@@ -19,11 +19,11 @@ pub struct Meeting {
     pub ops: [Op; 2],
     /// The kind of dependence between them.
     pub kind: Kind,
-    /// For each loop around both, how many iterations the second is behind.
+    /// The distance in iterations from the first to the second, for each common loop.
     pub distance: Vec<i64>,
 }
 
-/// All that meets in a run.
+/// Returns all meetings in a run.
 pub fn meetings(program: &Program, run: &[Instance], values: Values<'_>) -> Vec<Meeting> {
     let (mut objects, mut touched, mut all) = (Vec::new(), BTreeMap::<_, Vec<usize>>::new(), Vec::new());
     for (place, instance) in run.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn meetings(program: &Program, run: &[Instance], values: Values<'_>) -> Vec<
     };
     for of_location in touched.values() {
         for (i, first) in of_location.iter().enumerate() {
-            // What touches the world meets more than that.
+            // Accesses of the world meet more than this location.
             let others = of_location[i + 1..].iter().filter(|_| all[*first].2.base != Base::World);
             others.for_each(|second| meet(all[*first], all[*second]));
         }

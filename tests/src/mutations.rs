@@ -4,8 +4,8 @@
 
 use super::random::Random;
 
-/// Returns a copy of a text with one change; `None` if there is nothing to change. The result may
-/// be no program, and may do the same.
+/// Returns a copy of a text with one change. `None` if there is nothing to change. The result may
+/// be invalid, or may behave the same.
 pub fn changed(text: &str, random: &mut Random) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     let index = random.below(lines.len());

@@ -33,13 +33,13 @@ pub struct Tally {
     pub fused: u64,
     /// Calls that the interpreter compared.
     pub interpreted: u64,
-    /// Calls that machine code was compared on.
+    /// Calls that were compared with machine code.
     pub native: u64,
 }
 
 /// Functions of one text.
 const BATCH: u64 = 100;
-/// The longest call. Loops that count to a number of 64 bits would take for ever.
+/// The limits of a call. Loops that count to a number of 64 bits would never end.
 const LIMITS: Limits = Limits { steps: 100_000, call_depth: 16, memory: 1 << 20 };
 /// One in this many texts is for 32-bit addresses.
 const NARROW: u64 = 5;
@@ -70,7 +70,7 @@ pub fn run(
     Ok(())
 }
 
-/// A case of a campaign, with its name.
+/// Returns a case of a campaign, with its name.
 pub fn case(seed: u64, index: u64) -> (String, Neighbours) {
     let name = format!("f{index}");
     let function = odd_neighbours(&mut Random::of_case(seed, index), &name);
@@ -129,7 +129,7 @@ fn compare(
     Ok(())
 }
 
-/// Fuses the loops of all functions, in every way; the number of fusions.
+/// Fuses the loops of all functions in every way. Returns the number of fusions.
 fn fuse(module: &mut Body, checker: &Checker) -> Result<u64, String> {
     let registry = loomir::passes();
     let pipeline = "builtin.module(llvm.func(loop-fusion{peel-max-count=2 fusion-profitability=always}))";
@@ -148,7 +148,7 @@ fn fuse(module: &mut Body, checker: &Checker) -> Result<u64, String> {
     Ok(fused)
 }
 
-/// The calls that are defined and return. Both modules do the same in them.
+/// Returns the calls that are defined and return. Both modules must agree on them.
 fn same_calls(before: &Body, after: &Body, name: &str, calls: &[Input]) -> Result<Vec<Input>, String> {
     let mut defined = Vec::new();
     for input in calls {
@@ -168,7 +168,7 @@ fn same_calls(before: &Body, after: &Body, name: &str, calls: &[Input]) -> Resul
     Ok(defined)
 }
 
-/// A program in C that makes these calls and prints a line for each.
+/// Returns a C program that makes these calls and prints a line for each.
 fn driver(calls: &[(&str, Input)]) -> String {
     let mut text = format!(
         "#include <stdio.h>\nstatic unsigned char buffers[3][{BYTES}];\nextern long pool[40];\n\
@@ -192,7 +192,7 @@ fn driver(calls: &[(&str, Input)]) -> String {
     text + "  return 0;\n}\n"
 }
 
-/// An argument of the command as one in C.
+/// Returns an argument of the command as a C expression.
 fn c_argument(at: usize, text: &str) -> String {
     match text {
         "true" => "1".to_owned(),

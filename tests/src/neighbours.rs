@@ -16,8 +16,8 @@
 //!
 //! | module | makes |
 //! | --- | --- |
-//! | `body` | what an iteration does |
-//! | [`odd`] | what compilers seldom see |
+//! | `body` | the statements of an iteration |
+//! | [`odd`] | loops that compilers seldom see |
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ use body::TYPES;
 mod body;
 pub mod odd;
 
-/// The number of bytes each array has.
+/// The number of bytes of each array.
 pub const BYTES: usize = 320;
 
 /// The functions that the generated functions call: one without effect, and one that ends the
@@ -131,8 +131,8 @@ pub fn in_form(function: &mut Body, symbols: &SymbolTable) -> (Analysis, Vec<Loo
     (analysis, loops)
 }
 
-/// Calls with these numbers, of arrays that are apart and of such that are not, if they need not
-/// be.
+/// Returns calls with these numbers: with distinct arrays, and with overlapping ones if they may
+/// overlap.
 fn calls((n, m, k, g, h): (i64, i64, i64, bool, bool), may_overlap: bool) -> impl Iterator<Item = Input> {
     let numbers = [n.to_string(), m.to_string(), k.to_string(), g.to_string(), h.to_string()];
     let buffer = format!("iota:memref<{BYTES}xi8>");
@@ -155,11 +155,11 @@ fn more_calls(may_overlap: bool) -> Vec<Input> {
 /// The aliasing of the three arrays.
 #[derive(Clone, Copy)]
 enum Arrays {
-    /// Each is apart from the others.
+    /// All arrays are distinct.
     Apart,
-    /// The first two are.
+    /// The first two arrays are distinct.
     TwoApart,
-    /// All are parts of the first.
+    /// All arrays are parts of the first.
     Parts,
     /// The arrays may overlap.
     Any,
@@ -175,9 +175,9 @@ impl Arrays {
 #[derive(Clone, Copy)]
 enum Trip {
     Number(usize),
-    /// `%n` times, zero if that is not positive.
+    /// `%n` iterations, none if that is not positive.
     Parameter,
-    /// `%n` times, once if that is not positive.
+    /// `%n` iterations, one if that is not positive.
     Once,
 }
 
@@ -226,7 +226,7 @@ struct Writer<'r> {
     next: usize,
     /// The live-out values of loops that are available here.
     handed: Vec<String>,
-    /// The block that is being written.
+    /// The current block.
     block: String,
     /// The guard of most loops with a given trip count.
     guard: Guard,
@@ -331,7 +331,7 @@ impl Writer<'_> {
         self.handed.push(value);
     }
 
-    /// Loads and stores of first elements.
+    /// Writes loads and stores of first elements.
     fn first_elements(&mut self) {
         for _ in 0..1 + self.random.below(3) {
             let index = ["0", "1", "2"][self.random.weighted(&[70, 24, 6])];
@@ -463,7 +463,7 @@ impl Writer<'_> {
         let pointer = self.one_in(8).then(|| format!("%{label}.p"));
         let last = self.iteration(label, &variable, pointer.as_deref());
         self.handed.truncate(known);
-        // Each loop does something that is seen.
+        // Each loop has an observable effect.
         if !hands_out && !self.out.contains("store") && !self.out.contains("atomicrmw") {
             self.store(&variable, "3");
         }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::{Access, LoopId, Step};
 
-/// An element in one iteration of the loops around: these, the object, the element.
+/// An element in one iteration of the loops around: these iterations, the object, the element.
 type Place = (Vec<(LoopId, u64)>, usize, i64);
 
 /// Fused loops, as seen from a trace of the original program. Each loop has a representative of its
@@ -25,7 +25,7 @@ pub struct Groups {
     members: BTreeMap<LoopId, (LoopId, u64)>,
     /// Representatives that do not share all iterations with their group.
     cut: BTreeSet<LoopId>,
-    /// Loops that run backwards: when their iterations run is not judged.
+    /// Loops that run backwards. The order of their iterations is not judged.
     backwards: BTreeSet<LoopId>,
     /// Loops that were reshaped, and loops fused with a part of them. A trace does not show the
     /// order of their iterations.
@@ -43,12 +43,12 @@ impl Groups {
         self.members.get(&id).map_or(id, |(group, _)| *group)
     }
 
-    /// When an iteration of a loop runs.
+    /// Returns the time of an iteration of a loop.
     fn time(&self, step: &Step) -> u64 {
         step.iteration + self.members.get(&step.id).map_or(0, |(_, shift)| *shift)
     }
 
-    /// Makes two groups one, the second `shift` later. `whole`: they have all iterations in common.
+    /// Joins two groups, the second `shift` later. With `whole`, they share all iterations.
     pub fn join(&mut self, a: LoopId, b: LoopId, shift: u64, whole: bool) {
         let (a, b) = (self.of(a), self.of(b));
         if !whole || self.cut.contains(&b) {
@@ -62,13 +62,13 @@ impl Groups {
         }
     }
 
-    /// Makes two groups one, the second, a single loop, run backwards.
+    /// Joins two groups. The second one is a single loop, which runs backwards.
     pub fn join_reversed(&mut self, a: LoopId, b: LoopId) {
         self.backwards.insert(b);
         self.join(a, b, 0, true);
     }
 
-    /// True if a loop has become one with a loop that runs backwards.
+    /// True if a loop was fused with a reversed loop.
     pub fn has_backwards(&self, id: LoopId) -> bool {
         self.backwards.iter().any(|own| self.of(*own) == self.of(id))
     }
@@ -81,12 +81,12 @@ impl Groups {
         self.reshaped.extend(all);
     }
 
-    /// True if a loop was reshaped, or became one with such a loop.
+    /// True if a loop was reshaped, or fused with a reshaped loop.
     pub fn is_reshaped(&self, id: LoopId) -> bool {
         self.reshaped.contains(&id)
     }
 
-    /// True if nothing is judged of an access: of where its iterations run.
+    /// True if an access is not judged, because the position of its iterations is unknown.
     fn is_open(&self, around: &[Step]) -> bool {
         let is_open = |id| self.cut.contains(&self.of(id)) || self.has_backwards(id) || self.is_reshaped(id);
         around.iter().any(|step| is_open(step.id))
@@ -147,8 +147,8 @@ impl Groups {
         shift: u64,
     ) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
-        // For each element, in each surrounding iteration: the last iteration of the first loop
-        // that touches it in each way.
+        // For each element in each surrounding iteration: the last iteration of the first loop with
+        // each kind of access.
         let mut last: BTreeMap<Place, Vec<(&Access, u64)>> = BTreeMap::new();
         let is_alike = |x: &Access, y: &Access| (x.writes, x.update) == (y.writes, y.update);
         let place = |access: &Access, group: LoopId| {
@@ -180,7 +180,7 @@ impl Groups {
     }
 }
 
-/// True if two accesses of one element have an order: updates by one operation have none.
+/// True if two accesses of one element have an order. Updates by one operation have none.
 fn conflict(x: &Access, y: &Access) -> bool {
     (x.writes || y.writes) && (x.update.is_none() || x.update != y.update)
 }
@@ -265,8 +265,7 @@ mod tests {
             writes,
             update: None,
         };
-        // The element is touched by both inner loops, in different iterations of the outer one
-        // only.
+        // Both inner loops touch the element, but only in different iterations of the outer loop.
         let trace = [at(0, 0, 3, 7, true), at(1, 1, 0, 7, true)];
         assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), None);
     }

@@ -22,9 +22,9 @@ pub mod turned;
 pub struct Loop {
     /// The name of its header.
     pub header: String,
-    /// The line of the branch of its latch.
+    /// The line of the latch's branch.
     line: u32,
-    /// The values that are defined in it and in no loop inside it.
+    /// The values defined in the loop but in no loop inside it.
     values: Vec<String>,
 }
 
@@ -42,13 +42,13 @@ impl Groups {
         self.0.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
     }
 
-    /// The pairs of neighbours that became one: each loop with the next of its group.
+    /// Returns the fused pairs: each loop with the next one of its group.
     pub fn pairs(&self) -> Vec<(usize, usize)> {
         let next = |a: usize| (a + 1..self.0.len()).find(|b| self.0[*b] == self.0[a]);
         (0..self.0.len()).filter_map(|a| Some((a, next(a)?))).collect()
     }
 
-    /// True if two loops became one.
+    /// True if two loops were fused.
     pub fn are_one(&self, (a, b): (usize, usize)) -> bool {
         self.0[a] == self.0[b]
     }
@@ -195,27 +195,28 @@ impl Text {
     }
 }
 
-/// The loops of a function as `opt` prints them: for each its depth and its blocks, the header
+/// The loops of a function in the output of `opt`: for each its depth and its blocks, the header
 /// first.
 #[derive(Debug, Default)]
 struct Nest(Vec<(usize, Vec<String>)>);
 
 impl Nest {
-    /// The number of the innermost loop around a block.
+    /// Returns the number of the innermost loop around a block.
     fn innermost(&self, label: &str) -> Option<usize> {
         let around =
             self.0.iter().enumerate().filter(|(_, (_, blocks))| blocks.iter().any(|own| own == label));
         around.max_by_key(|(_, (depth, _))| *depth).map(|(index, _)| index)
     }
 
-    /// The loops, in the order of their headers in the text.
+    /// Returns the loops, in the order of their headers in the text.
     fn loops(&self, blocks: &[Block]) -> Vec<Loop> {
         let header = |block: &Block| self.0.iter().position(|(_, own)| own.first() == Some(&block.label));
         let headers = blocks.iter().filter_map(|block| Some((header(block)?, block)));
         let of = |(index, header): (usize, &Block)| {
             let own = blocks.iter().filter(|block| self.innermost(&block.label) == Some(index));
             let values = own.clone().flat_map(|block| block.values.clone()).collect();
-            // Of loops with one latch, which alone are fused, the last block is it.
+            // In a loop with a single latch, the last block is the latch. Only such loops are
+            // fused.
             let line = own.map(|block| block.last).max().unwrap_or(header.last);
             Loop { header: header.label.clone(), line, values }
         };

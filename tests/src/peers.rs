@@ -66,10 +66,10 @@ impl Peer {
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let input = child.stdin.take();
         let text = text.to_owned();
-        // Written beside the reading, for either pipe may fill up.
+        // The input is written concurrently, because either pipe may fill up.
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
         let output = child.wait_with_output().map_err(|e| e.to_string())?;
-        // A broken pipe means that it stopped reading, which its own message explains.
+        // A broken pipe means that the tool stopped reading. Its own message explains the reason.
         drop(writer.join());
         Ok(output)
     }
@@ -85,7 +85,7 @@ impl Peer {
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let (input, text) = (child.stdin.take(), text.to_owned());
         let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-        // Both beside each other and the writing, for any of the pipes may fill up.
+        // Both outputs are read while the input is written, because any of the pipes may fill up.
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
         let stdout = std::thread::spawn(move || read_all(&mut out));
         let stderr = std::thread::spawn(move || read_all(&mut err));
@@ -117,7 +117,7 @@ impl Peer {
 fn read_all(pipe: &mut Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
-        // What could not be read is missing, and is seen to be.
+        // Missing output is detected later.
         drop(pipe.read_to_end(&mut bytes));
     }
     bytes

@@ -42,7 +42,7 @@ pub type LoopId = usize;
 pub struct Program {
     /// The element type of all buffers.
     pub element: Element,
-    /// Arguments of type `index`, with the values they are called with.
+    /// The arguments of type `index`, with their values.
     pub parameters: Vec<i64>,
     /// Memrefs in order of definition. All are defined before the first item.
     pub memrefs: Vec<MemRef>,
@@ -59,19 +59,19 @@ pub struct Program {
 /// The style of index arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// As `affine.apply`, not as `arith` operations.
+    /// True if indices are written as `affine.apply`, not as `arith` operations.
     pub apply: bool,
     /// With `nsw` flags.
     pub nsw: bool,
-    /// Constants where they are used, not at the top.
+    /// True if constants are written at their uses, not at the top.
     pub local_constants: bool,
-    /// Most sums, differences and products of elements have flags: `nsw`, or `reassoc`.
+    /// True if most sums, differences and products of elements have flags: `nsw`, or `reassoc`.
     pub flags: bool,
-    /// Some loads and stores are calls of functions that do them.
+    /// True if some loads and stores are calls of functions.
     pub calls: bool,
 }
 
-/// A memref: static sizes, strides and offset, the latter absolute in its object.
+/// A memref: static sizes, strides and offset. The offset is absolute in the object.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemRef {
     /// The source of the memref.
@@ -82,7 +82,7 @@ pub struct MemRef {
     pub strides: Vec<i64>,
     /// Offset in elements.
     pub offset: i64,
-    /// True if its type hides its sizes.
+    /// True if the type hides the sizes.
     pub dynamic: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct MemRef {
 pub enum Source {
     /// An argument. `noalias`: never passed the same buffer as another argument.
     Argument {
-        /// True if it is declared `llvm.noalias`.
+        /// True if the memref is declared `llvm.noalias`.
         noalias: bool,
     },
     /// `memref.alloc`.
@@ -100,8 +100,8 @@ pub enum Source {
     Global(usize),
     /// `memref.cast`.
     Cast(MemRefId),
-    /// `memref.subview`: offsets, strides; sizes are the shape's, behind a 1 if the first dimension
-    /// is dropped.
+    /// `memref.subview`: offsets and strides. The sizes are those of the shape, behind a 1 if the
+    /// first dimension is dropped.
     SubView {
         /// The source memref.
         of: MemRefId,
@@ -125,7 +125,7 @@ pub enum Source {
 pub enum Expr {
     /// A number.
     Constant(i64),
-    /// The variable of a loop around.
+    /// The induction variable of a surrounding loop.
     Variable(LoopId),
     /// A parameter.
     Parameter(usize),
@@ -139,7 +139,7 @@ pub enum Expr {
     Mod(Box<Expr>, i64),
     /// A product; not affine.
     Product(Box<Expr>, Box<Expr>),
-    /// The remainder of a value of the element type, read as unsigned; not affine.
+    /// The unsigned remainder of a value of the element type. Not affine.
     Wrapped(ValueId, i64),
 }
 
@@ -165,9 +165,9 @@ pub struct Loop {
     pub id: LoopId,
     /// The loop operation.
     pub kind: Kind,
-    /// Its first value: the greatest of these.
+    /// The lower bound: the greatest of these.
     pub lower: Vec<Expr>,
-    /// The first value not reached: the least of these.
+    /// The exclusive upper bound: the least of these.
     pub upper: Vec<Expr>,
     /// Positive.
     pub step: i64,
@@ -177,14 +177,14 @@ pub struct Loop {
     pub body: Vec<Item>,
 }
 
-/// A value carried through a loop.
+/// A loop-carried value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Carried {
     /// Before the first iteration.
     pub init: ValueId,
     /// In the body.
     pub argument: ValueId,
-    /// At the end of an iteration.
+    /// The value at the end of an iteration.
     pub next: ValueId,
     /// After the loop.
     pub result: ValueId,
@@ -195,7 +195,7 @@ pub struct Carried {
 pub enum Condition {
     /// All of these hold.
     All(Vec<Test>),
-    /// The value is positive. Compared once, where the value is defined.
+    /// The value is positive. The comparison is written once, at the definition of the value.
     Positive(ValueId),
 }
 
@@ -215,9 +215,9 @@ pub struct Test {
 pub enum Relation {
     /// The first is less.
     Below,
-    /// The first is less, both read as unsigned.
+    /// The first number is less, both read as unsigned.
     UnsignedBelow,
-    /// The first is greater, or they are equal.
+    /// The first number is greater, or both are equal.
     AtLeast,
     /// They are equal.
     Equal,
@@ -236,7 +236,7 @@ pub enum Operator {
     Max,
 }
 
-/// One of the module's own functions, which take a memref.
+/// A function of the module, which takes a memref.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Callee {
     /// Writes 1, 2, … in row-major order.
@@ -250,7 +250,7 @@ pub enum Callee {
 pub enum Item {
     /// A loop.
     Loop(Loop),
-    /// Runs the first items if the condition holds, else the second.
+    /// Runs the first items if the condition holds, else the second items.
     If(Condition, Vec<Item>, Vec<Item>),
     /// Reads an element.
     Load(ValueId, MemRefId, Vec<Expr>),
@@ -266,8 +266,8 @@ pub enum Item {
     Copy(MemRefId, MemRefId),
     /// Ends an allocation's life.
     Dealloc(MemRefId),
-    /// At the end of a side of a conditional: the first value is the second if this side runs.
-    /// There behind the conditional if both sides say so.
+    /// At the end of a side of a conditional: the first value becomes the second if this side runs.
+    /// It is available behind the conditional if both sides yield it.
     Yield(ValueId, ValueId),
 }
 
@@ -287,7 +287,7 @@ impl MemRef {
         self.offset == 0 && self.strides == row_major(&self.shape)
     }
 
-    /// The number of elements it has.
+    /// Returns the number of elements.
     pub fn len(&self) -> i64 {
         self.shape.iter().product()
     }
@@ -305,7 +305,7 @@ impl Program {
         Program { element: Element::I32, style: Style { flags: false, ..self.style }, ..self.clone() }
     }
 
-    /// The number that a value is, if it is one.
+    /// Returns the constant value of a value, if it is a constant.
     pub fn constant(&self, value: ValueId) -> Option<i64> {
         self.constants.iter().find(|(own, _)| *own == value).map(|(_, number)| *number)
     }
@@ -333,7 +333,7 @@ impl Program {
     }
 }
 
-/// True if a loop is one whose iterations may run in any order.
+/// True if the iterations of a loop may run in any order.
 pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
     items.iter().any(|item| match item {
         Item::Loop(l) => (l.id == id && l.kind == Kind::Parallel) || is_parallel(&l.body, id),
@@ -342,7 +342,7 @@ pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
     })
 }
 
-/// A loop, and the loops inside it.
+/// Returns a loop, and the loops inside it.
 pub(crate) fn nest_of(items: &[Item], id: LoopId, inside: bool) -> Vec<LoopId> {
     let of_item = |item: &Item| match item {
         Item::Loop(own) => {
@@ -372,7 +372,7 @@ fn is_affine_item(item: &Item) -> bool {
                 Condition::All(tests) => {
                     let is_affine =
                         |test: &Test| test.relation != Relation::UnsignedBelow && is_affine_index(&test.expr);
-                    // The negation of several constraints is no conjunction.
+                    // The negation of several constraints is not a conjunction.
                     let negated = tests.len() == 1 && tests[0].relation != Relation::Equal;
                     tests.iter().all(is_affine) && (otherwise.is_empty() || negated)
                 }

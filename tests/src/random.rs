@@ -1,4 +1,4 @@
-//! Random numbers that are the same everywhere: a seed names a case for good.
+//! Reproducible random numbers: a seed identifies a case permanently.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]
@@ -28,12 +28,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn range(&mut self, low: i64, high: i64) -> i64 {
         low + (self.bits() % (high - low + 1).max(1) as u64) as i64
     }
 
-    /// A number below `count`, or 0.
+    /// Returns a number below `count`, or 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.bits() % count.max(1) as u64) as usize
     }

@@ -28,7 +28,7 @@ pub struct Tally {
     pub cases: u64,
     /// Programs that can't be lowered.
     pub not_lowered: u64,
-    /// Fusions of neighbours as they are, on the tree.
+    /// Fusions of unchanged neighbours on the tree.
     pub steps: u64,
     /// Steps whose two loops have nothing between them but operations that make values.
     pub adjacent: u64,
@@ -42,11 +42,11 @@ pub struct Tally {
     pub refused: BTreeMap<String, u64>,
     /// Steps that can't be compared, by the reason.
     pub open: BTreeMap<String, u64>,
-    /// Neighbours that the tree does not fuse as they are.
+    /// Unchanged neighbours that the tree does not fuse.
     pub apart: u64,
     /// Runs of graphs in normal form that were compared.
     pub runs: u64,
-    /// Functions that can't be called once they are lowered.
+    /// Functions that cannot be called after lowering.
     pub not_called: u64,
 }
 
@@ -99,7 +99,7 @@ impl Tally {
 /// Checks one program.
 ///
 /// # Errors
-/// What differs, with the program.
+/// The difference, with the program.
 pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), String> {
     let mut program = generate(&mut Random::of_case(seed, index));
     program.style.calls = false;
@@ -108,10 +108,10 @@ pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), String> 
     check_text(&text, index, tally).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Checks one program, the arguments of whose runs are drawn from `seed`.
+/// Checks one program. The arguments of its runs are drawn from `seed`.
 ///
 /// # Errors
-/// What differs.
+/// The difference.
 pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String> {
     let checker = Checker::default();
     let module = checker.read(text).map_err(|errors| checker.lines(&errors))?;
@@ -137,7 +137,7 @@ pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String
     }
     for name in functions(&module) {
         let Some(mut calls) = lowered_inputs(&module, &name, seed) else { continue };
-        // Some can only be called as they were.
+        // Some calls are possible only before lowering.
         calls.retain(|input| call(&lowered, &name, input, &LIMITS).is_ok());
         tally.not_called += u64::from(calls.is_empty());
         let agreement = same_behaviour(&lowered, &normal, &name, &calls, &LIMITS)?;

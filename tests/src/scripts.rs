@@ -35,7 +35,7 @@ use loomir::transforms::tree::{Change, Edit, Green, Header, Node, Program, Span,
 
 use crate::blocks::each_block;
 
-/// Edits, and how their tree is judged.
+/// Edits, and the check of their tree.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// The alias assumption about arguments.
@@ -135,9 +135,9 @@ fn refused(body: &Body, verdict: &Verdict) -> Diagnostic {
     }
 }
 
-/// Prints a tree as comments. Variables of loops are `i0`, `i1` from the outside, parameters `p0`,
-/// `p1` as they are met; loops and statements of the program have the numbers that they were raised
-/// with.
+/// A printer of trees as comments. Induction variables are `i0`, `i1` from the outside, and
+/// parameters are `p0`, `p1` in the order of their occurrence. Loops and statements of the program
+/// keep the numbers of the raised program.
 struct Printer<'a> {
     program: &'a Program,
     trees: &'a TreeStore,
@@ -152,7 +152,7 @@ impl Printer<'_> {
         let _ = writeln!(self.text, "// {}{line}", "  ".repeat(indent as usize));
     }
 
-    /// Recurses once a loop, guard or versioned node.
+    /// Recurses once for each loop, guard or versioned node.
     fn items(&mut self, sequence: Green, indent: u32) {
         let items: Vec<Green> = self.trees.items(sequence).collect();
         items.into_iter().for_each(|item| self.item(item, indent));
@@ -189,7 +189,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Its own variable is in scope.
+    /// The loop's own induction variable is in scope.
     fn header(&mut self, header: &Header) -> String {
         let variable = format!("i{}", self.depth - 1);
         let values = match &header.span {

@@ -27,9 +27,9 @@ const CHECKED: u64 = 5;
 pub struct Tally {
     /// Programs.
     pub cases: u64,
-    /// Programs that some pipeline changed, once for each.
+    /// Programs that a pipeline changed, counted once for each pipeline.
     pub changed: usize,
-    /// Calls that are defined, before and after a pipeline each.
+    /// Defined calls that were compared before and after a pipeline.
     pub compared: usize,
     /// Calls that are not.
     pub skipped: usize,
@@ -81,7 +81,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// Each transformation with each of its samples, the last one before fusion too.
+/// Returns each transformation with each of its samples. The last sample also runs before fusion.
 fn pipelines() -> Vec<String> {
     let mut all = Vec::new();
     for (_, info) in ALL {

@@ -18,11 +18,11 @@ use crate::generate::generate;
 use crate::mutations::changed;
 use crate::random::Random;
 
-/// Most changes that are tried until one makes a program.
+/// The maximal number of attempts at a valid change.
 const CHANGES_TRIED: usize = 40;
 /// The number of inputs on which the checker executes unproved outputs of a pass.
 const INPUTS: usize = 8;
-/// Inputs that are chosen for each pair that is called equal.
+/// The number of inputs for each pair that the checker calls equal.
 const ROUNDS: usize = 3;
 
 /// The pipelines that make the second program of a pair.
@@ -37,7 +37,7 @@ const PIPELINES: [&str; 8] = [
     "loop-fusion{fusion-profitability=always},loop-distribute",
 ];
 
-/// The pairs that were judged, by verdict.
+/// The judged pairs, by verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Pairs with different texts.
@@ -50,7 +50,7 @@ pub struct Tally {
     pub different: usize,
     /// Undecided pairs.
     pub undecided: usize,
-    /// Calls of pairs that are called equal.
+    /// Calls of pairs that the checker called equal.
     pub compared: usize,
     /// Undecided pairs that differ on an input chosen here.
     pub missed: usize,
@@ -58,8 +58,8 @@ pub struct Tally {
     pub reasons: BTreeMap<String, usize>,
 }
 
-/// Asks the checker if a program that a pass made does the same: true if that is proved. What is
-/// not proved is executed on few inputs.
+/// Asks the checker whether a pass preserved a program. Returns true if that is proved. Other pairs
+/// are executed on few inputs.
 ///
 /// # Errors
 /// A verdict that the two differ.
@@ -100,7 +100,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// Makes a pair of programs with different texts; the second one is `changed` if that is wanted.
+/// Returns a pair of programs with different texts. On request, the second program is `changed`.
 fn pair(checker: &Checker, is_changed: bool, random: &mut Random) -> Result<Option<(Body, Body)>, String> {
     let text = generate(random).to_mlir().mlir;
     let before = checker.read(&text).map_err(|errors| checker.lines(&errors))?;
@@ -118,7 +118,7 @@ fn pair(checker: &Checker, is_changed: bool, random: &mut Random) -> Result<Opti
     Ok(wanted.filter(|after| loomir::print(after) != loomir::print(&before)).map(|after| (before, after)))
 }
 
-/// Asks the checker about a pair, and tests the answer.
+/// Asks the checker about a pair and tests the answer.
 fn judge(
     (before, after): (&Body, &Body),
     is_changed: bool,
@@ -162,7 +162,7 @@ fn judge(
     }
 }
 
-/// Executes both programs on the input of a counterexample: they have to differ.
+/// Executes both programs on the input of a counterexample. They must differ.
 fn confirm(before: &Body, after: &Body, example: &Counterexample) -> Result<(), String> {
     let limits = Limits::default();
     let expected = call(before, "kernel", &example.arguments, &limits)?;

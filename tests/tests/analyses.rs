@@ -51,7 +51,8 @@ fn parsed(text: &str) -> Body {
     loomir::parse(&ctx, text, "t.mlir").unwrap_or_else(|e| panic!("{}\n{text}", e.to_text(&ctx)))
 }
 
-/// Fuses and contracts with these analyses, and executes both. How many pairs were fused.
+/// Fuses and contracts with these analyses and executes both programs. Returns the number of fused
+/// pairs.
 fn fused(text: &str, entry: &str, analyses: Analyses, alias: AliasMode) -> usize {
     let mut after = parsed(text);
     let options = FuseOptions { alias, analyses: analyses.clone(), ..all() };
@@ -83,7 +84,8 @@ fn every_choice_leaves_random_programs_what_they_were() {
             }
         }
     }
-    // All do something, and the least precise less than the most precise.
+    // All implementations have an effect, and the least precise has a smaller one than the most
+    // precise.
     for interface in INTERFACES {
         let count = |name: &str| counts[&(interface.name, name)];
         let (least, most) = (count(interface.implementations[0]), count(interface.default));
@@ -202,7 +204,7 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
     assert!(idle.is_empty(), "{more:?}");
 }
 
-/// Fixtures of fusion that are each about one kind of dependence.
+/// Fixtures of fusion, each about one kind of dependence.
 const FIXTURES: [&str; 8] = [
     "producer_consumer",
     "stencil",
@@ -384,7 +386,7 @@ fn each_interface_can_be_implemented_elsewhere() {
     assert_eq!((default, fused(guarded, "two", blind(), AliasMode::May)), (2, 2));
 }
 
-/// Every operation with every one behind it, from the last on.
+/// Every operation depends on every later one, from the last on.
 #[derive(Debug)]
 struct Everything;
 

@@ -1,4 +1,4 @@
-//! Fusion on control flow graphs: random functions of neighbouring loops do the same after it.
+//! Fusion on control flow graphs preserves random functions of neighbouring loops.
 
 use loomir::ir::Body;
 use loomir::ir::symbols::SymbolTable;
@@ -55,8 +55,8 @@ fn what_is_kept_between_loops_does_the_same() {
     assert!(kept > 300 && fused > 500 && compared as u64 > 3 * CASES, "{counts}");
 }
 
-/// Fuses the loops of a function with these options, with its analyses checked and without, and
-/// compares runs before and after. Returns the remarks, and how many runs were compared.
+/// Fuses the loops of a function with these options, with checked analyses and without, and
+/// compares runs before and after. Returns the remarks and the number of compared runs.
 fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usize) {
     let text = CALLED.to_owned() + &function.text;
     let checker = Checker::default();
@@ -69,7 +69,7 @@ fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usi
     let remarks = checker
         .run(&pipeline, &mut after)
         .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
-    // Analyses that are compared are brought up to date each time.
+    // Checked analyses are updated after each step.
     checker
         .run_unchecked(&pipeline, &mut unchecked)
         .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));

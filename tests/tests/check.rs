@@ -241,7 +241,8 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// Lets the tool make the wrong program, and finds it wrong: a line or two for each function.
+/// Runs the tool to produce the wrong program, and checks that it is found wrong. Returns one or
+/// two lines for each function.
 fn found(fact: &Fact, tool: &Peer, lli: &Peer) -> String {
     let file = fixtures().join(fact.file);
     let folder = file.parent().unwrap_or(&file).to_string_lossy().into_owned();
@@ -268,7 +269,7 @@ fn found(fact: &Fact, tool: &Peer, lli: &Peer) -> String {
     lines
 }
 
-/// The value on one side, and the iteration that wrote it.
+/// Returns the value on one side and the iteration that wrote it.
 fn end(value: &str, example: &Counterexample, side: usize) -> String {
     // Locations refer to the tool's text, which is not kept.
     let value = value.split(" (input").next().unwrap_or(value);
@@ -295,7 +296,7 @@ fn lli_confirms(modules: [&Body; 2], name: &str, example: &Counterexample, lli: 
         return "of which lli may make anything";
     }
     let [before, after] = modules.map(|module| lli::run(module, name, &example.arguments, lli));
-    // A process that ends itself leaves no buffers to look at.
+    // A process that terminates itself leaves no buffers for a comparison.
     if before.0.is_empty() && before.1 != Some(0) {
         return "of which lli shows nothing, for the program ends itself";
     }

@@ -1,5 +1,5 @@
-//! Contraction as a whole: beside MLIR's scalar replacement, the temporary of the MLP, and how its
-//! cost grows.
+//! End-to-end tests of contraction: a comparison with MLIR's scalar replacement, the temporary of
+//! the MLP, and the growth of the cost.
 
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ fn the_temporary_of_the_mlp_is_one_element() {
     }
 }
 
-/// The least of three times of contracting a chain that was fused.
+/// Returns the shortest of three contractions of a fused chain.
 fn time(chain: Chain, loops: usize) -> Duration {
     let source = chain.to_mlir(loops, 64);
     let once = || {

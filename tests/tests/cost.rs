@@ -35,7 +35,7 @@ impl Cost for Own {
     }
 }
 
-/// A row of a table is added up by each of two nests, another table each.
+/// Each of two nests adds up a row of its own table.
 const TABLES: &str = "
 func.func @f(%n: index, %f: memref<?xf32>, %g: memref<?xf32>, %a: memref<64xf32>, %b: memref<64xf32>) {
   affine.for %i = 0 to 64 {

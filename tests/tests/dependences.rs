@@ -72,7 +72,7 @@ fn said(one: &Dependence) -> Vec<Key> {
     each.collect()
 }
 
-/// True if all that subscripts and conditions use is computed outside of the loops.
+/// True if all values in subscripts and conditions are computed outside of the loops.
 fn is_known_outside(program: &Program) -> bool {
     let conditions = program.ifs().flat_map(|info| [true, false].map(|holds| info.condition.outcome(holds)));
     let mut conditions = conditions.flat_map(|outcome| &outcome.constraints);
@@ -110,7 +110,7 @@ fn case(index: u64, tally: &mut Tally) {
                 assert!(is_listed(&memory, &met), "case {index}: {met:?} at {names:?} is not listed\n{text}");
             }
         }
-        // Where everything is a number one run is all there is.
+        // If everything is constant, one run suffices.
         let statements = (0..trees.leaves(program.root)).map(StatementId);
         let none = Values { seed: None, body };
         let ran = run(&program, &trees, program.root, none, Direction::Forwards);

@@ -1,5 +1,5 @@
-//! Affine forms, ranges and facts of values, against all that they can be: random expressions at
-//! widths where every input is tried.
+//! Affine forms, ranges and facts of values, compared with all possible values: random expressions
+//! at widths where every input is tried.
 
 use loomir::ir::{Body, Value};
 use loomir::transforms::affine::Atom;
@@ -7,7 +7,7 @@ use loomir::transforms::affine::Forms;
 use loomir_testing::expressions::{Expressions, Number};
 use loomir_testing::random::Random;
 
-/// Every vector of numbers of these many bits.
+/// Returns every vector of numbers of these many bits.
 fn inputs(width: u32, arguments: usize) -> impl Iterator<Item = Vec<i128>> {
     let (count, low) = (1usize << width, -(1i128 << (width - 1)));
     (0..count.pow(arguments as u32)).map(move |index| {
@@ -15,7 +15,7 @@ fn inputs(width: u32, arguments: usize) -> impl Iterator<Item = Vec<i128>> {
     })
 }
 
-/// The arguments and results of the only function, in order.
+/// Returns the arguments and results of the only function, in order.
 fn values(function: &Body) -> Vec<Value> {
     let region = function.own_regions(function.root()).next().expect("a function has a region");
     let block = function.blocks(region).next().expect("it has a body");
@@ -31,7 +31,7 @@ struct Tally {
     named: u32,
     /// Values that share the name of another value.
     shared: u32,
-    /// Ranges that are less than the type's.
+    /// Ranges that are narrower than the type's.
     narrow: u32,
     relations: u32,
     checked: u64,

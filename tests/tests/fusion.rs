@@ -1,4 +1,4 @@
-//! Fusion as a whole: random programs, the MLP from end to end, and how its cost grows.
+//! End-to-end tests of fusion: random programs, the complete MLP, and the growth of the cost.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use loomir_testing::generate::{aliasings, generate};
 use loomir_testing::peers::Peer;
 use loomir_testing::random::Random;
 
-/// About one in twenty of the cases of a full campaign.
+/// The number of cases, about one in twenty of a full campaign.
 const CASES: u64 = 100;
 
 #[test]
@@ -58,8 +58,8 @@ fn input(name: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Fuses one of the input files; the program with its remarks behind it, and how many pairs were
-/// fused.
+/// Fuses one of the input files. Returns the program followed by its remarks, and the number of
+/// fused pairs.
 fn fused(name: &str, alias: AliasMode) -> (String, usize) {
     let ctx = loomir::context();
     let source = input(name);
@@ -97,7 +97,7 @@ fn the_six_nests_of_the_mlp_become_one() {
     }
 }
 
-/// One test decides which version runs, and the inner levels fuse through the moved store as if
+/// One run-time check selects the version. The inner levels fuse through the moved store as if
 /// nothing overlapped.
 #[test]
 fn the_six_nests_of_the_mlp_become_one_version() {
@@ -148,7 +148,7 @@ fn chains_write_what_they_wrote() {
             };
             let (before, mut after) = (read(), read());
             let mut calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
-            // What is assumed has to hold.
+            // The assumptions have to hold.
             calls.retain(|call| {
                 alias != AliasMode::Distinct || call.iter().all(|word| !word.starts_with('@'))
             });
@@ -174,7 +174,7 @@ fn chains_write_what_they_wrote() {
     }
 }
 
-/// The least of three times of reading, fusing and printing a chain.
+/// Returns the shortest of three times to read, fuse and print a chain.
 fn time(chain: Chain, loops: usize) -> Duration {
     let source = chain.to_mlir(loops, 64);
     let once = || {

@@ -74,7 +74,7 @@ fn by_strategy(file: &Path) -> String {
     lines
 }
 
-/// A file, before and after Loomir's fusion.
+/// A file before and after Loomir's fusion.
 struct Trap {
     checker: Checker,
     text: String,
@@ -84,7 +84,7 @@ struct Trap {
 }
 
 impl Trap {
-    /// Reads and fuses, and runs both.
+    /// Reads and fuses a file and runs both programs.
     fn read(file: &Path, strategy: Strategy) -> Trap {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let checker = Checker::default();

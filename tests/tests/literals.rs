@@ -31,7 +31,7 @@ fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> S
         let mut arguments =
             vec!["--allow-unregistered-dialect", "--split-input-file", "--mlir-print-op-generic"];
         arguments.extend(debug_info.then_some("--mlir-print-debuginfo"));
-        // Of a program that it refuses it prints nothing.
+        // It prints nothing of a refused program.
         let text =
             peer.run_all(&programs.join(&format!("\n{SEPARATOR}")), &arguments).expect("mlir-opt runs");
         text.split(SEPARATOR).map(str::to_owned).collect::<Vec<_>>()
@@ -57,7 +57,7 @@ fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> S
     report
 }
 
-/// The lines of a printed module that hold the literal.
+/// Returns the lines of a printed module that hold the literal.
 fn of_interest(text: &str) -> String {
     let lines = text.lines().filter(|line| line.starts_with('#') || line.contains("t.x"));
     lines.map(str::trim).collect::<Vec<_>>().join("\n  ")

@@ -33,7 +33,7 @@ fn parsed(ctx: &Context, text: &str) -> Option<Body> {
     loomir::parse(ctx, text, "program.ll").ok()
 }
 
-/// The functions that were changed, how many are proved equal, and a line for each other one.
+/// The number of changed functions, the number of proved ones, and a line for each other function.
 #[derive(Default)]
 struct Share {
     changed: usize,
@@ -51,7 +51,7 @@ impl Share {
                 Verdict::Undecided(reasons, _) => {
                     let _ = writeln!(self.open, "@{} after {what}: {}", function.name, reasons.join("; "));
                 }
-                // Known faults of `opt` are in the fixtures.
+                // The fixtures cover known faults of `opt`.
                 Verdict::Different(_) | Verdict::Unfit(_) => continue,
             }
             self.changed += 1;

@@ -1,4 +1,4 @@
-//! Lowering as a whole: how its cost grows, in time and in memory.
+//! End-to-end tests of lowering: the growth of its cost in time and in memory.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use loomir_testing::chains::Chain;
 struct Cost {
     /// To branches.
     branches: Duration,
-    /// From there to the `llvm` dialect and its text.
+    /// From the previous stage to the `llvm` dialect and its text.
     llvm: Duration,
     /// The memory of the final module, including freed room.
     bytes: usize,
@@ -48,7 +48,7 @@ fn work_grows_linearly_with_the_loops() {
     }
 }
 
-/// Twice as much for twice the loops, and room for as much again at most.
+/// Twice the loops need twice the memory, and at most as much again as reserve.
 #[test]
 fn memory_grows_linearly_with_the_loops() {
     for chain in Chain::ALL {

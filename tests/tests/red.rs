@@ -41,7 +41,7 @@ fn replaced(trees: &mut TreeStore, tree: Green, path: &[usize], items: &[Green])
     }
 }
 
-/// A program as a tree whose last item is a versioned node with the program on both sides.
+/// Returns a program as a tree whose last item is a versioned node with the program on both sides.
 fn with_versions(trees: &mut TreeStore, root: Green) -> Green {
     let versioned = trees.versioned(Vec::new(), root, root);
     let items: Vec<Green> = trees.items(root).chain([versioned]).collect();

@@ -1,5 +1,5 @@
-//! The pass `saturate`, by execution: random expressions before and after, all inputs where there
-//! are few enough.
+//! Tests the pass `saturate` by execution: random expressions before and after, on all inputs if
+//! there are few.
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;

@@ -1,5 +1,5 @@
-//! No neighbouring loops stay apart without a word: of two loops that still follow each other in a
-//! block after fusion, a remark names one.
+//! Every unfused pair of neighbouring loops gets a remark: of two loops that still follow each
+//! other in a block after fusion, a remark names one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use loomir_testing::Checker;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
-/// Pairs of loops of a function that follow each other in a block.
+/// Returns the pairs of neighbouring loops in a block of a function.
 fn neighbours(body: &Body) -> Vec<[Op; 2]> {
     let kinds = [
         affine::ForOp::DEF,
@@ -47,7 +47,7 @@ fn silent(text: &str) -> (Vec<String>, usize) {
         }
         for pair in neighbours(function) {
             let [first, second] = pair.map(|op| place(function.loc(op)));
-            // What runs before and behind a fused loop is a copy of one.
+            // Remainders before and behind a fused loop are copies of one.
             if first == second {
                 continue;
             }

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Ways to print, with the names `mlir-opt` gives them.
+/// Returns printing options, with the flags of `mlir-opt`.
 fn ways() -> Vec<(Vec<&'static str>, PrintOptions)> {
     let mut ways = Vec::new();
     for debug_info in [false, true] {
@@ -86,12 +86,13 @@ fn stem(file: &Path) -> String {
 fn snapshot(file: &Path) -> Result<String, Failed> {
     let path: PathBuf = file.with_extension("snap");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    // A header between two lines of dashes, then the text.
+    // The text follows a header between two lines of dashes.
     let text = text.splitn(3, "---\n").nth(2).ok_or("a snapshot has a header")?;
     Ok(format!("{}\n\n", text.trim_end()))
 }
 
-/// Reads and prints each program of a text by `mlir-opt`, which ends each with an empty line.
+/// Compares the text with that of `mlir-opt` for each program. `mlir-opt` ends each program with an
+/// empty line.
 fn prints_the_same(theirs: &str, options: &PrintOptions) -> Result<(), Failed> {
     let contexts =
         [("no dialects", Context::new(Registry::new())), ("all dialects", loomir::dialects::context())];
@@ -104,7 +105,7 @@ fn prints_the_same(theirs: &str, options: &PrintOptions) -> Result<(), Failed> {
                 return Err(text(found).into());
             }
             let mut ours = text::print(&body, options);
-            // `mlir-opt` leaves an empty line behind a text that may have aliases.
+            // `mlir-opt` prints an empty line behind a text that may have aliases.
             ours.push_str(if options.local_scope { "" } else { "\n" });
             if let Some((ours, theirs)) = ours.lines().zip(program.lines()).find(|(a, b)| a != b) {
                 return Err(format!("{known}:\n  found    {ours}\n  expected {theirs}\n{program}").into());

@@ -14,7 +14,7 @@ use loomir_testing::blocks::each_block;
 use loomir_testing::edits::made;
 use loomir_testing::random::Random;
 
-/// Changes of items, each with its place, where these are the numbers that a function is called
+/// Changes of items, each with its place. The argument holds the numbers that a function is called
 /// with.
 type Changes<'a> = &'a dyn Fn(&[AffineForm]) -> Vec<(Vec<usize>, Change)>;
 
@@ -371,8 +371,8 @@ const ONE_LOOP: &str = "
 fn trees_that_no_edit_makes_are_written_or_refused() {
     let ctx = loomir::context();
     let module = || loomir::parse(&ctx, ONE_LOOP, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
-    // The first loop in two parts, with these values of its variable, each running these
-    // iterations.
+    // Splits the first loop into two parts. Each part has these values of the induction variable
+    // and runs these iterations.
     let try_out = |parts: [(Span, i64, i64); 2]| {
         let (before, mut after) = (module(), module());
         let mut written = Ok(());
@@ -415,7 +415,7 @@ fn trees_that_no_edit_makes_are_written_or_refused() {
         lower: lower.iter().map(|number| AffineForm::constant(*number)).collect(),
         upper: [AffineForm::constant(upper)].into(),
     };
-    // Of several numbers the greatest counts.
+    // The greatest of several bounds counts.
     assert_eq!(try_out([(span(&[0], 2), 1, 0), (span(&[2, 1], 4), 1, 0)]), Ok(()));
     // Every other iteration.
     assert_eq!(try_out([(span(&[0], 2), 2, 0), (span(&[0], 2), 2, 1)]), Ok(()));

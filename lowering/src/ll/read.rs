@@ -11,10 +11,10 @@
 //! | --- | --- |
 //! | `lexer` | tokens |
 //! | `types`, `constants`, `numbers` | types and constants |
-//! | `attributes`, `metadata` | what is said of functions, parameters and instructions beside what they do |
+//! | `attributes`, `metadata` | attributes and metadata of functions, parameters and instructions |
 //! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
 //! | `instructions`, `calls` | one instruction each |
-//! | `beside` | names, debug records and what else is kept beside the dialect |
+//! | `beside` | names, debug records and other data that is kept beside the dialect |
 //!
 //! An error ends the global or function it is in; all of a text are reported. Linear in the text.
 

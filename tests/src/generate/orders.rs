@@ -4,7 +4,7 @@ use super::{Generator, Place};
 use crate::program::{Expr, Item, Kind, MemRefId};
 
 impl Generator<'_> {
-    /// Two nests over one plane, the second with its loops in the other order.
+    /// Adds two nests over one plane, the second with interchanged loops.
     pub(super) fn transposed(&mut self, place: &Place, items: &mut Vec<Item>) {
         let Some(plane) = self.of_rank(2) else { return };
         let sizes = self.program.memrefs[plane].shape.clone();
@@ -30,7 +30,7 @@ impl Generator<'_> {
         items.extend([first, second]);
     }
 
-    /// Two loops over one line, the second from its end backwards.
+    /// Adds two loops over one line. The second runs backwards.
     pub(super) fn mirrored(&mut self, place: &Place, items: &mut Vec<Item>) {
         let Some(line) = self.of_rank(1) else { return };
         let end = self.extent.min(self.program.memrefs[line].shape[0]);

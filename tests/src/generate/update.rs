@@ -4,8 +4,8 @@ use super::{Generator, Place};
 use crate::program::{Expr, Item, MemRefId};
 
 impl Generator<'_> {
-    /// An update, most often of one element in all iterations, which others update too; now and
-    /// then under a condition.
+    /// Adds an update, most often of one element in all iterations, which other statements update,
+    /// too. Sometimes it is under a condition.
     pub(super) fn update(&mut self, place: &mut Place, items: &mut Vec<Item>) {
         let (memref, at) = self.updated(place);
         let (old, new, mut own) = (self.value(), self.value(), Vec::new());

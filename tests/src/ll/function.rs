@@ -30,11 +30,11 @@ pub(super) struct Callee {
     pub(super) parameters: Vec<(Ty, String)>,
     /// The exclusive upper bound of the first argument, an `i32`.
     pub(super) first_below: Option<u32>,
-    /// About how many instructions a call executes.
+    /// The approximate number of instructions that a call executes.
     pub(super) cost: u64,
 }
 
-/// Instructions that a function may execute, about.
+/// The approximate maximal number of instructions that a function executes.
 const MAX_COST: u64 = 6_000;
 
 /// A function on its way.
@@ -42,14 +42,14 @@ pub(super) struct Function<'r> {
     pub(super) random: &'r mut Random,
     pub(super) text: String,
     next: usize,
-    /// The label of the block that is written.
+    /// The label of the current block.
     block: String,
     pub(super) values: Vec<Value>,
     pub(super) slots: Vec<Slot>,
     pub(super) bytes: Vec<Bytes>,
     callees: &'r [Callee],
     result: Ty,
-    /// True if it may return in the middle.
+    /// True if the function may return early.
     pub(super) may_leave: bool,
     /// The maximal number of executions of the code written now.
     times: u64,
@@ -81,20 +81,20 @@ impl<'r> Function<'r> {
         self.next
     }
 
-    /// An instruction without a result.
+    /// Writes an instruction without a result.
     pub(super) fn line(&mut self, instruction: &str) {
         self.cost += self.times;
         let _ = writeln!(self.text, "  {instruction}");
     }
 
-    /// An instruction with a result, and its name.
+    /// Writes an instruction with a result, and returns its name.
     pub(super) fn make(&mut self, instruction: &str) -> String {
         let name = format!("%v{}", self.fresh());
         self.line(&format!("{name} = {instruction}"));
         name
     }
 
-    /// As [`Function::make`]; the result is in scope from here on.
+    /// Like [`Function::make`], but adds the result to the visible values.
     pub(super) fn keep(&mut self, ty: &Ty, instruction: &str) -> String {
         let name = self.make(instruction);
         self.values.push(Value { ty: ty.clone(), name: name.clone() });
@@ -113,7 +113,7 @@ impl<'r> Function<'r> {
 
     // Values.
 
-    /// A value of a type: one in scope, or made for this.
+    /// Returns a value of a type: a visible one, or a new one.
     pub(super) fn value(&mut self, ty: &Ty) -> String {
         let fitting: Vec<usize> = (0..self.values.len()).filter(|at| self.values[*at].ty == *ty).collect();
         if !fitting.is_empty() && (self.random.chance(85) || matches!(ty, Ty::Ptr)) {
@@ -130,7 +130,7 @@ impl<'r> Function<'r> {
         }
     }
 
-    /// A number or vector made from an integer in scope, if there is one.
+    /// Returns a number or vector converted from a visible integer, if there is one.
     fn converted(&mut self, ty: &Ty) -> String {
         let is_other = |value: &&Value| matches!(value.ty, Ty::Int(1..=64)) && value.ty != *ty;
         let others: Vec<Value> = self.values.iter().filter(is_other).cloned().collect();
@@ -217,7 +217,7 @@ impl<'r> Function<'r> {
         (values, self.block.clone())
     }
 
-    /// A phi node for each type: of each edge the values and the block.
+    /// Writes a phi node for each type, with the values and the block of each edge.
     fn join(&mut self, types: &[Ty], edges: &[(Vec<String>, String)]) {
         for (at, ty) in types.iter().enumerate() {
             let entry = |(values, from): &(Vec<String>, String)| format!("[ {}, %{from} ]", values[at]);
@@ -271,7 +271,7 @@ impl<'r> Function<'r> {
         }
         self.line(&format!("switch {ty} {value}, label %{default} [{cases} ]"));
         for block in 0..blocks {
-            // Some are reached by no case.
+            // Some of these blocks belong to no case.
             edges.push(self.side(&format!("{case}.{block}"), &end, &types, depth));
         }
         if all {
@@ -284,7 +284,7 @@ impl<'r> Function<'r> {
         self.join(&types, &edges);
     }
 
-    /// A loop that counts upwards, tested at its top, sometimes left in the middle.
+    /// Writes a loop that counts upwards, tested at its top, sometimes with an early exit.
     fn repeat(&mut self, depth: usize) {
         let [head, body, go_on, latch, end] = self.labels(["head", "body", "on", "latch", "end"]);
         let counter = Ty::Int(*self.random.pick(&[32, 64, 8, 48]));
@@ -332,7 +332,7 @@ impl<'r> Function<'r> {
         self.line(&format!("br label %{head}"));
         self.leave(scope);
         self.times = around;
-        // What comes back is known now.
+        // The values of the backedge are known now.
         let mut text = format!("  {count} = phi {counter} [ 0, %{before} ], [ {counted}, %{latch} ]\n");
         for (at, ty) in types.iter().enumerate() {
             let (name, first, next) = (&carried[at], &first[at], &next[at]);
@@ -363,7 +363,7 @@ impl<'r> Function<'r> {
 
     // Calls.
 
-    /// A call of one of the functions, if it is not too long.
+    /// Writes a call of one of the functions, if it is not too long.
     pub(super) fn call(&mut self) {
         let budget = MAX_COST.saturating_sub(self.cost) / self.times;
         let fitting: Vec<&Callee> = self.callees.iter().filter(|callee| callee.cost < budget).collect();
@@ -378,7 +378,7 @@ impl<'r> Function<'r> {
         self.call_of(&callee, first.as_deref());
     }
 
-    /// A call with random arguments, the first given or not.
+    /// Writes a call with random arguments. The first one may be given.
     pub(super) fn call_of(&mut self, callee: &Callee, first: Option<&str>) {
         let mut arguments = Vec::new();
         for (at, (ty, attributes)) in callee.parameters.iter().enumerate() {
@@ -403,7 +403,7 @@ impl<'r> Function<'r> {
         self.keep(&result, &format!("{word} {result} {target}({})", arguments.join(", ")));
     }
 
-    /// A number below `count`, of type `i64`.
+    /// Returns a number below `count`, of type `i64`.
     pub(super) fn index(&mut self, count: u64) -> String {
         if self.random.chance(40) {
             return self.random.below(count as usize).to_string();

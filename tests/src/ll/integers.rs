@@ -1,4 +1,4 @@
-//! Random operations on integers, which are never undefined: operands are first brought into the
+//! Random operations on integers that are never undefined: operands are first brought into the
 //! range that a flag promises.
 
 use super::function::Function;
@@ -12,7 +12,7 @@ impl Function<'_> {
         self.make(&format!("{op} {ty} {a}, {b}"))
     }
 
-    /// The bits of a value that are set in `bits`, in each element.
+    /// Returns a value masked by `bits`, in each element.
     fn masked(&mut self, ty: &Ty, value: &str, bits: u128) -> String {
         self.binary("and", ty, value, &splat(ty, bits))
     }
@@ -57,7 +57,7 @@ impl Function<'_> {
         }
     }
 
-    /// An operation with `nsw`, `nuw` or `disjoint`.
+    /// Writes an operation with `nsw`, `nuw` or `disjoint`.
     fn flagged(&mut self, ty: &Ty, a: &str, b: &str) {
         let w = ty.width();
         let flags = *self.random.pick(&["nsw", "nuw", "nuw nsw"]);
@@ -99,7 +99,7 @@ impl Function<'_> {
         self.keep(ty, &format!("{op} {ty} {a}, {divisor}"));
     }
 
-    /// A division or shift without a remainder.
+    /// Writes an exact division or shift.
     fn exact(&mut self, ty: &Ty, a: &str) {
         let w = ty.width();
         let amount = self.random.below((w - 1).min(60) as usize) as u32;
@@ -127,7 +127,7 @@ impl Function<'_> {
         self.keep(&ty.with(Ty::Int(1)), &format!("icmp {flag}{predicate} {ty} {a}, {b}"));
     }
 
-    /// To another width, to a float, or to the same bits cut otherwise.
+    /// Writes a conversion to another width, to a float, or to another type of the same size.
     fn integer_cast(&mut self, ty: &Ty, a: &str) {
         let w = ty.width();
         if self.random.chance(25) {

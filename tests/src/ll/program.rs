@@ -34,7 +34,7 @@ struct Program<'n> {
     text: String,
     bytes: Vec<Bytes>,
     slots: Vec<Slot>,
-    /// The number of addresses the table of pointers holds.
+    /// The number of addresses in the table of pointers.
     table: u64,
 }
 
@@ -103,7 +103,7 @@ impl Program<'_> {
 
     // Functions.
 
-    /// A function with the variables in scope.
+    /// Begins a function with the visible variables.
     fn begin<'r>(&self, random: &'r mut Random, callees: &'r [Callee], result: Ty) -> Function<'r> {
         let mut function = Function::new(random, callees, result);
         function.bytes.clone_from(&self.bytes);
@@ -149,7 +149,7 @@ impl Program<'_> {
         callees.push(Callee { name: name.into(), table: None, result, parameters, first_below: None, cost });
     }
 
-    /// A few functions of one signature, and the table through which they are called.
+    /// Writes a few functions of one signature, and the table for their indirect calls.
     fn family(&mut self, random: &mut Random, callees: &mut Vec<Callee>) {
         let (result, parameters) = signature(random);
         let count = 1 + random.below(3);

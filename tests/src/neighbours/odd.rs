@@ -10,9 +10,8 @@ pub(super) const TYPES: [&str; 8] = ["i24", "i24", "i40", "i56", VECTOR, "i16", 
 /// A vector of three.
 const VECTOR: &str = "<3 x i32>";
 
-/// Functions that such functions call besides, and the memory that they share. That begins with
-/// zeros in each
-/// run.
+/// Additional functions that the test functions call, and the memory that they share. The memory
+/// begins with zeros in each run.
 pub const CALLED: &str = "
 @pool = global [40 x i64] zeroinitializer
 declare ptr @llvm.stacksave.p0()
@@ -31,7 +30,7 @@ define i64 @together(i64 %x) convergent noinline nounwind willreturn memory(none
 ";
 
 impl Writer<'_> {
-    /// Straight code between loops that makes a value.
+    /// Writes straight-line code between loops that computes a value.
     pub(super) fn odd_between(&mut self) -> String {
         let place = self.fresh("%stack");
         self.line(&format!("{place} = alloca i64, i64 2"));
@@ -42,7 +41,7 @@ impl Writer<'_> {
         value
     }
 
-    /// A statement of an iteration; the value that it makes.
+    /// Writes a statement of an iteration. Returns the value that it computes.
     pub(super) fn odd_statement(&mut self, last: &str) -> String {
         let value = self.fresh("%v");
         match self.random.weighted(&[30, 20, 20, 20, 10]) {
@@ -69,7 +68,7 @@ impl Writer<'_> {
         value
     }
 
-    /// The address of one of three numbers of the pool.
+    /// Returns the address of one of three numbers of the pool.
     fn pool(&mut self) -> String {
         let (pool, place) = (self.fresh("%pool"), self.fresh("%p"));
         let at = self.random.below(3);

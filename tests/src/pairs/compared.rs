@@ -84,7 +84,7 @@ pub struct Rival {
     pub ours_alone: u64,
 }
 
-/// The number of functions that are read, fused and judged at once.
+/// The number of functions in a batch.
 const BATCH: u64 = 100;
 
 /// Runs `cases` functions of the campaign of `seed`, from number `first` on.
@@ -102,7 +102,7 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// A case of a campaign, with its name.
+/// Returns a case of a campaign, with its name.
 pub fn case(seed: u64, index: u64) -> (String, Neighbours) {
     let name = format!("f{index}");
     let function = neighbours(&mut Random::of_case(seed, index), &name);
@@ -191,7 +191,7 @@ pub fn compare(
 }
 
 impl Rival {
-    /// Counts a pair that it fused and Loomir did not.
+    /// Counts a pair that the rival fused and Loomir did not.
     fn count_refused(
         &mut self,
         checker: &Checker,
@@ -254,7 +254,7 @@ fn missed_alone(
     let [Some(first), Some(second)] = lines.map(loop_at) else { return Ok(Some(apart)) };
     let profitability = Profitability::Always;
     let options = Options { peel_max_count: peel, profitability, ..Options::default() };
-    // Of loops in others, these first.
+    // Inner loops come first.
     let around = [first, second].map(|id| {
         let mut around: Vec<_> = analysis.loops_around(analysis.loops().get(id).header()).collect();
         around.reverse();
@@ -274,12 +274,12 @@ fn missed_alone(
 struct Fused {
     peel: u32,
     modules: Vec<Body>,
-    /// The number of its module, and which loops became one.
+    /// The number of each function's module, and its fused groups.
     functions: BTreeMap<String, (usize, Groups)>,
 }
 
 impl Fused {
-    /// Asks `opt`; where it crashes, about fewer at once.
+    /// Runs `opt`. If it crashes, tries fewer functions at once.
     fn add(
         &mut self,
         head: &str,
@@ -329,7 +329,7 @@ impl Expected {
         Ok(Expected { runs })
     }
 
-    /// The first call that ends otherwise.
+    /// Returns the first call with a different ending.
     fn difference(&self, after: &Body, entry: &str) -> Result<Option<String>, String> {
         for (input, expected) in &self.runs {
             let ending = call(after, entry, input, &Limits::default())?;

@@ -96,7 +96,7 @@ impl Loops<'_> {
         (found, counts)
     }
 
-    /// The body that a call names.
+    /// Returns the body of a called function.
     fn called(&self, op: Op) -> Option<&Body> {
         let callee = self.function.attr(op, "callee").filter(|_| self.function.is(op, llvm::CallOp::DEF))?;
         let body = self.module.nested(self.symbols.resolve(self.function.ctx(), callee)?.op)?;

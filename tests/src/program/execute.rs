@@ -18,7 +18,7 @@ use super::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Aliasing(pub Vec<usize>);
 
-/// One iteration of one loop around.
+/// One iteration of one surrounding loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Step {
     /// The loop.
@@ -186,7 +186,7 @@ pub(super) fn global_value(name: usize) -> i64 {
 }
 
 impl Element {
-    /// A small number as a value.
+    /// Returns a small number as a value.
     pub fn of_number(self, number: i64) -> i64 {
         match self {
             Element::I32 => i64::from(number as i32),
@@ -203,7 +203,8 @@ impl Element {
                     Operator::Add => x + y,
                     Operator::Sub => x - y,
                     Operator::Mul => x * y,
-                    // The greater, a zero without sign above one with, NaN if one is.
+                    // The maximum. A positive zero is greater than a negative one, and NaN
+                    // prevails.
                     Operator::Max if x.is_nan() || y.is_nan() => f32::NAN,
                     Operator::Max if x == y => {
                         if x.is_sign_negative() {
@@ -228,7 +229,7 @@ impl Element {
         }
     }
 
-    /// True if the number that an operation on two integers has is another one in this type.
+    /// True if an operation on two integers wraps in this type.
     fn wraps(self, operator: Operator, a: i64, b: i64) -> bool {
         let exact = match operator {
             Operator::Add => i128::from(a) + i128::from(b),
@@ -332,7 +333,7 @@ impl State<'_> {
                 if !std::mem::replace(&mut object.alive, false) {
                     return Err("freed twice");
                 }
-                // For the order of things, the end of a life writes every element.
+                // For the order of accesses, the end of a life writes every element.
                 for cell in self.cells(*memref) {
                     let access = self.access(self.object_of[*memref], cell, true);
                     self.trace.push(access);
@@ -413,7 +414,7 @@ impl State<'_> {
         Ok((self.object_of[memref], cell))
     }
 
-    /// Every element of a memref in row-major order.
+    /// Returns every element of a memref in row-major order.
     fn cells(&self, memref: MemRefId) -> Vec<i64> {
         let view = &self.program.memrefs[memref];
         let mut cells = vec![view.offset];

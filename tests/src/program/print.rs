@@ -25,7 +25,7 @@ pub struct Text {
 }
 
 impl Program {
-    /// The program as a module whose function is called `kernel`. Its arguments are the parameters,
+    /// Returns the program as a module with a function `kernel`. Its arguments are the parameters,
     /// then the memrefs.
     pub fn to_mlir(&self) -> Text {
         let mut writer = Writer {
@@ -50,7 +50,7 @@ struct Writer<'p> {
     program: &'p Program,
     out: String,
     depth: usize,
-    /// Index constants to be written at the top.
+    /// Index constants that are written at the top.
     constants: BTreeSet<i64>,
     used: BTreeSet<MemRefId>,
     callees: Vec<(&'static str, String)>,
@@ -545,7 +545,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The dialect of an access with these subscripts, and the subscripts.
+    /// Returns the dialect of an access with these subscripts, and the subscripts as text.
     fn subscripts(&mut self, at: &[Expr]) -> (&'static str, String) {
         let in_affine = self.loops.last().is_some_and(|(_, kind)| *kind == Kind::Affine);
         let affine = in_affine && at.iter().all(|e| self.is_affine(e));
@@ -575,7 +575,7 @@ impl Writer<'_> {
         reduced.unwrap_or_default()
     }
 
-    /// An index as a value, computed before the current line.
+    /// Computes an index before the current line and returns its value.
     fn index(&mut self, expr: &Expr) -> String {
         let nsw = if self.program.style.nsw { " overflow<nsw>" } else { "" };
         let two = |this: &mut Self, operation: &str, a: &Expr, b: &Expr, flags: &str| {
@@ -644,13 +644,13 @@ fn has_product(expr: &Expr) -> bool {
     }
 }
 
-/// `(d0, d1) -> (…)` and its operands.
+/// Returns `(d0, d1) -> (…)` and its operands.
 fn map_of(exprs: &[Expr]) -> (String, String) {
     let (dims, operands, results) = in_dimensions(exprs.iter());
     (format!("({dims}) -> ({})", results.join(", ")), operands)
 }
 
-/// `(d0, d1) : (… >= 0)` and its operands.
+/// Returns `(d0, d1) : (… >= 0)` and its operands.
 fn set_of(tests: &[Test]) -> (String, String) {
     let (dims, operands, sides) = in_dimensions(tests.iter().map(|test| &test.expr));
     let constraints: Vec<String> = tests

@@ -38,7 +38,7 @@ impl Program {
         remove(&mut program.body, &mut left).then_some(program)
     }
 
-    /// Replaces uses of values that nothing defines any more.
+    /// Replaces uses of values without a definition.
     fn mend(&mut self) {
         let Some((constant, _)) = self.constants.first().copied() else { return };
         let mut defined: Vec<ValueId> = self.constants.iter().map(|(value, _)| *value).collect();
@@ -135,7 +135,7 @@ fn mend(items: &mut [Item], defined: &mut Vec<ValueId>, constant: ValueId) {
     }
 }
 
-/// An index that needs a value nothing defines becomes 0.
+/// Replaces an index with an undefined value by 0.
 fn mend_index(expr: &mut Expr, defined: &[ValueId]) {
     let mut whole = true;
     values_of(expr, &mut |value| whole &= defined.contains(&value));

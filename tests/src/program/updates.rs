@@ -1,4 +1,4 @@
-//! Updates of one element whose order does not matter, as they are written.
+//! Updates of one element whose order does not matter, found in the text of the program.
 
 use std::collections::BTreeMap;
 
@@ -66,8 +66,8 @@ fn collect(
                     _ => None,
                 });
                 let Some((operator, a, b)) = computed else { continue };
-                // A load of the same element, behind which nothing writes.
-                // What is called may.
+                // The load reads the same element, and no item behind it writes. A called function
+                // may write.
                 let writes = |item: &Item| match item {
                     Item::Load(value, ..) => program.is_called(*value),
                     Item::Compute(..) | Item::Index(..) => false,
@@ -96,8 +96,8 @@ fn collect(
     }
 }
 
-/// True if subscripts that are equal name one element in two memrefs, because they are views of
-/// one, or of one global.
+/// True if equal subscripts name one element in two memrefs, because both are views of one object,
+/// or of one global.
 fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
     let [a, b] = [a, b].map(|id| viewed(program, id));
     let is_global = |source: &Source| matches!(source, Source::Global(_));
