@@ -2,8 +2,8 @@
 //!
 //! Operands of a map are *dimensions*, then *symbols*. A dimension may be an induction variable of
 //! `affine.for` or `affine.parallel`, an `affine.apply` of dimensions, or a symbol; a symbol is
-//! constant in the whole scope (see [`validity`]). So what an access touches is an exact integer
-//! relation, never an approximation.
+//! constant in the whole scope (see [`validity`]). The elements that an access touches are
+//! therefore an exact integer relation, never an approximation.
 //!
 //! A loop runs while its induction variable is below the least result of its upper bound map, from
 //! the greatest result of its lower bound map, by a positive constant step.
@@ -30,7 +30,7 @@ dialect! {
     /// Affine loops, conditions and accesses.
     pub AFFINE = "affine" {}
 
-    /// The one result of an affine map.
+    /// The single result of an affine map.
     ApplyOp = "apply" {
         operands { mapOperands: Variadic Index }
         results { result: One Index }

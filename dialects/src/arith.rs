@@ -1,10 +1,10 @@
 //! The `arith` dialect: arithmetic on integers, indices, floats and vectors of them.
 //!
-//! This file is the table; the folder beside it holds what the table refers to: syntax, verifiers,
-//! folds (a file for each family) and the interfaces. Integers are bit vectors in two's complement,
-//! and the operation says how they are read. What the result is where a rule is broken (`nsw`, a
-//! shift too far, a conversion that does not fit) is poison; division by zero is undefined
-//! behaviour at once.
+//! This file is the table. The folder beside it holds the code that the table refers to: syntax,
+//! verifiers, folds (a file for each family) and the interfaces. Integers are bit vectors in two's
+//! complement; each operation defines how it reads them. The result is poison if a rule is broken
+//! (`nsw`, a shift by the width or more, a conversion that does not fit). Division by zero is
+//! immediate undefined behaviour.
 
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{EnumDef, Registry, dialect};
@@ -21,7 +21,7 @@ pub(crate) use interfaces::{Division, materialize_constant};
 
 use fold::{bits, cast, compare, division, float, integer, minmax, select};
 
-/// What an optimisation may assume of floats.
+/// The fast-math flags: assumptions that an optimisation may make about floats.
 pub static FASTMATH: EnumDef = EnumDef {
     name: "arith.fastmath",
     cases: &[
@@ -40,7 +40,7 @@ pub static FASTMATH: EnumDef = EnumDef {
     storage: EnumStorage::Attribute,
 };
 
-/// What the result of integer arithmetic does not do.
+/// The overflow flags: the result of integer arithmetic does not wrap.
 pub static OVERFLOW: EnumDef = EnumDef {
     name: "arith.overflow",
     cases: &[("none", 0), ("nsw", 1), ("nuw", 2)],
@@ -49,7 +49,7 @@ pub static OVERFLOW: EnumDef = EnumDef {
     storage: EnumStorage::Attribute,
 };
 
-/// How a float is rounded.
+/// The rounding modes of floats.
 pub static ROUNDING_MODE: EnumDef = EnumDef {
     name: "arith.roundingmode",
     cases: &[
@@ -64,7 +64,7 @@ pub static ROUNDING_MODE: EnumDef = EnumDef {
     storage: EnumStorage::Integer(32),
 };
 
-/// How integers are compared.
+/// The predicates of integer comparisons.
 pub static CMPI_PREDICATE: EnumDef = EnumDef {
     name: "arith.cmpi_predicate",
     cases: &[
@@ -84,7 +84,7 @@ pub static CMPI_PREDICATE: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// How floats are compared.
+/// The predicates of float comparisons.
 pub static CMPF_PREDICATE: EnumDef = EnumDef {
     name: "arith.cmpf_predicate",
     cases: &[
@@ -110,7 +110,7 @@ pub static CMPF_PREDICATE: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// What an atomic update does, and a parallel reduction.
+/// The operations of atomic updates and of parallel reductions.
 pub static ATOMIC_RMW_KIND: EnumDef = EnumDef {
     name: "arith.atomic_rmw_kind",
     cases: &[
@@ -534,8 +534,8 @@ dialect! {
         fold cast::trunci;
     }
 
-    /// A float rounded to a narrower type: to the nearest, ties to even, unless a rounding mode
-    /// says otherwise.
+    /// A float rounded to a narrower type. It rounds to nearest, ties to even, unless a rounding
+    /// mode is given.
     TruncFOp = "truncf" {
         operands { r#in: One FloatLike }
         results { out: One FloatLike }
@@ -649,8 +649,8 @@ dialect! {
         fold compare::cmpf;
     }
 
-    /// One of two values, by a condition; of vectors and tensors also element by element. Poison in
-    /// the value not chosen does no harm.
+    /// Selects one of two values by a condition; for vectors and tensors also element by element.
+    /// Poison in the other value does no harm.
     SelectOp = "select" {
         operands { condition: One BoolLike, true_value: One Any, false_value: One SameAs("true_value") }
         results { result: One SameAs("true_value") }

@@ -1,9 +1,9 @@
-//! Branches between blocks: what those of `cf` and `llvm` share.
+//! Branches between blocks: the code that the branches of `cf` and `llvm` share.
 //!
-//! A branch hands ranges of its operands to its successors. A conditional branch keeps them in the
-//! segments behind its condition, a switch in the segments behind its flag: those of the default
-//! block, then those of all cases, one case after the other, as many each as
-//! `case_operand_segments` says.
+//! A branch passes ranges of its operands to its successors. A conditional branch keeps them in the
+//! segments behind its condition. A switch keeps them in the segments behind its flag: first the
+//! operands of the default block, then those of all cases, one case after the other. The attribute
+//! `case_operand_segments` holds the number of operands of each case.
 
 use std::ops::Range;
 
@@ -16,11 +16,11 @@ use crate::arith::constant::{self, Numbers};
 use crate::elements::{elements, elements_attr};
 use crate::interfaces::BranchLike;
 
-/// The attribute of a switch that says how many operands each case hands on.
+/// The attribute of a switch with the number of operands that each case passes on.
 pub const CASE_SEGMENTS: &str = "case_operand_segments";
 
-/// For each successor of an operation the operands that become its arguments; `None` if it has
-/// successors and nothing is known of what it hands them. Linear.
+/// Returns, for each successor of an operation, the operands that become its arguments. Returns
+/// `None` if the operation has successors and does not implement `BranchLike`. Linear.
 pub fn successor_operands(body: &Body, op: Op) -> Option<Vec<Vec<Value>>> {
     let op = body.op_ref(op);
     if op.successors().len() == 0 {
@@ -53,7 +53,7 @@ pub fn set_successor_operands(body: &mut Body, op: Op, operands: &[Vec<Value>]) 
     body.set_attr(op, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
 }
 
-/// All operands go to the one successor.
+/// The model of a branch that passes all operands to its only successor.
 pub(crate) struct Branch;
 
 /// A condition, then a segment for each successor.
@@ -91,7 +91,7 @@ fn case_segments(op: OpRef<'_>) -> Vec<i64> {
     op.attr(CASE_SEGMENTS).and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
 }
 
-/// Where segment `index` lies; empty if the sizes don't fit `total`.
+/// Returns the range of segment `index`. The range is empty if the sizes don't fit `total`.
 fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
     let mut start = 0usize;
     for (i, size) in sizes.iter().enumerate() {
@@ -104,8 +104,8 @@ fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
     0..0
 }
 
-/// Where the operands of each successor lie. Linear, for a switch too, where asking one by one is
-/// not.
+/// Returns the operand range of each successor. Linear even for a switch, where one query a
+/// successor would be quadratic.
 fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> Vec<Range<usize>> {
     let count = op.successors().len();
     if op.attr(CASE_SEGMENTS).is_none() {
@@ -161,8 +161,8 @@ pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut
     }
 }
 
-/// Reports a switch whose case values, destinations and operands are not as many each or of another
-/// type than the flag. Returns whether all is well.
+/// Reports a switch whose numbers of case values, destinations and operand segments differ, or
+/// whose case values do not have the type of the flag. Returns true if nothing is reported.
 pub(crate) fn verify_cases(op: OpRef<'_>, out: &mut Diagnostics) -> bool {
     let ctx = op.ctx();
     let before = out.len();

@@ -10,8 +10,8 @@ mod fold;
 mod verify;
 
 dialect! {
-    /// What every program needs: the module around it, and casts between dialects' types on the way
-    /// down.
+    /// The operations that every program needs: the module around it, and casts between the types
+    /// of dialects during lowering.
     pub BUILTIN = "builtin" {}
 
     /// A container of other operations, at the top of every program. Its one block holds functions,
@@ -24,9 +24,9 @@ dialect! {
         verify verify::module;
     }
 
-    /// Values seen as values of other types, by a conversion that is not decided yet. Conversions
-    /// put it where converted and unconverted operations meet; nothing of it may be left in a
-    /// program that is to run.
+    /// Values converted to other types by a conversion that is not decided yet. Conversions insert
+    /// it where converted and unconverted operations meet. None may be left in a program that is to
+    /// run.
     UnrealizedConversionCastOp = "unrealized_conversion_cast" {
         operands { inputs: Variadic Any }
         results { outputs: Variadic Any }

@@ -33,7 +33,8 @@ dialect! {
     }
 
     /// Goes to the first block if its condition is true, else to the second. Both may be the same
-    /// block, with different operands. `branch_weights` says how often each is taken.
+    /// block, with different operands. `branch_weights` holds the relative frequency of each
+    /// successor.
     CondBranchOp = "cond_br" {
         operands { condition: One I1, trueDestOperands: Variadic Any, falseDestOperands: Variadic Any }
         attrs { branch_weights: Optional DenseArray(Type::I32) }
@@ -44,8 +45,9 @@ dialect! {
     }
 
     /// Goes to the block of the case that equals its flag, or to the default block if none does.
-    /// Operands stand in three segments: the flag, those of the default block, those of all cases
-    /// one case after the other; `case_operand_segments` says how many belong to each case.
+    /// The operands have three segments: the flag, the operands of the default block, and the
+    /// operands of all cases one after the other. `case_operand_segments` holds the number of
+    /// operands of each case.
     SwitchOp = "switch" {
         operands { flag: One Where("integer", is_integer), defaultOperands: Variadic Any, caseOperands: Variadic Any }
         attrs { case_values: Optional Elements, case_operand_segments: Required DenseArray(Type::I32) }

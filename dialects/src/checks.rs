@@ -1,5 +1,5 @@
-//! What several verifiers check: parents, terminators, values that flow along an edge of control
-//! flow.
+//! Checks that several verifiers share: parents, terminators, and values that flow along
+//! control-flow edges.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
@@ -50,16 +50,16 @@ pub(crate) fn expect_no_region_arguments(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// An edge of control flow into or out of a region of an operation: who passes values, and what
-/// receives them.
+/// A control-flow edge into or out of a region of an operation: the source that passes values and
+/// the target that receives them.
 pub(crate) struct Edge<'a> {
-    /// Where control comes from: the operation itself or a terminator in it.
+    /// The source of the edge: the operation itself or a terminator in it.
     pub(crate) point: OpRef<'a>,
-    /// What receives the values: `parent`, `Region #0`.
+    /// The name of the target that receives the values: `parent`, `Region #0`.
     pub(crate) target: &'a str,
     /// The values passed.
     pub(crate) passed: Vec<Type>,
-    /// What is expected.
+    /// The types that the target expects.
     pub(crate) expected: Vec<Type>,
 }
 
@@ -81,9 +81,9 @@ pub(crate) fn check_edge(op: OpRef<'_>, edge: Edge<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message).note(point.loc(), "region branch point"));
 }
 
-/// Reports values carried from iteration to iteration that do not fit: initial values, arguments
-/// and results. `mismatch` is what is said where there are not as many results. Returns whether
-/// there are as many of each.
+/// Reports loop-carried values that do not fit: initial values, arguments and results. `mismatch`
+/// is the message for unequal numbers of arguments and results. Returns true if the numbers are
+/// equal.
 pub(crate) fn check_carried(
     op: OpRef<'_>,
     inits: &[Type],
@@ -108,7 +108,7 @@ pub(crate) fn check_carried(
     true
 }
 
-/// Reports two types, each of what its name says at place `i`, that differ.
+/// Reports the two types at index `i` if they differ. Each type comes with the name of its list.
 pub(crate) fn check_ith(op: OpRef<'_>, i: usize, a: (&str, Type), b: (&str, Type), out: &mut Diagnostics) {
     if a.1 != b.1 {
         let name = |ty| type_to_string(op.ctx(), ty);

@@ -2,8 +2,8 @@
 //!
 //! `f16`, `bf16`, `f32` and `f64` are known; each value of the first three is a value of `f64`. A
 //! sum, difference, product, quotient or square root of two of them, computed in `f64` and rounded
-//! once more, is the correctly rounded result: `f64` has more than twice as many significant bits
-//! as `f32` and two to spare, so the second rounding never decides differently.
+//! once more, is the correctly rounded result: `f64` has more than twice the significant bits of
+//! `f32` plus two, so the second rounding cannot change the result.
 
 use loomir_ir::FloatKind;
 
@@ -18,8 +18,8 @@ fn format(kind: FloatKind) -> Option<(u32, u32)> {
     }
 }
 
-/// The number that `bits` stand for; the payload of a NaN is kept at the top. `None` for formats
-/// not known here.
+/// Returns the number that `bits` encode. The payload of a NaN is kept in the top bits. Returns
+/// `None` for formats not known here.
 pub fn to_f64(kind: FloatKind, bits: u128) -> Option<f64> {
     let (exponent_bits, mantissa_bits) = format(kind)?;
     let bits = bits as u64;
@@ -76,7 +76,7 @@ pub fn from_f64(kind: FloatKind, value: f64) -> Option<u128> {
     Some(u128::from(sign << (exponent_bits + mantissa_bits) | magnitude))
 }
 
-/// Whether `bits` are a NaN. `None` for formats not known here.
+/// True if `bits` encode a NaN. `None` for formats not known here.
 pub fn is_nan(kind: FloatKind, bits: u128) -> Option<bool> {
     to_f64(kind, bits).map(f64::is_nan)
 }
@@ -86,8 +86,8 @@ pub fn sign_bit(kind: FloatKind) -> Option<u128> {
     (kind != FloatKind::F8E8M0FNU).then(|| 1 << (kind.width() - 1))
 }
 
-/// The rounded result of an operation on two numbers of a format. A NaN among them comes out as it
-/// is, but quiet; a NaN out of numbers is the positive quiet one, whatever the machine makes of it.
+/// Returns the rounded result of an operation on two numbers of a format. A NaN operand is returned
+/// unchanged, but quiet. A NaN computed from numbers is the positive quiet NaN on every machine.
 pub fn arithmetic(kind: FloatKind, x: u128, y: u128, f: impl Fn(f64, f64) -> f64) -> Option<u128> {
     let quiet = 1u128 << (format(kind)?.1 - 1);
     let (a, b) = (to_f64(kind, x)?, to_f64(kind, y)?);

@@ -1,8 +1,8 @@
 //! The `index` dialect: arithmetic on `index` alone.
 //!
-//! What its operations compute is what those of `arith` compute on `index`, which has 64 bits here:
-//! executed, folded and lowered they are the same code. They differ in what they are for: a program
-//! in `index` says nothing of other types.
+//! Its operations compute the same results as the operations of `arith` on `index`, which has 64
+//! bits here. They share the code for execution, folding and lowering. A program in `index` makes
+//! no statement about other types.
 //!
 //! # Limits
 //!
@@ -17,7 +17,7 @@ use crate::arith::{CMPI_PREDICATE, verify};
 mod evaluate;
 mod interfaces;
 
-/// How indices are compared.
+/// The predicates of index comparisons.
 pub static CMP_PREDICATE: EnumDef =
     EnumDef { name: "index.cmp_predicate", storage: EnumStorage::BareAttribute, ..CMPI_PREDICATE };
 
@@ -230,7 +230,7 @@ dialect! {
         fold cast::extui;
     }
 
-    /// Whether two indices compare as the predicate says.
+    /// The result of comparing two indices by the predicate.
     CmpOp = "cmp" {
         operands { lhs: One Index, rhs: One Index }
         results { result: One I1 }
@@ -256,7 +256,7 @@ dialect! {
         format "attr-dict $value"
     }
 
-    /// A truth value: what a comparison folds to.
+    /// A constant truth value. Comparisons fold to it.
     BoolConstantOp = "bool.constant" {
         results { result: One I1 }
         attrs { value: Required Bool }

@@ -1,16 +1,16 @@
-//! What operations mean to analyses and passes, as interfaces.
+//! Interfaces: the meaning of operations to analyses and passes.
 //!
 //! Each interface is an object-safe trait, implemented on a model value and attached to operations
-//! in the registry ([`Registry::attach`](loomir_ir::Registry::attach)), so that any crate can give
-//! any operation a meaning. Passes ask `op.info().interface::<dyn MemoryEffects>()` and never match
-//! on an operation's name. Where an operation does not implement an interface, nothing is known of
-//! it, and the answer is the worst case.
+//! in the registry ([`Registry::attach`](loomir_ir::Registry::attach)). Any crate can therefore
+//! give any operation a meaning. Passes ask `op.info().interface::<dyn MemoryEffects>()` and never
+//! match on an operation's name. An operation without an interface is unknown, and the answer is
+//! the worst case.
 
 use loomir_ir::attributes::Attr;
 use loomir_ir::{AffineMap, Body, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait, Type, Value};
 use smallvec::SmallVec;
 
-/// How memory is touched.
+/// The kind of a memory effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EffectKind {
     /// Reads.
@@ -23,7 +23,7 @@ pub enum EffectKind {
     Free,
 }
 
-/// What memory is touched.
+/// The memory that an effect touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// The object that a value (a memref or pointer) refers to.
@@ -43,7 +43,7 @@ pub struct Effect {
     pub on: Resource,
 }
 
-/// The memory effects of an operation, those of its regions excluded.
+/// The memory effects of an operation, without those of its regions.
 pub trait MemoryEffects: Send + Sync {
     /// All effects; none means that it touches no memory.
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect>;
@@ -89,10 +89,9 @@ pub fn is_speculatable(op: OpRef<'_>) -> bool {
     info.has_trait(Trait::Pure) && info.interface::<dyn MemoryEffects>().is_none_or(is_defined)
 }
 
-/// True if `op`, which stands in `region` or inside operations there, runs while those run.
+/// True if `op`, which is nested in `region`, runs only while `region` runs.
 ///
-/// An operation about which nothing is known may keep its regions for later, as one that starts a
-/// task does.
+/// An unknown operation may keep its regions for later, such as one that starts a task.
 pub fn runs_in_place(body: &Body, op: Op, region: Region) -> bool {
     let runs_inside = |around: Op| {
         let info = body.info(around);
@@ -122,7 +121,7 @@ pub struct Subscripts {
 pub struct Access {
     /// The memref.
     pub memref: Value,
-    /// Which element.
+    /// The subscripts of the element.
     pub subscripts: Subscripts,
     /// The value stored; `None` for a read.
     pub stored: Option<Value>,
@@ -139,33 +138,34 @@ pub trait MemoryAccess: Send + Sync {
 pub struct MemorySlot {
     /// Its address.
     pub pointer: Value,
-    /// What it holds.
+    /// The type of the value in the slot.
     pub ty: Type,
 }
 
-/// An operation that makes memory which may become values, if nothing else is done with it than can
-/// be done with values.
+/// An operation that allocates a memory slot. The slot may become values if all its uses can be
+/// expressed with values.
 pub trait PromotableAllocation: Send + Sync {
     /// The memory; `None` if it is not one element.
     fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot>;
-    /// An operation whose one result is what a slot holds before anything was stored.
+    /// Returns an operation whose result is the content of a slot before any store.
     fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState;
 }
 
-/// What an operation does with a slot.
+/// The kind of access to a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotAccess {
-    /// The value is what it holds.
+    /// A load: the value is the content of the slot.
     Load(Value),
-    /// The value is what it holds from then on.
+    /// A store: the value is the content of the slot from then on.
     Store(Value),
-    /// It says something about memory, of no interest to values.
+    /// A marker about memory that has no meaning for values.
     Marker,
 }
 
 /// An operation that accesses memory in a way that can be done without any.
 pub trait PromotableAccess: Send + Sync {
-    /// What it does with a slot whose address it uses; `None` if that needs memory.
+    /// Returns the access to a slot whose address the operation uses. `None` if the use needs
+    /// memory.
     fn access(&self, op: OpRef<'_>, slot: MemorySlot) -> Option<SlotAccess>;
 }
 
@@ -198,15 +198,15 @@ pub enum Step {
     Value(Value),
 }
 
-/// A counted loop with one block as its body: its first argument is the induction variable, the
-/// others are carried from iteration to iteration; its terminator yields their next values, the
-/// operation's results are the last ones.
+/// A counted loop with one block as its body. The first argument of the block is the induction
+/// variable, the others are loop-carried. The terminator yields their next values. The results of
+/// the operation are the last ones.
 pub trait LoopLike: Send + Sync {
     /// The iteration space.
     fn bounds(&self, op: OpRef<'_>) -> LoopBounds;
     /// The body.
     fn body(&self, op: OpRef<'_>) -> Region;
-    /// Initial values of what is carried.
+    /// Returns the initial values of the loop-carried values.
     fn inits(&self, op: OpRef<'_>) -> Vec<Value>;
     /// True if the induction variable is compared as unsigned.
     fn is_unsigned(&self, _op: OpRef<'_>) -> bool {
@@ -214,29 +214,30 @@ pub trait LoopLike: Send + Sync {
     }
 }
 
-/// A loop of one or more dimensions whose iterations may run in any order, with one block as its
-/// body, whose arguments are the induction variables; the last dimension varies fastest where it
-/// runs in order.
+/// A loop of one or more dimensions whose iterations may run in any order. The body is one block,
+/// and its arguments are the induction variables. In sequential order the last dimension varies
+/// fastest.
 pub trait ParallelLike: Send + Sync {
-    /// The iteration space of each dimension. The bounds of none depend on the variables of others.
+    /// The iteration space of each dimension. The bounds do not depend on other dimensions'
+    /// induction variables.
     fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds>;
     /// The body.
     fn body(&self, op: OpRef<'_>) -> Region;
 }
 
-/// What decides a conditional.
+/// The condition of a conditional.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Decision {
     /// A value of type `i1`.
     Value(Value),
-    /// Whether the operands, dimensions first, are in the set.
+    /// Membership of the operands, dimensions first, in the set.
     Set(IntegerSet, Vec<Value>),
 }
 
-/// A conditional: runs its first region if the decision is yes; else its second one, which may be
-/// empty. The regions have at most one block and no arguments; their terminators yield the results.
+/// A conditional: runs its first region if the decision is true, else its second, which may be
+/// empty. The regions have at most one block and no arguments. Their terminators yield the results.
 pub trait Conditional: Send + Sync {
-    /// What decides. `None` only if the operation is malformed.
+    /// Returns the condition. `None` only if the operation is malformed.
     fn decision(&self, op: OpRef<'_>) -> Option<Decision>;
 }
 
@@ -254,7 +255,7 @@ pub trait FunctionLike: Send + Sync {
     fn signature(&self, op: OpRef<'_>) -> (Vec<Type>, Vec<Type>);
     /// The body; empty for a declaration.
     fn body(&self, op: OpRef<'_>) -> Region;
-    /// True if it takes more arguments than its signature says.
+    /// True if the function takes more arguments than its signature has parameters.
     fn is_variadic(&self, _op: OpRef<'_>) -> bool {
         false
     }

@@ -1,19 +1,19 @@
 //! The reference interpreter: it executes programs at every level (`affine`, `scf`, `cf`, `llvm`)
-//! and is the oracle that every transformation is held against. So it is right before it is fast,
-//! and reports what no program may do (reading out of bounds or before writing, using what was
-//! freed, relying on poison, dividing by zero, …) as a [`Fault`] at the operation, with the values.
+//! and is the oracle that every transformation is held against. Correctness comes before speed.
+//! Undefined behaviour (reading out of bounds or before writing, using freed memory, relying on
+//! poison, dividing by zero, …) is reported as a [`Fault`] at the operation, with the values.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`datum`], [`memory`], [`layout`], `packed` | values, objects of bytes, how types lie in them |
+//! | [`datum`], [`memory`], [`layout`], `packed` | values, objects of bytes, layouts of types |
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
-//! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | what models of operations share |
-//! | `counts`, `trace`, `watch` | what a run records, if that is asked |
+//! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | shared code of the models of operations |
+//! | `counts`, `trace`, `watch` | optional records of a run |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
-//! No operation is named here. What an operation does is the model attached to it under
-//! [`Evaluate`]; each dialect has its own in `evaluate.rs` beside its definitions.
+//! No operation is named here. The behaviour of an operation is the model attached to it under
+//! [`Evaluate`]. Each dialect has its models in `evaluate.rs` beside its definitions.
 //!
 //! ```
 //! use loomir_dialects::interp::{ArgSpec, Limits, run};
@@ -26,27 +26,27 @@
 //! ```
 //!
 //! # Rules where the language leaves a choice
-//! - Poison and undef spread through arithmetic and copies. Undefined behaviour is their use as a
-//!   condition, a loop bound, a subscript, an address, a divisor, a size, an argument of an unknown
-//!   function, or as output of the entry.
+//! - Poison and undef spread through arithmetic and copies. Their use as a condition, a loop bound,
+//!   a subscript, an address, a divisor or a size is undefined behaviour. So is their use as an
+//!   argument of an unknown function or as output of the entry.
 //! - `memref.load` of an element that was never written is a fault there and then; `llvm.load` of
 //!   such bytes gives undef, so that structs with holes can be copied. Copies keep the state of
 //!   each byte.
 //! - `freeze` of poison or undef gives zero.
-//! - A number that is no whole bytes must be read as it was written: bits beside it that are not
-//!   zero make poison. A vector of such numbers is poison in every element that shares a byte with
-//!   one that was stored as poison.
-//! - A loop's induction variable counts in ℤ; if a value it takes, the last one that ends the loop
-//!   included, leaves its type, that is undefined behaviour. So is a step below one.
-//! - What attributes say of arguments and results, and metadata of what is loaded, is held against
-//!   the values: `noundef`, `nonnull`, `align`, `range`, `dereferenceable`. Of others (`noalias`,
-//!   `readonly`, `memory(…)`, TBAA and alias scopes) nothing is checked.
-//! - Results that a fast-math flag lets vary are computed as if the flag were absent; what `nnan`
-//!   and `ninf` exclude is poison.
+//! - A number whose width is not a multiple of 8 bits must be read with the type that wrote it:
+//!   nonzero padding bits make poison. In a vector of such numbers, poison spreads to every element
+//!   that shares a byte with the poisoned element.
+//! - A loop's induction variable counts in ℤ. It is undefined behaviour if one of its values,
+//!   including the last one that ends the loop, does not fit its type. So is a step below one.
+//! - Attributes of arguments and results, and metadata of loads, are checked against the values:
+//!   `noundef`, `nonnull`, `align`, `range`, `dereferenceable`. Others (`noalias`, `readonly`,
+//!   `memory(…)`, TBAA and alias scopes) are not checked.
+//! - Results that a fast-math flag lets vary are computed as if the flag were absent. Values that
+//!   `nnan` and `ninf` exclude are poison.
 //! - Iterations of parallel loops run in order.
-//! - Of the world outside it knows what allocates, copies, compares, prints and computes:
-//!   [`external`]. What is printed is part of the [`Outcome`]. Lists of variable arguments are
-//!   those of x86-64. What is to run before and behind `main` does not.
+//! - The known external functions allocate, copy, compare, print and compute: [`external`]. Printed
+//!   output is part of the [`Outcome`]. Variable argument lists follow x86-64. Code that should run
+//!   before or after `main` is not run.
 //!
 //! # Cost
 //! An operation is decoded once; executed it costs one indirect call, and no allocation unless its
@@ -101,7 +101,7 @@ use counts::Counts;
 use memory::ObjectKind;
 use program::Program;
 
-/// How much a run may do.
+/// The limits of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Operations executed.
@@ -119,7 +119,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left to the machine a program is compiled for.
+/// The choices that are left to the machine a program is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Target {
     /// True if `fmuladd` is rounded once, as machines with such an instruction do.
@@ -150,9 +150,9 @@ pub fn run_on(
     execute(&mut machine, &mut program, entry, arguments, limits)
 }
 
-/// As [`run`], and writes into the module how often each region of the functions that were called
-/// ran to its end: an attribute of this name of each operation with regions, a number for each; of
-/// a function, how often it was called.
+/// As [`run`], and writes execution counts into the module. Each operation with regions gets an
+/// attribute of this name: the number of times that each region ran to its end. For a function it
+/// is the number of calls.
 pub fn run_counting(
     module: &mut Body,
     entry: &str,
@@ -221,15 +221,15 @@ fn execute(
     match ended {
         Ok(()) => collect().map_err(|fault: Box<Fault>| fault.at(loc)),
         Err(mut fault) => {
-            // What is not defined by then is not told.
+            // If a buffer's contents are undefined, `left` stays empty.
             fault.left = (fault.kind == FaultKind::Trap).then(collect).and_then(Result::ok);
             Err(fault)
         }
     }
 }
 
-/// The types of the parameters and results of the function `entry` of a module, for those who make
-/// [`Arguments`] without running it here.
+/// Returns the types of the parameters and results of the function `entry` of a module. Callers
+/// that make [`Arguments`] without running the function here need them.
 pub fn signature(module: &Body, entry: &str) -> Option<(Vec<loomir_ir::Type>, Vec<loomir_ir::Type>)> {
     let functions = module.root_ref().regions().flat_map(|r| module.blocks(r)).flat_map(|b| module.ops(b));
     functions.map(|op| module.op_ref(op)).find_map(|op: OpRef<'_>| {

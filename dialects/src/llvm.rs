@@ -1,8 +1,8 @@
 //! The `llvm` dialect: LLVM IR as operations, with block arguments in place of phi nodes.
 //!
 //! Everything is lowered to it before it leaves for LLVM. Operations, names and attributes are
-//! LLVM's; what an instruction does is what the LLVM language reference says. The dialect is large,
-//! so its operations are defined in one table a topic, joined to one dialect here:
+//! LLVM's. The LLVM language reference defines the instructions. The dialect is large, so its
+//! operations are defined in one table a topic, joined to one dialect here:
 //!
 //! | module | holds |
 //! | --- | --- |

@@ -1,8 +1,8 @@
 //! The `math` dialect: functions on floats beyond arithmetic, and a few on integers.
 //!
-//! Folded are those whose result is exact by definition. A sine or logarithm is whatever the
-//! library of the machine that runs the program says, and what a program is compiled to shall not
-//! depend on the machine that compiles it.
+//! Only functions whose result is exact by definition are folded. A sine or logarithm depends on
+//! the library of the machine that runs the program. The compiled program must not depend on the
+//! machine that compiles it.
 
 use loomir_ir::text::AsmNames;
 use loomir_ir::{Registry, dialect};
@@ -408,7 +408,7 @@ dialect! {
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
     }
 
-    /// Whether it is neither infinite nor NaN.
+    /// True if the operand is neither infinite nor NaN.
     IsFiniteOp = "isfinite" {
         operands { operand: One FloatLike }
         results { result: One BoolShapedAs("operand") }
@@ -418,7 +418,7 @@ dialect! {
         fold fold::isfinite;
     }
 
-    /// Whether it is infinite.
+    /// True if the operand is infinite.
     IsInfOp = "isinf" {
         operands { operand: One FloatLike }
         results { result: One BoolShapedAs("operand") }
@@ -428,7 +428,7 @@ dialect! {
         fold fold::isinf;
     }
 
-    /// Whether it is NaN.
+    /// True if the operand is NaN.
     IsNaNOp = "isnan" {
         operands { operand: One FloatLike }
         results { result: One BoolShapedAs("operand") }
@@ -438,7 +438,7 @@ dialect! {
         fold fold::isnan;
     }
 
-    /// Whether it is neither zero, denormal, infinite nor NaN.
+    /// True if the operand is neither zero, denormal, infinite nor NaN.
     IsNormalOp = "isnormal" {
         operands { operand: One FloatLike }
         results { result: One BoolShapedAs("operand") }

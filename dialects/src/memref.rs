@@ -155,8 +155,8 @@ dialect! {
         fold fold::view;
     }
 
-    /// A memref over the same object with sizes, strides and an offset of its own, whatever those
-    /// of the source are.
+    /// A memref over the same object. Its sizes, strides and offset do not depend on those of the
+    /// source.
     ReinterpretCastOp = "reinterpret_cast" {
         operands { source: One MemRef, offsets: Variadic Index, sizes: Variadic Index, strides: Variadic Index }
         results { result: One Where("strided memref of any type values", layout::is_strided) }
@@ -225,7 +225,7 @@ dialect! {
         format "$source `:` type($source) `->` type(results) attr-dict"
     }
 
-    /// What a memref is made of: its object as a memref of rank zero, its offset, its sizes and its
+    /// The parts of a memref: its object as a memref of rank zero, its offset, its sizes and its
     /// strides.
     ExtractStridedMetadataOp = "extract_strided_metadata" {
         operands { source: One Where("strided memref of any type values", layout::is_strided) }
@@ -264,8 +264,8 @@ dialect! {
         format "$name `:` type($result) attr-dict"
     }
 
-    /// The same memref, said to be aligned to this many bytes; undefined behaviour on access if it
-    /// is not.
+    /// The same memref, assumed to be aligned to `alignment` bytes. An access is undefined
+    /// behaviour if it is not.
     AssumeAlignmentOp = "assume_alignment" {
         operands { memref: One RankedMemRef }
         results { result: One RankedMemRef }
@@ -275,8 +275,8 @@ dialect! {
         verify verify::assume_alignment;
     }
 
-    /// The same memrefs, said not to overlap: an access through one never touches what another one
-    /// accesses.
+    /// The same memrefs, assumed not to overlap: an access through one never touches memory that
+    /// another one accesses.
     DistinctObjectsOp = "distinct_objects" {
         operands { operands: Variadic RankedMemRef }
         results { results: Variadic RankedMemRef }
@@ -285,10 +285,10 @@ dialect! {
         verify verify::distinct_objects;
     }
 
-    /// Begins to copy elements from one memory to another and goes on at once: a number of elements
-    /// from a place on, in the slower memory perhaps so many in each stride. `dma_wait` on the same
-    /// element of the tag waits for the end. Not executed: what the devices that do it make of
-    /// ranks and strides is theirs.
+    /// Starts an asynchronous copy of elements from one memory to another: a number of elements
+    /// from a place on, in the slower memory optionally in strided pieces. `dma_wait` on the same
+    /// element of the tag waits for the end. Not executed: the meaning of ranks and strides depends
+    /// on the device.
     DmaStartOp = "dma_start" {
         operands { operands: Variadic Any }
         syntax (dma::parse_start, dma::print_start);
@@ -337,7 +337,7 @@ dialect! {
         verify verify::atomic_yield;
     }
 
-    /// A scope that ends the life of what is made on the stack inside it.
+    /// A scope that ends the life of stack objects made inside it.
     AllocaScopeOp = "alloca_scope" {
         results { results: Variadic Any }
         regions { bodyRegion: SingleBlock }

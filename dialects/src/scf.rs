@@ -2,7 +2,7 @@
 //!
 //! Values flow into a region as block arguments (`iter_args`) and out of it through the operands of
 //! its terminator. `scf.for` counts in the integers: its induction variable takes
-//! `lower, lower + step, …` while below `upper`, and a step that is not positive, or a sum that
+//! `lower, lower + step, …` while below `upper`. A step that is not positive, or a sum that
 //! overflows, is undefined behaviour.
 
 use loomir_ir::{Registry, Type, dialect};
@@ -17,8 +17,8 @@ dialect! {
     /// Structured control flow: loops and branches as operations with regions.
     pub SCF = "scf" {}
 
-    /// Ends the first region of `scf.while`: goes on with its second region if the condition is
-    /// true, else ends the loop; hands the other operands on either way.
+    /// Ends the first region of `scf.while`. The loop continues with its second region if the
+    /// condition is true, else it ends. The other operands are passed on in both cases.
     ConditionOp = "condition" {
         operands { condition: One I1, args: Variadic Any }
         traits [Pure, Terminator]
@@ -54,9 +54,9 @@ dialect! {
         verify verify::verify_for;
     }
 
-    /// A parallel loop of any number of dimensions whose instances may run in any order. Bounds are
-    /// constants or values; a static entry of [`DYNAMIC`](loomir_ir::DYNAMIC) stands for the next
-    /// value. Tensors in `outputs` are shared and combined by `scf.forall.in_parallel`.
+    /// A parallel loop of any number of dimensions whose iterations may run in any order. Bounds
+    /// are constants or values; a static entry of [`DYNAMIC`](loomir_ir::DYNAMIC) stands for the
+    /// next value. Tensors in `outputs` are shared and combined by `scf.forall.in_parallel`.
     ForallOp = "forall" {
         operands {
             dynamicLowerBound: Variadic Index,
@@ -77,7 +77,7 @@ dialect! {
         verify verify::verify_forall;
     }
 
-    /// Ends the body of `scf.forall`; its region says how what the instances computed is combined.
+    /// Ends the body of `scf.forall`. Its region combines the results of the iterations.
     InParallelOp = "forall.in_parallel" {
         regions { region: SingleBlock }
         traits [Pure, Terminator, NoTerminator, GraphRegion]
@@ -96,8 +96,8 @@ dialect! {
         verify verify::verify_if;
     }
 
-    /// A parallel loop of any number of dimensions with reductions: instances may run in any order,
-    /// `scf.reduce` combines what they yield with `initVals`.
+    /// A parallel loop of any number of dimensions with reductions. Iterations may run in any
+    /// order. `scf.reduce` combines their yielded values with `initVals`.
     ParallelOp = "parallel" {
         operands {
             lowerBound: Variadic Index,
@@ -112,8 +112,8 @@ dialect! {
         verify verify::verify_parallel;
     }
 
-    /// Ends the body of `scf.parallel`; one region an operand says how two partial results are
-    /// combined.
+    /// Ends the body of `scf.parallel`. Each operand has a region that combines two partial
+    /// results.
     ReduceOp = "reduce" {
         operands { operands: Variadic Any }
         regions { reductions: SingleBlock variadic }
@@ -130,8 +130,8 @@ dialect! {
         verify verify::verify_reduce_return;
     }
 
-    /// A loop of two regions: the first computes whether to go on (`scf.condition`), the second is
-    /// the body and yields the arguments of the first.
+    /// A loop of two regions. The first computes the condition (`scf.condition`). The second is the
+    /// body and yields the arguments of the first.
     WhileOp = "while" {
         operands { inits: Variadic Any }
         results { results: Variadic Any }

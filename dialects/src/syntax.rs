@@ -1,5 +1,5 @@
-//! Pieces of assembly that several dialects share: lists of numbers and values mixed, and lists of
-//! arguments with what they start as.
+//! Pieces of assembly that several dialects share: mixed lists of numbers and values, and lists of
+//! arguments with their initial values.
 
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
 use loomir_ir::{DYNAMIC, OpRef, OperationState, Value};
@@ -18,9 +18,9 @@ pub(crate) fn parse_assignments(
     Ok(pairs.into_iter().unzip())
 }
 
-/// Reads `iter_args(%a = %x, %b = %y) -> (f32, i32)`, or nothing: arguments and the values they
-/// start as; their types become those of the results. `mismatch` is what is said where there are
-/// not as many of each.
+/// Reads `iter_args(%a = %x, %b = %y) -> (f32, i32)`, or nothing: arguments and their initial
+/// values. The arguments get the types of the results. `mismatch` is the message for unequal
+/// numbers.
 pub(crate) fn parse_carried(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
@@ -43,7 +43,7 @@ pub(crate) fn parse_carried(
     Ok((arguments, inits))
 }
 
-/// Writes what [`parse_carried`] reads. The first argument is the induction variable.
+/// Writes the syntax that [`parse_carried`] reads. The first argument is the induction variable.
 pub(crate) fn print_carried(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value], inits: &[Value]) {
     print_assignments(p, " iter_args", arguments.iter().skip(1).copied(), inits);
     print_result_types(p, op);
@@ -58,7 +58,7 @@ pub(crate) fn print_result_types(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// The arguments of the entry block of a region; none if the region has no block.
+/// Returns the arguments of the entry block of a region; empty if the region has no block.
 pub(crate) fn entry_arguments(op: OpRef<'_>, region: usize) -> Vec<Value> {
     match op.body().entry_block(op.region(region)) {
         Some(block) => op.body().arguments(block).collect(),

@@ -15,8 +15,8 @@ dialect! {
         constant materialize_constant;
     }
 
-    /// A value that is poison: every bit of it may be read as anything, even twice in different
-    /// ways, and what depends on it is poison too. `value` may narrow that down to parts of an
+    /// Poison: every bit of the value may be read as anything, even differently by two reads.
+    /// Results that depend on it are poison too. `value` may narrow poison down to parts of an
     /// aggregate.
     PoisonOp = "poison" {
         results { result: One Any }
@@ -36,7 +36,7 @@ dialect! {
 const POISON: StructAttrDef =
     StructAttrDef { name: "ub.poison", alias: None, parse: |_| Ok(Vec::new()), print: |_, _| {} };
 
-/// The attribute `#ub.poison`, the constant value of what is poison.
+/// Returns the attribute `#ub.poison`, the constant value of poison.
 pub fn poison_attr(ctx: &Context) -> Attr {
     ctx.attr(AttrKind::Dialect { name: ctx.name(POISON.name), params: Dict::EMPTY })
 }

@@ -1,6 +1,6 @@
-//! Loomir and `mlir-opt` agree on what is a program: on wrong ones, with what is said of each in a
-//! snapshot, and on right ones that look wrong. What single operations ask for is checked with
-//! their dialects.
+//! Agreement of Loomir and `mlir-opt` on the set of valid programs. Wrong programs have their
+//! diagnostics in a snapshot; right programs include some that look wrong. Requirements of single
+//! operations are checked with their dialects.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn wrong_syntax() {
     assert_snapshot!(rejections(&fixture("syntax.errors.mlir")));
 }
 
-/// They print as `mlir-opt` prints them, in every form.
+/// Such programs print as `mlir-opt` prints them, in every form.
 #[test]
 fn near_misses() {
     let source = fixture("near.accepted.mlir");

@@ -49,7 +49,7 @@ errors! {
     errors_of_llvm "llvm.errors.mlir",
 }
 
-/// Folds a fixture; what is left must be the same program to `mlir-opt`'s own simplification.
+/// Folds a fixture. The result must be the same program to `mlir-opt`'s own simplification.
 fn check_folds(name: &str) -> String {
     let source = fixture(name);
     let text = folded(&source);
@@ -87,8 +87,8 @@ fn stricter_than_mlir() {
     assert_snapshot!(report);
 }
 
-/// An operation that nobody registered may be where affine symbols begin, as one of another tool's
-/// dialects is.
+/// An unregistered operation may be an affine scope, such as an operation of another tool's
+/// dialect.
 #[test]
 fn symbols_may_begin_in_what_is_not_registered() {
     let program = |scope: &str| {
@@ -117,7 +117,7 @@ fn symbols_may_begin_in_what_is_not_registered() {
     assert!(message.contains("operand cannot be used as a symbol"), "{message}");
 }
 
-/// What MLIR made of real programs reads, verifies and prints the same.
+/// Real programs lowered by MLIR read, verify and print unchanged.
 #[test]
 fn lowered_programs_print_as_they_were() {
     for name in ["mlp.affine", "mlp.scf", "mlp.scf.generic", "mlp.llvm", "image.llvm"] {

@@ -39,8 +39,8 @@ dialects! {
     ub errors_of_ub,
 }
 
-/// What a function of straight-line code returns, with constants in place of their names; `None` if
-/// it computes anything.
+/// Returns the result of a function of straight-line code, with constants in place of their names.
+/// `None` if it computes anything.
 fn returned_constants(function: &str) -> Option<String> {
     let mut constants = Vec::new();
     let mut returned = None;
@@ -109,7 +109,7 @@ fn position(op: OpRef<'_>, value: Value) -> String {
     }
 }
 
-/// What interfaces say of an operation.
+/// Describes an operation by its interfaces.
 fn meaning(op: OpRef<'_>) -> String {
     let mut text = String::new();
     let info = op.info();
@@ -151,7 +151,7 @@ fn meaning(op: OpRef<'_>) -> String {
     text
 }
 
-/// The first operation of each kind in these fixtures that an interface says something of.
+/// Describes the first operation of each kind in these fixtures that implements an interface.
 fn meanings(fixtures: &[&str]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let ctx = loomir_dialects::context();

@@ -1,7 +1,6 @@
-//! Folds agree with execution: what the interpreter computes for constants is what the folds make
-//! of them, and where it reports undefined behaviour or poison the folds may do as they like.
-//! Integers are checked for all pairs of a small width, floats for all pairs of numbers at the
-//! edges of their formats.
+//! Agreement of folds with execution. Folds of constants must equal the interpreter's results;
+//! where it reports undefined behaviour or poison, folds are free. Integers are checked for all
+//! pairs of a small width, floats for all pairs of numbers at the edges of their formats.
 
 mod support;
 
@@ -25,7 +24,7 @@ fn program(operands: &[Vec<String>], operation: &str, types: &str) -> String {
     text
 }
 
-/// What a function of a module returns; `None` if that is undefined.
+/// Returns the results of each function of a module. `None` if they are undefined.
 fn execute(ctx: &loomir_ir::Context, source: &str, count: usize) -> Vec<Option<Vec<Output>>> {
     let body = support::read(ctx, source).unwrap_or_else(|message| panic!("{message}"));
     let run = |i| match interp::run(&body, &format!("f{i}"), &[], &Limits::default()) {

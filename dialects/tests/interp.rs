@@ -1,7 +1,7 @@
-//! The interpreter: what programs give, and what it says of those that do what no program may.
+//! Tests of the interpreter: results of valid programs, and reports about undefined behaviour.
 //!
 //! A fixture in `fixtures/interp/` holds functions, each below lines `// run @name(argument ; …)`.
-//! The snapshot is the outcome of every run. Fixtures with a few bytes changed, where they still
+//! The snapshot is the outcome of every run. Fixtures with a few changed bytes, if they still
 //! verify, must end in an outcome or a fault too.
 
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
-//! The interpreter held against MLIR and LLVM: a program as it is, after MLIR's own lowering to the
-//! `llvm` dialect, and compiled by clang, must give the same bits. Where LLVM is not installed (see
-//! `support`) only the first is run.
+//! The interpreter against MLIR and LLVM. A program must give the same bits as it is, after MLIR's
+//! own lowering to the `llvm` dialect, and compiled by clang. Without LLVM (see `support`) only the
+//! first is run.
 
 mod support;
 

@@ -1,12 +1,11 @@
-//! `lower-affine`: the `affine` dialect in terms of `scf`, `arith` and `memref`.
+//! `lower-affine`: lowers the `affine` dialect to `scf`, `arith` and `memref`.
 //!
-//! Loops and conditions keep their regions, which are moved, never copied; maps and sets become
-//! index arithmetic in front of the operation that has them (see `expand`). The result is operation
-//! for operation that of MLIR's pass of the same name, except that what is attached to a loop or
-//! condition as a discardable attribute stays with it.
+//! Loops and conditionals keep their regions, which are moved, never copied. Maps and sets become
+//! index arithmetic before their operation (see `expand`). The result equals that of MLIR's pass of
+//! the same name, operation for operation, with one exception: discardable attributes of loops and
+//! conditionals are kept.
 //!
-//! One walk over the operations there are at the start, each replaced in place: linear in the
-//! program.
+//! One walk over the original operations, each replaced in place: linear in the program.
 
 use loomir_dialects::{affine, arith, scf};
 use loomir_ir::attributes::AttrKind;
@@ -23,8 +22,8 @@ mod reduction;
 /// Replaces every operation of the `affine` dialect in `body` and in the bodies inside it.
 ///
 /// # Errors
-/// Operations that have no counterpart: a division or remainder by a constant that is not positive.
-/// They stay as they are.
+/// Operations without a counterpart: a division or remainder by a constant that is not positive.
+/// Such operations stay unchanged.
 pub fn lower_affine(body: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
@@ -34,8 +33,8 @@ pub fn lower_affine(body: &mut Body) -> Result<(), Diagnostics> {
 type Lowered = Result<(), Diagnostic>;
 
 fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
-    // Terminators go with the operations whose regions they end, so nothing in the list is erased
-    // before its turn.
+    // A terminator is erased with its parent operation, so nothing in the list is erased before its
+    // turn.
     let ops: Vec<(Op, LowerOp)> =
         body.all_ops().filter_map(|op| Some((op, lowering_of(body, op)?))).collect();
     for (op, lower) in ops {
@@ -67,7 +66,7 @@ fn lowering_of(body: &Body, op: Op) -> Option<LowerOp> {
     table.into_iter().find(|(def, _)| info.is(def)).map(|(_, lower)| lower)
 }
 
-/// The diagnostic for a map or set of `op` without a value.
+/// Returns the diagnostic for a map or set of `op` without a value.
 fn undefined(body: &Body, op: Op, why: Undefined) -> Diagnostic {
     let loc = body.loc(op);
     Diagnostic::error(loc, why.message())
@@ -98,8 +97,8 @@ fn lower_min_max(body: &mut Body, op: Op) -> Lowered {
     Ok(())
 }
 
-/// Loads, stores and prefetches: the same operation of `memref` (of `vector` for vectors), with the
-/// subscripts as values.
+/// Replaces a load, store or prefetch by the operation of `memref` with subscripts as values.
+/// Vector accesses become operations of `vector`.
 fn lower_access(body: &mut Body, op: Op) -> Lowered {
     let map = map_of(body, op, "map")?;
     let info = body.info(op);
@@ -144,7 +143,7 @@ fn lower_access(body: &mut Body, op: Op) -> Lowered {
 
 // Regions.
 
-/// Moves the regions of `from` into those of `to`, and ends them with `yield_def` in place of
+/// Moves the regions of `from` into those of `to`. They end with `yield_def` in place of
 /// `affine.yield`.
 fn move_regions(body: &mut Body, from: Op, to: Op, yield_def: &OpDef) {
     let pairs: Vec<_> = body.own_regions(from).zip(body.own_regions(to)).collect();
@@ -161,7 +160,7 @@ fn move_regions(body: &mut Body, from: Op, to: Op, yield_def: &OpDef) {
     }
 }
 
-/// Gives `to` what is attached to `from`, and its results; erases `from`.
+/// Gives `to` the attributes and results of `from`, and erases `from`.
 fn take_place(body: &mut Body, from: Op, to: Op) {
     let attributes = body.attributes(from);
     body.set_attributes(to, attributes);
@@ -317,7 +316,7 @@ impl ParallelShape {
     }
 }
 
-/// Adds a block with arguments to region `index` of `op` and goes to its end.
+/// Adds a block with arguments to region `index` of `op` and moves to its end.
 fn enter_new_block<'b>(body: &'b mut Body, op: Op, index: usize, arguments: &[Type]) -> Builder<'b> {
     let region = body.region(op, index);
     let block = body.append_block(region, arguments);

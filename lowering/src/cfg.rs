@@ -1,25 +1,26 @@
-//! Functions of the `llvm` dialect as control flow graphs: their loops, and what is known of these.
+//! Functions of the `llvm` dialect as control flow graphs: their loops, and analyses of these
+//! loops.
 //!
-//! An [`Analysis`] is made once for a function; what changes blocks through it keeps it true. The
-//! graph algorithms are those of [`loomir_ir::graph`].
+//! An [`Analysis`] is made once for a function. Changes of blocks through it keep it up to date.
+//! The graph algorithms are those of [`loomir_ir::graph`].
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`roles`] | what the blocks of a loop are to it: header, latches, exits |
-//! | [`edit`], `copy` | changes of blocks that keep the analysis true |
+//! | [`roles`] | the roles of blocks in a loop: header, latches, exits |
+//! | [`edit`], `copy` | changes of blocks that keep the analysis up to date |
 //! | [`loop_simplify`] | the pass that gives loops a preheader, one latch and exits of their own |
 //! | [`lcssa`] | the pass that lets values leave loops only as arguments of the blocks behind |
 //! | [`guards`] | branches that skip loops, induction variables and their bounds |
-//! | [`mod@scev`] | values as expressions over iterations, and how often loops run |
+//! | [`mod@scev`] | values as expressions over iterations, and trip counts |
 //! | [`loop_rotate`] | the pass that tests loops at their end, behind a guard |
-//! | [`fix_irreducible`] | the pass that gives cycles that are entered at several places a header |
+//! | [`fix_irreducible`] | the pass that gives cycles with several entries a header |
 //! | [`unify_loop_exits`] | the pass that lets loops leave to one block |
-//! | [`loop_deletion`] | the pass that takes away loops that do nothing |
-//! | [`exit_folding`] | the pass that takes away ways out of loops that are never taken |
-//! | [`loop_fusion`] | the pass that makes one loop of adjacent ones |
-//! | [`simplify_cfg`] | the pass that takes detours out of the control flow |
+//! | [`loop_deletion`] | the pass that deletes loops without effect |
+//! | [`exit_folding`] | the pass that deletes exits of loops that are never taken |
+//! | [`loop_fusion`] | the pass that fuses adjacent loops |
+//! | [`simplify_cfg`] | the pass that removes detours from the control flow |
 //! | [`mod@picture`] | control flow as a picture |
-//! | [`accesses`] | what is touched in memory, for which iterations, and what depends on what |
+//! | [`accesses`] | memory accesses, their iterations, and their dependences |
 //! | [`mod@print`] | loops, cycles, dominators and post-dominators as `opt` prints them |
 //!
 //! # Limits
@@ -65,7 +66,7 @@ pub mod scev;
 pub mod simplify_cfg;
 pub mod unify_loop_exits;
 
-/// The forms that functions can be brought into, each after those it needs.
+/// The canonical forms of functions, each after the forms it needs.
 pub const FORMS: &[&CanonicalForm] = &[
     &loop_simplify::FORM,
     &lcssa::FORM,
@@ -77,34 +78,34 @@ pub const FORMS: &[&CanonicalForm] = &[
 ];
 
 /// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of
-/// the text, new ones behind all others; the number of a block that is erased goes with it.
+/// the text, new ones behind all others. The number of an erased block is not reused.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     blocks: Vec<Block>,
     numbers: HashMap<Block, u32>,
     graph: MutableDigraph,
     dominators: DominatorTree,
-    /// If it was ever asked for.
+    /// Present if it was ever requested.
     post_dominators: Option<PostDominatorTree>,
     loops: LoopForest,
     upkeep: Upkeep,
 }
 
-/// When dominators are brought up to date.
+/// The times when dominators are updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Upkeep {
     /// With each change.
     AtOnce,
-    /// With each change, and everything is compared with an analysis made anew after each
-    /// [`step`](Analysis::step) that the steps before have paid for: how many blocks that is by
-    /// now.
+    /// With each change. In addition, each [`step`](Analysis::step) compares everything with a new
+    /// analysis, once earlier steps have paid for it. The payload is the number of blocks paid for
+    /// so far.
     Checked(usize),
-    /// When it is asked for; whether anything has changed since.
+    /// On request; true if anything has changed since.
     Later(bool),
 }
 
 impl Analysis {
-    /// What a function is now. Linear, but for nested loops (see [`LoopForest`]).
+    /// Returns the analysis of a function. Linear, except for nested loops (see [`LoopForest`]).
     pub fn of(function: &Body) -> Analysis {
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let dominators = DominatorTree::new(flow.graph(), 0);
@@ -118,8 +119,8 @@ impl Analysis {
         Analysis { blocks, numbers, graph, dominators, post_dominators: None, loops, upkeep: Upkeep::AtOnce }
     }
 
-    /// The same, with post-dominators, which is compared with an analysis made anew after each
-    /// [`step`](Analysis::step) if `checked`, in a large function after some of them.
+    /// Returns the same analysis, with post-dominators. If `checked`, it is compared with a fresh
+    /// analysis after each [`step`](Analysis::step), in a large function after some steps.
     #[must_use]
     pub fn checked(mut self, checked: bool) -> Analysis {
         self.upkeep = if checked { Upkeep::Checked(0) } else { Upkeep::AtOnce };
@@ -128,21 +129,21 @@ impl Analysis {
         self
     }
 
-    /// The block of a number.
+    /// Returns the block with a number.
     pub fn block(&self, number: u32) -> Block {
         self.blocks[number as usize]
     }
 
-    /// The number of a block.
+    /// Returns the number of a block.
     ///
     /// # Panics
-    /// If it is none of the function's.
+    /// If the block does not belong to the function.
     pub fn number(&self, block: Block) -> u32 {
         self.numbers[&block]
     }
 
-    /// The number of the block that an operation, or what it is in, stands in. Linear in how deep
-    /// it nests.
+    /// Returns the number of the block of an operation, or of its outermost ancestor. Linear in the
+    /// nesting depth.
     pub fn number_at(&self, function: &Body, op: Op) -> Option<u32> {
         let region = function.region(function.root(), 0);
         let mut op = op;
@@ -152,18 +153,19 @@ impl Analysis {
         self.numbers.get(&function.block_of(op)?).copied()
     }
 
-    /// The branches between blocks.
+    /// Returns the branches between blocks.
     pub fn graph(&self) -> &MutableDigraph {
         &self.graph
     }
 
-    /// Who dominates whom; not if that was [put off](Analysis::defer_updates).
+    /// Returns the dominator tree. It is outdated if updates were
+    /// [deferred](Analysis::defer_updates).
     pub fn dominators(&self) -> &DominatorTree {
         &self.dominators
     }
 
-    /// Who post-dominates whom. That is made when it is first asked for and kept from then on; if
-    /// what has changed is a region without a way out, it is made anew. Linear then.
+    /// Returns the post-dominator tree. It is computed on the first request and kept up to date. If
+    /// a change made a region without a way out, it is recomputed in linear time.
     pub fn post_dominators(&mut self, function: &Body) -> &PostDominatorTree {
         let known = self.post_dominators.take().filter(|tree| !tree.is_stale());
         let mut tree = known.unwrap_or_else(|| {
@@ -175,13 +177,13 @@ impl Analysis {
         self.post_dominators.insert(tree)
     }
 
-    /// The natural loops.
+    /// Returns the natural loops.
     pub fn loops(&self) -> &LoopForest {
         &self.loops
     }
 
-    /// True if it says of a function what one made anew would, orders apart. Linear times the depth
-    /// of nests, and so for tests and `--verify-analyses`.
+    /// True if the analysis equals a fresh one, apart from orders. Linear times the depth of nests,
+    /// so it is for tests and `--verify-analyses`.
     pub fn is_true_of(&self, function: &Body) -> bool {
         let anew = Analysis::of(function);
         let same_number = |block: &Block| self.numbers.contains_key(block);
@@ -224,25 +226,25 @@ impl Analysis {
         })
     }
 
-    /// The blocks of a loop, the header first, without those that have gone since the last
+    /// Returns the blocks of a loop, the header first, without blocks erased since the last
     /// [`settle`](Analysis::settle).
     pub(super) fn blocks_in(&self, id: LoopId) -> impl Iterator<Item = Block> + '_ {
         let is_there = move |node: &&u32| self.loops.innermost(**node).is_some();
         self.loops.get(id).nodes.iter().filter(is_there).map(|node| self.block(*node))
     }
 
-    /// The loops around a block, from the inside out.
+    /// Returns the loops around a block, from the inside out.
     pub fn loops_around(&self, node: u32) -> impl Iterator<Item = LoopId> + '_ {
         std::iter::successors(self.loops.innermost(node), |id| self.loops.get(*id).parent)
     }
 
-    /// The headers of the loops around a block, from the inside out.
+    /// Returns the headers of the loops around a block, from the inside out.
     fn headers_around(&self, node: u32) -> Vec<u32> {
         self.loops_around(node).map(|id| self.loops.get(id).header()).collect()
     }
 }
 
-/// The first loop of which `wrong` says something, as the error of a check of form.
+/// Returns the first loop for which `wrong` returns a reason, as the error of a form check.
 fn loops_out_of_form(
     function: &Body,
     wrong: impl Fn(&Analysis, LoopId) -> Option<&'static str>,

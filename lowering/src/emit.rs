@@ -1,7 +1,7 @@
-//! Short ways to make the operations that lowering makes most, index arithmetic and branches, and
-//! to put them in place of others.
+//! Shorthands for the most frequent operations of lowering, index arithmetic and branches, and for
+//! replacing other operations.
 //!
-//! Everything goes through a [`Builder`], so location and place are the builder's.
+//! Everything uses the location and the insertion point of a [`Builder`].
 
 use loomir_dialects::{arith, cf};
 use loomir_ir::{Attr, Block, Body, Builder, Diagnostic, Op, OpDef, Type, Value};
@@ -28,7 +28,7 @@ pub(crate) trait Emit {
     fn constant(&mut self, value: Attr, ty: Type) -> Value;
     /// `arith.constant value : index`.
     fn index(&mut self, value: i64) -> Value;
-    /// An operation with two operands and a result of their type.
+    /// Emits an operation with two operands and a result of their type.
     fn binary(&mut self, def: &OpDef, lhs: Value, rhs: Value) -> Value;
     /// `binary` with overflow flags.
     fn wrapping(&mut self, def: &OpDef, lhs: Value, rhs: Value, flags: u64) -> Value;
@@ -112,7 +112,7 @@ pub(crate) fn replace(body: &mut Body, op: Op, values: &[Value]) {
     body.erase(op);
 }
 
-/// The diagnostic for an operation that the verifier would refuse.
+/// Returns the diagnostic for an operation that the verifier would refuse.
 pub(crate) fn malformed(body: &Body, op: Op) -> Diagnostic {
     let name = body.ctx().op_str(body.op_name(op));
     Diagnostic::error(body.loc(op), format!("'{name}' is malformed and cannot be lowered"))

@@ -34,7 +34,7 @@ use std::fmt;
 
 pub use layout::{JitType, JitValue, Signature, memref_arguments};
 
-/// How hard LLVM tries, as `-O0` to `-O3` of its tools.
+/// The optimisation level of LLVM, as `-O0` to `-O3` of its tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OptLevel {
     /// No optimisation, fastest compilation.
@@ -44,36 +44,36 @@ pub enum OptLevel {
     /// The usual level.
     #[default]
     O2,
-    /// Everything, vectorisation and aggressive inlining included.
+    /// All optimizations, including vectorization and aggressive inlining.
     O3,
 }
 
 impl OptLevel {
-    /// The level `number` names, if it is 0 to 3.
+    /// Returns the level with this number, from 0 to 3.
     pub fn from_number(number: u32) -> Option<OptLevel> {
         [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3].get(number as usize).copied()
     }
 
-    /// The number behind `-O`.
+    /// Returns the number behind `-O`.
     pub fn number(self) -> u32 {
         self as u32
     }
 }
 
-/// How grave a [`LlvmDiagnostic`] is.
+/// The severity of an [`LlvmDiagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The module is wrong.
     Error,
     /// The module is suspicious.
     Warning,
-    /// A detail of the diagnostic before it.
+    /// A detail of the previous diagnostic.
     Note,
     /// Said for information.
     Remark,
 }
 
-/// Where in the text a diagnostic points.
+/// The place in the text that a diagnostic points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file a `loc(…)` in the text names, `-` for the text itself.
@@ -84,14 +84,14 @@ pub struct Place {
     pub column: u32,
 }
 
-/// One diagnostic as MLIR's parser, verifier or translation gave it.
+/// A diagnostic of MLIR's parser, verifier or translation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LlvmDiagnostic {
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
-    /// Where it points, if anywhere.
+    /// The place it points to, if any.
     pub place: Option<Place>,
-    /// What it says.
+    /// The message.
     pub message: String,
     /// Further details.
     pub notes: Vec<LlvmDiagnostic>,
@@ -113,12 +113,12 @@ impl fmt::Display for LlvmDiagnostic {
     }
 }
 
-/// Why LLVM could not do what was asked.
+/// The reason of a failure in LLVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JitError {
     /// The text is not a valid module, or holds something that has no LLVM IR.
     Rejected(Vec<LlvmDiagnostic>),
-    /// LLVM's code generator failed; its own words.
+    /// LLVM's code generator failed with this message.
     CodeGeneration(String),
     /// Functions or variables that the module uses and nothing defines.
     UndefinedSymbols(Vec<String>),
@@ -130,16 +130,16 @@ pub enum JitError {
     NotCallable {
         /// Its name.
         function: String,
-        /// What stands in the way.
+        /// The obstacle.
         reason: String,
     },
     /// The arguments given don't fit the function.
     Arguments {
         /// Its name.
         function: String,
-        /// What it takes.
+        /// The types of its parameters.
         expected: Vec<JitType>,
-        /// What was given.
+        /// The types of the arguments.
         given: Vec<JitType>,
     },
 }
@@ -178,15 +178,15 @@ pub fn verify_module(text: &str) -> Result<(), Vec<LlvmDiagnostic>> {
     ffi::with_module(text, |_| Some(()))
 }
 
-/// The LLVM IR of `text`, a module of the `llvm` dialect, as LLVM itself prints it.
+/// Translates `text`, a module of the `llvm` dialect, to LLVM IR as LLVM prints it.
 pub fn translate_to_llvm_ir(text: &str) -> Result<String, JitError> {
     ffi::with_module(text, |module| Some(ffi::LlvmModule::translate(module)?.text()))
         .map_err(JitError::Rejected)
 }
 
-/// The object file of `text`, a module of the `llvm` dialect: optimised, position independent, for
-/// the module's `llvm.target_triple` or else the triple of this machine, and for no particular
-/// processor of it, so the bytes don't depend on where they were made.
+/// Returns the object file of `text`, a module of the `llvm` dialect: optimised and position
+/// independent. The target is the module's `llvm.target_triple` or else the triple of this machine,
+/// without a specific processor, so the bytes don't depend on the machine.
 pub fn object_file(text: &str, level: OptLevel) -> Result<Vec<u8>, JitError> {
     ffi::with_module(text, |module| Some(ffi::LlvmModule::translate(module)?.object_file(level)))
         .map_err(JitError::Rejected)?
@@ -211,13 +211,13 @@ impl JitEngine {
         Ok(JitEngine { engine })
     }
 
-    /// The functions the module defines, in its order: each with what it takes and gives, or why it
-    /// can't be called from here.
+    /// Returns the functions that the module defines, in its order: each with its signature, or the
+    /// reason why it can't be called from here.
     pub fn functions(&self) -> impl Iterator<Item = (&str, Result<&Signature, &str>)> {
         self.engine.functions()
     }
 
-    /// What `function` takes and gives.
+    /// Returns the signature of `function`.
     pub fn signature(&self, function: &str) -> Result<&Signature, JitError> {
         self.engine.signature(function)
     }

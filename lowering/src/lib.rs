@@ -8,7 +8,7 @@
 //! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
 //! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
 //! | functions as control flow graphs | [`mod@cfg`] | |
-//! | whether fusion and lowering may change places | [`rewiring`] | `check-rewiring` |
+//! | check that fusion and lowering commute | [`rewiring`] | `check-rewiring` |
 //! | LLVM itself, behind feature `llvm` | `jit` | |
 //!
 //! Each step is one walk with side tables, linear in the program.
@@ -36,7 +36,7 @@ pub use to_llvm::{convert_to_llvm, register};
 /// Lowers a module all the way to the `llvm` dialect.
 ///
 /// # Errors
-/// What the first step that fails reports.
+/// The error of the first step that fails.
 pub fn lower_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
     lower_affine(module)?;
     convert_scf_to_cf(module)?;

@@ -1,26 +1,25 @@
 //! LLVM's text (`.ll`) and the `llvm` dialect, both ways, in pure Rust.
 //!
-//! The dialect is LLVM IR but for three things: constants are operations (in the text they are
-//! literals at their uses), values pass into blocks as arguments (in the text they are phi nodes),
-//! and intrinsics are operations (in the text they are calls of declared functions). Values and
-//! blocks are numbered as LLVM numbers what has no name, so what LLVM reads and prints again has
-//! the same numbers.
+//! The dialect is LLVM IR with three differences. Constants are operations (in the text they are
+//! literals at their uses). Values pass into blocks as arguments (in the text they are phi nodes).
+//! Intrinsics are operations (in the text they are calls of declared functions). Unnamed values and
+//! blocks are numbered as in LLVM, so LLVM reads and prints the same numbers.
 //!
 //! A phi node has one entry for each edge into its block, so two edges from one block must bring
-//! the same values. Where they don't (a conditional branch with both targets alike but different
-//! operands), the later edge goes through a block of its own.
+//! the same values. If they don't (a conditional branch with equal targets but different operands),
+//! the later edge goes through a block of its own.
 //!
 //! No target is written unless the module names one (`llvm.data_layout`, `llvm.target_triple`): the
-//! tool that reads the text decides. Annotations of loops and weights of branches are attributes in
-//! the dialect, as MLIR's importer makes them; what has no attribute there, and all other metadata
-//! that was read, is kept as it was written and written again. The dialect's own attributes of
-//! aliases and types are hints and left out.
+//! reading tool decides. Annotations of loops and weights of branches are attributes in the
+//! dialect, as MLIR's importer makes them. Other annotations, and all other metadata, are kept and
+//! written as they were read. The dialect's own attributes of aliases and types are hints and left
+//! out.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `read` | from text |
 //! | `write` | to text |
-//! | `attributes`, `intrinsics`, `loops` | what both know of LLVM's attributes, intrinsics and annotations of loops |
+//! | `attributes`, `intrinsics`, `loops` | tables of LLVM's attributes, intrinsics and loop annotations, for both |
 //!
 //! # Limits
 //!
@@ -49,65 +48,65 @@ pub use read::{from_ll, is_ll};
 pub use write::to_ll;
 pub(crate) use write::{Label, block_labels, results};
 
-/// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes,
-/// of anything else what is attached to it.
+/// The attribute that keeps metadata as it was written: on a module its nodes and lists of nodes,
+/// elsewhere the attached metadata.
 pub(crate) const METADATA: &str = "llvm.metadata";
 
 /// The table of comdat selectors, by the name MLIR's importer gives it.
 const COMDATS: &str = "__llvm_global_comdat";
 
-/// The model of a variable that each thread has its own of, as LLVM's word for it; of
-/// `llvm.mlir.global` and `llvm.mlir.alias`.
+/// The thread-local storage model of a variable, in LLVM's syntax; of `llvm.mlir.global` and
+/// `llvm.mlir.alias`.
 const THREAD_LOCAL_MODEL: &str = "llvm.thread_local_model";
 
-/// Of a `llvm.getelementptr` in an initializer: the part of the object that the address is used
-/// for.
+/// An attribute of a `llvm.getelementptr` in an initializer: the part of the object that the
+/// address is used for.
 const IN_RANGE: &str = "llvm.inrange";
 
-/// Of `llvm.call_intrinsic`: for each argument of the call the metadata it is, as it was written,
-/// or unit for an operand.
+/// An attribute of `llvm.call_intrinsic`: for each argument of the call its metadata, as it was
+/// written, or unit for an operand.
 const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
 
-/// Of `llvm.call`: the type of a callee that takes more arguments than it names.
+/// An attribute of `llvm.call`: the type of a variadic callee.
 const VARIADIC_TYPE: &str = "var_callee_type";
 
-/// The same of `llvm.call_intrinsic`.
+/// The same attribute of `llvm.call_intrinsic`.
 const VARIADIC_INTRINSIC: &str = "llvm.var_callee_type";
 
-/// Of a function: constants as they were written, each with the word before it. A personality that
-/// is the address of a function is an attribute of the dialect.
+/// Attributes of a function: constants as they were written, each with the word before it. A
+/// personality that is the address of a function is an attribute of the dialect.
 const CONSTANTS: [(&str, &str); 3] =
     [("llvm.prefix", "prefix"), ("llvm.prologue", "prologue"), ("llvm.personality", "personality")];
 
-/// Of a symbol: the part of a program that it is put in.
+/// An attribute of a symbol: its partition of the program.
 const PARTITION: &str = "llvm.partition";
 
-/// Of a symbol: its name is a number, which is given anew where it is written.
+/// An attribute of a symbol: its name is a number, which is assigned anew when it is written.
 const UNNAMED: &str = "llvm.unnamed";
 
-/// Of a variable: words behind its section and alignment, as they were written.
+/// An attribute of a variable: words behind its section and alignment, as they were written.
 const VARIABLE_WORDS: &str = "llvm.variable_words";
 
-/// Of a symbol: whether it comes from or goes to a DLL, as LLVM's word for it.
+/// An attribute of a symbol: LLVM's word for import from, or export to, a DLL.
 const DLL_STORAGE: &str = "llvm.dll_storage";
 
 /// The number of a calling convention that the dialect has no name for.
 const CALLING_CONVENTION: &str = "llvm.calling_convention";
 
-/// Assembly of a module, a line each, as MLIR keeps it.
+/// The assembly of a module, one line each, as MLIR stores it.
 const MODULE_ASM: &str = "llvm.module_asm";
 
-/// Whether a call may be a tail call: of `llvm.call`, and kept on what calls of intrinsics become.
+/// The tail call kind of `llvm.call`, and of operations made from calls of intrinsics.
 const TAIL_CALL: &str = "TailCallKind";
 
-/// True if the annotation of a branch back says that its loop makes progress.
+/// True if the annotation of a latch's branch promises that its loop makes progress.
 pub(crate) fn must_progress(ctx: &Context, annotation: Attr) -> bool {
     let AttrKind::Opaque { body, .. } = annotation.kind(ctx) else { return false };
     let nodes = loops::nodes(body).unwrap_or_default();
     nodes.iter().any(|node| node.contains("\"llvm.loop.mustprogress\""))
 }
 
-/// True if a function says that all its loops make progress.
+/// True if a function promises that all its loops make progress.
 pub(crate) fn function_must_progress(function: OpRef<'_>) -> bool {
     let ctx = function.ctx();
     let words = function.attr("passthrough").and_then(|words| words.as_array(ctx)).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The rewiring check: fusing two loops of the tree and lowering comes to the same as lowering and
-//! fusing them on the graph.
+//! The rewiring check: fusing two loops of the tree and lowering equals lowering and fusing them on
+//! the graph.
 //!
 //! ```text
 //!   tree ──── fuse two loops ────► tree
@@ -9,26 +9,25 @@
 //!  graph ── fuse the same two ──► graph        equal?
 //! ```
 //!
-//! It is made step by step: of all loops that follow each other, two are fused on the tree as they
-//! are, without choosing or weighing, and the same two on the graph, where they are known by a
-//! mark. Both graphs are brought into [normal form](normal) and [compared](mod@compare). Then the
-//! next two loops are tried, in the tree that came of it. That what was fused as a graph is in
-//! order is checked too (`structure`).
+//! The check proceeds step by step. Two consecutive loops are fused on the tree unchanged, without
+//! choosing or weighing. The same two loops, found by a mark, are fused on the graph. Both graphs
+//! are brought into [normal form](normal) and [compared](mod@compare). Then the next two loops are
+//! tried, in the resulting tree. The structure of the graph after fusion is checked too
+//! (`structure`).
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `steps` | the loops of tree and graph |
 //! | [`normal`] | the normal form |
 //! | `counters`, `formula` | loops counted by one variable |
-//! | [`mod@compare`] | whether two functions are one |
-//! | `classes`, `sums`, `shape` | which values are equal |
-//! | `structure` | what has to hold of the graph |
+//! | [`mod@compare`] | comparison of two functions |
+//! | `classes`, `sums`, `shape` | equality of values |
+//! | `structure` | structural requirements on the graph |
 //!
-//! **Soundness.** "Equal" is a proof, as far as the normal form computes what was there, which is
-//! tested by itself. Nothing here is used by fusion.
+//! **Soundness.** "Equal" is a proof, provided the normal form preserves behaviour, which is tested
+//! separately. Fusion uses nothing of this module.
 //!
-//! **Cost.** For each step one lowering of the module, and what the normal form and the comparison
-//! cost.
+//! **Cost.** For each step one lowering of the module, plus the normal form and the comparison.
 
 use loomir_dialects::func;
 use loomir_ir::graph::loops::LoopId;
@@ -57,7 +56,7 @@ mod sums;
 
 pub use pass::{PASS, told};
 
-/// How both sides fuse.
+/// The options of fusion on both sides.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// On the tree.
@@ -67,25 +66,25 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Two loops become one as they are, on both sides.
+    /// Fuses two loops unchanged, on both representations.
     fn default() -> Self {
         let graph = loop_fusion::Options { whole: true, ..Default::default() };
         Options { tree: fusion::Options::default(), graph }
     }
 }
 
-/// What came of one step.
+/// The outcome of one step.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Both sides are one, but for this many values of which more is promised on one of them.
+    /// Both sides are equal, except for this many values with more promises on one side.
     Equal(usize),
-    /// They are not: where they first differ.
+    /// They differ: the first difference.
     Different(Difference),
-    /// What was fused as a graph is not in order: what does not hold.
+    /// The fused graph is broken: the violated requirement.
     Broken(&'static str),
-    /// The graph's loops are not fused: the name of the reason, and the remark.
+    /// The loops of the graph are not fused. Holds the name of the reason and the remark.
     Refused(&'static str, Diagnostic),
-    /// They can't be compared: why.
+    /// They can't be compared, for this reason.
     Open(String),
 }
 
@@ -96,23 +95,23 @@ impl Outcome {
     }
 }
 
-/// Two loops that were fused on the tree.
+/// A pair of loops that was fused on the tree.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Where they stand.
+    /// The locations of the loops.
     pub loops: [Loc; 2],
-    /// True if nothing stands between them but what makes values.
+    /// True if only operations that make values are between them.
     pub adjacent: bool,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What a check found.
+/// The report of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// All that was fused on the tree, in order.
+    /// All fusions on the tree, in order.
     pub steps: Vec<Step>,
-    /// The number of neighbours the tree does not fuse as they are.
+    /// The number of neighbours that the tree does not fuse unchanged.
     pub apart: usize,
 }
 
@@ -122,14 +121,13 @@ impl Report {
         self.steps.iter().all(|step| step.outcome.holds())
     }
 
-    /// How many steps came to the same.
+    /// Returns the number of steps with equal results.
     pub fn equal(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step.outcome, Outcome::Equal(_))).count()
     }
 }
 
-/// Checks all steps of fusion of a module's functions, which are structured. The module stays as it
-/// is.
+/// Checks all fusion steps of a module's structured functions. The module is unchanged.
 ///
 /// # Errors
 /// If it can't be lowered.
@@ -154,7 +152,7 @@ struct Steps<'m> {
     module: &'m Body,
     name: String,
     options: &'m Options,
-    /// The module with the function as it is at the moment, its loops marked, lowered.
+    /// The lowered module with the current function, its loops marked.
     lowered: Option<Body>,
     report: &'m mut Report,
 }
@@ -166,7 +164,7 @@ impl Steps<'_> {
             let loops = steps::loops(&tree);
             let Some(places) = steps::neighbours(&tree, &loops).get(at).copied() else { return Ok(()) };
             let mut fused = tree.duplicate();
-            // A copy has loops of its own.
+            // The copy has its own loop operations.
             let copies = steps::loops(&fused);
             let pair = places.map(|place| copies[place]);
             if fusion::fuse_pair(&mut fused, pair, &self.options.tree).is_err() {
@@ -189,7 +187,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The module with this in place of the function, its loops marked, lowered.
+    /// Returns the lowered module with `tree` in place of the function and its loops marked.
     fn lower(&self, tree: &Body) -> Result<Body, Diagnostics> {
         let mut module = self.module.duplicate();
         if let Some(function) = self.function(&mut module) {
@@ -209,8 +207,8 @@ impl Steps<'_> {
         module.nested_mut(op)
     }
 
-    /// Fuses two loops of the graph, with what the tree moved `behind` them there too if it may be,
-    /// and compares what comes of it with what the tree became.
+    /// Fuses two loops of the graph and compares the result with the tree's. Operations that the
+    /// tree moved `behind` them are moved there too, if legal.
     fn compare(
         &self,
         mut before: Body,
@@ -234,7 +232,7 @@ impl Steps<'_> {
         normalise(other, &symbols)?;
         Ok(match compare(graph, other) {
             Comparison::Equal(promised) => Outcome::Equal(promised),
-            // What the tree can move in front of both the graph may have to move behind.
+            // The graph may have to sink operations that the tree hoists in front of both loops.
             Comparison::Different(_) if sunk > 0 => {
                 Outcome::Open("what stands between is moved behind both on the graph".into())
             }
@@ -244,8 +242,8 @@ impl Steps<'_> {
     }
 }
 
-/// Fuses the two loops with these marks; returns how many operations moved behind both, or why
-/// there is nothing to compare.
+/// Fuses the two loops with these marks. Returns the number of operations that were moved behind
+/// both, or the reason why a comparison is impossible.
 fn fuse_marked(
     graph: &mut Body,
     symbols: &SymbolTable,
@@ -278,10 +276,10 @@ fn fuse_marked(
 }
 
 /// Fuses two loops of a graph, simplified, closed and rotated, as
-/// [a whole](loop_fusion::Options::whole), and checks that what comes of it is in order.
+/// [a whole](loop_fusion::Options::whole), and checks the structure of the result.
 ///
 /// # Errors
-/// What is not.
+/// The violated requirement.
 pub fn fuse_in_order(
     graph: &mut Body,
     analysis: &mut Analysis,
@@ -289,7 +287,7 @@ pub fn fuse_in_order(
     pair: [LoopId; 2],
     options: &loop_fusion::Options,
 ) -> Result<loop_fusion::Report, &'static str> {
-    // Once asked for they are kept.
+    // Post-dominators are kept after the first request.
     analysis.post_dominators(graph);
     let before = Before::of(analysis, pair);
     let report = loop_fusion::fuse_pair(graph, analysis, symbols, pair, options);

@@ -1,17 +1,17 @@
 //! `convert-scf-to-cf`: structured control flow as branches between blocks.
 //!
-//! A structured operation splits its block; the blocks of its regions move between the two halves,
-//! their terminators become branches, and what the regions yield becomes block arguments.
-//! `scf.parallel` and `scf.forall` become nests of `scf.for` first: one order of the many they
-//! allow. Discardable attributes of a loop go to the branch that closes it, where MLIR and LLVM
-//! look for loop annotations.
+//! A structured operation splits its block. The blocks of its regions move between the two halves,
+//! their terminators become branches, and the yielded values become block arguments. `scf.parallel`
+//! and `scf.forall` become nests of `scf.for` first: one order of the many they allow. Discardable
+//! attributes of a loop go to the branch that closes it, where MLIR and LLVM look for loop
+//! annotations.
 //!
-//! What is allocated on the stack inside a loop lives for one iteration. Branches have no such
-//! scopes, so a loop that allocates remembers the stack when an iteration begins and releases it
-//! when it ends; `memref.alloca_scope` becomes the same.
+//! Stack memory allocated inside a loop lives for one iteration. Branches have no such scopes, so a
+//! loop that allocates saves the stack pointer at the start of an iteration and restores it at the
+//! end. `memref.alloca_scope` is lowered in the same way.
 //!
 //! **Cost.** Linear in time and memory. Outer operations go first, so that each block moves once
-//! and not once a level; the operations of a block are taken from the last to the first, so that
+//! and not once a level. The operations of a block are taken from the last to the first, so that
 //! splitting moves each operation once and not once for each loop before it.
 
 use hashbrown::HashSet;
@@ -32,7 +32,7 @@ mod parallel;
 ///
 /// # Errors
 /// A structured operation in a region that may hold one block only, and `scf.forall` on tensors.
-/// What could be lowered is.
+/// Everything else is lowered.
 pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
@@ -42,7 +42,7 @@ pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
 type Lowered = Result<(), Diagnostic>;
 
 fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
-    // Blocks to scan. Those of structured operations join when their operation is lowered.
+    // Blocks to scan. The blocks of a structured operation are added when the operation is lowered.
     let mut blocks: Vec<Block> = Vec::new();
     for op in body.preorder(body.root()) {
         if !is_scf(body, op) && !is_structured(body, op) {
@@ -62,8 +62,8 @@ fn is_scf(body: &Body, op: Op) -> bool {
     ctx.str(body.info(op).dialect()) == "scf"
 }
 
-/// The operations that release at their end what is allocated on the stack directly inside them, as
-/// far as something is.
+/// Returns the operations that release stack memory at their end and directly contain an allocation
+/// of it.
 fn allocating_scopes(body: &Body) -> HashSet<Op> {
     let mut scopes = HashSet::new();
     for op in body.all_ops().filter(|op| body.is(*op, memref::AllocaOp::DEF)) {
@@ -87,7 +87,7 @@ struct Lowering<'b> {
 }
 
 impl Lowering<'_> {
-    /// Lowers the structured operations that stand in `block`, from the last to the first.
+    /// Lowers the structured operations in `block`, from the last to the first.
     fn scan(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let ops: Vec<Op> = self.body.ops(block).filter(|op| is_structured(self.body, *op)).collect();
         for op in ops.into_iter().rev() {
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether the region around `op` may come to hold several blocks.
+    /// Checks that the region around `op` may hold several blocks.
     fn may_hold_blocks(&self, op: Op) -> Lowered {
         let Some(region) = self.body.region_of(op) else { return Ok(()) };
         let parent = self.body.region_parent(region);
@@ -150,7 +150,7 @@ impl Lowering<'_> {
 
     // Steps that several operations share.
 
-    /// Splits the block of `op` behind it. Returns the first half, which ends with `op`, and the
+    /// Splits the block of `op` behind `op`. Returns the first half, which ends with `op`, and the
     /// second.
     fn split(&mut self, op: Op) -> Result<(Block, Block), Diagnostic> {
         let block = self.body.block_of(op).ok_or_else(|| malformed(self.body, op))?;
@@ -159,8 +159,8 @@ impl Lowering<'_> {
         Ok((block, tail))
     }
 
-    /// Moves the blocks of `region` behind `after` and has them scanned. Returns the first and the
-    /// last.
+    /// Moves the blocks of `region` behind `after` and adds them to the scan. Returns the first and
+    /// the last block.
     fn take_blocks(&mut self, region: Region, after: Block) -> Option<(Block, Block)> {
         let target = self.body.block_region(after);
         let moved: Vec<Block> = self.body.blocks(region).collect();
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         Some((*moved.first()?, last))
     }
 
-    /// Where to put what follows the operations of `block`, with the location of `op`.
+    /// Returns a builder at the end of `block`, with the location of `op`.
     fn at_end(&mut self, block: Block, op: Op) -> Builder<'_> {
         let loc = self.body.loc(op);
         let mut b = Builder::new(self.body, InsertPoint::End(block));
@@ -192,7 +192,7 @@ impl Lowering<'_> {
         self.body.erase(terminator);
     }
 
-    /// Has `tail` receive the results of `op`, which is erased.
+    /// Makes `tail` receive the results of `op`, which is erased.
     fn results_to_arguments(&mut self, op: Op, tail: Block) {
         let results: Vec<Value> = self.body.results(op).collect();
         for result in results {
@@ -203,7 +203,7 @@ impl Lowering<'_> {
         self.body.erase(op);
     }
 
-    /// Remembers the stack in front of the operations of `block`, if `scope` allocates.
+    /// Saves the stack in front of the operations of `block`, if `scope` allocates.
     fn save_stack(&mut self, block: Block, scope: Op) -> Option<Value> {
         if !self.scopes.contains(&scope) {
             return None;
@@ -216,8 +216,8 @@ impl Lowering<'_> {
         Some(b.value(state))
     }
 
-    /// Releases what was allocated since the stack was remembered, before the last operation of
-    /// `block`.
+    /// Releases stack memory allocated since the stack pointer was saved, before the last operation
+    /// of `block`.
     fn restore_stack(&mut self, block: Block, saved: Option<Value>) {
         if let (Some(saved), Some(last)) = (saved, self.body.last_op(block)) {
             let mut b = Builder::before(self.body, last);
@@ -397,10 +397,10 @@ impl Lowering<'_> {
             entries.push(entry);
             last = end;
         }
-        // The default goes first among successors.
+        // The default comes first among successors.
         entries.rotate_right(1);
         let mut b = self.at_end(before, op);
-        // As wide as an index: no two cases may fall together.
+        // The flag is as wide as an index, so that all cases stay distinct.
         let cast = b.state(arith::IndexCastOp::DEF).operands(&[flag]).results(&[Type::I64]);
         let flag = b.value(cast);
         let counts = vec![0; cases.len()];
@@ -432,7 +432,7 @@ fn case_values(ctx: &loomir_ir::Context, cases: &[i64]) -> loomir_ir::Attr {
     ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() })
 }
 
-/// True if an operation is one that this conversion replaces.
+/// True if this conversion replaces an operation.
 fn is_structured(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [

@@ -1,27 +1,27 @@
-//! `convert-to-llvm`: everything that is left in terms of the `llvm` dialect.
+//! `convert-to-llvm`: converts all remaining operations to the `llvm` dialect.
 //!
 //! A module is converted symbol by symbol. A function gets a *new* body, built by one walk over the
-//! old one with a side table from old values to new ones; nothing is rewritten in place, so the
-//! work and the memory are linear in the program and a function's old body is gone before the next
-//! function is begun.
+//! old one with a side table from old values to new ones. Nothing is rewritten in place, so time
+//! and memory are linear in the program, and a function's old body is freed before the next
+//! function starts.
 //!
-//! What becomes of an operation is the interface [`ConvertToLlvm`], attached to its name: any crate
-//! may teach this conversion an operation of its own. [`register`] attaches those of `arith`, `cf`,
-//! `func`, `index`, `math`, `memref` and `ub`.
+//! The conversion of an operation is the interface [`ConvertToLlvm`], attached to its name: any
+//! crate may add its own. [`register`] attaches those of `arith`, `cf`, `func`, `index`, `math`,
+//! `memref` and `ub`.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`types`] | which type becomes which |
-//! | [`function`] | the walk over a function, and what a conversion may ask of it |
-//! | [`build`] | short ways to make `llvm` operations |
+//! | [`types`] | the conversion of types |
+//! | [`function`] | the walk over a function, and the services for a conversion |
+//! | [`build`] | shorthands for building `llvm` operations |
 //! | [`descriptor`] | memrefs as structs |
 //! | `arith` (with `index` and `ub`), `math`, `control`, `memref` | the operations |
-//! | `symbols` | functions and globals of a module, and the declarations it comes to need |
+//! | `symbols` | functions and globals of a module, and required declarations |
 //!
-//! The result is what MLIR's passes of the same purpose give, up to dead and repeated constants,
-//! with three differences: a copy between memrefs that are not contiguous is a nest of loops rather
-//! than a call into a run-time library, `dim` with a dynamic dimension selects among the sizes
-//! rather than spilling them, and blocks that cannot be reached are dropped.
+//! The result equals that of MLIR's corresponding passes, up to dead and repeated constants, with
+//! three differences. A copy between memrefs that are not contiguous is a nest of loops, not a call
+//! into a run-time library. `dim` with a dynamic dimension selects among the sizes without spilling
+//! them. Unreachable blocks are dropped.
 
 use loomir_dialects::{builtin, func, llvm, memref as memref_dialect};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry};
@@ -39,17 +39,17 @@ mod memref;
 mod symbols;
 pub mod types;
 
-/// How an operation is converted, or what stands in the way.
+/// The result of a conversion: the error is the obstacle.
 pub type Converted = Result<(), Diagnostic>;
 
-/// The conversion of one kind of operation to the `llvm` dialect: makes the new operations and
-/// says, by [`FunctionConverter::set`], which new value stands for each result. Functions of this
-/// shape implement it.
+/// The conversion of one kind of operation to the `llvm` dialect. It makes the new operations and
+/// maps each result to a new value, by [`FunctionConverter::set`].
+/// Functions of this shape implement it.
 pub trait ConvertToLlvm: Send + Sync {
     /// Converts `op`.
     ///
     /// # Errors
-    /// Why it has no counterpart.
+    /// The reason why it has no counterpart.
     fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted;
 }
 
@@ -82,7 +82,7 @@ pub fn register(registry: &mut Registry) {
 /// Converts a module, and the modules inside it, to the `llvm` dialect.
 ///
 /// # Errors
-/// Every operation and type that has no counterpart. The module is then partly converted.
+/// Every operation and type without a counterpart. The module is then partly converted.
 pub fn convert_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     if !module.is(module.root(), builtin::ModuleOp::DEF) {
@@ -144,7 +144,7 @@ fn convert_module(module: &mut Body, diagnostics: &mut Diagnostics) {
     symbols.place(module);
 }
 
-/// True if a function is not of the `llvm` dialect, or holds operations that are not.
+/// True if a function is not of the `llvm` dialect, or contains operations of other dialects.
 fn needs_conversion(function: &Body) -> bool {
     let ctx = function.ctx();
     function.preorder(function.root()).any(|op| ctx.str(function.info(op).dialect()) != "llvm")

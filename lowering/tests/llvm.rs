@@ -1,4 +1,4 @@
-//! LLVM behind feature `llvm`: what it accepts, refuses, compiles and computes.
+//! LLVM behind feature `llvm`: accepted and refused modules, compilation and results.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -231,7 +231,8 @@ fn engines_work_side_by_side_on_threads() {
     assert!(good);
 }
 
-/// The dense layer of `tests/inputs`, lowered by MLIR's own passes, against the same sums in Rust.
+/// Compares the dense layer of `tests/inputs`, lowered by MLIR's own passes, with the same sums in
+/// Rust.
 #[test]
 fn the_dense_layer_computes_what_rust_computes() {
     const TEXT: &str = include_str!("../../tests/inputs/mlp.llvm.mlir");

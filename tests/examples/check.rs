@@ -10,9 +10,9 @@ use steps::option;
 
 mod steps;
 
-/// Programs between two reports of progress.
+/// The number of programs between two progress reports.
 const STEP: u64 = 500;
-/// The most pairs of 100 of which nothing may be certain.
+/// The limit on undecided pairs out of 100.
 const UNDECIDED: usize = 60;
 
 fn main() -> ExitCode {

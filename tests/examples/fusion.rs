@@ -8,10 +8,10 @@ use std::process::ExitCode;
 
 use loomir_testing::campaign::{Tally, run_case, text_of_case};
 
-/// Failures shown before the campaign gives up.
+/// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
-/// Blocks that were not confirmed that are shown.
+/// The maximal number of shown unconfirmed blocks.
 const MAX_SHOWN: usize = 5;
 
 struct Options {

@@ -12,7 +12,7 @@ use steps::option;
 
 mod steps;
 
-/// Functions between two reports of progress.
+/// The number of functions between two progress reports.
 const STEP: u64 = 1_000;
 
 fn main() -> ExitCode {

@@ -11,7 +11,7 @@ use steps::option;
 
 mod steps;
 
-/// Programs between two reports of progress.
+/// The number of programs between two progress reports.
 const STEP: u64 = 250;
 
 fn main() -> ExitCode {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use loomir_testing::rewiring::{Tally, run_case};
 
-/// Failures shown before the campaign gives up.
+/// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
 fn main() -> ExitCode {

@@ -10,7 +10,7 @@ use steps::option;
 
 mod steps;
 
-/// Programs between two reports of progress.
+/// The number of programs between two progress reports.
 const STEP: u64 = 500;
 
 fn main() -> ExitCode {

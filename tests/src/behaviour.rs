@@ -1,36 +1,36 @@
-//! Whether two programs do the same: both are executed by the reference interpreter and what they
-//! leave behind is compared.
+//! Equivalence of two programs by execution. Both run in the reference interpreter, and their
+//! outcomes are compared.
 //!
-//! A run of the original that is undefined requires nothing. Otherwise the other program must end
-//! the same way: with equal results, or both traps, and equal contents of every buffer. Inputs are
-//! generated from the signature, and some of them pass one buffer as several arguments, since a
-//! transformation that takes two arguments for two buffers is wrong.
+//! An undefined run of the original requires nothing. Otherwise the other program must end the same
+//! way: with equal results, or both with a trap, and with equal contents of every buffer. Inputs
+//! are generated from the signature. Some of them pass one buffer as several arguments, because a
+//! transformation that assumes distinct arguments is wrong.
 
 use loomir::dialects::interp::{self, ArgSpec, FaultKind, Limits, Outcome};
 use loomir::ir::{Body, Context, Type, TypeKind};
 
 use crate::random::Random;
 
-/// Arguments of one call, as the command `loomir run` takes them.
+/// The arguments of one call, in the syntax of `loomir run`.
 pub type Input = Vec<String>;
 
-/// How far two programs were compared.
+/// The numbers of compared and skipped runs of two programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Agreement {
     /// Calls that gave the same.
     pub compared: usize,
-    /// Calls about which nothing can be said: the original is undefined, or reaches a limit.
+    /// Calls that prove nothing: the original is undefined, or reaches a limit.
     pub skipped: usize,
 }
 
-/// How a run ends.
+/// The end of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending {
-    /// It returns.
+    /// The run returns.
     Returned(Outcome),
-    /// It traps, and leaves this behind.
+    /// The run traps, with this outcome.
     Trapped(Option<Outcome>),
-    /// It is undefined, or reached a limit: the reason.
+    /// The run is undefined, or reached a limit: the reason.
     Unspecified(String),
 }
 
@@ -74,7 +74,7 @@ pub fn same_behaviour(
             agreement.skipped += 1;
             continue;
         }
-        // What was done twice takes longer; only the original decides what is too long.
+        // Duplicated work takes longer. Only the original is held to the given limits.
         let actual = call(after, entry, input, &Limits { steps: limits.steps.saturating_mul(8), ..*limits })?;
         if actual != expected {
             return Err(format!(
@@ -89,7 +89,7 @@ pub fn same_behaviour(
     Ok(agreement)
 }
 
-/// How a run ended, to be read.
+/// Describes the end of a run.
 pub fn show(ending: &Ending) -> String {
     match ending {
         Ending::Returned(outcome) => format!("returned\n{}", outcome.to_text()),
@@ -100,9 +100,9 @@ pub fn show(ending: &Ending) -> String {
     }
 }
 
-/// Calls of a function to compare programs on: numbers, numbered and random buffers, and, where two
-/// parameters have one type, a call that passes one buffer for both. Parameters of unknown size get
-/// small sizes. `None` if there is no such function.
+/// Returns calls of a function for a comparison of programs: with numbers, and with numbered and
+/// random buffers. If two parameters have one type, a call passes one buffer for both. Parameters
+/// of unknown size get small sizes. `None` if there is no such function.
 pub fn inputs(module: &Body, entry: &str, random: &mut Random) -> Option<Vec<Input>> {
     let (parameters, _) = interp::signature(module, entry)?;
     let ctx = module.ctx();
@@ -133,7 +133,7 @@ fn is_buffer(ctx: &Context, ty: Type) -> bool {
     matches!(ty.kind(ctx), TypeKind::MemRef { .. })
 }
 
-/// Text for one argument: with a seed random, without one numbered.
+/// Returns the text of one argument: random with a seed, numbered without.
 fn argument(ctx: &Context, ty: Type, seed: Option<u64>) -> String {
     let contents = match seed {
         Some(seed) => format!("random:{seed}"),

@@ -1,8 +1,8 @@
-//! The blocks of a module that are raised to trees, each as a whole.
+//! The blocks of a module that are raised to trees.
 
 use loomir::ir::{Block, Body};
 
-/// Calls `f` with every block of the functions of a module, those without a terminator left out.
+/// Calls `f` with every block with a terminator of the functions of a module.
 pub fn each_block(module: &mut Body, f: &mut dyn FnMut(&mut Body, Block)) {
     module.for_each_body(&mut |body| {
         let blocks: Vec<Block> = body

@@ -1,13 +1,15 @@
-//! The fusion campaign: random programs, fused, and held against two oracles.
+//! The fusion campaign: random programs are fused and checked by two oracles.
 //!
 //! Each case is a [`Program`]. Its text is read, verified, fused under each assumption about
-//! aliasing, verified again and printed, then its arrays are contracted; its loops are distributed
-//! and fused again; the interpreter executes it before, between and after, on distinct and (unless
-//! they were assumed distinct) on shared buffers. Beside that the program's own executor says what
-//! the values must be, and its trace which pairs of loops may be fused: no fused pair may have a
-//! dependence turned around, and no refusal may claim a certain one that is not there, nor that
-//! something stands in the way which does not. Of a program that is affine, its sizes numbers, no
-//! refusal may be without need, and nothing may be left open.
+//! aliasing, verified again and printed. Then its arrays are contracted, and its loops are
+//! distributed and fused again. The interpreter executes the program before, between and after, on
+//! distinct buffers and (unless they were assumed distinct) on shared ones.
+//!
+//! The program's own executor is the second oracle. It computes the expected values, and its trace
+//! decides the legality of each fused pair. No fused pair may have a reversed dependence. No
+//! refusal may claim a certain dependence that does not exist, or an obstacle that is none. For
+//! affine programs with constant sizes, every refusal must be necessary and nothing may stay
+//! undecided.
 //!
 //! A failure carries the smallest program that still fails the same way.
 
@@ -29,87 +31,88 @@ use crate::random::Random;
 use crate::twin::integers;
 use crate::verdicts::is_proved;
 
-/// What a campaign found. All counts follow from the seed and the number of cases.
+/// The statistics of a campaign. All counts follow from the seed and the number of cases.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs.
     pub cases: u64,
-    /// Programs in which some pair was fused.
+    /// Programs with a fused pair.
     pub fused: u64,
-    /// Programs in which some pair was refused.
+    /// Programs with a refused pair.
     pub refused: u64,
-    /// Programs in which both happened.
+    /// Programs with both fused and refused pairs.
     pub mixed: u64,
-    /// Programs that are undefined on every input: they require nothing.
+    /// Programs that are undefined on every input and so require nothing.
     pub undefined: u64,
-    /// Pairs fused, in all ways together.
+    /// Fused pairs, in all modes together.
     pub pairs_fused: u64,
-    /// Those of them where the second runs later.
+    /// Fused pairs whose second loop is shifted.
     pub pairs_shifted: u64,
-    /// Pairs fused where one runs backwards, not counted above.
+    /// Fused pairs with one reversed loop, not counted above.
     pub pairs_reversed: u64,
-    /// Those of them where the loops run different iterations.
+    /// Fused pairs whose loops run different iterations.
     pub pairs_cut: u64,
-    /// Pairs fused after the loops of one were interchanged, not counted among those shifted or
-    /// cut.
+    /// Pairs fused after one nest was interchanged. Not counted as delayed or cut.
     pub pairs_interchanged: u64,
-    /// Pairs of which one was distributed and a part of it fused, not counted among those either.
+    /// Pairs fused after one loop was distributed; only a part of it was fused. Not counted as
+    /// delayed or cut.
     pub pairs_distributed: u64,
-    /// Pairs fused of which one was all of a conditional, whose condition went inside.
+    /// Fused pairs with one loop that filled a conditional. The condition was moved into the fused
+    /// loop.
     pub pairs_guarded: u64,
-    /// Programs in which some pair was fused in each of these ways: shifted, cut, backwards,
-    /// interchanged, distributed.
+    /// Programs with a fused pair of each kind: shifted, cut, reversed, interchanged, distributed.
     pub reshaped: [u64; 5],
-    /// Programs in which some pair was refused for a dependence.
+    /// Programs with a pair that was refused for a dependence.
     pub refused_by_dependence: u64,
-    /// Pairs fused in a version, for what is assumed of numbers; not counted above but as pairs.
+    /// Pairs fused in a version under assumptions about numbers. Counted above as pairs only.
     pub pairs_versioned: u64,
     /// Programs with such a pair.
     pub versioned: u64,
-    /// Conditionals that became one with another, in all ways together.
+    /// Joined conditionals, in all modes together.
     pub merged: u64,
     /// Pairs refused, by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Loads that got a value, in all ways together.
+    /// Loads replaced by values, in all modes together.
     pub loads_forwarded: u64,
-    /// Stores that went.
+    /// Erased stores.
     pub stores_erased: u64,
-    /// Allocations that went.
+    /// Erased allocations.
     pub arrays_erased: u64,
-    /// Allocations that became smaller.
+    /// Folded allocations.
     pub arrays_folded: u64,
-    /// Loops that were distributed, with values handed on in arrays and without.
+    /// Distributed loops, with or without arrays that pass values on.
     pub loops_distributed: u64,
-    /// Arrays that were made for that.
+    /// Arrays that distribution added to pass values on.
     pub values_expanded: u64,
-    /// Blocks that the check of the whole could not confirm, and that stay as they were.
+    /// Blocks that the final check could not confirm and that stay unchanged.
     pub unconfirmed: u64,
     /// Programs with such a block.
     pub programs_unconfirmed: u64,
-    /// Those blocks, by what was in doubt.
+    /// Unconfirmed blocks, by the doubtful property.
     pub doubts: BTreeMap<&'static str, u64>,
-    /// The cases and remarks of those.
+    /// The cases and remarks of unconfirmed blocks.
     pub doubtful: Vec<(u64, String)>,
-    /// Fused programs about which the checker was asked, and those of them that it proved equal.
+    /// Fused programs that the checker was asked about. [`proved`](Tally::proved) counts those it
+    /// proved equal.
     pub asked: u64,
     /// See [`asked`](Tally::asked).
     pub proved: u64,
     /// Runs compared.
     pub runs: u64,
-    /// Runs compared with integers instead of floats, not counted above.
+    /// Runs that were compared with integers instead of floats, not counted above.
     pub twins: u64,
     /// Refusals by dependence in programs where an exact test can be right about every pair. A run
     /// showed each of these dependences.
     pub affine_refusals: u64,
-    /// Refusals in such programs for what stands between and certainly cannot move. A run showed
-    /// elements for which it cannot.
+    /// Refusals in such programs because operations between the loops certainly cannot move. A run
+    /// showed elements that prevent the move.
     pub affine_in_the_way: u64,
-    /// Blocks of such programs that the check of the whole confirmed.
+    /// Blocks of such programs that the final check confirmed.
     pub affine_confirmed: u64,
 }
 
 impl Tally {
-    /// Pairs fused in each of the ways of [`Tally::reshaped`].
+    /// Returns the fused pairs of each kind in [`Tally::reshaped`].
     fn reshaped_pairs(&self) -> [u64; 5] {
         [
             self.pairs_shifted,
@@ -174,9 +177,9 @@ impl Tally {
 /// A case that went wrong.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What sort of thing went wrong: the same after the program was made smaller.
+    /// The kind of failure. It is the same after the program was made smaller.
     pub kind: &'static str,
-    /// What happened.
+    /// A description of the failure.
     pub detail: String,
     /// The smallest program found.
     pub program: String,
@@ -198,17 +201,18 @@ pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), Box<Fail
     Err(Box::new(Failure { kind, detail, program: smallest.to_mlir().mlir }))
 }
 
-/// The text of case `index`, as it was drawn.
+/// Returns the text of case `index`, unmodified.
 pub fn text_of_case(seed: u64, index: u64) -> String {
     generate(&mut Random::of_case(seed, index)).to_mlir().mlir
 }
 
 type Wrong = (&'static str, String);
 
-/// The checker is asked about one program of so many.
+/// The checker is asked about one program in this many.
 const CHECKED: u64 = 10;
 
-/// How each program is fused: all that may be, under each assumption; and what is worth it.
+/// The fusion modes of each program: every legal fusion under each alias assumption, and fusion by
+/// cost.
 const MODES: [(AliasMode, Profitability); 4] = [
     (AliasMode::Version, Profitability::Always),
     (AliasMode::May, Profitability::Always),
@@ -235,17 +239,18 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     for (alias, profitability) in MODES {
         // What was assumed must hold.
         let runs: Vec<&Run> = runs.iter().filter(|r| alias != AliasMode::Distinct || r.distinct).collect();
-        // What is tested holds where the fused loops run.
+        // The tested assumptions hold wherever the fused loops run.
         let judged: Vec<&Run> =
             runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
         let mut after = read(&ctx, &text.mlir)?;
         let options = FuseOptions { alias, profitability, ..FuseOptions::default() };
-        // Remarks of one round speak of the loops of the program.
+        // The remarks of a single round refer to the loops of the program.
         let report = loomir::fuse(&mut after, &FuseOptions { max_rounds: 1, ..options.clone() });
         if report.remarks.has_errors() {
             return Err(("judged illegal", report.remarks.to_text(&ctx)));
         }
-        // Where an exact test can be right, it is: neither a limit nor a doubt.
+        // If an exact test is possible, the result must be exact: no limit is reached, and nothing
+        // stays in doubt.
         if alias == AliasMode::Distinct && program.is_affine() {
             let is_open = |remark: &&Diagnostic| {
                 remark.notes.iter().any(|(_, note)| note.contains("limit was reached"))
@@ -291,7 +296,8 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
             }
             let is_open =
                 |groups: &Groups| [said.first, said.second].iter().any(|id| groups.is_reshaped(*id));
-            // Where the test fails they run as they were, and the runs say nothing of the order.
+            // If the run-time check fails, the original loops run. Such runs say nothing about the
+            // order.
             let is_versioned = said.versioned && said.change.is_none();
             tally.pairs_fused += u64::from(is_versioned);
             tally.pairs_versioned += u64::from(said.versioned);
@@ -349,7 +355,8 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     Ok(())
 }
 
-/// Does the same work once more: that changes nothing but what reading does, which simplifies maps.
+/// Repeats the work on the printed result. The second time must change nothing, except that reading
+/// simplifies maps.
 fn settled(ctx: &Context, printed: &str, kind: &'static str, work: &dyn Fn(&mut Body)) -> Result<(), Wrong> {
     let mut module = read(ctx, printed)?;
     let printed = loomir::print(&module);
@@ -358,7 +365,7 @@ fn settled(ctx: &Context, printed: &str, kind: &'static str, work: &dyn Fn(&mut 
     if again == printed { Ok(()) } else { Err((kind, format!("{printed}becomes\n{again}"))) }
 }
 
-/// What was in doubt where a block was not confirmed.
+/// Returns the doubtful property of an unconfirmed block.
 fn doubt(remark: &Diagnostic) -> &'static str {
     let known = [
         ("limit was reached", "limit"),
@@ -374,8 +381,8 @@ fn doubt(remark: &Diagnostic) -> &'static str {
     known.into_iter().find(|(words, _)| says(words)).map_or("assumed", |(_, name)| name)
 }
 
-/// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and
-/// contracts what that made.
+/// Distributes all loops where legal, with and without scalar expansion. Then fuses and contracts
+/// the result.
 fn distributed_and_back(ctx: &Context, text: &Text, runs: &[Run], tally: &mut Tally) -> Result<(), Wrong> {
     let runs: Vec<&Run> = runs.iter().collect();
     for (expand, alias) in [(Expand::Cost, AliasMode::Version), (Expand::UpTo(2), AliasMode::May)] {
@@ -404,7 +411,7 @@ fn verified(ctx: &Context, module: &Body, kind: &'static str) -> Result<(), Wron
     if errors.has_errors() { Err((kind, errors.to_text(ctx))) } else { Ok(()) }
 }
 
-/// Runs the changed program, shown as `changed`, and compares with what the original did.
+/// Runs the changed program, shown as `changed`, and compares its outcome with the original's.
 fn compare(
     after: &Body,
     runs: &[&Run],
@@ -442,7 +449,7 @@ fn compare(
     Ok(())
 }
 
-/// How a run ended, without what may be rounded otherwise.
+/// Returns the end of a run without the numbers that may be rounded differently.
 fn closed(ending: &Ending, run: &Execution) -> Ending {
     let mut ending = ending.clone();
     let Ending::Returned(outcome) = &mut ending else { return ending };
@@ -465,7 +472,7 @@ fn limits() -> Limits {
     Limits { steps: 5_000_000, ..Limits::default() }
 }
 
-/// Runs `f`; a panic becomes its message.
+/// Runs `f` and converts a panic to its message.
 fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().cloned();
@@ -482,13 +489,13 @@ struct Run {
     input: Input,
     ending: Ending,
     trace: Execution,
-    /// How its twin is called and ends, if there are sums that may be associated otherwise.
+    /// The call of its twin and its end, if the program has sums that may be reassociated.
     twin: Option<(Input, Ending)>,
     /// True if all arguments are different buffers.
     distinct: bool,
 }
 
-/// Runs the original on every input, in the interpreter and by the program's own rules, which must
+/// Runs the original on every input, in the interpreter and by the program's own rules. Both must
 /// agree.
 fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec<Run>, Wrong> {
     let has_twin = program.element == Element::F32 && program.style.flags;
@@ -499,7 +506,7 @@ fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec
     let fewer: Vec<i64> = program.parameters.iter().map(|p| p - 1).collect();
     let mut runs = Vec::new();
     let mut all = vec![program.parameters.clone(), fewer];
-    // How two of them lie to each other decides which version runs.
+    // The order of two parameters decides which version runs.
     if let [first, second] = program.parameters[..] {
         all.extend([vec![first.min(second); 2], vec![first, 0]]);
     }
@@ -539,7 +546,7 @@ fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec
     Ok(runs)
 }
 
-/// The arguments of a call, as text.
+/// Returns the arguments of a call, as text.
 fn input(program: &Program, parameters: &[i64], way: &Aliasing) -> Input {
     let mut input: Input = parameters.iter().map(i64::to_string).collect();
     for (i, memref) in program.argument_memrefs().enumerate() {
@@ -567,7 +574,7 @@ fn nested(texts: &[String], shape: &[i64]) -> String {
     }
 }
 
-/// Where the interpreter and the program's own executor differ.
+/// Returns the first difference between the interpreter and the program's own executor.
 fn differs(program: &Program, own: &Execution, ending: &Ending) -> Option<String> {
     let Ending::Returned(outcome) = ending else { return None };
     let number = |value: i64| match program.element {
@@ -594,7 +601,7 @@ fn differs(program: &Program, own: &Execution, ending: &Ending) -> Option<String
     None
 }
 
-/// What was done with one of two loops before they were fused.
+/// A change of one of two loops before their fusion.
 #[derive(Clone, Copy)]
 enum Change {
     Interchanged,
@@ -603,7 +610,8 @@ enum Change {
 }
 
 impl Change {
-    /// What a remark says of it behind this, and the rest of the remark.
+    /// Parses the change at the start of a remark's text. Returns the change and the rest of the
+    /// text.
     fn of(message: &str) -> (Option<Change>, &str) {
         let known = [
             (", the first run backwards", Change::Backwards),
@@ -618,30 +626,30 @@ impl Change {
     }
 }
 
-/// What a remark says of two loops.
+/// The content of a remark about two loops.
 struct Said {
     first: LoopId,
     second: LoopId,
     /// `None`: they were fused.
     reason: Option<String>,
-    /// What was done with one of them before.
+    /// The change of one of the loops before fusion.
     change: Option<Change>,
-    /// How much later the second runs.
+    /// The shift of the second loop in iterations.
     shift: u64,
-    /// True if the second runs backwards.
+    /// True if the second loop runs backwards.
     backwards: bool,
-    /// True if all iterations of both are merged.
+    /// True if all iterations of both loops are merged.
     whole: bool,
-    /// A dependence through elements of one object is the reason.
+    /// True if the reason is a dependence through elements of one object.
     by_dependence: bool,
-    /// It is certain.
+    /// True if the dependence is certain.
     certain: bool,
-    /// What stands between cannot move for an element that it has in common with what stands before
-    /// it, and with the second.
+    /// The operations between the loops cannot move, because they access an element in common:
+    /// first with other operations before them or with the first loop, second with the second loop.
     in_the_way: [bool; 2],
-    /// They run fused if something holds that is assumed of numbers.
+    /// The loops run fused only under a run-time condition on numbers.
     versioned: bool,
-    /// One of them was all of a conditional.
+    /// One of the loops was the whole body of a conditional.
     guarded: bool,
 }
 
@@ -661,7 +669,7 @@ impl Said {
         let backwards = way == ", the second run backwards";
         let whole = way.is_empty() || backwards;
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
-        // That of parallel loops is about any order, of which a run shows one.
+        // For parallel loops the remark is about every order; a run shows only one.
         let in_order = !remark.message.contains("any order");
         let in_the_way =
             ["before the first, this would be first", "before it, this would be first"].map(says);
@@ -688,7 +696,7 @@ impl Said {
     }
 }
 
-/// The shift that a remark on fused loops names, in the words behind `Loops fused`.
+/// Returns the shift that a remark on fused loops names, in the words behind `Loops fused`.
 fn shift(way: &str) -> Option<u64> {
     match way.strip_prefix(", the second ") {
         None => Some(0),
@@ -698,8 +706,8 @@ fn shift(way: &str) -> Option<u64> {
     }
 }
 
-/// Holds the fusion of two loops whose iterations may run in any order against the traces: no
-/// iteration of one touches what a later iteration of the other writes, or the other way round.
+/// Checks the fusion of two parallel loops against the traces. No iteration of one may write
+/// elements that a later iteration of the other touches, or the other way round.
 fn stays_parallel(said: &Said, groups: &Groups, runs: &[&Run], words: &str) -> Result<(), Wrong> {
     let across = |run: &&Run| groups.turned_around(&run.trace.trace, said.second, said.first, 0);
     match runs.iter().find_map(across) {
@@ -712,8 +720,8 @@ fn stays_parallel(said: &Said, groups: &Groups, runs: &[&Run], words: &str) -> R
     }
 }
 
-/// Holds a remark, whose words are given for messages, against the traces. `exact`: an exact test
-/// can be right about it.
+/// Checks a remark against the traces. `words` are the words of the remark, for messages. With
+/// `exact`, an exact test can be right about the pair.
 fn judge(
     said: &Said,
     exact: bool,

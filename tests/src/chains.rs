@@ -1,12 +1,12 @@
-//! Programs of any length: functions of N neighbouring loops, for tests of scaling.
+//! Programs of any length for tests of scaling: functions of N neighbouring loops.
 
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How the loops of a chain hang together.
+/// The dependence pattern between the loops of a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chain {
-    /// `affine.for` loop k reads what loop k - 1 wrote: all fuse into one.
+    /// `affine.for` loop k reads the elements that loop k - 1 wrote: all fuse into one.
     AffineProducers,
     /// The same with `scf.for`.
     ScfProducers,
@@ -14,21 +14,22 @@ pub enum Chain {
     ParallelProducers,
     /// The same with `scf.forall`.
     ForallProducers,
-    /// All read one buffer, and each writes one of its own, which is handed to another function.
+    /// All read one buffer, and each writes a buffer of its own, which is passed to another
+    /// function.
     Siblings,
-    /// All update one buffer in place: all fuse, and everything depends on everything.
+    /// All loops update one buffer in place. All fuse, and each depends on all others.
     InPlace,
     /// The same with `scf.parallel`.
     ParallelInPlace,
-    /// In place, each loop one iteration longer than the one before.
+    /// In place; the trip count of each loop is one more than that of the loop before.
     Lengthening,
-    /// All read one element ahead in the one buffer they write: two neighbours fuse if the second
-    /// runs one iteration later.
+    /// All loops read one element ahead in the buffer that they all write. Two neighbours fuse if
+    /// the second is shifted by one iteration.
     ReadAhead,
 }
 
 impl Chain {
-    /// All of them.
+    /// All chains.
     pub const ALL: [Chain; 9] = [
         Chain::AffineProducers,
         Chain::ScfProducers,
@@ -41,7 +42,7 @@ impl Chain {
         Chain::ReadAhead,
     ];
 
-    /// A function of `loops` loops over `trip` elements, at first.
+    /// Returns a function of `loops` loops over `trip` elements, before any pass.
     pub fn to_mlir(self, loops: usize, trip: usize) -> String {
         let more = match self {
             Chain::ReadAhead => 1,
@@ -107,19 +108,17 @@ impl Chain {
         matches!(self, Chain::InPlace | Chain::ParallelInPlace | Chain::Lengthening | Chain::ReadAhead)
     }
 
-    /// True if somebody sees what the function leaves in a buffer, by its name in the printed
-    /// function.
+    /// True if the buffer is live-out, by its name in the printed function.
     pub fn is_live_out(self, buffer: &str) -> bool {
         buffer.starts_with("%arg") || self == Chain::Siblings
     }
 
-    /// Demands of `time`, which says what work on so many loops took, that eight times the loops
-    /// cost well below what anything quadratic would: sixty-four times as much. What is linear
-    /// stays below sixteen, on a machine that has other things to do too. Measures up to five
-    /// times.
+    /// Checks that work on loops grows linearly. `time` measures the work on a number of loops.
+    /// Eight times the loops must cost at most sixteen times as much, far below the factor 64 of
+    /// quadratic work. The factor 16 allows for a busy machine. Measures up to five times.
     ///
     /// # Panics
-    /// If they cost more.
+    /// If eight times the loops cost more.
     pub fn grows_linearly(self, time: impl Fn(usize) -> Duration) {
         let grows = || time(8 * 300).as_secs_f64() / time(300).as_secs_f64();
         let factor = (0..4).map(|_| grows()).find(|f| *f <= 14.0).unwrap_or_else(grows);

@@ -1,7 +1,7 @@
-//! Checking passes through text: a program goes in, what comes out is compared with what was seen
-//! and approved.
+//! Checking passes through text: a program goes in, and the output is compared with an approved
+//! snapshot.
 //!
-//! A test says what it is about in MLIR and looks at nothing inside:
+//! A test is written in MLIR and does not look at internals:
 //!
 //! ```
 //! let shown = loomir_testing::check_pass(
@@ -16,44 +16,44 @@
 //! assert_eq!(shown.matches("affine.for").count(), 1);
 //! ```
 //!
-//! In real tests the text goes to `insta::assert_snapshot!`. What is checked on the way is what
-//! every pass owes: its input and output are verified, and what is printed reads back as the same
+//! In real tests the text goes to `insta::assert_snapshot!`. Two requirements on every pass are
+//! checked as well: its input and output verify, and the printed output reads back as the same
 //! text.
 
 use loomir::ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
 
-/// What source texts are called in diagnostics.
+/// The file name of source texts in diagnostics.
 const FILE_NAME: &str = "input.mlir";
 
-/// Checks with a context and passes of one's own.
+/// A checker with its own context and passes.
 pub struct Checker {
-    /// Knows the dialects of the texts.
+    /// The context, with the dialects of the texts.
     pub ctx: Context,
-    /// Knows the passes of the pipelines.
+    /// The passes of the pipelines.
     pub passes: PassRegistry,
 }
 
 impl Default for Checker {
-    /// All dialects and passes of Loomir.
+    /// Returns a checker with all dialects and passes of Loomir.
     fn default() -> Checker {
         Checker { ctx: loomir::context(), passes: loomir::passes() }
     }
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checked {
     /// The program afterwards; empty if there is none.
     pub program: String,
-    /// Remarks and errors, a line each: `line:column: severity: message`.
+    /// Remarks and errors, one line each: `line:column: severity: message`.
     pub diagnostics: String,
     /// True if there were no errors.
     pub succeeded: bool,
 }
 
 impl Checked {
-    /// The program, and below it, as comments, what was said about it.
+    /// Returns the program, followed by its diagnostics as comments.
     pub fn to_text(&self) -> String {
         let mut text = self.program.clone();
         for line in self.diagnostics.lines() {
@@ -69,16 +69,16 @@ impl Checked {
 /// for a snapshot.
 ///
 /// # Panics
-/// If what is printed does not read back as the same program.
+/// If the printed program does not read back as the same program.
 pub fn check_pass(pipeline: &str, source: &str) -> String {
     Checker::default().pass(pipeline, source).to_text()
 }
 
 impl Checker {
-    /// Reads `source`, runs `pipeline` (none if empty), verifying before, between and after.
+    /// Reads `source` and runs `pipeline` (none if empty). Verifies before, between and after.
     ///
     /// # Panics
-    /// If what is printed does not read back as the same program.
+    /// If the printed program does not read back as the same program.
     pub fn pass(&self, pipeline: &str, source: &str) -> Checked {
         let (module, diagnostics) = match self.transformed(pipeline, source) {
             Ok(done) => done,
@@ -95,7 +95,7 @@ impl Checker {
         Checked { program, diagnostics: self.lines(&diagnostics), succeeded: true }
     }
 
-    /// The module after `pipeline`, with its remarks.
+    /// Returns the module after `pipeline`, with its remarks.
     ///
     /// # Errors
     /// Whatever is wrong with the source, the pipeline or a pass.
@@ -105,7 +105,8 @@ impl Checker {
         Ok((module, remarks))
     }
 
-    /// Runs `pipeline` on a module, verifying between passes and after; returns the remarks.
+    /// Runs `pipeline` on a module and verifies it between passes and at the end. Returns the
+    /// remarks.
     ///
     /// # Errors
     /// Whatever is wrong with the pipeline or a pass.
@@ -113,7 +114,7 @@ impl Checker {
         self.run_under(pipeline, module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach))
     }
 
-    /// Runs `pipeline` on a module as commands do that are not told to verify anything; returns the
+    /// Runs `pipeline` on a module without verification, as commands do by default. Returns the
     /// remarks.
     ///
     /// # Errors
@@ -138,7 +139,7 @@ impl Checker {
         if report.succeeded() { Ok(report.diagnostics) } else { Err(report.diagnostics) }
     }
 
-    /// Reads and verifies.
+    /// Reads and verifies a module.
     ///
     /// # Errors
     /// Whatever is wrong with the source.
@@ -148,16 +149,15 @@ impl Checker {
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
     }
 
-    /// Diagnostics with line and column only, so that they say the same wherever the text came
-    /// from.
+    /// Returns diagnostics with line and column only, so that they do not depend on the file.
     pub fn lines(&self, diagnostics: &Diagnostics) -> String {
         diagnostics.to_text(&self.ctx).replace(&format!("{FILE_NAME}:"), "")
     }
 
-    /// Checks that a printed program is read as what it was printed from.
+    /// Checks that a printed program reads back as the same program.
     ///
     /// # Panics
-    /// If it is not.
+    /// If it does not.
     pub fn assert_reads_back(&self, printed: &str) {
         match self.read(printed) {
             Ok(again) => assert_eq!(

@@ -1,4 +1,4 @@
-//! Random edits of loop trees, most of them wrong.
+//! Random edits of loop trees. Most of them are illegal.
 
 use loomir::ir::Body;
 use loomir::transforms::affine::{AffineForm, Atom};
@@ -6,7 +6,7 @@ use loomir::transforms::tree::{Change, Green, Header, Node, Program, Red, TreeSt
 
 use crate::random::Random;
 
-/// What an edit does, for counting.
+/// The kinds of edits, for counting.
 pub const KINDS: &[&str] = &[
     "move",
     "reverse",
@@ -22,7 +22,8 @@ pub const KINDS: &[&str] = &[
     "peel",
 ];
 
-/// A tree with something in it changed, and what; nothing if what was drawn cannot be done there.
+/// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
+/// impossible there.
 pub fn edit(
     ir: &Body,
     trees: &mut TreeStore,
@@ -54,7 +55,7 @@ pub fn edit(
         2 => Change::Permute { order: Box::new([1, 0]) },
         3 => Change::Distribute { at: cut(ir, trees, program, item, random)? },
         4 => {
-            // What stands between them runs before or behind.
+            // The items between the loops run before or after them.
             let next = *loops.iter().find(|next| **next > at)?;
             let (from, to, first) =
                 if random.chance(70) { (at, next - 1, next - 1) } else { (next, at + 1, at) };
@@ -90,8 +91,8 @@ pub fn edit(
     Some((edit.apply(program, trees, tree)?, kind))
 }
 
-/// Returns where to split the range of a loop inside of `depth` others. It is mostly a number, else
-/// a sum of that with a variable around or with a number that bounds the loop.
+/// Returns where to split the range of a loop inside `depth` others. The bound is mostly a number,
+/// else the sum of a number and an outer induction variable or a number that bounds the loop.
 fn bound(
     trees: &TreeStore,
     program: &Program,
@@ -121,18 +122,18 @@ fn bound(
     Some(sum)
 }
 
-/// Returns the tree with a change of the item at `place`. Panics if it cannot be made.
+/// Returns the tree with a change of the item at `place`. Panics if the change is impossible.
 pub fn made(trees: &mut TreeStore, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
     let edit = change.at(place);
     edit.apply(program, trees, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))
 }
 
-/// The place of a child of where a cursor stands.
+/// Returns the path of a child of the cursor's node.
 fn path(cursor: &Red, at: usize) -> Box<[usize]> {
     cursor.path().chain([at]).collect()
 }
 
-/// Where to cut the body of a loop: mostly behind what is not used any more.
+/// Returns where to cut the body of a loop: mostly behind an item whose values are not used later.
 fn cut(ir: &Body, trees: &TreeStore, program: &Program, item: Green, random: &mut Random) -> Option<usize> {
     let Node::Loop { body, .. } = trees.get(item) else { return None };
     let cut = 1 + random.below(trees.items_in(body).checked_sub(1).filter(|n| *n > 0)?);

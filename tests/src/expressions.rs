@@ -1,29 +1,29 @@
-//! Random integer expressions, as text, and what they compute.
+//! Random integer expressions, as text, and their values.
 //!
-//! An expression is a list of operations of `arith` on the arguments and earlier results. It is
-//! computed here by wide arithmetic and nothing else, so it can judge what analyses and passes say.
-//! Poison and undefined behaviour are told apart: a poison number may be anything, of a program
-//! with undefined behaviour nothing is asked.
+//! An expression is a list of operations of `arith` on the arguments and earlier results. Its value
+//! is computed here by wide arithmetic and nothing else, so it can judge the claims of analyses and
+//! passes. Poison and undefined behaviour are distinguished. A poison number may be anything. A
+//! program with undefined behaviour is not checked at all.
 
 use std::fmt::Write;
 
 use crate::random::Random;
 
-/// A function of one block that computes.
+/// A pure function of one block.
 #[derive(Clone, Debug)]
 pub struct Expressions {
-    /// The number of bits the arguments have.
+    /// The number of bits of the arguments.
     pub width: u32,
     /// The number of arguments.
     pub arguments: usize,
-    /// What is computed, one after the other.
+    /// The operations, in order.
     lines: Vec<Line>,
 }
 
 #[derive(Clone, Debug)]
 struct Line {
     kind: Kind,
-    /// Numbers of the arguments and results used.
+    /// The numbers of the used arguments and results.
     operands: Vec<usize>,
     width: u32,
 }
@@ -39,7 +39,7 @@ enum Kind {
     Cast(&'static str),
 }
 
-/// What a value is.
+/// The value of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
     /// This number, read as signed.
@@ -72,8 +72,8 @@ const BINARY: [&str; 16] = [
 const PREDICATES: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 impl Expressions {
-    /// So many operations on so many arguments. `flags`: in how many percent of them a wrap is
-    /// ruled out.
+    /// Returns an expression of `lines` operations on `arguments` arguments. `flags` is the
+    /// percentage of operations with overflow flags.
     pub fn generate(
         random: &mut Random,
         width: u32,
@@ -89,19 +89,19 @@ impl Expressions {
         made
     }
 
-    /// How many arguments and results there are.
+    /// Returns the number of arguments and results.
     pub fn values(&self) -> usize {
         self.arguments + self.lines.len()
     }
 
-    /// The number of bits a value has.
+    /// Returns the number of bits of a value.
     pub fn width_of(&self, value: usize) -> u32 {
         value.checked_sub(self.arguments).map_or(self.width, |line| self.lines[line].width)
     }
 
     fn line(&self, random: &mut Random, flags: i64) -> Option<Line> {
         let line = |kind, operands, width| Some(Line { kind, operands, width });
-        // What came last is used most, so that expressions are deep.
+        // Recent values are used most, so that expressions are deep.
         let pick = |random: &mut Random, width: u32| {
             let of_width: Vec<usize> = (0..self.values()).filter(|v| self.width_of(*v) == width).collect();
             let from = if random.chance(50) { of_width.len().saturating_sub(3) } else { 0 };
@@ -135,7 +135,7 @@ impl Expressions {
         }
     }
 
-    /// The function in MLIR, called `f`, which returns the values of these numbers.
+    /// Returns the function in MLIR, called `f`, which returns the values of these numbers.
     pub fn to_mlir(&self, returned: &[usize]) -> String {
         let ty = |value: &usize| format!("i{}", self.width_of(*value));
         let list = |items: Vec<String>| items.join(", ");
@@ -166,7 +166,7 @@ impl Expressions {
         text + &format!("  return{types}\n}}\n")
     }
 
-    /// What all values are for these arguments; none if the behaviour is undefined.
+    /// Returns all values for these arguments. `None` if the behaviour is undefined.
     pub fn compute(&self, arguments: &[i128]) -> Option<Vec<Number>> {
         let mut all: Vec<Number> = arguments.iter().map(|number| Number::Is(*number)).collect();
         for line in &self.lines {
@@ -178,7 +178,7 @@ impl Expressions {
     }
 }
 
-/// The lowest bits of a number, read as signed, and as unsigned.
+/// Returns the lowest bits of a number, read as signed, and as unsigned.
 fn cut(number: i128, width: u32) -> (i128, i128) {
     let unsigned = number & ((1 << width) - 1);
     (if unsigned >> (width - 1) == 1 { unsigned - (1 << width) } else { unsigned }, unsigned)
@@ -196,7 +196,7 @@ impl Line {
             match operand {
                 Number::Is(number) => numbers.push(*number),
                 Number::Poison => {
-                    // Who divides by poison may divide by zero.
+                    // A division by poison may be a division by zero.
                     let divides = matches!(self.kind, Kind::Binary(name) if name.contains("div") || name.starts_with("rem"));
                     return if divides { None } else { Some(Number::Poison) };
                 }
@@ -268,7 +268,7 @@ impl Line {
                 })
             }
             Kind::Cast("extui") => unsigned(0),
-            // Who selects by poison gets poison, which is above.
+            // A selection by poison is poison, as computed above.
             Kind::Cast(_) | Kind::Select => numbers[0],
         };
         Some(Number::Is(cut(number, self.width).0))

@@ -1,4 +1,4 @@
-//! Fixtures: files of MLIR that say in comments what to do with them.
+//! Fixtures: files of MLIR with directives in comments.
 //!
 //! | line | means |
 //! | --- | --- |
@@ -11,10 +11,10 @@
 //! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | edits of the program's tree: see [`scripts`](crate::scripts) |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
-//! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
+//! | `// -----` | separates programs, which get the same runs; a `// CALL:` above the first one is for it alone |
 //!
-//! The outcome of a fixture is a text for a snapshot: for each run and program what is printed,
-//! with remarks or errors as comments behind it. Lines in remarks are those of the file.
+//! The outcome of a fixture is a text for a snapshot: for each run and program the printed output,
+//! followed by remarks or errors as comments. Lines in remarks are lines of the file.
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
@@ -29,21 +29,21 @@ use crate::check::Checker;
 use crate::random::Random;
 use crate::scripts::Script;
 
-/// What to do with the programs of a fixture.
+/// A directive for the programs of a fixture.
 #[derive(Clone, Debug)]
 enum Command {
     Check,
-    /// As these options say.
+    /// Fuse with these options.
     Fuse(Box<FuseOptions>),
     Opt(String),
-    /// As lines of edits say.
+    /// Make the edits of the `// EDIT:` lines.
     Edit,
     Print(Printed),
-    /// Dependences, told so.
+    /// Print the dependences under this alias assumption and with these analyses.
     Dependences(AliasMode, Analyses),
 }
 
-/// A fixture's programs and what to do with them.
+/// A fixture's programs and directives.
 struct Fixture {
     runs: Vec<(String, Command)>,
     programs: Vec<Source>,
@@ -51,27 +51,27 @@ struct Fixture {
 
 /// One program.
 struct Source {
-    /// Behind as many empty lines as there are lines before it in the file.
+    /// The text, behind as many empty lines as there are lines before it in the file.
     text: String,
-    /// Function and arguments; no arguments: generate them.
+    /// The functions and arguments. Without arguments, they are generated.
     calls: Vec<(String, Input)>,
     /// Lines of edits.
     edits: Vec<(String, Script)>,
 }
 
-/// What a fixture came to.
+/// The outcome of a fixture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The text for the snapshot.
     pub text: String,
-    /// Every program printed on the way, for other tools to read.
+    /// Every program printed so far, for other tools to read.
     pub printed: Vec<String>,
 }
 
-/// Does what a fixture says.
+/// Runs the directives of a fixture.
 ///
 /// # Errors
-/// If a directive is wrong, or a program does not do the same before and after.
+/// If a directive is wrong, or a program behaves differently before and after.
 pub fn run(source: &str) -> Result<Outcome, String> {
     let fixture = read(source)?;
     let checker = Checker::default();
@@ -166,7 +166,7 @@ fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body
     }
 }
 
-/// Fuses what was fused once more: that changes nothing.
+/// Checks that fusing the fused program once more changes nothing.
 fn is_settled(checker: &Checker, command: &Command, printed: &str) -> Result<(), String> {
     let Command::Fuse(_) = command else { return Ok(()) };
     let again = transformed(checker, command, printed).map_err(|errors| checker.lines(&errors))?;
@@ -178,7 +178,7 @@ fn is_settled(checker: &Checker, command: &Command, printed: &str) -> Result<(),
     }
 }
 
-/// Calls what the program says, before and after. If arguments are distinct, no two are one buffer.
+/// Runs the calls of a program before and after. If arguments are distinct, no two are one buffer.
 fn compare(checker: &Checker, are_distinct: bool, program: &Source, after: &Body) -> Result<(), String> {
     let before = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
     for (entry, arguments) in &program.calls {

@@ -1,12 +1,14 @@
 //! Random [`Program`]s: a few neighbouring loop nests over a few small buffers.
 //!
-//! What is drawn is what makes fusion hard: one buffer under several names (casts, views, a second
-//! `get_global`, selections, two arguments), reads ahead and behind, strides, reversal, quotients,
-//! triangles, unequal and empty iteration spaces, carried values, calls and frees between loops,
-//! calls that load or store an element. Subscripts are drawn freely and then shifted or wrapped
-//! into bounds by what they evaluate to over the (small, known) iteration space, so that almost
-//! every program runs without a fault. Equal extents and equal subscripts are drawn often enough
-//! that about half of the programs have something to fuse.
+//! The programs contain the hard cases of fusion. One buffer has several names (casts, views, a
+//! second `get_global`, selections, two arguments). Subscripts read ahead and behind, and use
+//! strides, reversal and quotients. Iteration domains are triangular, unequal or empty. There are
+//! carried values, calls and frees between loops, and calls that load or store an element.
+//!
+//! Subscripts are drawn freely. Then they are shifted or wrapped into bounds by their values over
+//! the (small, known) iteration domain, so that almost every program runs without a fault. Equal
+//! extents and equal subscripts are frequent enough that about half of the programs have something
+//! to fuse.
 
 use crate::program::{
     Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRefId, Operator,
@@ -19,7 +21,7 @@ mod numbers;
 mod orders;
 mod update;
 
-/// A random program. Equal seeds give equal programs.
+/// Returns a random program. Equal seeds give equal programs.
 pub fn generate(random: &mut Random) -> Program {
     let mut generator = Generator::new(random);
     generator.memrefs();
@@ -29,8 +31,8 @@ pub fn generate(random: &mut Random) -> Program {
     generator.program
 }
 
-/// Ways to pass buffers to a program: all distinct first, then, where types allow, some of them one
-/// buffer.
+/// Returns ways to pass buffers to a program: first all distinct, then some of them as one buffer
+/// where types allow.
 pub fn aliasings(program: &Program, random: &mut Random) -> Vec<Aliasing> {
     let arguments: Vec<MemRefId> = program.argument_memrefs().collect();
     let distinct = Aliasing((0..arguments.len()).collect());
@@ -50,15 +52,15 @@ pub fn aliasings(program: &Program, random: &mut Random) -> Vec<Aliasing> {
     if shared == distinct { vec![distinct] } else { vec![distinct, shared] }
 }
 
-/// Most instances of a statement, so that every case is quick.
+/// The maximal number of instances of a statement, so that every case is quick.
 const MAX_INSTANCES: usize = 600;
 
 struct Generator<'r> {
     random: &'r mut Random,
     program: Program,
-    /// How often the outermost loops usually run.
+    /// The usual trip count of the outermost loops.
     extent: i64,
-    /// Memrefs that may be accessed, the favourite ones several times.
+    /// Memrefs that may be accessed. Preferred ones occur several times.
     pool: Vec<MemRefId>,
     next_value: ValueId,
     next_loop: LoopId,
@@ -66,16 +68,17 @@ struct Generator<'r> {
     last_bounds: Option<Bounds>,
     last_condition: Option<Condition>,
     last_update: Option<(MemRefId, Vec<Expr>)>,
-    /// How many statements of a hundred are updates.
+    /// The percentage of statements that are updates.
     updates: i64,
-    /// Allocations that hold what one nest hands to the next, and that nobody looks at afterwards.
+    /// Allocations that pass values from one nest to the next and are not live-out.
     temporaries: Vec<MemRefId>,
 }
 
 /// Lower and upper bounds and the step of a loop.
 type Bounds = (Vec<Expr>, Vec<Expr>, i64);
 
-/// Where the generator stands: the loops around and every value their variables take together.
+/// The generator's position: the surrounding loops and all combinations of their induction
+/// variables' values.
 #[derive(Clone, Default)]
 struct Place {
     loops: Vec<LoopId>,
@@ -133,7 +136,7 @@ impl<'r> Generator<'r> {
     fn body(&mut self) {
         let mut place = Place { instances: vec![Vec::new()], values: vec![0], ..Place::default() };
         let mut items = Vec::new();
-        // An allocation holds nothing at first: the kernel's own loops or a call fill it.
+        // An allocation is undefined at first. The kernel's own loops or a call fill it.
         for m in 0..self.program.memrefs.len() {
             if self.program.memrefs[m].source == Source::Allocation {
                 if self.random.chance(85) {
@@ -186,7 +189,7 @@ impl<'r> Generator<'r> {
         } else {
             items.extend(inner);
         }
-        // What is not an argument is copied to one, so that it can be seen.
+        // Buffers that are no arguments are copied to one, so that their contents are visible.
         for m in 0..self.program.memrefs.len() {
             let memref = self.program.memrefs[m].clone();
             let kept = !freed.contains(&m) && !self.temporaries.contains(&m);
@@ -198,7 +201,7 @@ impl<'r> Generator<'r> {
         self.program.body = items;
     }
 
-    /// A nest that writes every element.
+    /// Returns a nest that writes every element.
     fn fill(&mut self, memref: MemRefId) -> Item {
         let bounds: Vec<(i64, i64)> =
             self.program.memrefs[memref].shape.iter().map(|size| (0, *size)).collect();
@@ -210,8 +213,8 @@ impl<'r> Generator<'r> {
         })
     }
 
-    /// Nests that hand values on in an allocation of their own: the first writes each element, the
-    /// last reads some, and those before or behind them.
+    /// Makes nests that pass values on in an allocation of their own. The first nest writes each
+    /// element. The last reads some of them, and their neighbours before or behind.
     fn temporary(&mut self, place: &Place, items: &mut Vec<Item>) {
         let depth = 1 + usize::from(self.random.chance(35));
         let spread = self.random.range(0, 2);
@@ -262,7 +265,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// A nest of loops from the first to the last but one of these numbers.
+    /// Returns a nest of loops from the first of these numbers to the last one, exclusive.
     fn box_nest(
         &mut self,
         place: &Place,
@@ -366,11 +369,12 @@ impl<'r> Generator<'r> {
         self.next_loop - 1
     }
 
-    /// A loop and all inside it, `depth` levels deep.
+    /// Returns a loop with its contents, `depth` levels deep.
     fn nest(&mut self, place: &Place, depth: usize) -> Item {
         let id = self.loop_id();
         let kind = place.kinds.last().copied().filter(|_| self.kind < 2 || self.random.chance(60));
-        // An affine bound may not use a variable of `scf.for`; constants keep a mixed nest valid.
+        // An affine bound may not use an induction variable of `scf.for`. Constants keep a mixed
+        // nest valid.
         let kind = kind.unwrap_or_else(|| self.loop_kind());
         let usable: Vec<LoopId> =
             place.loops.iter().zip(&place.kinds).filter(|(_, k)| **k == kind).map(|(id, _)| *id).collect();
@@ -407,7 +411,7 @@ impl<'r> Generator<'r> {
             }
             let mut nests = vec![self.nest(&inner, depth - 1)];
             if self.random.chance(25) {
-                // What is in a conditional is not known behind it.
+                // Values inside a conditional are unknown behind it.
                 let guards = self.random.chance(30);
                 if self.random.chance(20) && !guards {
                     self.between(&mut inner, &mut nests, &mut Vec::new());
@@ -436,7 +440,7 @@ impl<'r> Generator<'r> {
     }
 
     fn bounds(&mut self, around: &[LoopId], outermost: bool, kind: Kind) -> Bounds {
-        // Most outermost loops run as the last one did.
+        // Most outermost loops repeat the bounds of the last one.
         if outermost
             && self.random.chance(75)
             && let Some(bounds) = &self.last_bounds
@@ -456,7 +460,7 @@ impl<'r> Generator<'r> {
         let first = if self.random.chance(14) { self.random.range(1, 2) } else { 0 };
         let step = if self.random.chance(6) { 2 } else { 1 };
         let mut lower = vec![Expr::Constant(first)];
-        // With another step, now and then the same bounds and so fewer iterations.
+        // With another step, the bounds are sometimes the same, so there are fewer iterations.
         let scale = if self.random.chance(30) { 1 } else { step };
         let mut upper = vec![Expr::Constant(first + extent * scale)];
         if outermost && self.random.chance(5) {
@@ -483,8 +487,8 @@ impl<'r> Generator<'r> {
         [Operator::Add, Operator::Sub, Operator::Mul, Operator::Max][self.random.weighted(&[45, 20, 10, 25])]
     }
 
-    /// Reads, computes, writes; now and then under a condition, or one after the other under the
-    /// same.
+    /// Adds loads, computations and stores. Sometimes they are under a condition, or several under
+    /// the same condition.
     fn statement(&mut self, place: &mut Place, items: &mut Vec<Item>) {
         if self.random.chance(self.updates) {
             return self.update(place, items);
@@ -503,7 +507,8 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Reads, computes, writes under a condition. What it yields may be used behind it.
+    /// Adds loads, computations and stores under a condition. A yielded value may be used behind
+    /// it.
     fn conditional(&mut self, place: &mut Place, condition: Condition, items: &mut Vec<Item>) {
         let mut inner = place.clone();
         let mut own = Vec::new();
@@ -518,7 +523,7 @@ impl<'r> Generator<'r> {
         items.push(Item::If(condition, own, otherwise));
     }
 
-    /// Reads, computes, writes. What is computed last.
+    /// Adds loads, computations and stores. Returns the last computed value.
     fn straight(&mut self, place: &mut Place, items: &mut Vec<Item>) -> ValueId {
         for _ in 0..self.random.weighted(&[10, 60, 30]) {
             let (memref, at) = self.place_in(place);
@@ -550,7 +555,7 @@ impl<'r> Generator<'r> {
         value
     }
 
-    /// Items under one condition, or each under its own.
+    /// Returns items under one condition, or each under its own.
     fn under_conditions(&mut self, place: &Place, items: Vec<Item>) -> Vec<Item> {
         let condition = self.condition(place);
         if self.random.chance(50) {
@@ -566,14 +571,14 @@ impl<'r> Generator<'r> {
             .collect()
     }
 
-    /// A write of what is known.
+    /// A store of a value in scope.
     fn one_store(&mut self, place: &Place) -> Vec<Item> {
         let value = *self.random.pick(&place.values);
         let (memref, at) = self.place_in(place);
         vec![Item::Store(value, memref, at)]
     }
 
-    /// A condition, now and then one that was used already.
+    /// Returns a condition, sometimes one that was used already.
     fn condition(&mut self, place: &Place) -> Condition {
         let again = self.random.chance(30);
         if let Some(last) = self.last_condition.clone().filter(|_| again)
@@ -594,7 +599,7 @@ impl<'r> Generator<'r> {
 
     fn test(&mut self, place: &Place) -> Test {
         use Relation::{AtLeast, Below, Equal, UnsignedBelow};
-        // The same few often, so that two may be one.
+        // A few indices are repeated often, so that two of them may be equal.
         let (expr, number) = match place.loops.last() {
             Some(innermost) if self.random.chance(50) => (Expr::Variable(*innermost), 2),
             Some(_) => (self.subscript(place, 0), self.random.range(0, self.extent)),
@@ -604,7 +609,7 @@ impl<'r> Generator<'r> {
         Test { expr, relation, number }
     }
 
-    /// A memref and subscripts within its bounds.
+    /// Returns a memref and subscripts within its bounds.
     fn place_in(&mut self, place: &Place) -> (MemRefId, Vec<Expr>) {
         let memref = *self.random.pick(&self.pool.clone());
         let shape = self.program.memrefs[memref].shape.clone();
@@ -615,7 +620,7 @@ impl<'r> Generator<'r> {
         (memref, at.collect())
     }
 
-    /// An index, most often the variable of the loop at the dimension's depth.
+    /// Returns an index, most often the induction variable of the loop at the dimension's depth.
     fn subscript(&mut self, place: &Place, dimension: usize) -> Expr {
         let Some(last) = place.loops.last() else { return Expr::Constant(self.random.range(0, 3)) };
         let usual = *place.loops.get(dimension).unwrap_or(last);
@@ -642,7 +647,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Shifts or wraps an index so that all its instances are in `0..size`.
+    /// Shifts or wraps an index so that its values in all instances are in `0..size`.
     fn within(&self, expr: Expr, size: i64, place: &Place) -> Expr {
         if let Expr::Wrapped(value, limit) = expr {
             return Expr::Wrapped(value, limit.min(size));

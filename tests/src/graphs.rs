@@ -1,5 +1,5 @@
-//! Random control flow graphs, irreducible ones included, as LLVM IR; and the campaign that holds
-//! what Loomir finds in them against what `opt` prints.
+//! Random control flow graphs, including irreducible ones, as LLVM IR. A campaign compares Loomir's
+//! analyses of them with the output of `opt`.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::check::Checker;
 use crate::peers::Peer;
 use crate::random::Random;
 
-/// What a campaign found.
+/// The statistics of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Functions.
@@ -26,7 +26,7 @@ pub struct Tally {
     pub blocks: u64,
     /// Natural loops.
     pub loops: u64,
-    /// Functions in which a cycle is entered at several places.
+    /// Functions with an irreducible cycle.
     pub irreducible: u64,
     /// Functions that each form changed, in the order of [`FORMS`].
     pub changed: [u64; FORMS.len()],
@@ -34,10 +34,10 @@ pub struct Tally {
     pub runs: u64,
 }
 
-/// The number of functions that are asked about at once.
+/// The number of functions in one run of `opt`.
 const BATCH: u64 = 250;
 
-/// What is compared, with the name of `opt`'s printer.
+/// The compared analyses, with the names of `opt`'s printers.
 const PRINTERS: [(Printed, &str); 4] = [
     (Printed::Loops, "print<loops>"),
     (Printed::Cycles, "print<cycles>"),
@@ -45,10 +45,10 @@ const PRINTERS: [(Printed, &str); 4] = [
     (Printed::PostDominators, "print<postdomtree>"),
 ];
 
-/// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each
-/// block computes a number from that of the block it is entered from, one that it may keep when it
-/// is entered again, and one of a block that dominates it, in some functions also one from memory;
-/// it decides by it where to go.
+/// Returns a function called `name` of a few blocks. Branches lead anywhere but to the first block.
+/// Each block computes a number from three inputs: a number of the predecessor that entered it, its
+/// own previous number in some cases, and a number of a block that dominates it. Some functions
+/// also load one from memory. The number decides the branch.
 pub fn function(random: &mut Random, name: &str) -> String {
     let ends = ends(random);
     let edges = |(from, end): (usize, &End)| {
@@ -124,7 +124,7 @@ pub fn function(random: &mut Random, name: &str) -> String {
             End::Conditional(yes, no) => {
                 let predicate = ["eq", "ult", "sgt", "ne"][random.below(4)];
                 let _ = writeln!(text, "  %c{block} = icmp {predicate} i32 %d{block}, {}", random.below(5));
-                // Sometimes what is known by then, or a constant.
+                // Sometimes a value that is available there, or a constant.
                 let above = random.below(ends.len());
                 let is_known = tree.is_reachable(block as u32) && dominates(above, block);
                 let condition = match (&ends[above], random.below(10)) {
@@ -148,7 +148,7 @@ pub fn function(random: &mut Random, name: &str) -> String {
     text + "}\n"
 }
 
-/// What a block ends with.
+/// The terminator of a block.
 enum End {
     Branch(usize),
     Conditional(usize, usize),
@@ -172,7 +172,7 @@ fn ends(random: &mut Random) -> Vec<End> {
     let blocks = 1 + random.below(14);
     let mut ends = Vec::new();
     for block in 0..blocks {
-        // Mostly near by, so that cycles nest.
+        // Most targets are near, so that cycles nest.
         let target = |random: &mut Random| {
             let near = block as i64 + random.range(-3, 4);
             let far = 1 + random.below(blocks - 1) as i64;
@@ -211,8 +211,8 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Checks the drawing of a module's functions: no two boxes cover each other in part, blocks not at
-/// all, and every block is there.
+/// Checks the drawing of a module's functions. No two boxes overlap partially, no blocks overlap,
+/// and every block is drawn.
 fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
     let drawn = picture(module, Format::Svg).map_err(|errors| errors.to_text(module.ctx()))?;
     let mut shown = 0;
@@ -220,7 +220,7 @@ fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
         let number = |line: &str, name: &str| -> Option<i64> {
             line.split_once(&format!(" {name}=\""))?.1.split_once('"')?.0.parse().ok()
         };
-        // Left, top, right and bottom, and whether it is a loop.
+        // Left, top, right and bottom, and true for a loop.
         let rectangle = |line: &str| {
             let [x, y, width, height, round] =
                 ["x", "y", "width", "height", "rx"].map(|name| number(line, name));
@@ -243,8 +243,9 @@ fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
     if shown == blocks { Ok(()) } else { Err(format!("{shown} of {blocks} blocks are drawn\n{drawn}")) }
 }
 
-/// Holds what is printed of every function of a module against what `opt` prints of it, before and
-/// after it is brought into each form and simplified; and what functions compute, before and after.
+/// Compares the analyses of every function of a module with those of `opt`, before and after it is
+/// brought into each form and simplified. Also compares the results of the functions before and
+/// after.
 fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     let ctx = loomir::context();
     let module = loomir::parse(&ctx, text, "graphs.ll").map_err(|errors| errors.to_text(&ctx))?;
@@ -269,16 +270,17 @@ fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Ordinary passes; the last of these keeps what the others before it made, which is checked.
+/// Ordinary passes. The last pipeline must keep the forms that its earlier passes establish; this
+/// is checked.
 const ORDINARY: [&str; 3] = [
     "mem2reg",
     "mem2reg,simplify-cfg",
     "mem2reg,fix-irreducible,unify-loop-exits,lcssa,simplify-cfg{keep-loops=true}",
 ];
 
-/// Holds the loops that there are after loop-simplify, where those that share a header are told
-/// apart, against those that `opt` makes. Blocks that nothing leads to are not shown to it: where
-/// it looks at their values before it erases them, it tells less apart.
+/// Compares the loops after loop-simplify, which separates loops that share a header, with those of
+/// `opt`. Unreachable blocks are removed first. Otherwise `opt` separates fewer loops, because it
+/// looks at the values of unreachable blocks before it erases them.
 fn compare_nests(module: &Body, opt: &Peer) -> Result<(), String> {
     let mut reached = module.duplicate();
     for op in functions(&reached) {
@@ -308,8 +310,8 @@ fn compare_nests(module: &Body, opt: &Peer) -> Result<(), String> {
     }
 }
 
-/// A module whose functions were brought into a form, with loops and dominators compared after each
-/// step; doing it again must change nothing.
+/// Returns a module whose functions were brought into a form. Loops and dominators are compared
+/// after each step, and a second run must change nothing.
 fn in_form(module: &Body, form: &str) -> Result<Body, String> {
     let checker = Checker { ctx: module.ctx().clone(), passes: loomir::passes() };
     let pipeline = format!("builtin.module(llvm.func({form}))");
@@ -323,7 +325,7 @@ fn in_form(module: &Body, form: &str) -> Result<Body, String> {
     }
 }
 
-/// The functions of a module as text.
+/// Returns the functions of a module as text.
 fn printed(module: &Body) -> Vec<String> {
     functions(module).into_iter().filter_map(|op| module.nested(op)).map(loomir::print).collect()
 }
@@ -356,7 +358,7 @@ fn compare_runs(before: &Body, after: &Body, tally: &mut Tally) -> Result<(), St
     Ok(())
 }
 
-/// How often things were seen.
+/// Counts of loops, irreducible cycles and blocks.
 struct Counts {
     loops: u64,
     irreducible: u64,

@@ -1,11 +1,11 @@
-//! Random functions of neighbouring loops with what no other generator makes: operations that some
-//! operands make undefined or poison, loops that end the
-//! program, integers of odd widths, strides and objects known only when the program runs.
+//! Random functions of neighbouring loops with rare hazards: operations that some operands make
+//! undefined or poison, loops that end the program, integers of odd widths, strides and objects
+//! known only at run time.
 //!
-//! Each function is text. It has an `index` `%n` that bounds some loops, one `%s` that divides,
-//! steps and shifts, a condition `%c`, and buffers that a call may
-//! pass twice. Most operations have subscripts in bounds, so that many calls are defined; what is
-//! undefined is so for some `%s` only.
+//! Each function is text. It has an `index` `%n` that bounds some loops, and an `index` `%s` that
+//! divides, steps and shifts. It also has a condition `%c`, and buffers that a call may pass twice.
+//! Most operations have subscripts in bounds, so that many calls are defined. Undefined behaviour
+//! occurs only for some values of `%s`.
 
 use std::fmt::Write;
 
@@ -15,14 +15,14 @@ use crate::behaviour::{Input, same_behaviour};
 use crate::check::Checker;
 use crate::random::Random;
 
-/// Types of loop variables, with what casts one to `index`; nothing for `index` itself.
+/// Types of induction variables. All but `index` need a cast to `index`.
 const TYPES: [&str; 6] = ["index", "index", "i5", "i8", "i33", "i64"];
-/// The values `%s` is tried with.
+/// The tested values of `%s`.
 const DIVISORS: [i64; 8] = [0, 1, 2, 3, -1, 64, i64::MAX, i64::MIN];
-/// The greatest number of iterations of a loop.
+/// The maximal trip count of a loop.
 const MOST: i64 = 8;
 
-/// The pipelines a function is run before and after.
+/// The pipelines whose results are compared with the original.
 const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=version fusion-profitability=always}))",
@@ -36,21 +36,21 @@ const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-distribute{expand=4},loop-fusion{fusion-profitability=always},lower-affine,convert-scf-to-cf))",
 ];
 
-/// What was compared.
+/// The numbers of compared programs and runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Functions.
     pub cases: u64,
-    /// Calls that are defined, before and after a pipeline each.
+    /// Defined calls that were compared before and after a pipeline.
     pub compared: usize,
     /// Calls that are not.
     pub skipped: usize,
 }
 
-/// Runs functions of these numbers before and after each pipeline.
+/// Runs the functions of these numbers before and after each pipeline.
 ///
 /// # Errors
-/// The first call that does something else afterwards, with the function.
+/// The first call that behaves differently afterwards, with the function.
 pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(), String> {
     let checker = Checker::default();
     for index in first..first + count {
@@ -73,8 +73,8 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// A random function `kernel`, in a module with a function that it calls. Equal seeds give equal
-/// functions.
+/// Returns a random function `kernel`, in a module with a function that it calls. Equal seeds give
+/// equal functions.
 pub(crate) fn hazards(random: &mut Random) -> String {
     let mut writer =
         Writer { random, text: String::new(), next: 0, indent: 1, numbers: Vec::new(), indices: Vec::new() };
@@ -82,7 +82,7 @@ pub(crate) fn hazards(random: &mut Random) -> String {
     writer.text
 }
 
-/// Calls of a function that [`hazards`] made.
+/// Returns calls of a function made by [`hazards`].
 pub(crate) fn calls(random: &mut Random) -> Vec<Input> {
     let seed = random.bits() >> 1;
     let mut all = Vec::new();
@@ -101,11 +101,11 @@ pub(crate) fn calls(random: &mut Random) -> Vec<Input> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flavour {
     Any,
-    /// They may end the program, and write nothing.
+    /// Operations that may end the program, and write nothing.
     Ends,
-    /// They compute, and touch no memory.
+    /// Operations that compute, and touch no memory.
     Computes,
-    /// They store to one of the objects and load from another one.
+    /// Operations that store to one of the objects and load from another one.
     Exchanges,
 }
 
@@ -114,7 +114,7 @@ struct Writer<'r> {
     text: String,
     next: usize,
     indent: usize,
-    /// Values of type `i32`, and of type `index`, that are there. The latter hold anything.
+    /// The available values of type `i32`, and of type `index`. The latter hold any number.
     numbers: Vec<String>,
     indices: Vec<String>,
 }
@@ -124,7 +124,7 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.indent);
     }
 
-    /// A line that computes a value.
+    /// Adds a line that computes a value.
     fn value(&mut self, line: &str) -> String {
         let name = format!("%{}", self.next);
         self.next += 1;
@@ -177,8 +177,8 @@ impl Writer<'_> {
         self.text += "}\n";
     }
 
-    /// A loop with some statements. What it computes is not there behind it, but for what it
-    /// carries.
+    /// Writes a loop with some statements. Its values go out of scope after it, except its carried
+    /// ones.
     fn nest(&mut self, upper: &str, ty: &str) {
         let carries = self.random.chance(50);
         let (numbers, indices) = (self.numbers.clone(), self.indices.clone());
@@ -237,7 +237,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The objects that statements of an iteration access.
+    /// Returns the objects that statements of an iteration access.
     fn objects(&mut self, i: &str, flavour: Flavour) -> Objects {
         let is_plain = flavour == Flavour::Any && self.random.chance(75);
         if is_plain || matches!(flavour, Flavour::Ends | Flavour::Computes) {
@@ -245,7 +245,7 @@ impl Writer<'_> {
         }
         let plain = "memref<16xi32>";
         match self.random.below(3) {
-            // Each iteration takes them in another order.
+            // Each iteration accesses them in another order.
             0 => {
                 let even = self.value(&format!("affine.apply affine_map<(d0) -> (d0 mod 2)>({i})"));
                 let even = self.value(&format!("arith.cmpi eq, {even}, %c0 : index"));
@@ -423,7 +423,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A conditional whose sides compute what may be undefined, and perhaps write.
+    /// Writes a conditional whose branches compute values that may be undefined, and possibly
+    /// write.
     fn guarded(&mut self, i: &str, may_write: bool) {
         let is_set = self.random.chance(25);
         let condition = if is_set { String::new() } else { self.condition() };
@@ -460,7 +461,7 @@ impl Writer<'_> {
         self.indices.push(format!("{name}#1"));
     }
 
-    /// A loop inside whose bound or step may be undefined.
+    /// Adds an inner loop whose bound or step may be undefined.
     fn inner(&mut self, i: &str) {
         let number = self.number();
         let any = self.hazard();

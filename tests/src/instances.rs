@@ -1,10 +1,10 @@
-//! Trees run instance by instance, with numbers for the parameters: what they run, and in which
-//! order.
+//! Execution of trees, instance by instance, with numbers for the parameters. Returns the instances
+//! in their order.
 //!
-//! It is the definition of legality, taken literally: every instance of every statement once, and
-//! of any two that touch one location, one of them writing, the order as it was. It knows nothing
-//! of sets or of solvers, so it can judge those that do. Where a tree runs iterations in any order,
-//! the last may as well be the first: it is run that way, too.
+//! It takes the definition of legality literally. Every instance of every statement runs once. Two
+//! instances that touch one location, one of them writing, keep their order. It knows nothing of
+//! sets or of solvers, so it can judge them. If a tree runs iterations in any order, they are run
+//! backwards too.
 
 use std::collections::BTreeMap;
 
@@ -25,30 +25,30 @@ use crate::random::Random;
 /// Most instances that are run.
 const MAX_INSTANCES: usize = 4_000;
 
-/// One execution of a statement: which, and the iterations of the loops of the program around it.
+/// One execution of a statement: its number, and the iterations of the program's loops around it.
 pub type Instance = (StatementId, Vec<i64>);
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The tree does the same.
     Same,
-    /// It does not: an instance is lost, repeated or added, or two change places.
+    /// The tree is wrong: an instance is lost, repeated or added, or two are reordered.
     Fault(String),
-    /// It cannot be said: something depends on more than the parameters.
+    /// Undecided: something depends on more than the parameters.
     Open,
 }
 
-/// An object and the value by which it is known, numbered, and subscripts.
+/// An object, numbered, with the value that names it, and subscripts.
 pub(crate) type Location = (usize, Vec<i64>);
 
-/// The values of parameters: small ones, drawn once for each, or none; what is computed from others
-/// is what that is.
+/// The values of parameters: a small random one for each, or none. Values computed from parameters
+/// follow from them.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'b> {
-    /// What they are drawn by.
+    /// The seed of the values.
     pub seed: Option<u64>,
-    /// The body they are values of.
+    /// The body that defines the values.
     pub body: &'b Body,
 }
 
@@ -71,17 +71,17 @@ impl Values<'_> {
     }
 }
 
-/// How iterations are run that may run in any order.
+/// The direction for iterations that may run in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// As those of any loop.
+    /// As in an ordinary loop.
     Forwards,
     /// From the last to the first.
     Backwards,
 }
 
-/// What a tree runs, in order. Nothing if something in it is known only when the program runs, or
-/// there is too much of it.
+/// Returns the instances that a tree runs, in order. `None` if they depend on run-time values, or
+/// are too many.
 pub fn run(
     program: &Program,
     trees: &TreeStore,
@@ -110,7 +110,7 @@ impl Run<'_> {
         forms.iter().map(|form| form.evaluate(&level, &|value| self.values.of(value))).collect()
     }
 
-    /// Forms over the loops of the program, of which these iterations run.
+    /// Evaluates forms over the loops of the program in one iteration of each.
     fn in_iteration(&self, forms: &[AffineForm], around: &[i64]) -> Option<Vec<i64>> {
         let level = |level: u32| around.get(level as usize).copied();
         forms.iter().map(|form| form.evaluate(&level, &|value| self.values.of(value))).collect()
@@ -140,8 +140,8 @@ impl Run<'_> {
                         if !space.is_counted() || !space.domain.exact {
                             return None;
                         }
-                        // The iterations of the loops of the program around, and of the loop
-                        // itself, which its bounds do not use.
+                        // The iterations of the program's loops around, and of the loop itself. Its
+                        // bounds do not use its own iteration.
                         self.levels.push(0);
                         let around = self.evaluate(&lead.map);
                         self.levels.pop();
@@ -177,8 +177,8 @@ impl Run<'_> {
         Some(())
     }
 
-    /// Whether a condition holds in an iteration. Of what is not known of it, something is drawn,
-    /// once for each time that it is computed.
+    /// True if a condition holds in an iteration. An unknown decision is drawn at random, once for
+    /// each evaluation of the condition.
     fn decides(&self, of: IfId, around: &[i64]) -> Option<bool> {
         let info = self.program.if_info(of);
         for holds in [true, false] {
@@ -208,8 +208,8 @@ impl Run<'_> {
     }
 }
 
-/// True if everything that is compared is known: every access names one element, of an object that
-/// has one name and is apart from all others.
+/// True if every access is known exactly: it names one element of an object that has one name and
+/// overlaps no other object.
 pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<Item = StatementId>) -> bool {
     let mut names: Vec<(Base, Option<Value>)> = Vec::new();
     for id in statements {
@@ -232,9 +232,9 @@ pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<
     !names.iter().enumerate().any(may_overlap)
 }
 
-/// Holds what a tree runs, in this way, against what the program runs. Locations are those that are
-/// touched for certain. Run backwards, iterations that the program runs in any order, too, have
-/// none.
+/// Compares the instances of a tree, run in this direction, with those of the program. Only
+/// certainly touched locations count. Iterations that the program itself runs in any order have no
+/// required order backwards.
 pub fn compare(
     body: &Body,
     program: &Program,
@@ -294,7 +294,7 @@ pub fn compare(
             for (other, by, second) in &meeting[i + 1..] {
                 let touches = !program.statement(second.0).effects.classes.is_empty()
                     && !program.statement(first.0).effects.classes.is_empty();
-                // Updates by one operation have no order.
+                // Updates by one operation may run in any order.
                 let may_swap = update.is_some() && update == by;
                 let has_order = || way == Direction::Forwards || is_ordered(program, first, second);
                 if (*writes || *other) && !may_swap && touches && turned(first, second) && has_order() {
@@ -311,9 +311,9 @@ pub fn compare(
     Finding::Same
 }
 
-/// The steps of updates, of those for which it makes a difference, that run before another one of
-/// the same location and reduction in `old` and behind it in `new`, or the other way round. Nothing
-/// if that is not known.
+/// Returns the steps of updates that were reordered, if flags can make them poison. Such a step
+/// runs before another step of the same location and reduction in `old` and after it in `new`, or
+/// the other way round. `None` if unknown.
 pub fn reordered(
     body: &Body,
     program: &Program,
@@ -344,7 +344,7 @@ pub fn reordered(
     Some(found)
 }
 
-/// True if another order of what an access updates rounds otherwise, and is not allowed to.
+/// True if reordering the updates of an access changes its rounding and no flag allows that.
 fn rounds(body: &Body, access: Op) -> bool {
     updates_of(body, access).iter().any(|update| {
         let step = body.op_ref(update.step);
@@ -353,7 +353,7 @@ fn rounds(body: &Body, access: Op) -> bool {
     })
 }
 
-/// Where an access of an instance is; nothing if that is not known.
+/// Returns the location that an instance accesses. `None` if it is unknown.
 pub(crate) fn location(
     class: &Class,
     instance: &Instance,
@@ -375,8 +375,7 @@ pub(crate) fn location(
     Some((object, subscripts?))
 }
 
-/// True if the program runs two instances in one order: they do not part at a loop whose iterations
-/// may run in any order.
+/// True if the program runs two instances in a fixed order: no parallel loop separates them.
 fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
     let path = |instance: &Instance| program.path(program.statement(instance.0).parent);
     let levels = path(a).into_iter().zip(path(b)).zip(a.1.iter().zip(&b.1));
@@ -384,18 +383,18 @@ fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
     parting.is_none_or(|((of, _), _)| program.loop_info(of).dimension.is_none())
 }
 
-/// How a location is touched: whether it is written, by which update, and the instance.
+/// An access of a location: true for a write, the reduction of its update, and the instance.
 type Touch<'i> = (bool, Option<Reduction>, &'i Instance);
 
-/// A store to a location that is part of an update of which another write, or nothing, stands
-/// behind the load. `place` says when instances run.
+/// Returns a store of an update that lost its load: the load is missing, or another write comes
+/// between load and store. `place` returns the position of an instance in the order.
 fn torn<'i, 'p>(
     meeting: &[Touch<'i>],
     place: impl Fn(&Instance) -> Option<&'p usize>,
 ) -> Option<&'i Instance> {
     let mut in_order: Vec<&Touch<'i>> = meeting.iter().collect();
     in_order.sort_by_key(|(_, _, instance)| place(instance));
-    // The iterations whose load was the last thing that happened, but for other loads.
+    // The iterations with a load that only loads followed.
     let mut open: Vec<&[i64]> = Vec::new();
     for (writes, update, instance) in in_order {
         if *writes {

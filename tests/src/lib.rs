@@ -1,29 +1,29 @@
 //! Helpers to test passes and dialects through text, and Loomir's own test harness.
 //!
-//! Who writes a pass or a dialect needs the first two; the others make and judge programs by the
-//! thousand.
+//! Authors of passes and dialects need the first two modules. The others make and judge programs by
+//! the thousand.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | [`check`] | a program and a pipeline in, text for a snapshot out |
-//! | [`behaviour`] | whether two programs do the same, by execution |
-//! | [`fixtures`] | files that say themselves what to do with them |
+//! | [`behaviour`] | equivalence of two programs, by execution |
+//! | [`fixtures`] | files with directives in comments |
 //! | [`peers`] | LLVM's tools as judges |
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
-//! | [`twin`] | programs of floats with integers instead |
-//! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
-//! | [`edits`], [`instances`], [`meetings`] | random edits of loop trees; what a tree runs, instance by instance; which of these touch one location |
-//! | [`scripts`] | edits of loop trees as text, what they make of a program and what the judge says |
-//! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
-//! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
+//! | [`twin`] | programs with integers in place of floats |
+//! | [`oracle`] | legality of fusing loops, by the trace of a run |
+//! | [`edits`], [`instances`], [`meetings`] | random edits of loop trees; execution of a tree, instance by instance; dependences between instances |
+//! | [`scripts`] | edits of loop trees as text, their results and the judge's verdicts |
+//! | [`graphs`] | random control flow graphs, and comparison of their analyses with `opt` |
+//! | [`ll`] | random programs in LLVM IR, and comparison with `lli` |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
 //! | [`transformations`] | all random programs before and after each transformation |
-//! | [`mutations`], [`verdicts`] | small changes of programs; what the checker says of right and wrong pairs |
-//! | [`expressions`] | random integer expressions, and what they compute |
-//! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; which of these Loomir and `opt` make one |
-//! | [`campaign`] | all of the trees' put together |
-//! | [`rewiring`] | fusion of the tree held against fusion of the graph |
-//! | [`blocks`] | what of a module is raised to a tree |
+//! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
+//! | [`expressions`] | random integer expressions, and their values |
+//! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; the loops that Loomir and `opt` fuse |
+//! | [`campaign`] | the fusion campaign on trees |
+//! | [`rewiring`] | fusion of the tree compared with fusion of the graph |
+//! | [`blocks`] | the blocks of a module that are raised to trees |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
 

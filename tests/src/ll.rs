@@ -1,16 +1,16 @@
-//! Random programs in LLVM IR that are free of undefined behaviour, and the campaign that holds
-//! what the interpreter makes of them against what `lli` does.
+//! Random programs in LLVM IR without undefined behaviour, and the campaign that compares the
+//! interpreter with `lli` on them.
 //!
-//! The programs use what the dialect has: integers of all widths, floats, vectors, structs and
-//! arrays, memory read at other widths than it was written, pointers, loops, switches, recursion,
-//! calls through tables, intrinsics, atomic updates, flags and attributes that promise something.
-//! Everything promised holds, so the interpreter must find nothing undefined; a number that depends
-//! on all that was computed must be the same.
+//! The programs use the features of the dialect: integers of all widths, floats, vectors, structs
+//! and arrays, memory read at other widths than it was written, pointers, loops, switches,
+//! recursion, calls through tables, intrinsics, atomic updates, flags and attributes that state
+//! promises. All promises hold, so the interpreter must find nothing undefined. Each program
+//! returns a number that depends on everything computed, and that number must be the same.
 //!
 //! | module | makes |
 //! | --- | --- |
 //! | `types` | types and constants |
-//! | `function` | control flow, calls, and what is in scope |
+//! | `function` | control flow, calls, and the visible values |
 //! | `integers`, `floats`, `vectors`, `memory` | operations |
 //! | `program` | variables, functions, the function to call |
 
@@ -31,7 +31,7 @@ mod program;
 mod types;
 mod vectors;
 
-/// What a campaign found.
+/// The statistics of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs.
@@ -42,22 +42,22 @@ pub struct Tally {
     pub lines: u64,
     /// Operations that the interpreter executed.
     pub steps: u64,
-    /// Programs run by `lli` after `opt -O2`.
+    /// Programs that `lli` ran after `opt -O2`.
     pub optimised: u64,
-    /// Programs run by `lli` as Loomir wrote them.
+    /// Programs that `lli` ran in Loomir's text.
     pub written: u64,
-    /// Programs that LLVM does not make machine code of: an error of its own, not counted among the
-    /// others.
+    /// Programs that LLVM does not compile because of its own errors. They are not counted among
+    /// the others.
     pub given_up: u64,
 }
 
-/// The number of programs one process runs.
+/// The number of programs of one process.
 const BATCH: u64 = 25;
 
-/// What the text is for: sizes and alignments are those of x86-64.
+/// The target of the text: sizes and alignments are those of x86-64.
 const TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 
-/// LLVM's tools that a campaign asks.
+/// The tools of LLVM that a campaign uses.
 #[derive(Clone, Debug)]
 pub struct Judges {
     /// Runs programs.
@@ -67,13 +67,13 @@ pub struct Judges {
 }
 
 impl Judges {
-    /// Finds them, if the variable `LOOMIR_LLVM` says where they are.
+    /// Finds the tools, if the variable `LOOMIR_LLVM` names their folder.
     pub fn find() -> Option<Judges> {
         Some(Judges { lli: Peer::find("lli")?, opt: Peer::find("opt")? })
     }
 }
 
-/// The text of a case of a campaign, without what calls it. The function to call is `@p` and the
+/// Returns the text of a case of a campaign, without a caller. The function to call is `@p` and the
 /// number of the case.
 pub fn case(seed: u64, index: u64) -> String {
     program::program(&mut Random::of_case(seed, index), &format!("p{index}"))
@@ -94,8 +94,8 @@ pub fn run(seed: u64, first: u64, cases: u64, judges: &Judges, tally: &mut Tally
     Ok(())
 }
 
-/// Runs programs, numbered from `first` on, by the interpreter and by LLVM: as they are, as Loomir
-/// writes them, or as LLVM makes them faster.
+/// Runs programs, numbered from `first` on, by the interpreter and by LLVM: unchanged, as Loomir
+/// writes them, or optimized by LLVM.
 fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut Tally) -> Result<(), String> {
     let text = format!("{TARGET}declare ptr @malloc(i64)\ndeclare ptr @calloc(i64, i64)\n{}", texts.concat());
     let ctx = loomir::context();
@@ -117,7 +117,7 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
     let theirs = String::from_utf8_lossy(&output.stdout).into_owned();
     if theirs.lines().count() < texts.len() {
         if texts.len() > 1 {
-            // It ends at one program, and so at all: each by itself.
+            // A fault would end the whole run, so each program runs separately.
             let mut each = (first..).zip(texts);
             return each
                 .try_for_each(|(at, text)| compare(at, std::slice::from_ref(text), way, judges, tally));
@@ -127,8 +127,8 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
             return Ok(());
         }
         if way != 2 {
-            // Its machine code may be wrong (rooms on the stack that are not aligned as vectors
-            // need it): then it is right another way.
+            // LLVM's machine code may be wrong, for example if stack slots of vectors are
+            // misaligned. Then another way of execution is right.
             return compare(first, texts, 2, judges, tally);
         }
     }
@@ -152,7 +152,7 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
     Ok(())
 }
 
-/// A `main` that prints what the programs return, one a line.
+/// Returns a `main` that prints the results of the programs, one a line.
 fn main_function(first: u64, count: u64) -> String {
     let mut text = String::from(
         "@format = private constant [6 x i8] c\"%llx\\0A\\00\"\ndeclare i32 @dprintf(i32, ptr, ...)\ndefine i32 @main() {\n",

@@ -1,7 +1,6 @@
-//! Which accesses of a run touch one location, one of them writing: dependences, one by one.
+//! Pairs of accesses of a run that touch one location, one of them writing: single dependences.
 //!
-//! Of an access of which it is not known where it is nothing is said, but that it meets what
-//! touches the world.
+//! An access with an unknown location only meets accesses of the world.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +12,22 @@ use loomir::transforms::tree::Program;
 
 use crate::instances::{Instance, Values, location};
 
-/// Two accesses of which the first ran first.
+/// Two accesses. The first ran first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Meeting {
     /// The operations.
     pub ops: [Op; 2],
-    /// What they are to each other.
+    /// The kind of dependence between them.
     pub kind: Kind,
-    /// For each loop around both, how many iterations the second is behind.
+    /// The distance in iterations from the first to the second, for each common loop.
     pub distance: Vec<i64>,
 }
 
-/// All that meets in a run.
+/// Returns all meetings in a run.
 pub fn meetings(program: &Program, run: &[Instance], values: Values<'_>) -> Vec<Meeting> {
     let (mut objects, mut touched, mut all) = (Vec::new(), BTreeMap::<_, Vec<usize>>::new(), Vec::new());
     for (place, instance) in run.iter().enumerate() {
-        // What a statement touches under a condition inside of it may not happen.
+        // An access under a condition inside a statement may not happen.
         let always = |class: &Class| class.domain.constraints.is_empty();
         for (class, op) in program.statement(instance.0).effects.classes.iter().filter(|own| always(&own.0)) {
             if let Some(location) = location(class, instance, values, &mut objects) {
@@ -53,7 +52,7 @@ pub fn meetings(program: &Program, run: &[Instance], values: Values<'_>) -> Vec<
     };
     for of_location in touched.values() {
         for (i, first) in of_location.iter().enumerate() {
-            // What touches the world meets more than that.
+            // Accesses of the world meet more than this location.
             let others = of_location[i + 1..].iter().filter(|_| all[*first].2.base != Base::World);
             others.for_each(|second| meet(all[*first], all[*second]));
         }

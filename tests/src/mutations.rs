@@ -1,11 +1,11 @@
 //! Small changes of programs as text: a number, an operand, a comparison, the place of a line.
 //!
-//! Many of them make a wrong program of a right one. Who judges programs has to see that.
+//! Many of them turn a right program into a wrong one. A checker of programs must detect that.
 
 use super::random::Random;
 
-/// Returns a copy of a text with one change; `None` if there is nothing to change. The result may
-/// be no program, and may do the same.
+/// Returns a copy of a text with one change. `None` if there is nothing to change. The result may
+/// be invalid, or may behave the same.
 pub fn changed(text: &str, random: &mut Random) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     let index = random.below(lines.len());
@@ -58,7 +58,7 @@ pub fn changed(text: &str, random: &mut Random) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Adds or subtracts one from a number that stands by itself.
+/// Adds one to, or subtracts one from, a separate number.
 fn with_number(line: &str, random: &mut Random) -> Option<String> {
     let bytes = line.as_bytes();
     let is_own = |at: usize| {

@@ -1,14 +1,11 @@
 //! The campaign that runs fused loops as machine code: random functions of neighbouring loops with
-//! [what compilers seldom see](crate::neighbours::odd), before and after fusion.
+//! [rare constructs](crate::neighbours::odd), before and after fusion.
 //!
-//! The interpreter says which calls are defined, and compares what they do. Then `clang` compiles
-//! both
-//! texts without optimisation and with all of it, and the four programs have to print the same.
-//! Some
-//! texts state the data layout of a machine with 32-bit addresses, which no test machine has: those
-//! are
-//! fused under it, and then run by the interpreter without it. Their numbers are small, so that
-//! addresses do not wrap in either width.
+//! The interpreter finds the defined calls, and compares their outcomes. Then `clang` compiles both
+//! texts without optimisation and with all of it, and the four programs must print the same. Some
+//! texts state the data layout of a machine with 32-bit addresses, which no test machine has. They
+//! are fused under it, and then interpreted without it. Their numbers are small, so that addresses
+//! do not wrap in either width.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -36,25 +33,25 @@ pub struct Tally {
     pub fused: u64,
     /// Calls that the interpreter compared.
     pub interpreted: u64,
-    /// Calls that machine code was compared on.
+    /// Calls that were compared with machine code.
     pub native: u64,
 }
 
 /// Functions of one text.
 const BATCH: u64 = 100;
-/// The longest call. Loops that count to a number of 64 bits would take for ever.
+/// The limits of a call. Loops that count to a number of 64 bits would never end.
 const LIMITS: Limits = Limits { steps: 100_000, call_depth: 16, memory: 1 << 20 };
-/// Every so many texts are for 32-bit addresses.
+/// One in this many texts is for 32-bit addresses.
 const NARROW: u64 = 5;
 
 const WIDE_TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 const NARROW_TARGET: &str = "target datalayout = \"e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128\"\n";
 
-/// Runs `cases` functions of the campaign of `seed`, from number `first` on. `folder` is for
-/// programs.
+/// Runs `cases` functions of the campaign of `seed`, from number `first` on. `folder` receives the
+/// compiled programs.
 ///
 /// # Errors
-/// The first function that does something else, or why that can't be told.
+/// The first function that behaves differently, or the reason why it can't be judged.
 pub fn run(
     seed: u64,
     (first, cases): (u64, u64),
@@ -73,7 +70,7 @@ pub fn run(
     Ok(())
 }
 
-/// A case of a campaign, with its name.
+/// Returns a case of a campaign, with its name.
 pub fn case(seed: u64, index: u64) -> (String, Neighbours) {
     let name = format!("f{index}");
     let function = odd_neighbours(&mut Random::of_case(seed, index), &name);
@@ -132,7 +129,7 @@ fn compare(
     Ok(())
 }
 
-/// Fuses the loops of all functions, in every way; the number of fusions.
+/// Fuses the loops of all functions in every way. Returns the number of fusions.
 fn fuse(module: &mut Body, checker: &Checker) -> Result<u64, String> {
     let registry = loomir::passes();
     let pipeline = "builtin.module(llvm.func(loop-fusion{peel-max-count=2 fusion-profitability=always}))";
@@ -151,7 +148,7 @@ fn fuse(module: &mut Body, checker: &Checker) -> Result<u64, String> {
     Ok(fused)
 }
 
-/// The calls that are defined and return. Both modules do the same in them.
+/// Returns the calls that are defined and return. Both modules must agree on them.
 fn same_calls(before: &Body, after: &Body, name: &str, calls: &[Input]) -> Result<Vec<Input>, String> {
     let mut defined = Vec::new();
     for input in calls {
@@ -171,7 +168,7 @@ fn same_calls(before: &Body, after: &Body, name: &str, calls: &[Input]) -> Resul
     Ok(defined)
 }
 
-/// A program in C that makes these calls and prints a line for each.
+/// Returns a C program that makes these calls and prints a line for each.
 fn driver(calls: &[(&str, Input)]) -> String {
     let mut text = format!(
         "#include <stdio.h>\nstatic unsigned char buffers[3][{BYTES}];\nextern long pool[40];\n\
@@ -195,12 +192,12 @@ fn driver(calls: &[(&str, Input)]) -> String {
     text + "  return 0;\n}\n"
 }
 
-/// An argument of the command as one in C.
+/// Returns an argument of the command as a C expression.
 fn c_argument(at: usize, text: &str) -> String {
     match text {
         "true" => "1".to_owned(),
         "false" => "0".to_owned(),
-        // A part of what is passed as the first array.
+        // A part of the first array.
         _ if text.starts_with('@') => {
             let by = text.split(['+', ':']).nth(1).unwrap_or("0");
             format!("buffers[0] + {by}")

@@ -1,20 +1,23 @@
 //! Random functions of neighbouring loops as LLVM IR, for fusion of control flow graphs.
 //!
-//! Two or three loops stand behind each other, tested at their end; some behind guards of all
-//! kinds, some with code between that loads, stores, divides or may end the program, some with a
-//! loop or conditions inside. They count to numbers or to `%n`, up, down or from somewhere, one now
-//! and then longer than the next, and touch three arrays of bytes with elements of 8 to 64 bits: in
-//! order, backwards, ahead, every second one, one again and again; some atomically, some as
-//! volatile. Some hand out sums, others what their counter ends with, what is the same in each
-//! iteration, or what they make of a value that was handed out before. The arrays are apart, or
-//! parts of one that may overlap, or whatever the caller says.
+//! Two or three loops follow each other, with their exit tests at the end. Some are behind guards
+//! of all kinds. Some have code between them that loads, stores, divides or may end the program.
+//! Some contain a loop or conditions.
 //!
-//! Most of it is in the form in which `opt` fuses it, and every value has a name.
+//! They count to numbers or to `%n`, up, down or from somewhere, and sometimes one trip count is
+//! larger than the next. They touch three arrays of bytes with elements of 8 to 64 bits: in order,
+//! backwards, ahead, every second element, or one again and again. Some accesses are atomic or
+//! volatile. The arrays are distinct, or parts of one that may overlap, or chosen by the caller.
+//!
+//! Some loops have live-out values: sums, final values of counters, loop-invariant values, or
+//! values computed from an earlier loop's live-out value.
+//!
+//! Most of it is in the form that `opt` fuses, and every value has a name.
 //!
 //! | module | makes |
 //! | --- | --- |
-//! | `body` | what an iteration does |
-//! | [`odd`] | what compilers seldom see |
+//! | `body` | the statements of an iteration |
+//! | [`odd`] | loops that compilers seldom see |
 
 use std::fmt::Write;
 
@@ -31,10 +34,11 @@ use body::TYPES;
 mod body;
 pub mod odd;
 
-/// The number of bytes each array has.
+/// The number of bytes of each array.
 pub const BYTES: usize = 320;
 
-/// What the functions call: what has no effect, and what ends the program if it is told to.
+/// The functions that the generated functions call: one without effect, and one that ends the
+/// program if its argument says so.
 pub const CALLED: &str = "
 define i64 @mixed(i64 %x) nounwind willreturn memory(none) {
   %y = mul i64 %x, 2862933555777941757
@@ -53,18 +57,18 @@ end:
 declare void @llvm.trap()
 ";
 
-/// A function and what to call it with.
+/// A function and its calls.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
     /// `define i64 @name(i64 %n, i64 %m, i64 %k, i1 %g, i1 %h, ptr %a, ptr %b, ptr %c)`.
     pub text: String,
-    /// Arguments. For most of them it is defined.
+    /// Arguments. For most of them the function is defined.
     pub calls: Vec<Input>,
-    /// Many more calls, for what these leave open.
+    /// Many more calls, for cases that these leave undecided.
     pub more: fn() -> Vec<Input>,
 }
 
-/// Numbers to call a function with: bounds, a divisor, a stride, and whether guards are passed.
+/// Arguments of calls: bounds, a divisor, a stride, and true for each guard that is passed.
 const NUMBERS: [(i64, i64, i64, bool, bool); 8] = [
     (0, 0, 0, false, false),
     (1, 1, 1, true, true),
@@ -76,26 +80,26 @@ const NUMBERS: [(i64, i64, i64, bool, bool); 8] = [
     (3, -1, 1, true, false),
 ];
 
-/// A function of this name. It may call what is in [`CALLED`].
+/// Returns a function of this name. It may call the functions in [`CALLED`].
 pub fn neighbours(random: &mut Random, name: &str) -> Neighbours {
     neighbours_apart_by(random, name, Between::Anything)
 }
 
-/// What stands between the loops of a function.
+/// The code between the loops of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Between {
     /// Most often nothing.
     Anything,
-    /// Loads and stores of the first elements of arrays; the next loop uses what is loaded.
+    /// Loads and stores of the first elements of arrays. The next loop uses the loaded values.
     FirstElements,
 }
 
-/// A function between the loops of which this stands.
+/// Returns a function of this name with this code between its loops.
 pub fn neighbours_apart_by(random: &mut Random, name: &str, between: Between) -> Neighbours {
     written(random, name, between, false)
 }
 
-/// A function of this name with what compilers seldom see. See [`odd`]. It may call what is in
+/// Returns a function of this name with rare constructs; see [`odd`]. It may call the functions in
 /// [`CALLED`] and in [`odd::CALLED`].
 pub fn odd_neighbours(random: &mut Random, name: &str) -> Neighbours {
     written(random, name, Between::Anything, true)
@@ -115,20 +119,20 @@ fn written(random: &mut Random, name: &str, between: Between, is_odd: bool) -> N
     Neighbours { text, calls, more: if may_overlap { || more_calls(true) } else { || more_calls(false) } }
 }
 
-/// Brings a function into the form in which its loops are fused, and returns those that are in no
-/// other, in the order of the text.
+/// Brings a function into the form in which its loops are fused. Returns its outermost loops in the
+/// order of the text.
 pub fn in_form(function: &mut Body, symbols: &SymbolTable) -> (Analysis, Vec<LoopId>) {
     let (mut analysis, _) = loop_simplify::loop_simplify(function, symbols, false);
     lcssa::lcssa(function, &analysis);
     loop_rotate::loop_rotate(function, &mut analysis, symbols, 16);
     analysis.settle();
-    // They stand in postorder.
+    // The loops are in postorder.
     let loops = analysis.loops().top().iter().rev().copied().collect();
     (analysis, loops)
 }
 
-/// Calls with these numbers, of arrays that are apart and of such that are not, if they need not
-/// be.
+/// Returns calls with these numbers: with distinct arrays, and with overlapping ones if they may
+/// overlap.
 fn calls((n, m, k, g, h): (i64, i64, i64, bool, bool), may_overlap: bool) -> impl Iterator<Item = Input> {
     let numbers = [n.to_string(), m.to_string(), k.to_string(), g.to_string(), h.to_string()];
     let buffer = format!("iota:memref<{BYTES}xi8>");
@@ -148,16 +152,16 @@ fn more_calls(may_overlap: bool) -> Vec<Input> {
     numbers.flat_map(|numbers| calls(numbers, may_overlap)).collect()
 }
 
-/// What is said of the three arrays.
+/// The aliasing of the three arrays.
 #[derive(Clone, Copy)]
 enum Arrays {
-    /// Each is apart from the others.
+    /// All arrays are distinct.
     Apart,
-    /// The first two are.
+    /// The first two arrays are distinct.
     TwoApart,
-    /// All are parts of the first.
+    /// All arrays are parts of the first.
     Parts,
-    /// They may overlap.
+    /// The arrays may overlap.
     Any,
 }
 
@@ -167,30 +171,30 @@ impl Arrays {
     }
 }
 
-/// How often loops of a function run, most of them.
+/// The trip count of most loops of a function.
 #[derive(Clone, Copy)]
 enum Trip {
     Number(usize),
-    /// `%n` times, none if that is not positive.
+    /// `%n` iterations, none if that is not positive.
     Parameter,
-    /// `%n` times, once if that is not positive.
+    /// `%n` iterations, one if that is not positive.
     Once,
 }
 
-/// What a loop hands out.
+/// The live-out value of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Handed {
     Nothing,
     Sum,
-    /// What its counter ends with.
+    /// The final value of its counter.
     Counter,
-    /// What is the same in each iteration.
+    /// A loop-invariant value.
     Same,
-    /// What it makes in its last iteration of what another loop has handed out.
+    /// A value that the last iteration computes from another loop's live-out value.
     Other,
 }
 
-/// What loops are behind that need none.
+/// The guard of loops that need none.
 #[derive(Clone, Copy)]
 enum Guard {
     None,
@@ -202,7 +206,7 @@ enum Guard {
     Compare(&'static str),
 }
 
-/// Guards, and how many in so many functions have each.
+/// The guards to draw from, repeated by frequency.
 const GUARDS: [Guard; 10] = [
     Guard::None,
     Guard::None,
@@ -220,17 +224,17 @@ struct Writer<'r> {
     random: &'r mut Random,
     out: String,
     next: usize,
-    /// Values that loops have handed out, as far as they are there at the end.
+    /// The live-out values of loops that are available here.
     handed: Vec<String>,
-    /// The block that is being written.
+    /// The current block.
     block: String,
-    /// What most loops are behind that run a given number of times.
+    /// The guard of most loops with a given trip count.
     guard: Guard,
     /// The types of the elements of the arrays.
     types: [&'static str; 3],
-    /// What stands between the loops.
+    /// The code between the loops.
     between: Between,
-    /// True if it has what compilers seldom see.
+    /// True if the function has rare constructs.
     is_odd: bool,
 }
 
@@ -295,7 +299,7 @@ impl Writer<'_> {
         self.out.push_str("}\n");
     }
 
-    /// Straight code, one time in so many.
+    /// Writes straight-line code with probability one in `of`.
     fn between(&mut self, of: usize) {
         if self.between == Between::FirstElements {
             return self.first_elements();
@@ -323,11 +327,11 @@ impl Writer<'_> {
             }
             _ => return self.line("call void @ends_at(i64 %n, i64 %k)"),
         };
-        // Some of it is used by what follows on the same way only.
+        // Some of these values are used only by later code on the same path.
         self.handed.push(value);
     }
 
-    /// Loads and stores of first elements.
+    /// Writes loads and stores of first elements.
     fn first_elements(&mut self) {
         for _ in 0..1 + self.random.below(3) {
             let index = ["0", "1", "2"][self.random.weighted(&[70, 24, 6])];
@@ -347,8 +351,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The condition of a guard; nothing for none. The second is whether the loop runs if it does
-    /// not hold.
+    /// Returns the condition of a guard, or `None` without guard. The second is true if the loop
+    /// runs when the condition is false.
     fn guard(&mut self, trip: Trip) -> Option<(String, bool)> {
         let wanted = match trip {
             Trip::Parameter => Guard::Compare("sgt i64 %n, 0"),
@@ -367,7 +371,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A loop with its guard, and what is between it and the one before.
+    /// Writes a loop with its guard, and the code between it and the loop before.
     fn neighbour(&mut self, trip: Trip) {
         let label = self.fresh("l");
         self.between(7);
@@ -396,7 +400,7 @@ impl Writer<'_> {
             }
         };
         let handed = self.counting(&label, &count);
-        // What is computed on the way around a guard is not there behind it.
+        // Values of a guarded path are not available behind the guard.
         if guard.is_some() {
             self.handed.truncate(known);
         }
@@ -423,8 +427,8 @@ impl Writer<'_> {
         self.handed.push(result);
     }
 
-    /// A loop that runs so often; what it hands out, and whether that has to go through its exit.
-    /// What follows is its exit.
+    /// Writes a loop with trip count `count`. Returns its live-out value, and true if uses must go
+    /// through a phi node in its exit. The current block is then the exit.
     fn counting(&mut self, label: &str, count: &str) -> Option<(String, bool)> {
         let preheader = self.block.clone();
         let kinds = [Handed::Nothing, Handed::Sum, Handed::Counter, Handed::Same, Handed::Other];
@@ -459,7 +463,7 @@ impl Writer<'_> {
         let pointer = self.one_in(8).then(|| format!("%{label}.p"));
         let last = self.iteration(label, &variable, pointer.as_deref());
         self.handed.truncate(known);
-        // Each loop does something that is seen.
+        // Each loop has an observable effect.
         if !hands_out && !self.out.contains("store") && !self.out.contains("atomicrmw") {
             self.store(&variable, "3");
         }
@@ -500,7 +504,7 @@ impl Writer<'_> {
         handed.map(|handed| (handed, is_closed))
     }
 
-    /// What a loop hands out, computed in its latch.
+    /// Writes the live-out value of a loop in its latch and returns its name.
     fn handed_out(&mut self, label: &str, what: Handed, last: &str, other: Option<&str>) -> Option<String> {
         let value = format!("%{label}.u");
         let text = match what {

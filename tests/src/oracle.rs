@@ -1,34 +1,34 @@
-//! Which dependences a run has: the definition of legality, read off a trace.
+//! The dependences of a run: the definition of legality, read off a trace.
 //!
-//! Two loops that stand in one block may become one, the second shifted by *d*, if no instance of
-//! the first that touches an element, in iteration *p*, has an instance of the second that touches
-//! it too in an iteration before *p - d*, one of the two writing. A trace knows every element
-//! touched, so for one run this is decided by looking, without any theory: what an analysis says
-//! must agree.
+//! Fusing two loops of one block with the second shifted by *d* is legal unless it reverses a
+//! dependence. It reverses one if the first loop touches an element in iteration *p*, and the
+//! second touches it in an iteration before *p - d*, one of them writing. A trace knows every
+//! element touched, so for one run the decision needs no theory, and every analysis must agree with
+//! it.
 //!
-//! Cost: linear in the trace a pair of loops.
+//! Cost: linear in the trace for each pair of loops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::{Access, LoopId, Step};
 
-/// An element in one iteration of the loops around: these, the object, the element.
+/// An element in one iteration of the loops around: these iterations, the object, the element.
 type Place = (Vec<(LoopId, u64)>, usize, i64);
 
-/// Loops that have become one, as seen from a trace of the original program: for each the loop that
-/// stands for all of them, and how much later than in the original its iterations run.
+/// Fused loops, as seen from a trace of the original program. Each loop has a representative of its
+/// group and the shift of its iterations.
 ///
-/// Of loops that run different iterations, or at different times, only some are merged. Which these
-/// are a trace does not say, so what happens inside such loops is not judged.
+/// If the loops of a group run different iterations, or at different times, only some iterations
+/// are merged. A trace does not show which, so the inside of such loops is not judged.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     members: BTreeMap<LoopId, (LoopId, u64)>,
-    /// Loops that stand for others with which they do not have all iterations in common.
+    /// Representatives that do not share all iterations with their group.
     cut: BTreeSet<LoopId>,
-    /// Loops that run backwards: when their iterations run is not judged.
+    /// Loops that run backwards. The order of their iterations is not judged.
     backwards: BTreeSet<LoopId>,
-    /// Loops that were reshaped, and those that became one with a part of them: which iteration
-    /// runs when a trace does not say.
+    /// Loops that were reshaped, and loops fused with a part of them. A trace does not show the
+    /// order of their iterations.
     reshaped: BTreeSet<LoopId>,
 }
 
@@ -38,17 +38,17 @@ impl Groups {
         Groups::default()
     }
 
-    /// The loop that stands for those `id` has become one with.
+    /// Returns the representative of the group of `id`.
     pub fn of(&self, id: LoopId) -> LoopId {
         self.members.get(&id).map_or(id, |(group, _)| *group)
     }
 
-    /// When an iteration of a loop runs.
+    /// Returns the time of an iteration of a loop.
     fn time(&self, step: &Step) -> u64 {
         step.iteration + self.members.get(&step.id).map_or(0, |(_, shift)| *shift)
     }
 
-    /// Makes two groups one, the second `shift` later. `whole`: they have all iterations in common.
+    /// Joins two groups, the second `shift` later. With `whole`, they share all iterations.
     pub fn join(&mut self, a: LoopId, b: LoopId, shift: u64, whole: bool) {
         let (a, b) = (self.of(a), self.of(b));
         if !whole || self.cut.contains(&b) {
@@ -62,18 +62,18 @@ impl Groups {
         }
     }
 
-    /// Makes two groups one, the second, a single loop, run backwards.
+    /// Joins two groups. The second one is a single loop, which runs backwards.
     pub fn join_reversed(&mut self, a: LoopId, b: LoopId) {
         self.backwards.insert(b);
         self.join(a, b, 0, true);
     }
 
-    /// True if a loop has become one with a loop that runs backwards.
+    /// True if a loop was fused with a reversed loop.
     pub fn has_backwards(&self, id: LoopId) -> bool {
         self.backwards.iter().any(|own| self.of(*own) == self.of(id))
     }
 
-    /// Nothing is judged of these loops any more, nor of those they have become one with.
+    /// Excludes these loops and their groups from judgement.
     pub fn reshape(&mut self, loops: impl IntoIterator<Item = LoopId>) {
         let groups: BTreeSet<LoopId> = loops.into_iter().map(|id| self.of(id)).collect();
         let members = self.members.keys().copied().filter(|id| groups.contains(&self.of(*id)));
@@ -81,19 +81,18 @@ impl Groups {
         self.reshaped.extend(all);
     }
 
-    /// True if a loop was reshaped, or became one with such a loop.
+    /// True if a loop was reshaped, or fused with a reshaped loop.
     pub fn is_reshaped(&self, id: LoopId) -> bool {
         self.reshaped.contains(&id)
     }
 
-    /// True if nothing is judged of an access: of where its iterations run.
+    /// True if an access is not judged, because the position of its iterations is unknown.
     fn is_open(&self, around: &[Step]) -> bool {
         let is_open = |id| self.cut.contains(&self.of(id)) || self.has_backwards(id) || self.is_reshaped(id);
         around.iter().any(|step| is_open(step.id))
     }
 
-    /// True if a trace has accesses in a loop, or in one it has become one with, of which nothing
-    /// is judged.
+    /// True if a trace has accesses in the group of a loop inside a loop that is not judged.
     pub fn is_inside_cut(&self, trace: &[Access], id: LoopId) -> bool {
         let group = self.of(id);
         trace.iter().any(|access| {
@@ -102,14 +101,16 @@ impl Groups {
         })
     }
 
-    /// Whether two accesses stand in the same iteration of equal loops down to `depth`.
+    /// Returns the surrounding loops of an access and the times of their iterations, down to
+    /// `depth`. Two accesses run in the same iteration if they are equal.
     fn prefix(&self, path: &[Step], depth: usize) -> Vec<(LoopId, u64)> {
         path[..depth].iter().map(|step| (self.of(step.id), self.time(step))).collect()
     }
 
-    /// Whether, in some iteration of the loops around, what stands beside two loops has an element
-    /// in common that one writes: with the first of them or with something else that stands there,
-    /// and with the second.
+    /// Returns two flags about the code beside two loops, within one iteration of the surrounding
+    /// loops. The first is true if this code conflicts with the first loop or with itself. The
+    /// second is true if it conflicts with the second loop. A conflict is an element in common that
+    /// one of them writes.
     pub fn in_the_way(&self, trace: &[Access], first: LoopId, second: LoopId) -> [bool; 2] {
         let (a, b) = (self.of(first), self.of(second));
         let depth = trace.iter().find_map(|access| access.path.iter().position(|step| self.of(step.id) == a));
@@ -121,7 +122,7 @@ impl Groups {
             let role = [Some(a), Some(b)].iter().position(|group| *group == own).unwrap_or(2);
             places.entry(key).or_default()[role].push(access);
         }
-        // The load and the store of an update that stands in no loop go different ways.
+        // The load and the store of an update outside the loops may move to different sides.
         let in_loop = |access: &Access| access.path.len() > depth;
         let is_torn = |x: &Access, y: &Access| (x.writes || y.writes) && !(in_loop(x) && in_loop(y));
         let meet = |some: &[&Access], others: &[&Access]| {
@@ -135,9 +136,9 @@ impl Groups {
         ]
     }
 
-    /// Two times, the first of `first` and a smaller one of `second`, when they touch one element,
-    /// one of them writing: making the loops one, the second `shift` later, would turn their order
-    /// around. `None` if there are none in this trace.
+    /// Returns two times at which the loops touch one element, one of them writing. The first is a
+    /// time of `first`, the second is a smaller one of `second`. Fusion with this shift would
+    /// reverse this dependence. `None` if the trace has no such pair.
     pub fn turned_around(
         &self,
         trace: &[Access],
@@ -146,8 +147,8 @@ impl Groups {
         shift: u64,
     ) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
-        // For each element, in each surrounding iteration: the last iteration of the first loop
-        // that touches it in each way.
+        // For each element in each surrounding iteration: the last iteration of the first loop with
+        // each kind of access.
         let mut last: BTreeMap<Place, Vec<(&Access, u64)>> = BTreeMap::new();
         let is_alike = |x: &Access, y: &Access| (x.writes, x.update) == (y.writes, y.update);
         let place = |access: &Access, group: LoopId| {
@@ -179,7 +180,7 @@ impl Groups {
     }
 }
 
-/// True if two accesses of one element have an order: updates by one operation have none.
+/// True if two accesses of one element have an order. Updates by one operation have none.
 fn conflict(x: &Access, y: &Access) -> bool {
     (x.writes || y.writes) && (x.update.is_none() || x.update != y.update)
 }
@@ -264,8 +265,7 @@ mod tests {
             writes,
             update: None,
         };
-        // The element is touched by both inner loops, in different iterations of the outer one
-        // only.
+        // Both inner loops touch the element, but only in different iterations of the outer loop.
         let trace = [at(0, 0, 3, 7, true), at(1, 1, 0, 7, true)];
         assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), None);
     }

@@ -1,9 +1,9 @@
-//! Which loops of a text in LLVM IR become one: by Loomir's fusion, and by that of `opt`.
+//! The fused loops of a text in LLVM IR: by Loomir's fusion, and by that of `opt`.
 //!
-//! Names are what both have in common. Those of `opt` survive its fusion, so two loops have become
-//! one if what was computed in them is computed in one loop afterwards, as `print<loops>` tells.
-//! Loomir keeps places instead: its remarks name the branches of the latches. Values have to have
-//! names, therefore, and every operation a line of its own.
+//! Both are matched by names. Names survive the fusion of `opt`: two loops were fused if values of
+//! both are computed in one loop afterwards, according to `print<loops>`. Loomir keeps locations
+//! instead: its remarks name the branches of the latches. Therefore values must have names, and
+//! every operation must have a line of its own.
 //!
 //! Cost: linear in the text.
 
@@ -17,18 +17,18 @@ use crate::peers::Peer;
 pub mod compared;
 pub mod turned;
 
-/// A loop of a function as it is written.
+/// A loop of a function as written in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
     /// The name of its header.
     pub header: String,
-    /// The line of the branch of its latch.
+    /// The line of the latch's branch.
     line: u32,
-    /// The values that are defined in it and in no loop inside it.
+    /// The values defined in the loop but in no loop inside it.
     values: Vec<String>,
 }
 
-/// Which loops of a function became one.
+/// The groups of fused loops of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Groups(Vec<usize>);
 
@@ -42,37 +42,37 @@ impl Groups {
         self.0.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
     }
 
-    /// The pairs of neighbours that became one: each loop with the next of its group.
+    /// Returns the fused pairs: each loop with the next one of its group.
     pub fn pairs(&self) -> Vec<(usize, usize)> {
         let next = |a: usize| (a + 1..self.0.len()).find(|b| self.0[*b] == self.0[a]);
         (0..self.0.len()).filter_map(|a| Some((a, next(a)?))).collect()
     }
 
-    /// True if two loops became one.
+    /// True if two loops were fused.
     pub fn are_one(&self, (a, b): (usize, usize)) -> bool {
         self.0[a] == self.0[b]
     }
 }
 
-/// How long `opt` may take for one text: on some it does not come to an end.
+/// The time limit of `opt` for one text. It does not terminate on some.
 const MAX_SECONDS: u64 = 10;
 
-/// What `opt` made of a text.
+/// The result of `opt` on a text.
 #[derive(Clone, Debug)]
 pub struct Theirs {
     /// The text afterwards.
     pub text: String,
-    /// The loops of each function as it was, in the order of the text.
+    /// The original loops of each function, in the order of the text.
     pub loops: BTreeMap<String, Vec<Loop>>,
-    /// Which of them it made one.
+    /// The groups of loops that it fused.
     pub groups: BTreeMap<String, Groups>,
 }
 
 impl Theirs {
-    /// Lets `opt` fuse, with so many iterations peeled at most.
+    /// Lets `opt` fuse with at most `peel` peeled iterations.
     ///
     /// # Errors
-    /// What it says against the text, or that it did not come to an end.
+    /// The error message of `opt`, or that it did not terminate.
     pub fn of(text: &str, opt: &Peer, peel: u32) -> Result<Theirs, String> {
         let peel = format!("-loop-fusion-peel-max-count={peel}");
         let options = ["-passes=print<loops>,loop-fusion,print<loops>", &peel, "-S", "-o", "-"];
@@ -109,10 +109,10 @@ impl Theirs {
     }
 }
 
-/// The loops of the functions of a text, in its order, by `opt`.
+/// Returns the loops of the functions of a text in its order, as `opt` finds them.
 ///
 /// # Errors
-/// What it says against the text.
+/// The error message of `opt`.
 pub fn written(text: &str, opt: &Peer) -> Result<BTreeMap<String, Vec<Loop>>, String> {
     let said = opt.said(text, &["-passes=print<loops>", "-disable-output"])?;
     let source = Text::of(text);
@@ -123,7 +123,7 @@ pub fn written(text: &str, opt: &Peer) -> Result<BTreeMap<String, Vec<Loop>>, St
     Ok(printed(&said).into_iter().filter_map(loops).collect())
 }
 
-/// Which of these loops Loomir made one, by its remarks.
+/// Returns the groups of these loops that Loomir fused, by its remarks.
 pub fn ours(
     loops: &BTreeMap<String, Vec<Loop>>,
     ctx: &Context,
@@ -150,11 +150,11 @@ pub fn ours(
     ours
 }
 
-/// A block of a function as it is written.
+/// A block of a function as written in the text.
 #[derive(Debug)]
 struct Block {
     label: String,
-    /// The line of what ends it.
+    /// The line of its terminator.
     last: u32,
     values: Vec<String>,
 }
@@ -195,27 +195,28 @@ impl Text {
     }
 }
 
-/// The loops of a function as `opt` prints them: for each its depth and its blocks, the header
+/// The loops of a function in the output of `opt`: for each its depth and its blocks, the header
 /// first.
 #[derive(Debug, Default)]
 struct Nest(Vec<(usize, Vec<String>)>);
 
 impl Nest {
-    /// The number of the innermost loop around a block.
+    /// Returns the number of the innermost loop around a block.
     fn innermost(&self, label: &str) -> Option<usize> {
         let around =
             self.0.iter().enumerate().filter(|(_, (_, blocks))| blocks.iter().any(|own| own == label));
         around.max_by_key(|(_, (depth, _))| *depth).map(|(index, _)| index)
     }
 
-    /// The loops, in the order of their headers in the text.
+    /// Returns the loops, in the order of their headers in the text.
     fn loops(&self, blocks: &[Block]) -> Vec<Loop> {
         let header = |block: &Block| self.0.iter().position(|(_, own)| own.first() == Some(&block.label));
         let headers = blocks.iter().filter_map(|block| Some((header(block)?, block)));
         let of = |(index, header): (usize, &Block)| {
             let own = blocks.iter().filter(|block| self.innermost(&block.label) == Some(index));
             let values = own.clone().flat_map(|block| block.values.clone()).collect();
-            // Of loops with one latch, which alone are fused, the last block is it.
+            // In a loop with a single latch, the last block is the latch. Only such loops are
+            // fused.
             let line = own.map(|block| block.last).max().unwrap_or(header.last);
             Loop { header: header.label.clone(), line, values }
         };
@@ -223,7 +224,7 @@ impl Nest {
     }
 }
 
-/// What `print<loops>` said, of each function in order.
+/// Parses the output of `print<loops>`, for each function in order.
 fn printed(said: &str) -> BTreeMap<String, Vec<Nest>> {
     let mut all: BTreeMap<String, Vec<Nest>> = BTreeMap::new();
     let mut current: Option<String> = None;

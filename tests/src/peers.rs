@@ -1,8 +1,8 @@
-//! LLVM's tools as judges of what Loomir prints and finds.
+//! LLVM's tools as judges of Loomir's output and analyses.
 //!
-//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`; without it, whoever asks
-//! is told that there is no judge and skips. Nothing else of this crate is used here: the tests of
-//! the crates below it include this file.
+//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`. Without it no judge is
+//! found, and callers skip. Nothing else of this crate is used here: the tests of the crates below
+//! it include this file.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -10,24 +10,24 @@ use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// One of LLVM's tools, if the variable `LOOMIR_LLVM` says where it is.
+/// One of LLVM's tools, found through the variable `LOOMIR_LLVM`.
 #[derive(Clone, Debug)]
 pub struct Peer {
     program: PathBuf,
 }
 
 impl Peer {
-    /// Finds the one of this name: `mlir-opt`, `opt`.
+    /// Finds the tool of this name: `mlir-opt`, `opt`.
     pub fn find(name: &str) -> Option<Peer> {
         let folder = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?);
         let program = folder.join("bin").join(name);
         program.exists().then_some(Peer { program })
     }
 
-    /// Reads, verifies and, with these options, transforms a program; the text it prints.
+    /// Reads, verifies and, with these options, transforms a program. Returns the printed text.
     ///
     /// # Errors
-    /// What it says against the program, or why it can't be asked.
+    /// The error message about the program, or the reason why the tool can't be run.
     pub fn run(&self, text: &str, options: &[&str]) -> Result<String, String> {
         let output = self.output(text, options)?;
         match output.status.success() {
@@ -36,7 +36,7 @@ impl Peer {
         }
     }
 
-    /// As [`Peer::run`], what it says beside the program: what printing passes of `opt` print.
+    /// As [`Peer::run`], but returns the error stream, which printing passes of `opt` write to.
     ///
     /// # Errors
     /// As for [`Peer::run`].
@@ -46,35 +46,36 @@ impl Peer {
         if output.status.success() { Ok(said) } else { Err(said) }
     }
 
-    /// As [`Peer::run`], for many programs of which it may refuse some: what it prints of the
-    /// others.
+    /// As [`Peer::run`], for many programs, some of which the tool may refuse. Returns the text of
+    /// the others.
     ///
     /// # Errors
-    /// Why it can't be asked.
+    /// The reason why the tool can't be run.
     pub fn run_all(&self, text: &str, options: &[&str]) -> Result<String, String> {
         let output = self.output(text, options)?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// All that it says of a program, whether it accepts it or not.
+    /// Returns the whole output for a program, accepted or not.
     ///
     /// # Errors
-    /// Why it can't be asked.
+    /// The reason why the tool can't be run.
     pub fn output(&self, text: &str, options: &[&str]) -> Result<Output, String> {
         let mut command = Command::new(&self.program);
         command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let input = child.stdin.take();
         let text = text.to_owned();
-        // Written beside the reading, for either pipe may fill up.
+        // The input is written concurrently, because either pipe may fill up.
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
         let output = child.wait_with_output().map_err(|e| e.to_string())?;
-        // A broken pipe means that it stopped reading, which its own message explains.
+        // A broken pipe means that the tool stopped reading. Its own message explains the reason.
         drop(writer.join());
         Ok(output)
     }
 
-    /// The same of a tool that may not come to an end: it is stopped after so many seconds.
+    /// As [`Peer::output`], for a tool that may not terminate: it is stopped after `seconds`
+    /// seconds.
     ///
     /// # Errors
     /// As for [`Peer::output`], or that it was stopped.
@@ -84,7 +85,7 @@ impl Peer {
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let (input, text) = (child.stdin.take(), text.to_owned());
         let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-        // Both beside each other and the writing, for any of the pipes may fill up.
+        // Both outputs are read while the input is written, because any of the pipes may fill up.
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
         let stdout = std::thread::spawn(move || read_all(&mut out));
         let stderr = std::thread::spawn(move || read_all(&mut err));
@@ -107,7 +108,7 @@ impl Peer {
     /// Asks about many programs at once, separated so that each is judged alone.
     ///
     /// # Errors
-    /// What it says against any of them.
+    /// The error message about any of them.
     pub fn accepts_all(&self, programs: &[String]) -> Result<(), String> {
         self.run(&programs.join("\n// -----\n"), &["--split-input-file", "-o", "-"]).map(drop)
     }
@@ -116,7 +117,7 @@ impl Peer {
 fn read_all(pipe: &mut Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
-        // What could not be read is missing, and is seen to be.
+        // Missing output is detected later.
         drop(pipe.read_to_end(&mut bytes));
     }
     bytes

@@ -1,13 +1,13 @@
 //! Small programs of neighbouring loop nests, as a language of their own.
 //!
 //! A [`Program`] is one function over a few small buffers. It can be written as MLIR
-//! ([`Program::to_mlir`]) and, sharing no code with the dialects or the interpreter, be executed
-//! here ([`Program::execute`]), which gives what its buffers hold at the end and a trace of every
-//! element touched. So random programs ([`generate`](crate::generate)) have an oracle for both
-//! their values and their dependences.
+//! ([`Program::to_mlir`]). It can also be executed here ([`Program::execute`]), by code shared with
+//! neither the dialects nor the interpreter. Execution returns the final contents of its buffers
+//! and a trace of every element touched. Random programs ([`generate`](crate::generate)) therefore
+//! have an oracle for both their values and their dependences.
 //!
-//! Everything is a number: values of the element type are kept as 64 bits (`i32` sign-extended,
-//! `f32` as its bits), which memref, loop or value is meant as an index. Programs are as deep as
+//! Everything is a number. Values of the element type are kept as 64 bits (`i32` sign-extended,
+//! `f32` as its bits). Memrefs, loops and values are named by indices. Programs are as deep as
 //! their generator makes them, a handful of levels; functions here recurse on that depth.
 
 mod execute;
@@ -19,7 +19,7 @@ pub use execute::{Access, Aliasing, Execution, POISON, ROUNDED, Step};
 pub use print::Text;
 pub use updates::Update;
 
-/// What buffers hold.
+/// The element type of buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     /// `i32`
@@ -37,44 +37,44 @@ pub type MemRefId = usize;
 /// A loop, and its induction variable.
 pub type LoopId = usize;
 
-/// One function and what it is called with.
+/// One function and its arguments.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What all buffers hold.
+    /// The element type of all buffers.
     pub element: Element,
-    /// Arguments of type `index`, with the values they are called with.
+    /// The arguments of type `index`, with their values.
     pub parameters: Vec<i64>,
     /// Memrefs in order of definition. All are defined before the first item.
     pub memrefs: Vec<MemRef>,
     /// Constants of the element type.
     pub constants: Vec<(ValueId, i64)>,
-    /// What runs.
+    /// The statements of the function.
     pub body: Vec<Item>,
-    /// What the function returns.
+    /// The returned values.
     pub returns: Vec<ValueId>,
-    /// How index arithmetic outside `affine` operations is written.
+    /// The style of index arithmetic outside `affine` operations.
     pub style: Style,
 }
 
-/// How index arithmetic is written.
+/// The style of index arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// As `affine.apply`, not as `arith` operations.
+    /// True if indices are written as `affine.apply`, not as `arith` operations.
     pub apply: bool,
     /// With `nsw` flags.
     pub nsw: bool,
-    /// Constants where they are used, not at the top.
+    /// True if constants are written at their uses, not at the top.
     pub local_constants: bool,
-    /// Most sums, differences and products of elements have flags: `nsw`, or `reassoc`.
+    /// True if most sums, differences and products of elements have flags: `nsw`, or `reassoc`.
     pub flags: bool,
-    /// Some loads and stores are calls of functions that do them.
+    /// True if some loads and stores are calls of functions.
     pub calls: bool,
 }
 
-/// A memref: static sizes, strides and offset, the latter absolute in its object.
+/// A memref: static sizes, strides and offset. The offset is absolute in the object.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemRef {
-    /// Where it comes from.
+    /// The source of the memref.
     pub source: Source,
     /// Sizes.
     pub shape: Vec<i64>,
@@ -82,16 +82,16 @@ pub struct MemRef {
     pub strides: Vec<i64>,
     /// Offset in elements.
     pub offset: i64,
-    /// True if its type hides its sizes.
+    /// True if the type hides the sizes.
     pub dynamic: bool,
 }
 
-/// Where a memref comes from.
+/// The source of a memref.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Source {
-    /// An argument. `noalias`: never called with what another argument is.
+    /// An argument. `noalias`: never passed the same buffer as another argument.
     Argument {
-        /// True if it is declared `llvm.noalias`.
+        /// True if the memref is declared `llvm.noalias`.
         noalias: bool,
     },
     /// `memref.alloc`.
@@ -100,10 +100,10 @@ pub enum Source {
     Global(usize),
     /// `memref.cast`.
     Cast(MemRefId),
-    /// `memref.subview`: offsets, strides; sizes are the shape's, behind a 1 if the first dimension
-    /// is dropped.
+    /// `memref.subview`: offsets and strides. The sizes are those of the shape, behind a 1 if the
+    /// first dimension is dropped.
     SubView {
-        /// Of which memref.
+        /// The source memref.
         of: MemRefId,
         /// Offsets in it.
         offsets: Vec<i64>,
@@ -114,9 +114,9 @@ pub enum Source {
     },
     /// `memref.reinterpret_cast`.
     Reinterpret(MemRefId),
-    /// `arith.select` on whether the first parameter is positive.
+    /// `arith.select` on the condition that the first parameter is positive.
     Select(MemRefId, MemRefId),
-    /// What a function returned that was given this memref.
+    /// The result of a function that was passed this memref.
     Returned(MemRefId),
 }
 
@@ -125,7 +125,7 @@ pub enum Source {
 pub enum Expr {
     /// A number.
     Constant(i64),
-    /// The variable of a loop around.
+    /// The induction variable of a surrounding loop.
     Variable(LoopId),
     /// A parameter.
     Parameter(usize),
@@ -139,11 +139,11 @@ pub enum Expr {
     Mod(Box<Expr>, i64),
     /// A product; not affine.
     Product(Box<Expr>, Box<Expr>),
-    /// The remainder of a value of the element type, read as unsigned; not affine.
+    /// The unsigned remainder of a value of the element type. Not affine.
     Wrapped(ValueId, i64),
 }
 
-/// Which loop operation.
+/// The loop operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `affine.for`
@@ -163,39 +163,39 @@ pub enum Kind {
 pub struct Loop {
     /// Its name.
     pub id: LoopId,
-    /// Which operation.
+    /// The loop operation.
     pub kind: Kind,
-    /// Its first value: the greatest of these.
+    /// The lower bound: the greatest of these.
     pub lower: Vec<Expr>,
-    /// The first value not reached: the least of these.
+    /// The exclusive upper bound: the least of these.
     pub upper: Vec<Expr>,
     /// Positive.
     pub step: i64,
-    /// What it carries.
+    /// The loop-carried value.
     pub carried: Option<Carried>,
-    /// What it repeats.
+    /// The body of the loop.
     pub body: Vec<Item>,
 }
 
-/// A value carried through a loop.
+/// A loop-carried value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Carried {
     /// Before the first iteration.
     pub init: ValueId,
     /// In the body.
     pub argument: ValueId,
-    /// At the end of an iteration.
+    /// The value at the end of an iteration.
     pub next: ValueId,
     /// After the loop.
     pub result: ValueId,
 }
 
-/// What decides an [`Item::If`].
+/// The condition of an [`Item::If`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
     /// All of these hold.
     All(Vec<Test>),
-    /// The value is positive. Compared once, where the value is defined.
+    /// The value is positive. The comparison is written once, at the definition of the value.
     Positive(ValueId),
 }
 
@@ -204,20 +204,20 @@ pub enum Condition {
 pub struct Test {
     /// The index.
     pub expr: Expr,
-    /// How it lies to the number.
+    /// The relation of the index to the number.
     pub relation: Relation,
     /// The number.
     pub number: i64,
 }
 
-/// How two numbers lie to each other.
+/// A relation between two numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     /// The first is less.
     Below,
-    /// The first is less, both read as unsigned.
+    /// The first number is less, both read as unsigned.
     UnsignedBelow,
-    /// The first is greater, or they are equal.
+    /// The first number is greater, or both are equal.
     AtLeast,
     /// They are equal.
     Equal,
@@ -236,7 +236,7 @@ pub enum Operator {
     Max,
 }
 
-/// One of the module's own functions, which take a memref.
+/// A function of the module, which takes a memref.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Callee {
     /// Writes 1, 2, … in row-major order.
@@ -245,12 +245,12 @@ pub enum Callee {
     Bump,
 }
 
-/// What runs.
+/// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Item {
     /// A loop.
     Loop(Loop),
-    /// Runs the first items if the condition holds, else the second.
+    /// Runs the first items if the condition holds, else the second items.
     If(Condition, Vec<Item>, Vec<Item>),
     /// Reads an element.
     Load(ValueId, MemRefId, Vec<Expr>),
@@ -266,12 +266,12 @@ pub enum Item {
     Copy(MemRefId, MemRefId),
     /// Ends an allocation's life.
     Dealloc(MemRefId),
-    /// At the end of a side of a conditional: the first value is the second if this side runs.
-    /// There behind the conditional if both sides say so.
+    /// At the end of a side of a conditional: the first value becomes the second if this side runs.
+    /// It is available behind the conditional if both sides yield it.
     Yield(ValueId, ValueId),
 }
 
-/// What both sides of a conditional yield.
+/// Returns the values that both branches of a conditional yield.
 fn results_of(then: &[Item], otherwise: &[Item]) -> Vec<ValueId> {
     let yields = |item: &Item, wanted: ValueId| matches!(item, Item::Yield(result, _) if *result == wanted);
     let results = then.iter().filter_map(|item| match item {
@@ -282,12 +282,12 @@ fn results_of(then: &[Item], otherwise: &[Item]) -> Vec<ValueId> {
 }
 
 impl MemRef {
-    /// True if elements lie in row-major order from the start of the object on.
+    /// True if the elements are in row-major order from the start of the object.
     pub fn is_identity(&self) -> bool {
         self.offset == 0 && self.strides == row_major(&self.shape)
     }
 
-    /// The number of elements it has.
+    /// Returns the number of elements.
     pub fn len(&self) -> i64 {
         self.shape.iter().product()
     }
@@ -299,30 +299,30 @@ impl MemRef {
 }
 
 impl Program {
-    /// The same over integers, without flags, if it is over floats: what its [twin](crate::twin) is
-    /// called with.
+    /// Returns the same program over integers without flags: the [twin](crate::twin) of a program
+    /// over floats.
     pub fn with_integers(&self) -> Program {
         Program { element: Element::I32, style: Style { flags: false, ..self.style }, ..self.clone() }
     }
 
-    /// The number that a value is, if it is one.
+    /// Returns the constant value of a value, if it is a constant.
     pub fn constant(&self, value: ValueId) -> Option<i64> {
         self.constants.iter().find(|(own, _)| *own == value).map(|(_, number)| *number)
     }
 
-    /// True if what computes a value has flags, if it can have some.
+    /// True if the operation that computes a value has flags, provided it can have any.
     pub fn has_flags(&self, value: ValueId) -> bool {
         self.style.flags && !value.is_multiple_of(4)
     }
 
-    /// True if what loads a value, or stores it, is written as a call of a function that does.
+    /// True if the load or store of a value is written as a call of a function.
     pub fn is_called(&self, value: ValueId) -> bool {
         self.style.calls && value % 3 == 1
     }
 
-    /// True if all bounds, subscripts and conditions are affine in loop variables alone, all
-    /// memrefs are whole objects, and nothing in a loop is unknown: then an exact dependence test
-    /// is right about every pair of loops.
+    /// True if an exact dependence test can be right about every pair of loops. All bounds,
+    /// subscripts and conditions are then affine in induction variables alone, all memrefs are
+    /// whole objects, and nothing in a loop is unknown.
     pub fn is_affine(&self) -> bool {
         let whole = |m: &MemRef| {
             use Source::{Allocation, Argument, Cast, Global};
@@ -333,7 +333,7 @@ impl Program {
     }
 }
 
-/// True if a loop is one whose iterations may run in any order.
+/// True if the iterations of a loop may run in any order.
 pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
     items.iter().any(|item| match item {
         Item::Loop(l) => (l.id == id && l.kind == Kind::Parallel) || is_parallel(&l.body, id),
@@ -342,7 +342,7 @@ pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
     })
 }
 
-/// A loop, and the loops inside it.
+/// Returns a loop, and the loops inside it.
 pub(crate) fn nest_of(items: &[Item], id: LoopId, inside: bool) -> Vec<LoopId> {
     let of_item = |item: &Item| match item {
         Item::Loop(own) => {
@@ -372,7 +372,7 @@ fn is_affine_item(item: &Item) -> bool {
                 Condition::All(tests) => {
                     let is_affine =
                         |test: &Test| test.relation != Relation::UnsignedBelow && is_affine_index(&test.expr);
-                    // The negation of several constraints is no conjunction.
+                    // The negation of several constraints is not a conjunction.
                     let negated = tests.len() == 1 && tests[0].relation != Relation::Equal;
                     tests.iter().all(is_affine) && (otherwise.is_empty() || negated)
                 }

@@ -1,4 +1,4 @@
-//! Random numbers that are the same everywhere: a seed names a case for good.
+//! Reproducible random numbers: a seed identifies a case permanently.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ impl Random {
         Random(seed)
     }
 
-    /// The numbers of case `index` of a campaign, independent of those of its other cases.
+    /// Returns the random numbers of case `index` of a campaign, independent of its other cases.
     pub fn of_case(seed: u64, index: u64) -> Random {
         let mut outer = Random(seed);
         let mixed = outer.bits() ^ index.wrapping_mul(0xd134_2543_de82_ef95);
@@ -28,12 +28,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn range(&mut self, low: i64, high: i64) -> i64 {
         low + (self.bits() % (high - low + 1).max(1) as u64) as i64
     }
 
-    /// A number below `count`, or 0.
+    /// Returns a number below `count`, or 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.bits() % count.max(1) as u64) as usize
     }
@@ -43,12 +43,12 @@ impl Random {
         self.range(0, 99) < percent
     }
 
-    /// One of a list, which is not empty.
+    /// Returns a random element of a non-empty list.
     pub fn pick<'l, T>(&mut self, list: &'l [T]) -> &'l T {
         &list[self.below(list.len())]
     }
 
-    /// The index of one of several weights, as often as its weight says.
+    /// Returns the index of one of several weights, with a frequency proportional to its weight.
     pub fn weighted(&mut self, weights: &[i64]) -> usize {
         let mut left = self.range(0, weights.iter().sum::<i64>() - 1);
         weights

@@ -1,10 +1,10 @@
-//! The rewiring campaign: each step of fusion of random loop trees, made on the tree and on the
-//! graph it is lowered to, has to come to the same.
+//! The rewiring campaign: each fusion step of random loop trees must give the same result on the
+//! tree and on the lowered graph.
 //!
-//! Programs are those of the [campaign](crate::campaign) of fusion. All that the tree fuses of
-//! neighbours as they are is counted: what is equal on both sides, and of the rest why the graph is
-//! not fused, or can't be compared. A difference is a failure. Beside that each graph is brought
-//! into normal form and executed before and after that.
+//! Programs come from the [campaign](crate::campaign) of fusion. All tree fusions of adjacent
+//! unchanged loops are counted: those with equal results on both sides, and the reasons of those
+//! that the graph does not fuse or that can't be compared. A difference is a failure. In addition
+//! each graph is brought into normal form and executed before and after that.
 
 use std::collections::BTreeMap;
 
@@ -21,40 +21,40 @@ use crate::check::Checker;
 use crate::generate::generate;
 use crate::random::Random;
 
-/// What a campaign found.
+/// The statistics of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs.
     pub cases: u64,
     /// Programs that can't be lowered.
     pub not_lowered: u64,
-    /// Fusions of neighbours as they are, on the tree.
+    /// Fusions of unchanged neighbours on the tree.
     pub steps: u64,
-    /// Those with nothing between the two but what makes values.
+    /// Steps whose two loops have nothing between them but operations that make values.
     pub adjacent: u64,
-    /// Those that come to the same on the graph.
+    /// Steps with equal results on the graph.
     pub equal: u64,
-    /// Those of these with nothing between.
+    /// Equal steps with nothing between the loops.
     pub adjacent_equal: u64,
-    /// Those of these where more is promised of values on one side.
+    /// Equal steps where one side states more promises about values.
     pub promised: u64,
-    /// Those that are not fused on the graph, by the name of the reason.
+    /// Steps that the graph does not fuse, by the name of the reason.
     pub refused: BTreeMap<String, u64>,
-    /// Those that can't be compared, by the reason.
+    /// Steps that can't be compared, by the reason.
     pub open: BTreeMap<String, u64>,
-    /// Neighbours that the tree does not fuse as they are.
+    /// Unchanged neighbours that the tree does not fuse.
     pub apart: u64,
     /// Runs of graphs in normal form that were compared.
     pub runs: u64,
-    /// Functions that can't be called once they are lowered.
+    /// Functions that cannot be called after lowering.
     pub not_called: u64,
 }
 
 impl Tally {
-    /// Adds what a check found.
+    /// Adds the report of a check.
     ///
     /// # Errors
-    /// What differs or is broken.
+    /// The first difference or broken graph.
     pub fn add(&mut self, checker: &Checker, module: &Body, report: &Report) -> Result<(), String> {
         self.apart += report.apart as u64;
         for step in &report.steps {
@@ -99,7 +99,7 @@ impl Tally {
 /// Checks one program.
 ///
 /// # Errors
-/// What differs, with the program.
+/// The difference, with the program.
 pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), String> {
     let mut program = generate(&mut Random::of_case(seed, index));
     program.style.calls = false;
@@ -108,10 +108,10 @@ pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), String> 
     check_text(&text, index, tally).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Checks one program, the arguments of whose runs are drawn from `seed`.
+/// Checks one program. The arguments of its runs are drawn from `seed`.
 ///
 /// # Errors
-/// What differs.
+/// The difference.
 pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String> {
     let checker = Checker::default();
     let module = checker.read(text).map_err(|errors| checker.lines(&errors))?;
@@ -137,7 +137,7 @@ pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String
     }
     for name in functions(&module) {
         let Some(mut calls) = lowered_inputs(&module, &name, seed) else { continue };
-        // Some can only be called as they were.
+        // Some calls are possible only before lowering.
         calls.retain(|input| call(&lowered, &name, input, &LIMITS).is_ok());
         tally.not_called += u64::from(calls.is_empty());
         let agreement = same_behaviour(&lowered, &normal, &name, &calls, &LIMITS)?;
@@ -146,7 +146,7 @@ pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String
     Ok(())
 }
 
-/// Calls of a function after it was lowered: arguments say of what type they once were.
+/// Returns calls of a lowered function. The arguments name their types before lowering.
 fn lowered_inputs(module: &Body, name: &str, seed: u64) -> Option<Vec<Input>> {
     let calls = inputs(module, name, &mut Random::of_case(seed, 0))?;
     let (parameters, _) = interp::signature(module, name)?;
@@ -160,7 +160,7 @@ fn lowered_inputs(module: &Body, name: &str, seed: u64) -> Option<Vec<Input>> {
     Some(calls.into_iter().map(|call| call.into_iter().zip(&parameters).map(typed).collect()).collect())
 }
 
-/// What one run may take.
+/// The limits of one run.
 const LIMITS: interp::Limits = interp::Limits { steps: 200_000, call_depth: 200, memory: 1 << 26 };
 
 fn functions(module: &Body) -> Vec<String> {

@@ -1,7 +1,7 @@
-//! Edits of loop trees as text, for fixtures: what they make of a program, and what the judge says.
+//! Edits of loop trees as text, for fixtures: their result, and the verdict of the judge.
 //!
-//! A line of edits names options, then edits with `;` between them. Each one is a place, the change
-//! and its numbers:
+//! A line of edits has options, then edits separated by `;`. Each edit is a place, the change and
+//! its numbers:
 //!
 //! ```text
 //! --alias=distinct 0 fuse 1; 0.2 strip-mine 4
@@ -18,9 +18,10 @@
 //! | `strip-mine` | the iterations of a block |
 //! | `peel` | how many of the first iterations, how many of the last |
 //!
-//! A place leads from the root to an item: the number of the child at each node, `.` between them.
+//! A place is the path from the root to an item: the number of the child at each node, with `.`
+//! between them.
 //!
-//! **Cost.** As edits, the judge and writing.
+//! **Cost.** The sum of edits, judge and writing.
 
 use std::fmt::Write;
 
@@ -34,10 +35,10 @@ use loomir::transforms::tree::{Change, Edit, Green, Header, Node, Program, Span,
 
 use crate::blocks::each_block;
 
-/// Edits, and how their tree is judged.
+/// Edits, and the check of their tree.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// How arguments lie to each other.
+    /// The alias assumption about arguments.
     pub alias: AliasMode,
     edits: Vec<Edit>,
 }
@@ -57,7 +58,7 @@ impl Script {
 
     /// Makes the edits in each block of the functions of a module, if the judge approves.
     ///
-    /// Returns the tree, as comments, and the reason if the block stays as it was.
+    /// Returns the tree as comments, and the reason for each unchanged block.
     pub fn apply(&self, module: &mut Body) -> (String, Diagnostics) {
         let (mut text, mut said) = (String::new(), Diagnostics::new());
         each_block(module, &mut |body, block| {
@@ -134,9 +135,9 @@ fn refused(body: &Body, verdict: &Verdict) -> Diagnostic {
     }
 }
 
-/// Prints a tree as comments. Variables of loops are `i0`, `i1` from the outside, parameters `p0`,
-/// `p1` as they are met; loops and statements of the program have the numbers that they were raised
-/// with.
+/// A printer of trees as comments. Induction variables are `i0`, `i1` from the outside, and
+/// parameters are `p0`, `p1` in the order of their occurrence. Loops and statements of the program
+/// keep the numbers of the raised program.
 struct Printer<'a> {
     program: &'a Program,
     trees: &'a TreeStore,
@@ -151,7 +152,7 @@ impl Printer<'_> {
         let _ = writeln!(self.text, "// {}{line}", "  ".repeat(indent as usize));
     }
 
-    /// Recurses once a loop, guard or versioned node.
+    /// Recurses once for each loop, guard or versioned node.
     fn items(&mut self, sequence: Green, indent: u32) {
         let items: Vec<Green> = self.trees.items(sequence).collect();
         items.into_iter().for_each(|item| self.item(item, indent));
@@ -188,7 +189,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Its own variable is in scope.
+    /// The loop's own induction variable is in scope.
     fn header(&mut self, header: &Header) -> String {
         let variable = format!("i{}", self.depth - 1);
         let values = match &header.span {
@@ -211,7 +212,7 @@ impl Printer<'_> {
         format!("for {variable}: {values}{order}: loop {}", origins.join(", "))
     }
 
-    /// One form, or which of several counts.
+    /// Returns the text of one form, or of the minimum or maximum of several.
     fn bound(&mut self, word: &str, forms: &[AffineForm]) -> String {
         let joined = self.forms(forms);
         if forms.len() == 1 { joined } else { format!("{word}({joined})") }

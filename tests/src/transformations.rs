@@ -1,10 +1,12 @@
 //! Random programs before and after each registered
-//! [transformation](loomir::transforms::transform), with each of the options that it names, alone
-//! and before fusion.
+//! [transformation](loomir::transforms::transform), with each of its named options, alone and
+//! before fusion.
 //!
-//! Both are executed, and the checker proves them equal or executes them on inputs of its own.
+//! Both programs are executed, and the checker proves them equal or executes them on its own
+//! inputs.
 //!
-//! Half of the programs are regular nests, half have what some operands make undefined.
+//! Half of the programs are regular nests. The other half have operations that some operands make
+//! undefined.
 
 use loomir::dialects::interp::Limits;
 use loomir::transforms::transform::ALL;
@@ -17,17 +19,17 @@ use crate::random::Random;
 use crate::twin::compared;
 use crate::verdicts::is_proved;
 
-/// The checker is asked about one program of so many.
+/// The checker is asked about one program in this many.
 const CHECKED: u64 = 5;
 
-/// What was compared.
+/// The numbers of compared programs and runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Programs.
     pub cases: u64,
-    /// Programs that some pipeline changed, once for each.
+    /// Programs that a pipeline changed, counted once for each pipeline.
     pub changed: usize,
-    /// Calls that are defined, before and after a pipeline each.
+    /// Defined calls that were compared before and after a pipeline.
     pub compared: usize,
     /// Calls that are not.
     pub skipped: usize,
@@ -35,10 +37,10 @@ pub struct Tally {
     pub proved: usize,
 }
 
-/// Runs programs of these numbers before and after each transformation.
+/// Runs the programs of these numbers before and after each transformation.
 ///
 /// # Errors
-/// The first call that does something else afterwards, with the program.
+/// The first call that behaves differently afterwards, with the program.
 pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(), String> {
     let checker = Checker::default();
     let pipelines = pipelines();
@@ -79,7 +81,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// Each transformation with each of its samples, the last one before fusion too.
+/// Returns each transformation with each of its samples. The last sample also runs before fusion.
 fn pipelines() -> Vec<String> {
     let mut all = Vec::new();
     for (_, info) in ALL {

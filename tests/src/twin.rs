@@ -1,10 +1,10 @@
-//! The integer twin of a program: the same with its floats as integers.
+//! The integer twin of a program: the same program with integers in place of its floats.
 //!
-//! Sums of floats that may be associated in any order have no one result to compare with. Those of
-//! integers have: a program does what another one does but for the order of such sums if their
-//! twins do the same, bit for bit.
+//! Sums of floats in any order of association have no single result to compare with; sums of
+//! integers have. If the twins of two programs agree bit for bit, the programs differ only in the
+//! order of such sums.
 
-/// What is written of floats, and of integers instead.
+/// Text about floats, and its replacement for integers.
 const WORDS: [(&str, &str); 8] = [
     (" fastmath<reassoc>", ""),
     ("arith.addf", "arith.addi"),
@@ -16,8 +16,8 @@ const WORDS: [(&str, &str); 8] = [
     ("f32", "i32"),
 ];
 
-/// The twin of a module of [`Program`](crate::program::Program)s, or of what transformations made
-/// of one: `f32` is `i32` there.
+/// Returns the twin of a module of [`Program`](crate::program::Program)s, or of a transformed one:
+/// `f32` becomes `i32`.
 ///
 /// ```
 /// # use loomir_testing::twin::integers;
@@ -44,8 +44,8 @@ pub fn integers(text: &str) -> String {
     twin
 }
 
-/// What is to be executed to compare a module and what was made of it: both as they are, or, where
-/// sums may be associated otherwise, their twins.
+/// Returns the programs to execute for comparing a module with its transformation: both unchanged,
+/// or their twins if sums may be reassociated.
 pub fn compared(before: &str, after: &str) -> [String; 2] {
     let flags = |flags: &str| before.matches(flags).count();
     let has_twin = flags("fastmath<reassoc>") > 0 && flags("fastmath<reassoc>") == flags("fastmath<");

@@ -1,9 +1,9 @@
-//! Verdicts of the checker about random pairs of programs: what a pipeline makes of a random
-//! program, half of them with one [change](crate::mutations) that may make it wrong.
+//! Verdicts of the checker about random pairs of programs: a random program and the output of a
+//! pipeline, half of them with one [change](crate::mutations) that may be wrong.
 //!
-//! No verdict is believed. What is called equal is executed on inputs that the checker did not
-//! choose; what is called different is executed on the input that it names. The interpreter is
-//! the oracle of both.
+//! No verdict is believed. Pairs called equal are executed on inputs that the checker did not
+//! choose. Pairs called different are executed on the input that it names. The interpreter is the
+//! oracle of both.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::generate::generate;
 use crate::mutations::changed;
 use crate::random::Random;
 
-/// Most changes that are tried until one makes a program.
+/// The maximal number of attempts at a valid change.
 const CHANGES_TRIED: usize = 40;
-/// Inputs on which the checker executes what a pass made and it does not prove.
+/// The number of inputs on which the checker executes unproved outputs of a pass.
 const INPUTS: usize = 8;
-/// Inputs that are chosen for each pair that is called equal.
+/// The number of inputs for each pair that the checker calls equal.
 const ROUNDS: usize = 3;
 
 /// The pipelines that make the second program of a pair.
@@ -37,10 +37,10 @@ const PIPELINES: [&str; 8] = [
     "loop-fusion{fusion-profitability=always},loop-distribute",
 ];
 
-/// The pairs that were judged, by verdict.
+/// The judged pairs, by verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Pairs of which the texts differ.
+    /// Pairs with different texts.
     pub pairs: usize,
     /// Pairs with a change that may make the second program wrong.
     pub changed: usize,
@@ -48,19 +48,18 @@ pub struct Tally {
     pub equal: usize,
     /// Pairs that differ on an input.
     pub different: usize,
-    /// Pairs of which nothing is certain.
+    /// Undecided pairs.
     pub undecided: usize,
-    /// Calls of pairs that are called equal.
+    /// Calls of pairs that the checker called equal.
     pub compared: usize,
-    /// Pairs of which nothing is certain, though they differ on an input that was chosen here.
+    /// Undecided pairs that differ on an input chosen here.
     pub missed: usize,
-    /// The first reason of each pair of which nothing is certain, without places, and how often it
-    /// was met.
+    /// The first reason of each undecided pair without locations, and its count.
     pub reasons: BTreeMap<String, usize>,
 }
 
-/// Asks the checker if a program that a pass made does the same: true if that is proved. What is
-/// not proved is executed on few inputs.
+/// Asks the checker whether a pass preserved a program. Returns true if that is proved. Other pairs
+/// are executed on few inputs.
 ///
 /// # Errors
 /// A verdict that the two differ.
@@ -101,7 +100,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// Makes a pair of programs with different texts; the second one is `changed` if that is wanted.
+/// Returns a pair of programs with different texts. On request, the second program is `changed`.
 fn pair(checker: &Checker, is_changed: bool, random: &mut Random) -> Result<Option<(Body, Body)>, String> {
     let text = generate(random).to_mlir().mlir;
     let before = checker.read(&text).map_err(|errors| checker.lines(&errors))?;
@@ -119,7 +118,7 @@ fn pair(checker: &Checker, is_changed: bool, random: &mut Random) -> Result<Opti
     Ok(wanted.filter(|after| loomir::print(after) != loomir::print(&before)).map(|after| (before, after)))
 }
 
-/// Asks the checker about a pair, and tests the answer.
+/// Asks the checker about a pair and tests the answer.
 fn judge(
     (before, after): (&Body, &Body),
     is_changed: bool,
@@ -131,7 +130,7 @@ fn judge(
     match functions.into_iter().next().map(|function| function.verdict) {
         Some(Verdict::Identical | Verdict::Proved(_)) => {
             tally.equal += 1;
-            // A promise about an argument says nothing of calls that break it.
+            // A promise about an argument does not apply to calls that break it.
             let is_distinct = loomir::print(before).contains("llvm.noalias");
             for _ in 0..ROUNDS {
                 let mut calls = inputs(before, "kernel", random).unwrap_or_default();
@@ -163,7 +162,7 @@ fn judge(
     }
 }
 
-/// Executes both programs on the input of a counterexample: they have to differ.
+/// Executes both programs on the input of a counterexample. They must differ.
 fn confirm(before: &Body, after: &Body, example: &Counterexample) -> Result<(), String> {
     let limits = Limits::default();
     let expected = call(before, "kernel", &example.arguments, &limits)?;

@@ -1,5 +1,6 @@
-//! Analyses by choice: whichever are chosen, a program does the same; the less precise refuse what
-//! the more precise ones refuse; and others may be written elsewhere, as here.
+//! Exchangeable analyses. Every choice must keep the behaviour of programs. More precise analyses
+//! must allow at least what less precise ones allow. Other crates can add analyses, as this test
+//! does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,14 +34,14 @@ use loomir_testing::twin::compared;
 
 const CASES: u64 = 25;
 
-/// The default analyses with one of them chosen by name.
+/// Returns the default analyses with one of them chosen by name.
 fn with(interface: &str, implementation: &str) -> Analyses {
     let mut analyses = Analyses::default();
     analyses.choose(interface, implementation).unwrap_or_else(|message| panic!("{message}"));
     analyses
 }
 
-/// Fuses what may be fused, whether it saves anything or not.
+/// Options that fuse wherever legal, regardless of profitability.
 fn all() -> FuseOptions {
     FuseOptions { profitability: Profitability::Always, ..FuseOptions::default() }
 }
@@ -50,7 +51,8 @@ fn parsed(text: &str) -> Body {
     loomir::parse(&ctx, text, "t.mlir").unwrap_or_else(|e| panic!("{}\n{text}", e.to_text(&ctx)))
 }
 
-/// Fuses and contracts with these analyses, and executes both. How many pairs were fused.
+/// Fuses and contracts with these analyses and executes both programs. Returns the number of fused
+/// pairs.
 fn fused(text: &str, entry: &str, analyses: Analyses, alias: AliasMode) -> usize {
     let mut after = parsed(text);
     let options = FuseOptions { alias, analyses: analyses.clone(), ..all() };
@@ -82,7 +84,8 @@ fn every_choice_leaves_random_programs_what_they_were() {
             }
         }
     }
-    // All do something, and the least precise less than the most precise.
+    // All implementations have an effect, and the least precise has a smaller one than the most
+    // precise.
     for interface in INTERFACES {
         let count = |name: &str| counts[&(interface.name, name)];
         let (least, most) = (count(interface.implementations[0]), count(interface.default));
@@ -90,7 +93,7 @@ fn every_choice_leaves_random_programs_what_they_were() {
     }
 }
 
-/// Which pairs of neighbouring loops may run merged, by their operations.
+/// Returns the pairs of neighbouring loops whose fusion is legal, by their operations.
 fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<(Op, Op)> {
     let mut trees = TreeStore::default();
     let program = raise_by(analyses, body, block, &mut trees, AliasMode::May);
@@ -113,8 +116,8 @@ fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<
     nests.windows(2).filter(legal).map(|pair| (pair[0].0, pair[1].0)).collect()
 }
 
-/// Which nests of two loops may run with these in the other order, by what is asked of the pairs of
-/// their accesses and by the check of the tree that comes of it.
+/// Returns, for each nest of two loops, whether interchange is legal: by dependences of their
+/// accesses, and by the check of the resulting tree.
 fn interchanged(body: &Body, block: loomir::ir::Block) -> Vec<[bool; 2]> {
     let mut trees = TreeStore::default();
     let program = raise_by(&Analyses::default(), body, block, &mut trees, AliasMode::May);
@@ -180,14 +183,14 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
                     let lost = before.iter().find(|pair| !own.contains(pair));
                     assert_eq!(lost, None, "case {index}: {}={name}\n{text}", interface.name);
                     *more.entry((interface.name, name)).or_default() += own.len() - before.len();
-                    // Addresses and subscripts each know what the other does not, where a view is
-                    // not told apart by its own.
+                    // Analyses of addresses and of subscripts each have facts that the other lacks
+                    // if views are not distinguished.
                     if interface.name != "accesses" || *name == "alias" {
                         before = own;
                     }
                 }
             }
-            // Nor does what graphs are asked about besides.
+            // The additional questions about graphs do not matter either.
             let differences = Analyses { dependence: Arc::new(Differences), ..Analyses::default() };
             let own = mergeable(body, block, &differences);
             let exact = mergeable(body, block, &Analyses::default());
@@ -196,12 +199,12 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
             *more.entry(("dependence", "differences")).or_default() += own.len();
         });
     }
-    // Each lets something through that the one before does not.
+    // Each analysis allows something that the one before refuses.
     let idle: Vec<_> = more.iter().filter(|((_, name), count)| **count == 0 && *name != "none").collect();
     assert!(idle.is_empty(), "{more:?}");
 }
 
-/// Fixtures of fusion that are each about one kind of dependence.
+/// Fixtures of fusion, each about one kind of dependence.
 const FIXTURES: [&str; 8] = [
     "producer_consumer",
     "stencil",
@@ -249,8 +252,8 @@ fn what_each_choice_fuses_of_the_fixtures() {
     insta::assert_snapshot!(table);
 }
 
-/// Instances touch one element in equal iterations only, where both name it by the loop's own level
-/// and nothing else.
+/// A dependence test: instances touch one element only in equal iterations, if both subscripts are
+/// just the loop's induction variable.
 #[derive(Debug)]
 struct InStep;
 
@@ -267,7 +270,8 @@ impl Dependence for InStep {
     }
 }
 
-/// The lowest bits of a number are followed too: what is left of it by a power of two.
+/// Closed forms that also follow an `and` with a mask of low bits, as a remainder by a power of
+/// two.
 #[derive(Debug)]
 struct WithMasks;
 
@@ -302,7 +306,7 @@ impl Accesses for Rows {
     }
 }
 
-/// Conditionals are guards of which nothing is known.
+/// Conditionals as guards with an unknown condition.
 #[derive(Debug)]
 struct Blind;
 
@@ -382,7 +386,7 @@ fn each_interface_can_be_implemented_elsewhere() {
     assert_eq!((default, fused(guarded, "two", blind(), AliasMode::May)), (2, 2));
 }
 
-/// Every operation with every one behind it, from the last on.
+/// Every operation depends on every later one, from the last on.
 #[derive(Debug)]
 struct Everything;
 
@@ -412,8 +416,8 @@ fn operations_are_tied_only_where_there_is_an_order_left() {
                         .collect()
                 };
                 let all = ops(&program);
-                // Written anew in the order of the tree, everything is computed before it is used,
-                // and memory is what it was.
+                // Regenerated in the order of the tree, everything is computed before it is used,
+                // and memory has the original contents.
                 let written =
                     regenerate(body, &program, &trees, &Approved::unchanged(&program), Rewrite::All);
                 assert_eq!(written, Ok(()), "{analyses:?}\n{text}");

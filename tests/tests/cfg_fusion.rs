@@ -1,4 +1,4 @@
-//! Fusion on control flow graphs: random functions of neighbouring loops do the same after it.
+//! Fusion on control flow graphs preserves random functions of neighbouring loops.
 
 use loomir::ir::Body;
 use loomir::ir::symbols::SymbolTable;
@@ -55,8 +55,8 @@ fn what_is_kept_between_loops_does_the_same() {
     assert!(kept > 300 && fused > 500 && compared as u64 > 3 * CASES, "{counts}");
 }
 
-/// Fuses the loops of a function with these options, with its analyses checked and without, and
-/// compares runs before and after. Returns the remarks, and how many runs were compared.
+/// Fuses the loops of a function with these options, with checked analyses and without, and
+/// compares runs before and after. Returns the remarks and the number of compared runs.
 fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usize) {
     let text = CALLED.to_owned() + &function.text;
     let checker = Checker::default();
@@ -69,7 +69,7 @@ fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usi
     let remarks = checker
         .run(&pipeline, &mut after)
         .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
-    // Analyses that are compared are brought up to date each time.
+    // Checked analyses are updated after each step.
     checker
         .run_unchecked(&pipeline, &mut unchecked)
         .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
@@ -80,8 +80,8 @@ fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usi
     }
 }
 
-/// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of
-/// it is right.
+/// Every pair that a dependence strategy allows is allowed by the exact strategy too, and the
+/// result is right.
 #[test]
 fn no_strategy_fuses_what_the_exact_one_refuses() {
     let mut fused = [0; 4];
@@ -114,8 +114,8 @@ fn no_strategy_fuses_what_the_exact_one_refuses() {
     assert!(scev > 50 && da > 50 && exact > all && compared > 300, "{counts}");
 }
 
-/// A module in which two loops of a function in a row were tried to fuse, if they were fused;
-/// nothing at all, if there are no such two.
+/// Tries to fuse two consecutive loops of a function. Returns the module if they were fused.
+/// Returns `None` if there are no two such loops.
 fn pair_fused(before: &Body, at: usize, strategy: Strategy) -> Option<Option<Body>> {
     let (mut module, symbols) = (before.duplicate(), SymbolTable::of(before));
     let is_whole = |function: &&mut Body| function.entry_block(function.region(function.root(), 0)).is_some();

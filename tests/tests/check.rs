@@ -1,10 +1,9 @@
-//! Wrong programs that other compilers make, and what `loomir check` says of them.
+//! Wrong programs that other compilers make, and the verdicts of `loomir check` about them.
 //!
-//! Each row of [`FACTS`] is a known fault of `mlir-opt` or `opt` 22: a program, and what the tool
-//! is asked to do with it. The tool makes the wrong program when the test runs. The checker has to
-//! find an input on which the two differ; the interpreter and, where the difference is one of
-//! values, `lli` have to confirm it. Faults of which no wrong program could be made stand in
-//! [`NOT_MADE`].
+//! Each row of [`FACTS`] is a known fault of `mlir-opt` or `opt` 22: a program, and the tool's
+//! options. The tool makes the wrong program when the test runs. The checker must find an input on
+//! which the two differ. The interpreter must confirm it, and so must `lli` if values differ.
+//! Faults without a reproducible wrong program are in [`NOT_MADE`].
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 
@@ -206,7 +205,7 @@ const FACTS: &[Fact] = &[
     },
 ];
 
-/// Faults of which version 22 makes no wrong program, and why.
+/// Faults for which version 22 makes no wrong program, and why.
 const NOT_MADE: &[(&str, &str)] = &[
     ("sibling fusion of two iter_args reductions", "mlir-opt crashes, so there is no program after"),
     ("loop fusion and atomics (193770)", "only a second thread could see it; order.ll fuses and is alike"),
@@ -242,7 +241,8 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// Lets the tool make the wrong program, and finds it wrong: a line or two for each function.
+/// Runs the tool to produce the wrong program, and checks that it is found wrong. Returns one or
+/// two lines for each function.
 fn found(fact: &Fact, tool: &Peer, lli: &Peer) -> String {
     let file = fixtures().join(fact.file);
     let folder = file.parent().unwrap_or(&file).to_string_lossy().into_owned();
@@ -269,9 +269,9 @@ fn found(fact: &Fact, tool: &Peer, lli: &Peer) -> String {
     lines
 }
 
-/// The value on one side, and the iteration that wrote it.
+/// Returns the value on one side and the iteration that wrote it.
 fn end(value: &str, example: &Counterexample, side: usize) -> String {
-    // Places are those of the tool's text, which is nobody's.
+    // Locations refer to the tool's text, which is not kept.
     let value = value.split(" (input").next().unwrap_or(value);
     match &example.writers[side] {
         Some(writer) => format!("{value}, {} {}", writer.operation, writer.iteration()).trim_end().into(),
@@ -290,13 +290,13 @@ fn interpreter_confirms(before: &Body, after: &Body, name: &str, example: &Count
     assert_ne!(run(before), run(after), "@{name}");
 }
 
-/// Says whether `lli` confirms the difference: it has to if values differ.
+/// Returns the verdict of `lli` on the difference. It must confirm it if values differ.
 fn lli_confirms(modules: [&Body; 2], name: &str, example: &Counterexample, lli: &Peer) -> &'static str {
     if example.difference.place == Place::Ending {
         return "of which lli may make anything";
     }
     let [before, after] = modules.map(|module| lli::run(module, name, &example.arguments, lli));
-    // A process that ends itself leaves no buffers to look at.
+    // A process that terminates itself leaves no buffers for a comparison.
     if before.0.is_empty() && before.1 != Some(0) {
         return "of which lli shows nothing, for the program ends itself";
     }

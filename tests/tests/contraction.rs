@@ -1,5 +1,5 @@
-//! Contraction as a whole: beside MLIR's scalar replacement, the temporary of the MLP, and how its
-//! cost grows.
+//! End-to-end tests of contraction: a comparison with MLIR's scalar replacement, the temporary of
+//! the MLP, and the growth of the cost.
 
 use std::time::{Duration, Instant};
 
@@ -20,13 +20,13 @@ fn contracted(text: &str) -> String {
     loomir::print(&module)
 }
 
-/// How many loads of one element there are.
+/// Returns the number of loads of one element.
 fn loads(text: &str) -> usize {
     text.matches("affine.load ").count() + text.matches("memref.load ").count()
 }
 
-/// How many of one element there are in each of these programs, after MLIR's scalar replacement and
-/// after contraction.
+/// Returns, for each of these programs, the number of loads of one element after MLIR's scalar
+/// replacement and after contraction.
 fn compare(peer: &Peer, programs: &[String]) -> Vec<(usize, usize)> {
     let replaced = peer
         .run(&programs.join("\n// -----\n"), &["--split-input-file", "--affine-scalrep", "-o", "-"])
@@ -59,7 +59,7 @@ fn as_many_loads_go_as_with_affine_scalrep() {
     assert!(fewer(&counts[..fixtures]) >= 5 && fewer(&counts[fixtures..]) >= 20, "{counts:?}");
 }
 
-/// The MLP with the array between its layers made by itself.
+/// Returns the MLP with the array between its layers allocated in the function.
 fn mlp(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("inputs").join(name);
     let text = std::fs::read_to_string(path).expect("the input is there");
@@ -92,7 +92,7 @@ fn the_temporary_of_the_mlp_is_one_element() {
     }
 }
 
-/// The least of three times of contracting a chain that was fused.
+/// Returns the shortest of three contractions of a fused chain.
 fn time(chain: Chain, loops: usize) -> Duration {
     let source = chain.to_mlir(loops, 64);
     let once = || {
@@ -107,7 +107,7 @@ fn time(chain: Chain, loops: usize) -> Duration {
     (0..3).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Nothing looks at all loops for each loop.
+/// No work is quadratic in the loops.
 #[test]
 fn work_grows_linearly_with_the_loops() {
     Chain::ALL.into_iter().for_each(|chain| chain.grows_linearly(|loops| time(chain, loops)));

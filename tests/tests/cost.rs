@@ -1,4 +1,4 @@
-//! Costs that are given from outside: how often loops run, and on what machine.
+//! Cost models defined outside of Loomir: trip counts and a machine.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use loomir::FuseOptions;
 use loomir::ir::{Body, Op};
 use loomir::transforms::cost::{Cache, Cost, Machine};
 
-/// A cost of one's own: all loops of which nothing is known run so often, on a machine with one
+/// A custom cost model: an assumed trip count for loops with an unknown one, and a machine with one
 /// cache.
 #[derive(Debug)]
 struct Own {
@@ -35,7 +35,7 @@ impl Cost for Own {
     }
 }
 
-/// A row of a table is added up by each of two nests, another table each.
+/// Each of two nests adds up a row of its own table.
 const TABLES: &str = "
 func.func @f(%n: index, %f: memref<?xf32>, %g: memref<?xf32>, %a: memref<64xf32>, %b: memref<64xf32>) {
   affine.for %i = 0 to 64 {
@@ -57,7 +57,7 @@ func.func @f(%n: index, %f: memref<?xf32>, %g: memref<?xf32>, %a: memref<64xf32>
   return
 }";
 
-/// What is said of the two nests.
+/// Returns the remark about the two nests.
 fn said(cost: Arc<dyn Cost>) -> String {
     let ctx = loomir::context();
     let mut module =

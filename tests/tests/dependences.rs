@@ -1,5 +1,5 @@
-//! The listed dependences, against those of runs of random programs: what meets is listed, and
-//! where all is known nothing else is.
+//! The listed dependences against dependences of runs of random programs. Every dependence of a run
+//! is listed. If everything is known, nothing else is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use loomir_testing::instances::{Direction, Finding, Values, compare, is_exact, r
 use loomir_testing::meetings::{Meeting, meetings};
 use loomir_testing::random::Random;
 
-/// Longer runs are not looked at: what meets is compared pair by pair.
+/// Longer runs are skipped, because instances are compared pair by pair.
 const MAX_INSTANCES: usize = 400;
 
 #[derive(Default, Debug)]
@@ -39,7 +39,7 @@ fn order(distance: i64) -> Order {
     }
 }
 
-/// What is the same for all pairs of a line: operations by number, kind, directions.
+/// The common properties of all pairs of a line: operations by number, kind, directions.
 type Key = (usize, usize, Kind, Vec<u8>);
 
 fn key(ops: [usize; 2], kind: Kind, directions: impl Iterator<Item = Order>) -> Key {
@@ -58,7 +58,7 @@ fn is_listed(all: &[&Dependence], met: &Meeting) -> bool {
     })
 }
 
-/// Everything that a line says there is.
+/// Returns all dependences that a line states.
 fn said(one: &Dependence) -> Vec<Key> {
     let ops = [one.source.op.index(), one.sink.op.index()];
     let ways = one.vector.iter().fold(vec![Vec::new()], |ways: Vec<Vec<Order>>, entry| {
@@ -72,7 +72,7 @@ fn said(one: &Dependence) -> Vec<Key> {
     each.collect()
 }
 
-/// True if all that subscripts and conditions use is computed outside of the loops.
+/// True if all values in subscripts and conditions are computed outside of the loops.
 fn is_known_outside(program: &Program) -> bool {
     let conditions = program.ifs().flat_map(|info| [true, false].map(|holds| info.condition.outcome(holds)));
     let mut conditions = conditions.flat_map(|outcome| &outcome.constraints);
@@ -96,8 +96,7 @@ fn case(index: u64, tally: &mut Tally) {
             all.iter().filter(|one| matches!(one.through, Through::Memory(_))).collect();
         tally.blocks += 1;
         tally.listed += memory.len() as u32;
-        // Of what is computed in loops a run knows nothing: it takes numbers that may be others
-        // than those.
+        // A run does not know values computed in loops. It assumes numbers that may be wrong.
         let runs = if is_known_outside(&program) { 3 } else { 0 };
         for _ in 0..runs {
             let values = Values { seed: Some(random.bits()), body };
@@ -111,7 +110,7 @@ fn case(index: u64, tally: &mut Tally) {
                 assert!(is_listed(&memory, &met), "case {index}: {met:?} at {names:?} is not listed\n{text}");
             }
         }
-        // Where everything is a number one run is all there is.
+        // If everything is constant, one run suffices.
         let statements = (0..trees.leaves(program.root)).map(StatementId);
         let none = Values { seed: None, body };
         let ran = run(&program, &trees, program.root, none, Direction::Forwards);
@@ -126,7 +125,7 @@ fn case(index: u64, tally: &mut Tally) {
             let key = key(ops.map(|op| op.index()), kind, distance.iter().map(|own| order(*own)));
             met.entry(key).or_default().insert(distance);
         }
-        // A run does not show where a bound or condition is looked at, only what runs inside of it.
+        // A run does not show the evaluation of bounds and conditions, only the instances inside.
         let is_header = |op: Op| body.own_regions(op).len() > 0;
         for one in memory.into_iter().filter(|one| one.is_certain || !is_header(one.sink.op)) {
             let distances: Vec<&BTreeSet<Vec<i64>>> = said(one)
@@ -155,7 +154,7 @@ fn what_meets_is_listed_and_nothing_else() {
     assert!(tally.exact > 20 && tally.met > 1_000 && tally.distances > 10, "{tally:?}");
 }
 
-/// Counts what it is asked.
+/// Counts the queries.
 #[derive(Debug, Default)]
 struct Counting {
     questions: AtomicU64,
@@ -168,8 +167,8 @@ impl DependenceOracle for Counting {
     }
 }
 
-/// How much is asked of so many loops, each of which updates an array of its own in place, all
-/// alike.
+/// Returns the number of queries for `loops` equal loops, each of which updates its own array in
+/// place.
 fn questions(loops: usize) -> u64 {
     let mut text = "func.func @f(%v: i32) {\n".to_owned();
     for i in 0..loops {

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        // Those of `check` are for another test.
+        // Another test covers the fixtures of `check`.
         if path.is_dir() && !path.ends_with("fixtures/check") {
             collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "mlir") {

@@ -1,5 +1,5 @@
-//! Affine forms, ranges and facts of values, against all that they can be: random expressions at
-//! widths where every input is tried.
+//! Affine forms, ranges and facts of values, compared with all possible values: random expressions
+//! at widths where every input is tried.
 
 use loomir::ir::{Body, Value};
 use loomir::transforms::affine::Atom;
@@ -7,7 +7,7 @@ use loomir::transforms::affine::Forms;
 use loomir_testing::expressions::{Expressions, Number};
 use loomir_testing::random::Random;
 
-/// Every vector of numbers of these many bits.
+/// Returns every vector of numbers of these many bits.
 fn inputs(width: u32, arguments: usize) -> impl Iterator<Item = Vec<i128>> {
     let (count, low) = (1usize << width, -(1i128 << (width - 1)));
     (0..count.pow(arguments as u32)).map(move |index| {
@@ -15,7 +15,7 @@ fn inputs(width: u32, arguments: usize) -> impl Iterator<Item = Vec<i128>> {
     })
 }
 
-/// The arguments and results of the only function, in order.
+/// Returns the arguments and results of the only function, in order.
 fn values(function: &Body) -> Vec<Value> {
     let region = function.own_regions(function.root()).next().expect("a function has a region");
     let block = function.blocks(region).next().expect("it has a body");
@@ -29,9 +29,9 @@ struct Tally {
     affine: u32,
     /// Values of other parameters.
     named: u32,
-    /// Those that have the name of another one.
+    /// Values that share the name of another value.
     shared: u32,
-    /// Ranges that are less than the type's.
+    /// Ranges that are narrower than the type's.
     narrow: u32,
     relations: u32,
     checked: u64,
@@ -77,7 +77,7 @@ fn case(index: u64, tally: &mut Tally) {
             let says = || format!("value {at} is {own} for {input:?}, and its form is {form:?}\n{text}");
             assert!(range.0 <= own && own <= range.1, "not in {range:?}: {}", says());
             let Some(form) = form else { continue };
-            // What a name stands for is poison only if the value is.
+            // A named value is poison only if the original value is.
             let found = form.evaluate(&|_| None, &number);
             assert_eq!(found.map(i128::from), Some(own), "{}", says());
             form.each_unknown(&mut |unknown| {

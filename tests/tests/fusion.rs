@@ -1,4 +1,4 @@
-//! Fusion as a whole: random programs, the MLP from end to end, and how its cost grows.
+//! End-to-end tests of fusion: random programs, the complete MLP, and the growth of the cost.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use loomir_testing::generate::{aliasings, generate};
 use loomir_testing::peers::Peer;
 use loomir_testing::random::Random;
 
-/// About one in twenty of the cases of a full campaign.
+/// The number of cases, about one in twenty of a full campaign.
 const CASES: u64 = 100;
 
 #[test]
@@ -58,8 +58,8 @@ fn input(name: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Fuses one of the input files; the program with its remarks behind it, and how many pairs were
-/// fused.
+/// Fuses one of the input files. Returns the program followed by its remarks, and the number of
+/// fused pairs.
 fn fused(name: &str, alias: AliasMode) -> (String, usize) {
     let ctx = loomir::context();
     let source = input(name);
@@ -97,7 +97,7 @@ fn the_six_nests_of_the_mlp_become_one() {
     }
 }
 
-/// One test decides which version runs, and the inner levels fuse through the moved store as if
+/// One run-time check selects the version. The inner levels fuse through the moved store as if
 /// nothing overlapped.
 #[test]
 fn the_six_nests_of_the_mlp_become_one_version() {
@@ -118,8 +118,7 @@ fn the_mlp_keeps_apart_what_may_overlap() {
     }
 }
 
-/// How many operations of a program that is a chain store to each buffer that somebody sees in the
-/// end.
+/// Returns the number of stores to each live-out buffer in the program of a chain.
 fn stores(chain: Chain, module: &Body) -> BTreeMap<String, usize> {
     let mut stores = BTreeMap::new();
     for line in loomir::print(module).lines().filter(|line| line.contains(".store ")) {
@@ -131,8 +130,8 @@ fn stores(chain: Chain, module: &Body) -> BTreeMap<String, usize> {
     stores
 }
 
-/// What somebody sees in the end is still written after fusion, by as many operations as before,
-/// and after contraction: of several stores to one element the last. And it is the same.
+/// Live-out buffers are written after fusion by as many operations as before. After contraction the
+/// last of several stores to one element remains. The contents are the same.
 #[test]
 fn chains_write_what_they_wrote() {
     const LOOPS: usize = 11;
@@ -149,7 +148,7 @@ fn chains_write_what_they_wrote() {
             };
             let (before, mut after) = (read(), read());
             let mut calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
-            // What is assumed has to hold.
+            // The assumptions have to hold.
             calls.retain(|call| {
                 alias != AliasMode::Distinct || call.iter().all(|word| !word.starts_with('@'))
             });
@@ -175,7 +174,7 @@ fn chains_write_what_they_wrote() {
     }
 }
 
-/// The least of three times of reading, fusing and printing a chain.
+/// Returns the shortest of three times to read, fuse and print a chain.
 fn time(chain: Chain, loops: usize) -> Duration {
     let source = chain.to_mlir(loops, 64);
     let once = || {
@@ -184,8 +183,8 @@ fn time(chain: Chain, loops: usize) -> Duration {
         let mut module =
             loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let report = loomir::fuse(&mut module, &FuseOptions::default());
-        // Each loop that reads ahead runs one iteration later than the one before, and none more
-        // than eight later.
+        // Each loop that reads ahead is shifted by one iteration more than the one before, and by
+        // eight at most.
         let groups = if chain == Chain::ReadAhead { loops.div_ceil(9) } else { 1 };
         let expected = loops - groups;
         assert_eq!(report.fused, expected, "{chain:?}");
@@ -195,9 +194,8 @@ fn time(chain: Chain, loops: usize) -> Duration {
     (0..3).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Nothing looks at all loops for each loop, with one exception: of loops that run in any order it
-/// is asked too whether the second may run before the first, object by object of all that were
-/// fused so far.
+/// No work is quadratic in the loops, with one exception. For loops of any order, fusion also
+/// checks that the second may run before the first, against all objects of the loops fused so far.
 #[test]
 fn work_grows_linearly_with_the_loops() {
     let is_exception = |chain: &Chain| matches!(chain, Chain::ParallelProducers | Chain::ForallProducers);

@@ -1,9 +1,10 @@
-//! Programs on which a fusion of control flow graphs goes wrong that does not look closely, each
-//! beside one that may be fused: `tests/fixtures/loop_fusion_traps/`.
+//! Traps: programs that a careless fusion of control flow graphs breaks, each beside one that may
+//! be fused: `tests/fixtures/loop_fusion_traps/`.
 //!
-//! A line `; CALL: function arguments` says what to run before and after, one `; OPTIONS: options`
-//! how to fuse. What Loomir says is the snapshot beside the file; what `opt` does, and whether that
-//! is right, is one table for all, and which strategies of dependence let a function pass another.
+//! A line `; CALL: function arguments` states a call to run before and after. A line
+//! `; OPTIONS: options` states how to fuse. Loomir's remarks are in the snapshot beside the file.
+//! One table for all files shows the results of `opt`, their correctness, and the functions in
+//! which the strategies of dependence differ.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 
@@ -54,7 +55,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Which functions of a file each strategy fuses.
+/// Returns, for each function of a file, the strategies that fuse it.
 fn by_strategy(file: &Path) -> String {
     let all = Strategy::ALL.map(|strategy| Trap::read(file, strategy));
     let mut lines = String::new();
@@ -73,7 +74,7 @@ fn by_strategy(file: &Path) -> String {
     lines
 }
 
-/// A file, before and after Loomir's fusion.
+/// A file before and after Loomir's fusion.
 struct Trap {
     checker: Checker,
     text: String,
@@ -83,7 +84,7 @@ struct Trap {
 }
 
 impl Trap {
-    /// Reads and fuses, and runs both.
+    /// Reads and fuses a file and runs both programs.
     fn read(file: &Path, strategy: Strategy) -> Trap {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let checker = Checker::default();
@@ -109,7 +110,7 @@ impl Trap {
         Trap { checker, text, before, remarks, calls }
     }
 
-    /// What Loomir says, function by function.
+    /// Returns Loomir's remarks, function by function.
     fn said(&self) -> String {
         let mut said = String::new();
         for (name, _) in &self.calls {
@@ -124,7 +125,8 @@ impl Trap {
         said
     }
 
-    /// Which functions Loomir fuses and which `opt`, and whether that is right.
+    /// Returns, for each function, its fusion by Loomir and by `opt`, and the correctness of the
+    /// results.
     fn beside(&self, opt: &Peer) -> String {
         let theirs = [0, 3]
             .map(|peel| Theirs::of(&self.text, opt, peel).unwrap_or_else(|refusal| panic!("opt: {refusal}")));
@@ -147,7 +149,7 @@ impl Trap {
     }
 }
 
-/// What a text says to call, each function in order.
+/// Returns the calls stated in a text, for each function in order.
 fn calls(text: &str) -> Vec<(String, Vec<Input>)> {
     let mut calls: Vec<(String, Vec<Input>)> = Vec::new();
     for line in text.lines().filter_map(|line| line.strip_prefix("; CALL: ")) {

@@ -1,7 +1,7 @@
-//! Two hundred functions of neighbouring loops that somebody may have written:
+//! Two hundred functions of neighbouring loops in the style of human programmers:
 //! `tests/fixtures/loop_fusion_written/`, fused by Loomir and by `opt`.
 //!
-//! Loomir's must do the same as before, and what `opt` fuses rightly Loomir fuses too.
+//! Loomir must keep their behaviour, and must fuse every pair that `opt` fuses correctly.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 
@@ -33,7 +33,7 @@ fn what_opt_fuses_of_written_functions_loomir_fuses_too() {
     assert!(tally.cases >= 200 && tally.plain.fused * 10 >= tally.cases * 4, "{tally:?}");
 }
 
-/// What belongs to no function, and the functions with what to call them with.
+/// Splits a text into the parts outside of functions, and the functions with their calls.
 fn functions(text: &str) -> (String, Vec<(String, Neighbours)>) {
     let (mut head, mut functions) = (String::new(), Vec::new());
     let mut parts = text.split("define ");

@@ -1,4 +1,4 @@
-//! Thirty kernels in the style of PolyBench: the checker proves what Loomir makes of them.
+//! Thirty kernels in the style of PolyBench: the checker proves Loomir's output for them.
 
 #![allow(clippy::print_stderr, reason = "it says what is open")]
 
@@ -48,6 +48,6 @@ fn kernels_are_proved_after_each_pipeline() {
     }
     eprintln!("{proved} of {changed} proved\n{open}");
     assert!(changed > 100, "{changed}");
-    // One stencil over time is open, fused with peeled iterations.
+    // One time-stepped stencil, fused with peeled iterations, stays open.
     assert!(100 * proved >= 98 * changed, "{proved} of {changed} proved\n{open}");
 }

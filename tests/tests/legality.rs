@@ -1,5 +1,5 @@
-//! The one check of legality, against the definition taken literally: random edits of random
-//! programs, run instance by instance.
+//! Tests the legality check against the literal definition: random edits of random programs, run
+//! instance by instance.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ struct Tally {
     unavailable: u32,
     reordered: u32,
     written: u32,
-    /// What was not written, and why.
+    /// The programs that could not be written, by reason.
     unwritten: BTreeMap<Reason, u32>,
     executed: u32,
 }
@@ -44,7 +44,7 @@ fn only_reads(program: &Program, trees: &TreeStore, op: Op) -> bool {
     own.all(|own| own.effects.classes.iter().all(|(class, _)| !class.writes))
 }
 
-/// What a verdict says, but for the witness: there may be several.
+/// Returns the content of a verdict without its witness, because there may be several witnesses.
 fn kind(verdict: &Verdict) -> (u8, Vec<String>) {
     match verdict {
         Verdict::Legal { assumed } => {
@@ -58,7 +58,7 @@ fn kind(verdict: &Verdict) -> (u8, Vec<String>) {
     }
 }
 
-/// One random program and a few trees of it. Panics where the check is wrong.
+/// Checks one random program and a few trees of it. Panics where the check is wrong.
 fn case(seed: u64, index: u64, tally: &mut Tally) {
     let mut random = Random::of_case(seed, index);
     let text = generate(&mut random).to_mlir().mlir;
@@ -71,7 +71,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         let program = raise(body, block, &mut trees, mode);
         let bases = Bases::new(body, mode);
         let exact = is_exact(&program, &bases, statements(&program, &trees));
-        // With parameters another size may be needed to see a fault.
+        // With parameters, only another size may expose a fault.
         let none = Values { seed: None, body };
         let sized = run(&program, &trees, program.root, none, Direction::Forwards).is_some_and(|all| {
             compare(body, &program, &all, &all, none, Direction::Forwards) == Finding::Same
@@ -149,13 +149,13 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                     tally.reordered += u32::from(!found.is_empty());
                     last = Some((tree, kinds));
                 }
-                // Where a value can be seen is not asked there.
+                // The oracle does not check the scope of values.
                 Verdict::Illegal(Witness::Unavailable { .. })
                 | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
                     tally.unavailable += 1;
                 }
-                // What reads, and may be undefined, runs once by definition, though nobody sees it
-                // run twice.
+                // An operation that reads and may be undefined must run once by definition, though
+                // a repetition is not observable.
                 Verdict::Illegal(Witness::Repeated(own)) if only_reads(&program, &trees, own.op) => {
                     tally.open += 1;
                 }
@@ -171,7 +171,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 Verdict::Unknown { .. } => panic!("no answer: {}", says()),
             }
         }
-        // The last one that may run, written and executed.
+        // The last legal tree is written and executed.
         let is_kernel =
             body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx())) == Some("kernel");
         if let Some((tree, kinds)) = last.filter(|_| is_kernel) {
@@ -210,7 +210,7 @@ fn the_check_says_what_running_every_instance_says() {
     assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
     assert!(tally.reordered > 5, "{tally:?}");
     assert!(tally.written > 50 && tally.executed > 100, "{tally:?}");
-    // Numbers that nothing is known of may be near the end of their type.
+    // Unknown numbers may be near the end of their type.
     let may_be = [Reason::StepMayWrap, Reason::BoundMayWrap];
     assert!(tally.unwritten.keys().all(|reason| may_be.contains(reason)), "{tally:?}");
     assert!(tally.unwritten.values().sum::<u32>() * 20 < tally.written, "{tally:?}");

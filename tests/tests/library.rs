@@ -1,4 +1,4 @@
-//! The library that tests of passes are written with, by its behaviour.
+//! Tests of the library for pass tests, by its behaviour.
 
 use loomir::dialects::interp::Limits;
 use loomir_testing::behaviour::inputs;
@@ -42,7 +42,7 @@ fn a_program_is_shown_with_what_was_said_about_it() {
 fn errors_are_shown_in_place_of_a_program() {
     let source = "func.func @f() -> i32 {\n  return %x : i32\n}";
     insta::assert_snapshot!(check_pass("", source), @r#"// 2:10: error: use of undeclared SSA value name '%x'"#);
-    // What reads well and is not well formed is an error too.
+    // A program that parses but is not well formed is an error, too.
     let source = "func.func @f() -> i32 {\n  return\n}";
     insta::assert_snapshot!(check_pass("", source), @r#"// 2:3: error: 'func.return' op has 0 operands, but enclosing function (@f) returns 1"#);
 }
@@ -75,7 +75,7 @@ fn equal_programs_agree_on_all_generated_inputs() {
     assert_eq!(agreement.map(|a| (a.compared, a.skipped)), Ok((4, 0)));
 }
 
-/// The other order of iterations makes no difference until both arguments are one buffer.
+/// The reverse order of iterations matters only if both arguments are one buffer.
 #[test]
 fn a_difference_on_shared_buffers_is_found() {
     let checker = Checker::default();
@@ -118,7 +118,7 @@ fn a_fixture_says_what_is_wrong_with_it() {
     assert_eq!(missing, Err("check: there is no function 'f'".into()));
 }
 
-/// Each program of a file is treated alone, and places are those of the file.
+/// Each program of a file is treated alone. Locations refer to the file.
 #[test]
 fn a_fixture_holds_several_programs() {
     let source =

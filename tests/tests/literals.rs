@@ -8,10 +8,10 @@ use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry};
 use loomir_testing::peers::Peer;
 
-/// What stands between two programs.
+/// The separator of programs.
 const SEPARATOR: &str = "// -----\n";
 
-/// What Loomir prints of a program, or what it says against it.
+/// Returns the program as Loomir prints it, or its error message.
 fn ours(program: &str, options: &PrintOptions) -> Result<String, String> {
     let ctx = Context::new(Registry::new());
     let body = text::parse(&ctx, program, "<stdin>").map_err(|d| d.to_text(&ctx))?;
@@ -23,7 +23,7 @@ fn ours(program: &str, options: &PrintOptions) -> Result<String, String> {
 }
 
 /// Checks each literal in the program that `around` makes of it. The report has a line for each:
-/// what it is printed as, or the error.
+/// the printed literal, or the error.
 fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> String {
     let options = PrintOptions { generic: true, debug_info, ..PrintOptions::default() };
     let programs: Vec<String> = literals.lines().map(&around).collect();
@@ -31,7 +31,7 @@ fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> S
         let mut arguments =
             vec!["--allow-unregistered-dialect", "--split-input-file", "--mlir-print-op-generic"];
         arguments.extend(debug_info.then_some("--mlir-print-debuginfo"));
-        // Of a program that it refuses it prints nothing.
+        // It prints nothing of a refused program.
         let text =
             peer.run_all(&programs.join(&format!("\n{SEPARATOR}")), &arguments).expect("mlir-opt runs");
         text.split(SEPARATOR).map(str::to_owned).collect::<Vec<_>>()
@@ -57,7 +57,7 @@ fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> S
     report
 }
 
-/// The lines of a printed module that hold the literal.
+/// Returns the lines of a printed module that hold the literal.
 fn of_interest(text: &str) -> String {
     let lines = text.lines().filter(|line| line.starts_with('#') || line.contains("t.x"));
     lines.map(str::trim).collect::<Vec<_>>().join("\n  ")

@@ -1,5 +1,5 @@
-//! Proofs about LLVM IR: what Loomir and `opt` make of loops in graphs is proved, and what an edit
-//! makes wrong is not.
+//! Proofs about LLVM IR: transformations of loops in graphs by Loomir and `opt` are proved, wrong
+//! edits are not.
 
 #![allow(clippy::print_stderr, reason = "it says what is open and what it skips")]
 
@@ -33,7 +33,7 @@ fn parsed(ctx: &Context, text: &str) -> Option<Body> {
     loomir::parse(ctx, text, "program.ll").ok()
 }
 
-/// The functions that were changed, how many are proved equal, and a line for each other one.
+/// The number of changed functions, the number of proved ones, and a line for each other function.
 #[derive(Default)]
 struct Share {
     changed: usize,
@@ -51,7 +51,7 @@ impl Share {
                 Verdict::Undecided(reasons, _) => {
                     let _ = writeln!(self.open, "@{} after {what}: {}", function.name, reasons.join("; "));
                 }
-                // Known faults of `opt` are in the fixtures.
+                // The fixtures cover known faults of `opt`.
                 Verdict::Different(_) | Verdict::Unfit(_) => continue,
             }
             self.changed += 1;
@@ -65,8 +65,9 @@ impl Share {
     }
 }
 
-/// Passes of Loomir on functions of the `llvm` dialect, and the percentage that is proved at least:
-/// of functions that somebody may have written, and of traps, many of which have what is refused.
+/// Passes of Loomir on functions of the `llvm` dialect, with the least percentages of proofs. The
+/// first is for functions in the style of human programmers, the second for traps, many of which
+/// are refused.
 const OWN: [(&str, usize, usize); 3] =
     [("loop-fusion", 99, 36), ("loop-rotate", 99, 22), ("lcssa,loop-simplify", 99, 22)];
 
@@ -126,7 +127,7 @@ fn what_opt_does_to_loops_is_proved() {
     }
 }
 
-/// Edits of a line: the text to look for, and what takes its place.
+/// Edits of a line: a text and its replacement.
 const EDITS: [(&str, &str); 30] = [
     ("slt", "sle"),
     ("slt", "ult"),

@@ -1,4 +1,4 @@
-//! Lowering as a whole: how its cost grows, in time and in memory.
+//! End-to-end tests of lowering: the growth of its cost in time and in memory.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use loomir::ir::Body;
 use loomir::lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
 use loomir_testing::chains::Chain;
 
-/// What lowering a chain cost.
+/// The cost of lowering a chain.
 struct Cost {
     /// To branches.
     branches: Duration,
-    /// From there to the `llvm` dialect and its text.
+    /// From the previous stage to the `llvm` dialect and its text.
     llvm: Duration,
-    /// Of the module in the end, which keeps all room it ever had.
+    /// The memory of the final module, including freed room.
     bytes: usize,
 }
 
@@ -36,7 +36,7 @@ fn lower(chain: Chain, loops: usize) -> Cost {
     Cost { branches, llvm, bytes: module.bytes() }
 }
 
-/// Nothing looks at all loops for each loop.
+/// No work is quadratic in the loops.
 #[test]
 fn work_grows_linearly_with_the_loops() {
     for chain in Chain::ALL {
@@ -48,7 +48,7 @@ fn work_grows_linearly_with_the_loops() {
     }
 }
 
-/// Twice as much for twice the loops, and room for as much again at most.
+/// Twice the loops need twice the memory, and at most as much again as reserve.
 #[test]
 fn memory_grows_linearly_with_the_loops() {
     for chain in Chain::ALL {

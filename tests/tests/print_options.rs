@@ -1,4 +1,4 @@
-//! Ways to print that `mlir-opt` 22 has options for: the same program, the same text.
+//! Printing options shared with `mlir-opt` 22: the same program, the same text.
 
 use loomir::ir::text::{self, PrintOptions};
 use loomir_testing::peers::Peer;

@@ -1,4 +1,4 @@
-//! Red cursors: where nodes stand, and edits there.
+//! Red cursors: the places of nodes, and edits there.
 
 use loomir::AliasMode;
 use loomir::transforms::tree::raise::raise;
@@ -7,8 +7,8 @@ use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
-/// A tree with `items` in the place of the child that `path` leads to, made anew from the bottom up
-/// without a cursor.
+/// Returns a tree with `items` in place of the child at `path`, built from the bottom up without a
+/// cursor.
 fn replaced(trees: &mut TreeStore, tree: Green, path: &[usize], items: &[Green]) -> Green {
     let Some((at, inner)) = path.split_first() else { return trees.sequence(items) };
     let all = |trees: &TreeStore, sequence| trees.items(sequence).collect::<Vec<Green>>();
@@ -41,7 +41,7 @@ fn replaced(trees: &mut TreeStore, tree: Green, path: &[usize], items: &[Green])
     }
 }
 
-/// A program as a tree whose last item is a versioned node with the program on both sides.
+/// Returns a program as a tree whose last item is a versioned node with the program on both sides.
 fn with_versions(trees: &mut TreeStore, root: Green) -> Green {
     let versioned = trees.versioned(Vec::new(), root, root);
     let items: Vec<Green> = trees.items(root).chain([versioned]).collect();
@@ -79,7 +79,8 @@ fn cursors_find_what_stands_where_they_do_and_edit_it() {
                 assert!(beside.up());
                 let siblings: Vec<Green> = beside.children(&trees).collect();
                 assert_eq!(cursor.index().map(|at| siblings[at]), Some(cursor.node()));
-                // Itself changes nothing; something else what making the tree anew does.
+                // Replacing a node by itself changes nothing. Replacing it by another equals
+                // building the tree anew.
                 let mut same = cursor.clone();
                 let is_side = matches!(trees.get(beside.node()), Node::Versioned { .. });
                 if !is_side {

@@ -1,5 +1,4 @@
-//! The rewiring check: what is fused on the tree and lowered is what is lowered and fused on the
-//! graph.
+//! The rewiring check: fusing the tree and lowering it equals lowering it and fusing the graph.
 
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use loomir_testing::neighbours::{CALLED, in_form, neighbours};
 use loomir_testing::random::Random;
 use loomir_testing::rewiring::{Tally, check_text, run_case};
 
-/// All that fusion does to the fixtures, as far as it is neighbours as they are.
+/// All fusions of the fixtures that fuse unchanged adjacent loops.
 #[test]
 fn fixtures_of_fusion_come_to_the_same() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/fusion");
@@ -39,7 +38,7 @@ fn fixtures_of_fusion_come_to_the_same() {
     insta::assert_snapshot!(tally.to_text());
 }
 
-/// Random loop trees, and how much of what the tree fuses can be compared.
+/// Random loop trees, and the number of tree fusions that can be compared.
 #[test]
 fn random_loop_trees_come_to_the_same() {
     let mut tally = Tally::default();
@@ -53,8 +52,8 @@ fn random_loop_trees_come_to_the_same() {
     );
 }
 
-/// Random functions of neighbouring loops, guarded ones and others: what fusion makes of any two in
-/// a row is in order, and the normal form of both does the same.
+/// Random functions of neighbouring loops, guarded and unguarded. Fusing any two consecutive loops
+/// gives a valid graph, and the normal form of both behaves the same.
 #[test]
 fn graphs_are_in_order_after_each_fusion() {
     let (mut fused, mut compared) = (0, 0);

@@ -1,5 +1,5 @@
-//! The pass `saturate`, by execution: random expressions before and after, all inputs where there
-//! are few enough.
+//! Tests the pass `saturate` by execution: random expressions before and after, on all inputs if
+//! there are few.
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;
@@ -7,7 +7,7 @@ use loomir_testing::expressions::Expressions;
 use loomir_testing::random::Random;
 use loomir_testing::{Checker, same_behaviour};
 
-/// Vectors of numbers of so many bits: all, or some of them.
+/// Returns vectors of numbers of `width` bits: all, or a sample.
 fn inputs(random: &mut Random, width: u32, arguments: usize) -> Vec<Vec<String>> {
     let (count, low) = (1usize << width, -(1i64 << (width - 1)));
     let number = |index: usize| (low + (index % count) as i64).to_string();

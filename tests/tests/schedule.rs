@@ -1,5 +1,5 @@
-//! The judge of schedules against all instances: random pieces in a random new order, with loops of
-//! one and two levels that are shifted, run backwards, interchanged, distributed and merged.
+//! The judge of schedules against all instances: random pieces in a random new order. Loops of one
+//! and two levels are shifted, reversed, interchanged, distributed and merged.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const CASES: u64 = 3000;
 /// Iterations of each loop.
 const LENGTH: i64 = 4;
 
-/// A piece as it is drawn.
+/// A random piece.
 struct Drawn {
     levels: u32,
     accesses: Vec<Access>,
@@ -63,7 +63,7 @@ fn piece(random: &mut Random, at: i64) -> Drawn {
             shift => sum(&[(first.clone(), 1)], shift as i64 - 1),
         };
     }
-    // Some run together, some as loops of their own.
+    // Some pieces share a loop, others have their own.
     let group = if random.below(3) == 0 { random.below(3) as i64 - 1 } else { 0 };
     let place = if random.below(4) == 0 { 3 - at } else { at };
     let mut new = vec![AffineForm::constant(group)];
@@ -74,14 +74,14 @@ fn piece(random: &mut Random, at: i64) -> Drawn {
     Drawn { levels, accesses, old, new, ending }
 }
 
-/// The pieces of one loop that was split have one old place, and their own behind the iteration.
+/// Splits a loop into pieces. They have one old position, and their own new ones.
 fn split(pieces: &mut [Drawn], random: &mut Random) {
     if pieces[0].levels > 0 && pieces[0].levels == pieces[1].levels && random.below(2) == 0 {
         pieces[1].old[0] = pieces[0].old[0].clone();
     }
 }
 
-/// The loop_context outside of all loops, where nothing is known.
+/// Returns the loop context outside of all loops, without facts.
 fn outside() -> LoopContext {
     LoopContext {
         depth: 0,
@@ -106,14 +106,14 @@ fn value(form: &AffineForm, at: &[i64]) -> i64 {
     form.constant_part() + form.terms().iter().map(own).sum::<i64>()
 }
 
-/// When an instance runs, filled up with zeros.
+/// Returns the time of an instance, padded with zeros.
 fn time(forms: &[AffineForm], at: &[i64]) -> Vec<i64> {
     let mut time: Vec<i64> = forms.iter().map(|form| value(form, at)).collect();
     time.resize(8, 0);
     time
 }
 
-/// True if a pair that depends on each other is turned around, found by looking at all pairs.
+/// True if a dependent pair is reversed, by a search of all pairs.
 fn is_turned_around(pieces: &[Drawn]) -> bool {
     let mut all = Vec::new();
     for piece in pieces {
@@ -185,7 +185,7 @@ fn a_schedule_is_legal_iff_no_pair_of_instances_is_turned_around() {
         let expected = is_turned_around(&drawn);
         let has_ending = drawn.iter().any(|own| own.ending != [false; 3]);
         assert!(!matches!(verdict, Verdict::Unknown { .. }), "case {index}");
-        // What may not return is judged without a look at the iterations.
+        // An operation that may not return is judged without its iterations.
         assert!(
             verdict.is_legal() != expected || has_ending && !expected,
             "case {index}: {verdict:?}, though instances are turned around: {expected}"
@@ -218,8 +218,8 @@ fn a_time_that_forgets_iterations_is_refused() {
     assert!(matches!(verdict, Verdict::Unknown { .. }), "{verdict:?}");
 }
 
-/// A store to one argument moves over a load of another one: legal only if it is tested that they
-/// are apart.
+/// A store to one argument moves over a load of another one. That is legal only under a run-time
+/// check that they do not overlap.
 #[test]
 fn what_is_assumed_has_to_be_tested() {
     let source = "func.func @f(%a: memref<8xi32>, %b: memref<8xi32>) { return }";

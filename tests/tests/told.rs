@@ -1,5 +1,5 @@
-//! No neighbouring loops stay apart without a word: of two loops that still follow each other in a
-//! block after fusion, a remark names one.
+//! Every unfused pair of neighbouring loops gets a remark: of two loops that still follow each
+//! other in a block after fusion, a remark names one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use loomir_testing::Checker;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
-/// Pairs of loops of a function that follow each other in a block.
+/// Returns the pairs of neighbouring loops in a block of a function.
 fn neighbours(body: &Body) -> Vec<[Op; 2]> {
     let kinds = [
         affine::ForOp::DEF,
@@ -31,15 +31,14 @@ fn neighbours(body: &Body) -> Vec<[Op; 2]> {
     found
 }
 
-/// Loops that stay apart although no remark names one of them, and how many stay apart.
+/// Returns the loops that stay apart without a remark, and the number of loops that stay apart.
 fn silent(text: &str) -> (Vec<String>, usize) {
     let checker = Checker::default();
     let mut module = checker.read(text).unwrap_or_else(|errors| panic!("{}\n{text}", checker.lines(&errors)));
     let place = |loc: Loc| checker.lines(&Diagnostic::remark(loc, "").into());
     let (mut silent, mut apart) = (Vec::new(), 0);
     for function in module.nested_in_order() {
-        // What runs before and behind a shifted loop are copies of loops of which something was
-        // said.
+        // Prologues and epilogues of a shifted loop are copies of loops that a remark names.
         let report = fuse(function, &Options { max_shift: 0, ..Options::default() });
         let mut told: Vec<String> = Vec::new();
         for remark in report.remarks.iter() {
@@ -48,7 +47,7 @@ fn silent(text: &str) -> (Vec<String>, usize) {
         }
         for pair in neighbours(function) {
             let [first, second] = pair.map(|op| place(function.loc(op)));
-            // What runs before and behind a fused loop is a copy of one.
+            // Remainders before and behind a fused loop are copies of one.
             if first == second {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Random programs do the same after each transformation.
+//! Each transformation preserves the behaviour of random programs.
 
 use loomir_testing::transformations::{Tally, run};
 

@@ -1,5 +1,5 @@
-//! The loop tree: sequences against plain vectors, raising and regenerating as the identity, what
-//! variants cost.
+//! Tests of the loop tree: sequences against plain vectors, raising and regenerating as the
+//! identity, and the cost of variants.
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
@@ -16,7 +16,7 @@ use loomir_testing::edits::made;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
-/// The tree, which the judge approves.
+/// Returns the tree after the judge's approval.
 fn approved(body: &Body, program: &Program, trees: &TreeStore, tree: Green) -> Approved {
     let checker = Checker::new(body, program, AliasMode::Distinct, Default::default());
     checker.judge(trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"))
@@ -94,7 +94,7 @@ fn raising_and_regenerating_everything_is_the_identity() {
     assert!(loops > 300, "only {loops} loops were raised");
 }
 
-/// A chain of loops in a module, raised.
+/// Returns a chain of loops in a module, raised.
 fn chain(loops: usize) -> (Body, Block, TreeStore, Program) {
     let ctx = loomir::context();
     let source = Chain::InPlace.to_mlir(loops, 16);
@@ -109,7 +109,7 @@ fn chain(loops: usize) -> (Body, Block, TreeStore, Program) {
     raised.unwrap_or_else(|| panic!("there is a function"))
 }
 
-/// A neighbour of `root`: two of its items change places.
+/// Returns the tree `root` with two of its items swapped.
 fn swapped(trees: &mut TreeStore, root: Green, at: usize) -> Green {
     let pair: Vec<Green> = [at + 1, at].into_iter().filter_map(|i| trees.item(root, i)).collect();
     trees.splice(root, at..at + 2, &pair)
@@ -201,7 +201,7 @@ fn what_stands_too_deep_is_a_tree_of_its_own() {
 
 #[test]
 fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
-    // The sides of a conditional change places: each becomes a conditional of its own.
+    // The sides of a conditional are swapped. Each becomes a conditional of its own.
     let source = "
         func.func @f(%c: i1, %a: memref<4xi32>, %v: i32, %w: i32) {
           scf.if %c { affine.store %v, %a[0] : memref<4xi32> } else { affine.store %w, %a[0] : memref<4xi32> }
@@ -230,8 +230,8 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
 
 #[test]
 fn what_runs_in_any_order_has_no_dependence_across_iterations() {
-    // In order the loops may run as one, since the second reads what is written already; in any
-    // order they may only if it reads its own element.
+    // In sequential order fusion is legal, because the second loop reads elements that are already
+    // written. In any order it is legal only if the second loop reads its own element.
     let verdict = |read: &str, parallel: bool| {
         let source = format!(
             "func.func @f(%a: memref<9xi32>, %b: memref<9xi32> {{llvm.noalias}}, %v: i32) {{
@@ -291,7 +291,7 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
     each_block(&mut module, &mut |body, block| {
         let mut trees = TreeStore::default();
         let program = raise(body, block, &mut trees, AliasMode::Distinct);
-        // What can be written is moved meanwhile.
+        // Another tree can be written.
         let tree = made(&mut trees, &program, program.root, &[3], Change::StripMine { size: 8 });
         let tree = made(&mut trees, &program, tree, &[0], Change::Move { to: 3 });
         let tree = approved(body, &program, &trees, tree);
@@ -302,7 +302,7 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
     assert_eq!(loomir::print(&module), before);
 }
 
-/// A product of matrices whose sizes are no multiples of the tiles'.
+/// Returns a product of matrices whose sizes are no multiples of the tile sizes.
 fn product(dialect: &str) -> String {
     let sizes = [("i", 20), ("j", 9), ("k", 16)];
     let constants =
@@ -350,7 +350,7 @@ fn a_matrix_product_is_tiled() {
                 let place: Vec<usize> = at.into_iter().chain(std::iter::repeat_n(0, depth)).collect();
                 tree = made(&mut trees, &program, tree, &place, change);
             };
-            // Blocks of i, j and k, each around its iterations; then the blocks of all outside.
+            // First strip-mine i, j and k in place. Then move the loops over blocks outermost.
             for depth in [0, 2, 4] {
                 edit(depth, Change::StripMine { size });
             }
@@ -372,7 +372,7 @@ fn a_matrix_product_is_tiled() {
 
 #[test]
 fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
-    // The variable's last value and a step of eight, in bits of the type.
+    // The last value of the induction variable, and a step of eight, in the range of the type.
     for (ty, bounds, is_written) in [
         ("i8", "%c0 to %c120", false),
         ("i8", "%c0 to %c119", true),
@@ -411,8 +411,8 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
     }
 }
 
-/// The loop `item` of statements with other iterations: at each of its own the one that the form
-/// says.
+/// Returns the loop `item` with remapped iterations: each of its iterations runs the statements at
+/// the iteration that the form gives.
 fn run_at(trees: &mut TreeStore, item: Green, iteration: AffineForm, span: Span) -> Green {
     let Node::Loop { header, body } = trees.get(item) else { panic!("it is a loop") };
     let of = trees.header(header).origins[0].of;
@@ -431,8 +431,8 @@ fn run_at(trees: &mut TreeStore, item: Green, iteration: AffineForm, span: Span)
     )
 }
 
-/// The program, a loop of nine iterations, with the loops that `make` makes of it in its place.
-/// `None` if they cannot be written; it is as it was then. The judge approves them.
+/// Returns the program, a loop of nine iterations, with the loops of `make` in its place. `None` if
+/// they cannot be written; the program is then unchanged. The judge approves the loops.
 fn remade(statements: &str, make: &dyn Fn(&mut TreeStore, Green) -> Vec<Green>) -> Option<String> {
     let source = format!(
         "func.func @f(%a: memref<9xi32>, %s: memref<i32>, %v: i32) {{
@@ -477,7 +477,7 @@ fn a_loop_that_leaps_is_written_only_with_bounds_of_its_own() {
         };
         remade(store, &make)
     };
-    // What the bounds of the program's loop say is that all nine run.
+    // The bounds of the original loop imply that all nine iterations run.
     assert_eq!(parts(&|_| Span::Whole), None);
     let own = |first| Span::range(2, vec![AffineForm::constant(0)], vec![AffineForm::constant(9 - first)]);
     insta::assert_snapshot!(parts(&own).unwrap_or_default());

@@ -1,10 +1,10 @@
-//! What `mlir-opt` 22 prints of any of its dialects, byte for byte.
+//! Byte-for-byte comparison with the output of `mlir-opt` 22 on all of its dialects.
 //!
 //! A program of `tests/upstream/` is in a form only `mlir-opt` reads, and its first line may name
-//! passes to run (`// RUN: --one-shot-bufferize`). The snapshot beside it is what `mlir-opt` prints
-//! of it in generic form. That text is read and printed again, once knowing no dialect and once
-//! knowing all of ours, and must come out the same to the last byte. Where `mlir-opt` is installed
-//! it is asked again, and for its other ways to print, with locations and without aliases.
+//! passes to run (`// RUN: --one-shot-bufferize`). The snapshot beside it is the output of
+//! `mlir-opt` in generic form. That text is read and printed again, once without dialects and once
+//! with all of ours. The result must be identical to the last byte. Where `mlir-opt` is installed
+//! it is asked again, also for its other print forms, with locations and without aliases.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 
@@ -16,7 +16,7 @@ use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry, verifier};
 use loomir_testing::peers::Peer;
 
-/// Between the programs of a file, and of what `mlir-opt` prints of it.
+/// The separator of the programs of a file, and of their outputs by `mlir-opt`.
 const SEPARATOR: &str = "// -----\n";
 
 fn main() -> ExitCode {
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Ways to print, with the names `mlir-opt` gives them.
+/// Returns printing options, with the flags of `mlir-opt`.
 fn ways() -> Vec<(Vec<&'static str>, PrintOptions)> {
     let mut ways = Vec::new();
     for debug_info in [false, true] {
@@ -81,16 +81,18 @@ fn stem(file: &Path) -> String {
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The text of the snapshot beside a file, with the empty line that ends what `mlir-opt` prints.
+/// Returns the text of the snapshot beside a file, with the empty line at the end of `mlir-opt`'s
+/// output.
 fn snapshot(file: &Path) -> Result<String, Failed> {
     let path: PathBuf = file.with_extension("snap");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    // A header between two lines of dashes, then the text.
+    // The text follows a header between two lines of dashes.
     let text = text.splitn(3, "---\n").nth(2).ok_or("a snapshot has a header")?;
     Ok(format!("{}\n\n", text.trim_end()))
 }
 
-/// Reads and prints each program of a text by `mlir-opt`, which ends each with an empty line.
+/// Compares the text with that of `mlir-opt` for each program. `mlir-opt` ends each program with an
+/// empty line.
 fn prints_the_same(theirs: &str, options: &PrintOptions) -> Result<(), Failed> {
     let contexts =
         [("no dialects", Context::new(Registry::new())), ("all dialects", loomir::dialects::context())];
@@ -103,7 +105,7 @@ fn prints_the_same(theirs: &str, options: &PrintOptions) -> Result<(), Failed> {
                 return Err(text(found).into());
             }
             let mut ours = text::print(&body, options);
-            // `mlir-opt` leaves an empty line behind a text that may have aliases.
+            // `mlir-opt` prints an empty line behind a text that may have aliases.
             ours.push_str(if options.local_scope { "" } else { "\n" });
             if let Some((ours, theirs)) = ours.lines().zip(program.lines()).find(|(a, b)| a != b) {
                 return Err(format!("{known}:\n  found    {ours}\n  expected {theirs}\n{program}").into());

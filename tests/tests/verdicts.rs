@@ -1,4 +1,4 @@
-//! Verdicts of the checker about random pairs, in small numbers; the campaign `check` runs many.
+//! Verdicts of the checker about a few random pairs. The campaign `check` runs many.
 
 use loomir_testing::verdicts::{Tally, run};
 

@@ -14,11 +14,11 @@ use loomir_testing::blocks::each_block;
 use loomir_testing::edits::made;
 use loomir_testing::random::Random;
 
-/// Changes of items, each with its place, where these are the numbers that a function is called
+/// Changes of items, each with its place. The argument holds the numbers that a function is called
 /// with.
 type Changes<'a> = &'a dyn Fn(&[AffineForm]) -> Vec<(Vec<usize>, Change)>;
 
-/// A reason for which nothing is written: it is not approved, or it cannot be written.
+/// The reason why nothing is written: the judge refuses it, or it cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Refused {
     Judged,
@@ -26,7 +26,7 @@ enum Refused {
 }
 
 /// Makes changes of the function `f`, whose last two arguments are numbers, and runs it with these
-/// numbers. Places count from the first loop. Returns what is written, or why it is not.
+/// numbers. Places count from the first loop. Returns the written program, or the reason.
 fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String, Refused> {
     let ctx = loomir::context();
     let read =
@@ -71,7 +71,7 @@ fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String
 }
 
 /// Returns a function with loops around one statement, which uses the variables `i` and perhaps
-/// `j`. Its result tells in which order they come, or if `any_order` only which there are.
+/// `j`. Its result depends on the order of the iterations, or with `any_order` only on their set.
 fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
     let from = if any_order { "%x" } else { "%q" };
     let variables = if heads.len() > 1 { "arith.addi %i, %j" } else { "arith.addi %i, %c0" };
@@ -103,7 +103,7 @@ fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
     )
 }
 
-/// Returns what comes of changes, or the reason, under a heading.
+/// Returns the result of changes, or the reason, under a heading.
 fn told(heading: &str, made: Result<String, Refused>) -> String {
     let made = made.unwrap_or_else(|why| match why {
         Refused::Judged => "not approved\n".to_owned(),
@@ -371,8 +371,8 @@ const ONE_LOOP: &str = "
 fn trees_that_no_edit_makes_are_written_or_refused() {
     let ctx = loomir::context();
     let module = || loomir::parse(&ctx, ONE_LOOP, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
-    // The first loop in two parts, with these values of its variable, each running these
-    // iterations.
+    // Splits the first loop into two parts. Each part has these values of the induction variable
+    // and runs these iterations.
     let try_out = |parts: [(Span, i64, i64); 2]| {
         let (before, mut after) = (module(), module());
         let mut written = Ok(());
@@ -415,7 +415,7 @@ fn trees_that_no_edit_makes_are_written_or_refused() {
         lower: lower.iter().map(|number| AffineForm::constant(*number)).collect(),
         upper: [AffineForm::constant(upper)].into(),
     };
-    // Of several numbers the greatest counts.
+    // The greatest of several bounds counts.
     assert_eq!(try_out([(span(&[0], 2), 1, 0), (span(&[2, 1], 4), 1, 0)]), Ok(()));
     // Every other iteration.
     assert_eq!(try_out([(span(&[0], 2), 2, 0), (span(&[0], 2), 2, 1)]), Ok(()));

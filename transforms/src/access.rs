@@ -1,22 +1,23 @@
-//! Memory accesses: what operations touch, and whether two of them meet.
+//! Memory accesses: the elements that operations touch, and dependences between them.
 //!
 //! An operation becomes access [classes](Class): an object ([`base`]), affine subscripts and an
-//! iteration space ([`Reader`]). A call is what the called function does ([`callees`], [`survey`]).
-//! Two classes become one integer conjunction, and a [`Dependence`] test says if it has a point.
+//! iteration domain ([`Reader`]). A call has the effects of the called function ([`callees`],
+//! [`survey`]). Two classes become one integer conjunction. A [`Dependence`] test decides if the
+//! conjunction has a point.
 //!
 //! Transformations ask through interfaces, each with several implementations ([`Analyses`]):
 //!
-//! | interface | asked | here are |
+//! | interface | question | implementations here |
 //! | --- | --- | --- |
-//! | [`Dependence`] | are there two instances of two accesses that conflict in such an order | none, flat, directions, polyhedral |
+//! | [`Dependence`] | are there instances of two accesses that conflict in a given order | none, flat, directions, polyhedral |
 //! | [`ClosedForms`] | which values are followed as affine forms | none, affine, polyhedral |
-//! | [`Accesses`] | where in its object an access is | alias, linear, delinearized |
-//! | [`ControlFlow`] | when does what is inside a conditional run | cfg, predicates |
+//! | [`Accesses`] | which element of its object an access touches | alias, linear, delinearized |
+//! | [`ControlFlow`] | under which condition the body of a conditional runs | cfg, predicates |
 //! | [`Statements`] | which operations are moved together | op, tied, block |
 //!
-//! An implementation answers for itself only. Where it cannot tell it says so, and everybody takes
-//! the worst case. So any combination is sound; a less precise one is cheaper and refuses more.
-//! Each interface can be implemented in another crate. The defaults are the most precise.
+//! An implementation answers for itself only. If it cannot decide, it says so, and callers assume
+//! the worst case. Any combination is therefore sound; a less precise one is cheaper and refuses
+//! more. Each interface can be implemented in another crate. The defaults are the most precise.
 
 use std::sync::Arc;
 
@@ -50,21 +51,21 @@ pub mod structure;
 pub mod survey;
 pub mod updates;
 
-/// Which implementation of each interface is used.
+/// The implementations of all interfaces in use.
 #[derive(Clone, Debug)]
 pub struct Analyses {
-    /// Whether accesses conflict.
+    /// Decides if accesses conflict.
     pub dependence: Arc<dyn Dependence>,
-    /// Which values are followed.
+    /// Decides which values are followed.
     pub closed_forms: Arc<dyn ClosedForms>,
-    /// Where accesses are.
+    /// Locates accesses.
     pub accesses: Arc<dyn Accesses>,
     /// When something runs.
     pub control_flow: Arc<dyn ControlFlow>,
-    /// What is moved together.
+    /// Decides which operations are moved together.
     pub statements: Arc<dyn Statements>,
-    /// What the functions do that are called; nothing is known of them by default. No interface:
-    /// there is one implementation.
+    /// The summaries of called functions. By default none is known. This is no interface, because
+    /// there is only one implementation.
     pub callees: Arc<Callees>,
 }
 
@@ -91,7 +92,7 @@ pub struct Interface {
     pub implementations: &'static [&'static str],
     /// The default.
     pub default: &'static str,
-    /// What it says, with the names of its implementations.
+    /// The help text, with the names of the implementations.
     pub help: &'static str,
 }
 
@@ -139,14 +140,14 @@ pub const STATEMENTS: Interface = Interface {
 pub const INTERFACES: [Interface; 5] = [DEPENDENCE, CLOSED_FORMS, ACCESSES, CONTROL_FLOW, STATEMENTS];
 
 impl Interface {
-    /// The option of a pass: its name, its default, what it says.
+    /// Returns the option of a pass: its name, its default, its help text.
     pub const fn option(self) -> (&'static str, &'static str, &'static str) {
         (self.name, self.default, self.help)
     }
 }
 
 impl Analyses {
-    /// Uses an implementation of this crate, both by name.
+    /// Selects an implementation of this crate for an interface, both by name.
     ///
     /// # Errors
     /// A message, if there is no such interface, or no such implementation of it.
@@ -164,16 +165,16 @@ impl Analyses {
         found.ok_or_else(|| format!("'{implementation}' is none of {}", known.join(", ")))
     }
 
-    /// The same, where what is called is known.
+    /// Returns the same analyses with these summaries of called functions.
     #[must_use]
     pub fn with_callees(&self, callees: &Arc<Callees>) -> Analyses {
         Analyses { callees: callees.clone(), ..self.clone() }
     }
 
-    /// What the options of a pass choose.
+    /// Returns the analyses that the options of a pass choose.
     ///
     /// # Errors
-    /// A message, if one of them names no implementation.
+    /// A message, if an option names no implementation.
     pub fn of_options(options: &pass::Options) -> Result<Analyses, String> {
         let mut analyses = Analyses::default();
         for interface in INTERFACES {
@@ -184,7 +185,7 @@ impl Analyses {
         Ok(analyses)
     }
 
-    /// What an operation is, if it is no statement.
+    /// Returns the loop or guard that an operation is. `None` for a statement.
     pub fn structure<'b>(&self, body: &'b Body, op: Op) -> Option<Structure<'b>> {
         let is_one = |structure: &Structure<'_>| match structure {
             Structure::If { .. } => self.control_flow.is_guard(body.op_ref(op)),

@@ -1,36 +1,35 @@
-//! Affine normal form: an index value as a sum of multiples of loop variables, parameters, products
-//! of parameters and floored quotients.
+//! Affine normal form: an index value as a sum of multiples of induction variables, parameters,
+//! products of parameters and floored quotients.
 //!
-//! Forms are exact over ℤ. What an operation computes in fixed width becomes a form only where it
-//! provably does not wrap: its flags or the ranges of its operands ([`range`]) say so (`affine`
-//! maps do not wrap by definition), or what wrapped on the way is back in range at the end, as in
-//! `n - 1 + 1`. All else is *not affine*: a parameter, where it is computed outside, of which
-//! [`facts`] and [`classes`] say what they can; elsewhere whoever asks has to assume any value.
-//! Equal values usually have equal forms, and forms are compared and hashed structurally.
+//! Forms are exact over ℤ. A result of fixed width has a form only if it provably does not wrap.
+//! Its flags or the ranges of its operands ([`range`]) prove this (`affine` maps do not wrap by
+//! definition). Or intermediate wrapping is undone at the end, as in `n - 1 + 1`. Every other value
+//! is *not affine*. Outside of the loops it is a parameter, which [`facts`] and [`classes`]
+//! describe as far as possible. Inside, callers must assume any value. Equal values usually have
+//! equal forms, and forms are compared and hashed structurally.
 //!
-//! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a
-//! condition or a subscript has undefined behaviour if it is, so nothing said of such uses can be
-//! wrong.
+//! Poison: a form is the value unless the value is poison. Using poison as a bound, a condition or
+//! a subscript is undefined behaviour, so statements about such uses cannot be wrong.
 //!
 //! **Assumptions.**
 //! - `affine` arithmetic does not wrap by definition; arithmetic on words may, unless flags or
-//!   ranges say otherwise. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
+//!   ranges exclude it. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
 //!   `fixtures/fusion/symbolic.mlir`.
-//! - An `index` has 64 bits. A layout that says otherwise is not looked at here.
+//! - An `index` has 64 bits. A data layout with another width is ignored here.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`operation`] | the integer operations, whatever dialect they are written in |
+//! | [`operation`] | the integer operations, independent of dialects |
 //! | [`range`] | intervals of values |
 //! | [`condition`] | conditions as affine constraints |
 //! | [`facts`] | facts about parameters |
-//! | [`surroundings`] | facts that hold where a block stands |
+//! | [`surroundings`] | facts that hold at a block |
 //! | [`classes`] | keys of values that are not affine |
 //! | [`word`], [`rules`], [`saturation`] | equality of expressions over words, with `egg` |
 //! | [`system`] | forms as integer conjunctions |
 //! | [`closed_forms`] | the interface that chooses which values are followed |
 //!
-//! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
+//! Cost: each value of a body is visited once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
 //! and quotients nest at most [`MAX_NESTING`] deep, so no input makes forms large.
 
 use std::cmp::Ordering;
@@ -62,26 +61,26 @@ pub mod surroundings;
 pub mod system;
 pub mod word;
 
-/// Most terms a form may have.
+/// The maximal number of terms of a form.
 pub const MAX_TERMS: usize = 64;
 /// Deepest nesting of quotients.
 pub const MAX_NESTING: usize = 8;
 /// Most factors of a product.
 const MAX_FACTORS: usize = 4;
-/// Longest chain of operations followed from a value.
+/// The maximal length of a chain of operations that is followed from a value.
 const MAX_CHAIN: usize = 256;
 
-/// What a term of a form multiplies.
+/// The unknown in a term of a form.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Atom {
-    /// The variable of a loop around. Of what a program touches, and of its loops, levels count
-    /// inwards, 0 being the outermost loop; in maps and headers of the tree they count outwards, 0
-    /// being the innermost. [`absolute`](crate::tree::levels::absolute) goes from the second to the
-    /// first.
+    /// The induction variable of a surrounding loop. In the accesses and loops of a program, levels
+    /// count inwards; 0 is the outermost loop. In maps and headers of the tree they count outwards;
+    /// 0 is the innermost loop. [`absolute`](crate::tree::levels::absolute) converts the second to
+    /// the first.
     Level(u32),
     /// A value that does not change while the nest runs.
     Param(Value),
-    /// The product of two or more such values, in ℤ. By their place in the body.
+    /// The product of two or more parameters, in ℤ, ordered by their place in the body.
     Product(Box<[Value]>),
     /// `⌊form / divisor⌋`, divisor > 1.
     FloorDiv(Box<AffineForm>, i64),
@@ -94,12 +93,12 @@ pub struct AffineForm {
     terms: Terms,
 }
 
-/// Most forms have two terms or fewer; those are no allocation.
+/// Most forms have two terms or fewer and need no allocation.
 type Terms = SmallVec<[(Atom, i64); 2]>;
 
 impl Clone for AffineForm {
     fn clone(&self) -> AffineForm {
-        // What most are, without a loop.
+        // The most frequent cases need no loop.
         let terms = match &self.terms[..] {
             [] => Terms::new(),
             [(atom, coefficient)] => smallvec![(atom.clone(), *coefficient)],
@@ -110,7 +109,8 @@ impl Clone for AffineForm {
 }
 
 impl Atom {
-    /// A total order that depends on the program alone: values count by their place in the body.
+    /// Compares atoms by a total order that depends on the program alone: values count by their
+    /// place in the body.
     pub fn order(&self, other: &Atom) -> Ordering {
         match (self, other) {
             (Atom::Level(a), Atom::Level(b)) => a.cmp(b),
@@ -132,7 +132,7 @@ impl Atom {
         }
     }
 
-    /// The values that a parameter or product of such multiplies.
+    /// Returns the factors of a parameter or of a product of parameters.
     pub fn factors(&self) -> Option<&[Value]> {
         match self {
             Atom::Param(value) => Some(std::slice::from_ref(value)),
@@ -141,7 +141,7 @@ impl Atom {
         }
     }
 
-    /// The product of two atoms, if they are parameters or products of such.
+    /// Returns the product of two atoms, if both are parameters or products of parameters.
     fn product(&self, other: &Atom) -> Option<Atom> {
         let mut all = [self.factors()?, other.factors()?].concat();
         all.sort_unstable_by_key(|value| value.index());
@@ -150,27 +150,27 @@ impl Atom {
 }
 
 impl AffineForm {
-    /// A number.
+    /// Returns the constant form.
     pub fn constant(value: i64) -> AffineForm {
         AffineForm { constant: value, terms: Terms::new() }
     }
 
-    /// One atom.
+    /// Returns the form of one atom.
     pub fn atom(atom: Atom) -> AffineForm {
         AffineForm { constant: 0, terms: smallvec![(atom, 1)] }
     }
 
-    /// The variable of the loop at a level.
+    /// Returns the induction variable of the loop at a level.
     pub fn level(level: u32) -> AffineForm {
         AffineForm::atom(Atom::Level(level))
     }
 
-    /// The number, if it is one.
+    /// Returns the constant, if the form is one.
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The parameter, if it is one.
+    /// Returns the parameter, if the form is one.
     pub fn as_parameter(&self) -> Option<Value> {
         match self.terms[..] {
             [(Atom::Param(value), 1)] if self.constant == 0 => Some(value),
@@ -178,12 +178,12 @@ impl AffineForm {
         }
     }
 
-    /// The constant part.
+    /// Returns the constant part.
     pub fn constant_part(&self) -> i64 {
         self.constant
     }
 
-    /// The terms in canonical order.
+    /// Returns the terms in canonical order.
     pub fn terms(&self) -> &[(Atom, i64)] {
         &self.terms
     }
@@ -248,8 +248,8 @@ impl AffineForm {
         AffineForm::default().plus(self, factor)
     }
 
-    /// `self · other`, if one of them is a number, or both are sums of parameters and products of
-    /// such.
+    /// Returns `self · other`, if one of them is a number, or both are sums of parameters and
+    /// products of parameters.
     pub fn product(&self, other: &AffineForm) -> Option<AffineForm> {
         match (self.as_constant(), other.as_constant()) {
             (_, Some(factor)) => return self.times(factor),
@@ -272,8 +272,8 @@ impl AffineForm {
         self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
     }
 
-    /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as
-    /// signed.
+    /// Returns the congruent form modulo 2 to the power of `width` with the least coefficients,
+    /// read as signed.
     fn wrapped(mut self, width: u32) -> AffineForm {
         let unused = 64u32.saturating_sub(width.max(1));
         let wrap = |number: &mut i64| *number = *number << unused >> unused;
@@ -322,8 +322,7 @@ impl AffineForm {
         self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
     }
 
-    /// The form with another form in the place of each level. `None` if `replacement` has none, or
-    /// a number leaves 64 bits.
+    /// Returns the form with another form substituted for each level.
     pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<AffineForm>) -> Option<AffineForm> {
         let mut sum = AffineForm::constant(self.constant);
         for (atom, coefficient) in &self.terms {
@@ -340,9 +339,8 @@ impl AffineForm {
         Some(sum)
     }
 
-    /// The form with another form in the place of each level and of each parameter. `None` if one
-    /// of these has none, a number leaves 64 bits, or a product is no sum of products of
-    /// parameters.
+    /// Replaces each level and each parameter by a form. Returns `None` if a form is missing, a
+    /// number leaves 64 bits, or a product has no expansion into products of parameters.
     pub fn instantiate(
         &self,
         level: &mut dyn FnMut(u32) -> Option<AffineForm>,
@@ -367,25 +365,25 @@ impl AffineForm {
         Some(sum)
     }
 
-    /// The form with a level replaced by itself minus `shift`.
+    /// Returns the form with a level replaced by itself minus `shift`.
     pub fn shifted(&self, level: u32, shift: i64) -> Option<AffineForm> {
         let earlier = AffineForm::level(level).plus(&AffineForm::constant(1), shift.checked_neg()?)?;
         self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { AffineForm::level(own) }))
     }
 
-    /// The form with each level `by` higher: what it is inside so many more loops, where levels
-    /// count outwards.
+    /// Returns the form with each level `by` higher: the form inside so many more loops, where
+    /// levels count outwards.
     pub fn raised(&self, by: u32) -> Option<AffineForm> {
         self.substitute(&mut |level| Some(AffineForm::level(level + by)))
     }
 
-    /// The coefficient of a level outside of quotients.
+    /// Returns the coefficient of a level outside of quotients.
     pub fn coefficient_of_level(&self, level: u32) -> i64 {
         let of = |(atom, c): &(Atom, i64)| if *atom == Atom::Level(level) { Some(*c) } else { None };
         self.terms.iter().find_map(of).unwrap_or(0)
     }
 
-    /// Calls `f` with each parameter, those inside products and quotients included.
+    /// Calls `f` with each parameter, including those inside products and quotients.
     pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
         self.each_unknown(&mut |atom| atom.factors().into_iter().flatten().for_each(|value| f(*value)));
     }
@@ -397,7 +395,8 @@ impl AffineForm {
         found
     }
 
-    /// Calls `f` with each parameter and each product of such, those inside quotients included.
+    /// Calls `f` with each parameter and each product of parameters, including those inside
+    /// quotients.
     pub fn each_unknown(&self, f: &mut dyn FnMut(&Atom)) {
         for (atom, _) in &self.terms {
             match atom {
@@ -408,8 +407,8 @@ impl AffineForm {
         }
     }
 
-    /// What the form is where levels and parameters have these values. `None` where one has none,
-    /// or a number leaves 64 bits.
+    /// Returns the value of the form for these values of levels and parameters. `None` if one has
+    /// no value, or a number exceeds 64 bits.
     pub fn evaluate(
         &self,
         level: &dyn Fn(u32) -> Option<i64>,
@@ -419,7 +418,7 @@ impl AffineForm {
         self.evaluate_with(level, &|atom| atom.factors()?.iter().try_fold(1, product))
     }
 
-    /// The same with a value for each parameter and each product of such.
+    /// Returns the same, given a value for each parameter and each product of parameters.
     pub fn evaluate_with(
         &self,
         level: &dyn Fn(u32) -> Option<i64>,
@@ -435,8 +434,8 @@ impl AffineForm {
         })
     }
 
-    /// True if every level and parameter satisfies `accept`, those inside products and quotients
-    /// included.
+    /// True if every level and parameter satisfies `accept`, including those inside products and
+    /// quotients.
     pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
         self.terms.iter().all(|(atom, _)| match atom {
             Atom::FloorDiv(inner, _) => inner.all_atoms(accept),
@@ -446,12 +445,11 @@ impl AffineForm {
     }
 }
 
-/// The forms of the values of a body, as seen from a block and from the loops in it that are
-/// entered.
+/// The forms of the values of a body, as seen from a block and from the entered loops in it.
 ///
-/// Loop variables that are [set](Forms::set) have the forms they are set to. Other values that are
-/// not affine in those are parameters if they are defined directly in the block, around it, or in
-/// the body of a loop that was [entered](Forms::enter); they have no form otherwise.
+/// Induction variables that are [set](Forms::set) have the forms they are set to. Other values that
+/// are not affine in these are parameters if they are defined directly in the block, around it, or
+/// in the body of a loop that was [entered](Forms::enter). Otherwise they have no form.
 pub struct Forms<'b> {
     body: &'b Body,
     followed: &'b dyn ClosedForms,
@@ -463,20 +461,20 @@ pub struct Forms<'b> {
     ranges: HashMap<Value, Range>,
     conditions: HashMap<Value, Condition>,
     classes: Classes,
-    /// The parameters there are forms with.
+    /// The parameters that occur in forms.
     named: Vec<Value>,
-    /// True if subscripts are told as sums though these are the same in all iterations: to whoever
-    /// asks from outside of the function the names of what it computes say nothing.
+    /// True if loop-invariant subscripts are spelled out as sums. A caller of the function does not
+    /// know the names of values computed inside it.
     spelled_out: bool,
 }
 
 impl<'b> Forms<'b> {
-    /// Forms seen from the nests that stand in `block`. Linear in its depth.
+    /// Returns forms seen from the nests in `block`. Linear in its depth.
     pub fn new(body: &'b Body, block: Block) -> Self {
         Forms::followed_by(body, block, &Polyhedral)
     }
 
-    /// The same, of which those are given out that are followed.
+    /// Returns the same forms, restricted to those that `followed` follows.
     pub fn followed_by(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> Self {
         let mut around = HashSet::new();
         let mut current = Some(block);
@@ -498,9 +496,9 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// From now on none of these forms is negative wherever anything is asked of.
+    /// Adds the assumption that none of these forms is negative.
     pub fn suppose(&mut self, constraints: &[AffineForm]) {
-        // What was found out without them may have been less.
+        // Earlier results may be less precise.
         self.memo.clear();
         self.congruent.clear();
         self.conditions.clear();
@@ -510,12 +508,12 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// From now on subscripts that are sums of parameters are told as such.
+    /// Spells out subscripts that are sums of parameters from now on.
     pub fn spell_out(&mut self) {
         self.spelled_out = true;
     }
 
-    /// Makes the values defined directly in `block` parameters: they are the same throughout one
+    /// Makes the values defined directly in `block` parameters: they are constant throughout one
     /// execution of it.
     pub fn enter(&mut self, block: Block) {
         self.around.insert(block);
@@ -526,12 +524,12 @@ impl<'b> Forms<'b> {
         self.memo.insert(value, form);
     }
 
-    /// The form of a value of type `index` (or any integer type), if it is affine.
+    /// Returns the form of a value of type `index` (or any integer type), if it is affine.
     pub fn of(&mut self, value: Value) -> Option<AffineForm> {
         self.form(value, MAX_CHAIN)
     }
 
-    /// The forms of the results of a map. `None` for those that are not affine.
+    /// Returns the forms of the results of a map. `None` for results that are not affine.
     pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<AffineForm>> {
         let ctx = self.body.ctx();
         let operands: SmallVec<[Option<AffineForm>; 2]> =
@@ -543,8 +541,8 @@ impl<'b> Forms<'b> {
         data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
     }
 
-    /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one
-    /// is not affine.
+    /// Returns the forms whose greatest (lower bound) or least (upper bound) is the bound. `None`
+    /// for a form that is not affine.
     pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<AffineForm>> {
         match bound {
             Bound::Value(value) => vec![self.of(*value)],
@@ -552,7 +550,7 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// The step of a loop, if it is a positive constant.
+    /// Returns the step of a loop, if it is a positive constant.
     pub fn of_step(&mut self, step: Step) -> Option<i64> {
         match step {
             Step::Constant(step) => Some(step),
@@ -561,12 +559,12 @@ impl<'b> Forms<'b> {
         .filter(|step| *step > 0)
     }
 
-    /// True if a form is given out that was computed from these.
+    /// True if a form computed from these operands is kept as a closed form.
     pub fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool {
         self.followed.follows(form, operands)
     }
 
-    /// True if a value keeps its value while the nests run.
+    /// True if a value is invariant while the nests run.
     pub fn is_parameter(&self, value: Value) -> bool {
         self.body.value_block(value).is_some_and(|block| self.around.contains(&block))
     }
@@ -620,7 +618,7 @@ impl<'b> Forms<'b> {
         let (first, result) = (body.operand(op, 0), body.result(op, 0));
         let is_never_negative = |this: &mut Self, value| this.range(value, fuel).0 >= 0;
         match operation {
-            // The number is kept where it is in range either way.
+            // A cast keeps the value if the value is in range of the result type.
             Operation::Signed if fits(self.range(first, fuel), width(body, result)) => self.form(first, fuel),
             Operation::Unsigned
                 if is_never_negative(self, first) && fits(self.range(first, fuel), width(body, result)) =>
@@ -639,16 +637,16 @@ impl<'b> Forms<'b> {
                         let is_signed = !matches!(binary, Binary::DivU | Binary::CeilDivU);
                         let (divisor, form) = (divisor?, dividend(self)?);
                         match binary {
-                            // Without a rest nothing is rounded.
+                            // An exact division does not round.
                             _ if is_signed && form.is_multiple_of(divisor) => form.floor_div(divisor),
                             Binary::CeilDivS => form.ceil_div(divisor),
                             Binary::CeilDivU => form.ceil_div(divisor).filter(|_| rounds_down),
-                            // Rounding towards zero is rounding down for what is not negative.
+                            // For nonnegative numbers, rounding towards zero is rounding down.
                             _ => form.floor_div(divisor).filter(|_| rounds_down),
                         }
                     }
                     Binary::RemS | Binary::RemU if rounds_down => dividend(self)?.modulo(divisor?),
-                    // What is shifted right as signed is rounded down.
+                    // A signed right shift rounds down.
                     Binary::ShrS => dividend(self)?.floor_div(self.shift(op, fuel)?),
                     Binary::ShrU if rounds_down => dividend(self)?.floor_div(self.shift(op, fuel)?),
                     _ => None,
@@ -658,7 +656,7 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// What a sum, difference, product or shift to the left computes, if that does not wrap.
+    /// Returns the form of a sum, difference, product or left shift, if it does not wrap.
     fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<AffineForm> {
         let Operation::Binary(binary) = operation else { return None };
         let body = self.body;
@@ -670,28 +668,29 @@ impl<'b> Forms<'b> {
             };
             return ring(binary, &a, &b);
         }
-        // What wrapped on the way is back in range at the end.
+        // Intermediate results may wrap if the final result is in range.
         let form = self.congruent(body.result(op, 0), fuel)?;
         let range = self.range_of_form(&form, fuel)?;
         fits(range, width(body, body.result(op, 0))).then_some(form)
     }
 
-    /// True if a sum, difference, product or shift to the left is what it is in ℤ, on the way too.
+    /// True if a sum, difference, product or left shift equals its value in ℤ, without intermediate
+    /// wrapping.
     fn is_exact(&mut self, op: Op, binary: Binary, fuel: usize) -> bool {
         let width = width(self.body, self.body.result(op, 0));
         has_no_signed_wrap(self.body, op)
             || self.exact_range(op, binary, fuel).is_some_and(|range| fits(range, width))
     }
 
-    /// The factors of a product that does not wrap.
+    /// Returns the factors of a product that does not wrap.
     pub fn factors(&mut self, op: Op) -> Option<[Value; 2]> {
         let is_product = Operation::of(self.body, op) == Some(Operation::Binary(Binary::Mul));
         let is_exact = is_product && self.is_exact(op, Binary::Mul, MAX_CHAIN);
         is_exact.then(|| [0, 1].map(|at| self.body.operand(op, at)))
     }
 
-    /// A form that is the value modulo 2 to the power of its width: sums, differences and products
-    /// of words are those of numbers, wrapped.
+    /// Returns a form that equals the value modulo 2 to the power of its width. Sums, differences
+    /// and products of words are those of numbers, wrapped.
     fn congruent(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {
         let body = self.body;
         if let Some(known) = self.congruent.get(&value) {
@@ -711,7 +710,7 @@ impl<'b> Forms<'b> {
                 };
                 a.zip(b).and_then(|(a, b)| ring(binary, &a, &b))
             }
-            // What is cut off are multiples.
+            // A truncation drops multiples of the modulus.
             Some((op, Operation::Signed | Operation::Unsigned))
                 if width(body, value) <= width(body, body.operand(op, 0)) =>
             {
@@ -724,7 +723,7 @@ impl<'b> Forms<'b> {
         form
     }
 
-    /// Two to the power of what an operation shifts by, which is a number.
+    /// Returns two to the power of a constant shift amount.
     fn shift(&mut self, op: Op, fuel: usize) -> Option<i64> {
         let by = self.form(self.body.operand(op, 1), fuel)?.as_constant()?;
         let width = width(self.body, self.body.result(op, 0)).min(63);
@@ -732,7 +731,7 @@ impl<'b> Forms<'b> {
     }
 }
 
-/// A sum, difference or product; of a shift, the power of two is given.
+/// Returns a sum, a difference or a product. For a shift, `b` is the power of two.
 fn ring(binary: Binary, a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     match binary {
         Binary::Add => a.plus(b, 1),
@@ -741,7 +740,7 @@ fn ring(binary: Binary, a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     }
 }
 
-/// Folds an affine expression over what its leaves are, without recursion.
+/// Folds an affine expression over the values of its leaves, without recursion.
 pub(crate) fn fold_expr<T: Clone>(
     expr: AffineExpr,
     ctx: &loomir_ir::Context,

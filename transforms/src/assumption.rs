@@ -1,20 +1,20 @@
-//! What is assumed where a fast version runs, and tested before it.
+//! Run-time assumptions: conditions that are tested before a fast version runs.
 //!
-//! Legality says what would have to hold for an edit; it is kept with the versioned node that holds
-//! the edit, the fast side is judged again under it, and [`regenerate`](crate::regenerate) writes
-//! the one test. An assumption is about what is known before the node: which memrefs overlap, and
-//! how numbers lie to each other. So it may be any condition under which the edit is legal; that it
-//! holds now and then is a matter of what is gained.
+//! Legality reports the conditions that an edit needs. They are kept with the versioned node of the
+//! edit. The fast side is judged again under them, and [`regenerate`](crate::regenerate) writes one
+//! test for all. An assumption is about values known before the node: the overlap of memrefs, and
+//! relations of numbers. Any condition under which the edit is legal will do. How often it holds is
+//! a question of profitability.
 
 use loomir_ir::{Body, Value};
 
 use crate::affine::{AffineForm, Atom};
 use crate::naming::called;
 
-/// The most tests before a loop, if nothing else is said.
+/// The default limit on tests before a loop.
 pub(crate) const MAX_TESTS: usize = 8;
 
-/// What may hold when the program runs.
+/// A condition that may hold at run time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Assumption {
     /// The memory of two memrefs does not overlap. Each has the identity layout and elements of
@@ -22,23 +22,23 @@ pub enum Assumption {
     Apart(Value, Value),
     /// A form of parameters is zero; its first coefficient is positive.
     Zero(AffineForm),
-    /// One of these forms of parameters, at least, is not negative.
+    /// At least one of these forms over parameters is not negative.
     Natural(Vec<AffineForm>),
 }
 
 impl Assumption {
-    /// Two memrefs do not overlap.
+    /// Returns the assumption that two memrefs do not overlap.
     pub fn apart(a: Value, b: Value) -> Assumption {
         if a.index() <= b.index() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
     }
 
-    /// A form is zero. `None` if that cannot be written down.
+    /// Returns the assumption that a form is zero. `None` if it cannot be expressed.
     pub fn zero(form: &AffineForm) -> Option<Assumption> {
         let negative = form.terms().first().is_some_and(|(_, coefficient)| *coefficient < 0);
         Some(Assumption::Zero(form.times(if negative { -1 } else { 1 })?))
     }
 
-    /// Forms that are not negative where it holds.
+    /// Returns forms that are not negative if the assumption holds.
     pub fn facts(&self) -> Vec<AffineForm> {
         match self {
             Assumption::Zero(form) => form.times(-1).into_iter().chain([form.clone()]).collect(),
@@ -47,7 +47,8 @@ impl Assumption {
         }
     }
 
-    /// Forms of which one is not negative where it holds, if that is all it says.
+    /// Returns forms one of which is not negative where the assumption holds, if that is its whole
+    /// content.
     pub fn alternatives(&self) -> &[AffineForm] {
         match self {
             Assumption::Natural(forms) => forms,
@@ -55,7 +56,7 @@ impl Assumption {
         }
     }
 
-    /// Calls `f` with each number it is about.
+    /// Calls `f` with each parameter of the assumption.
     pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
         match self {
             Assumption::Apart(..) => {}
@@ -64,7 +65,7 @@ impl Assumption {
         }
     }
 
-    /// How many comparisons of numbers test it.
+    /// Returns the number of comparisons that test the assumption.
     pub fn comparisons(&self) -> usize {
         match self {
             Assumption::Apart(..) => 0,
@@ -73,7 +74,7 @@ impl Assumption {
         }
     }
 
-    /// True if this one holds wherever the other one does, as far as numbers in them say.
+    /// True if the assumption follows from another one, judged by the numbers in both.
     fn follows_from(&self, other: &Assumption) -> bool {
         let follows = |form: &AffineForm, from: &AffineForm| {
             form.minus(from).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
@@ -89,7 +90,7 @@ impl Assumption {
         }
     }
 
-    /// The assumption in words; `body` holds its values.
+    /// Returns the assumption in words. `body` holds its values.
     pub fn text(&self, body: &Body) -> String {
         match self {
             Assumption::Apart(a, b) => format!("{} and {}", called(body, *a), called(body, *b)),
@@ -101,7 +102,7 @@ impl Assumption {
     }
 }
 
-/// Adds what is assumed too: what follows from something else is dropped.
+/// Adds assumptions. Those implied by others are dropped.
 pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>) {
     for assumption in more {
         if !all.iter().any(|known| assumption.follows_from(known)) {
@@ -111,7 +112,7 @@ pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>
     }
 }
 
-/// Brings them into the order of the arguments they are about; those of numbers stand behind.
+/// Sorts assumptions by the arguments they are about. Assumptions about numbers come last.
 pub fn sort(all: &mut [Assumption]) {
     all.sort_by_key(|assumption| match assumption {
         Assumption::Apart(a, b) => (false, a.index(), b.index()),
@@ -119,7 +120,7 @@ pub fn sort(all: &mut [Assumption]) {
     });
 }
 
-/// How a form lies to zero, with what is subtracted on the other side.
+/// Returns the text of a comparison of a form with zero, with subtracted terms on the right side.
 fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for (atom, coefficient) in form.terms() {
@@ -131,7 +132,7 @@ fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
         if *coefficient > 0 { &mut left } else { &mut right }.push(names.join(" * "));
     }
     let constant = i128::from(form.constant_part());
-    // Of what is greater than a sum of values, the number stands with that sum.
+    // In a strict comparison with a sum of values, the constant is written beside the sum.
     let (relation, constant) = match (relation, constant) {
         (">=", -1) if !left.is_empty() && !right.is_empty() => (">", 0),
         other => other,
@@ -150,7 +151,7 @@ fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
     format!("{} {relation} {}", first.join(" + "), second.join(" + "))
 }
 
-/// True if an assumption may be made of an unknown number: it is one value.
+/// True if an unknown can be tested at run time: it is a single value.
 pub(crate) fn is_testable(atom: &Atom) -> bool {
     matches!(atom, Atom::Param(_))
 }

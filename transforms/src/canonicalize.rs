@@ -1,5 +1,5 @@
-//! Canonicalisation: folds every operation as far as it goes and erases what has no effect and no
-//! use.
+//! Canonicalisation: folds every operation as far as possible and erases operations without effects
+//! and uses.
 //!
 //! # Limits
 //!

@@ -1,23 +1,23 @@
-//! Array contraction: memory that fusion made unnecessary.
+//! Array contraction: removes memory that fusion made unnecessary.
 //!
-//! Once a producer and its consumer run in one loop, what lies between them need not be an array.
-//! From the data flow of a function's accesses ([`flow`](crate::flow)), in this order:
+//! Once a producer and its consumer run in one loop, the values between them need no array. The
+//! data flow of a function's accesses ([`flow`](crate::flow)) decides, in this order:
 //!
-//! 1. allocations that only the sides of one conditional use move there (`contraction/sink.rs`);
-//! 2. a load gets the value that its element was last seen with in the same iteration, a store that
-//!    is overwritten before it is read goes (`legality/storage/forward.rs`);
-//! 3. a load whose last writer, wherever it is, stored a value that is there gets it; stores that
-//!    are no load's last writer go, if nobody sees them in the end either; what is left of a local
-//!    array is folded to the elements that are alive together (`legality/storage/flowing.rs`,
-//!    `contraction/folded.rs`);
-//! 4. what is of no more use goes, allocations that are only written among it
+//! 1. Allocations that only the branches of one conditional use move there (`contraction/sink.rs`).
+//! 2. A load is replaced by the value last seen in its element in the same iteration. A store that
+//!    is overwritten before it is read is erased (`legality/storage/forward.rs`).
+//! 3. A load is replaced by the stored value of its last writer, if that value is available. Stores
+//!    that are no load's last writer are erased, unless they are live-out. A remaining local array
+//!    is folded to the elements that are live together (`legality/storage/flowing.rs`,
+//!    `contraction/folded.rs`).
+//! 4. Dead operations are erased, including allocations that are only written
 //!    (`contraction/cleanup.rs`).
 //!
-//! The judge of storage (`legality/storage.rs`) decides 2 and 3; contraction chooses what to ask,
-//! and writes what is approved.
+//! The judge of storage (`legality/storage.rs`) decides 2 and 3. Contraction chooses the questions,
+//! and applies the approved changes.
 //!
-//! No value is computed again or in another order, so floating point stays what it was, bit for
-//! bit. What escapes, or is visible from outside, keeps its stores.
+//! No value is computed again or in another order, so floating-point results are unchanged, bit for
+//! bit. Arrays that escape, or are visible from outside, keep their stores.
 //!
 //! **Cost.** Linear in the operations for 1, 2 and 4; for 3 a bounded number of integer maxima for
 //! each load, and each pair of a load and a store of one array.
@@ -48,15 +48,15 @@ mod folded;
 mod remarks;
 mod sink;
 
-/// How to contract.
+/// The options of contraction.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What one question about integers may cost.
+    /// The limits on one question about integers.
     pub limits: Limits,
-    /// What is asked where accesses are and when they run. Which writes a load sees is told
-    /// exactly, for what is known of that.
+    /// The analyses of accesses and their order. The writes that a load sees are then computed
+    /// exactly from this knowledge.
     pub analyses: Analyses,
-    /// True if to say what was done and what not, and why.
+    /// True to report each change and each refusal with its reason.
     pub remarks: bool,
 }
 
@@ -66,35 +66,35 @@ impl Default for Options {
     }
 }
 
-/// What was done.
+/// The report of a contraction.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each array that became smaller or went, and for each local one that did not
-    /// though loops access it; if remarks are wanted.
+    /// A remark for each array that was folded or erased, and for each local array that loops
+    /// access and that was not. Empty if remarks are not wanted.
     pub remarks: Diagnostics,
-    /// The number of loads that got a value instead.
+    /// The number of loads replaced by values.
     pub forwarded: usize,
-    /// The number of stores that went, those into arrays that went not counted.
+    /// The number of erased stores, without those into erased arrays.
     pub stores_erased: usize,
-    /// The number of allocations that went.
+    /// The number of erased allocations.
     pub arrays_erased: usize,
-    /// The number of allocations that became smaller.
+    /// The number of folded allocations.
     pub arrays_folded: usize,
 }
 
 impl Report {
-    /// Returns true if something was done.
+    /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
         self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded > 0
     }
 
-    /// Adds what was done later with the same function.
+    /// Adds the report of later work on the same function.
     pub fn go_on(&mut self, mut later: Report) {
         later.remarks.retain_from(0, |own| !own.is_missed());
         self.append(later);
     }
 
-    /// Adds what was done elsewhere.
+    /// Adds the report of work elsewhere.
     pub fn append(&mut self, other: Report) {
         self.remarks.append(other.remarks);
         self.forwarded += other.forwarded;
@@ -114,7 +114,7 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     let cleanup = Cleanup::new(&locals);
     let report = Report::default();
     let mut contraction = Contraction { locals, cleanup, options, report, replaced: HashSet::new() };
-    // What is inside compounds first: what is around sees it as it will be.
+    // Compounds come first: the code around them then sees their final form.
     let mut open: HashMap<Block, Vec<Base>> = HashMap::new();
     for block in timeline::roots(body).into_iter().rev() {
         open.insert(block, contraction.within_iterations(body, block));
@@ -124,7 +124,7 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     if open.is_empty() {
         return contraction.report;
     }
-    // What passed an array on may have gone, and blocks with what was in them.
+    // Operations that passed an array on may be gone, and blocks may have lost their contents.
     contraction.locals = Locals::of(body);
     contraction.cleanup = Cleanup::new(&contraction.locals);
     for block in timeline::roots(body).into_iter().rev() {
@@ -142,13 +142,13 @@ struct Contraction<'o> {
     cleanup: Cleanup,
     options: &'o Options,
     report: Report,
-    /// Allocations of which a load got a value.
+    /// Allocations with a load that was replaced by a value.
     replaced: HashSet<Value>,
 }
 
 impl Contraction<'_> {
-    /// Loads and stores that the block around them, or their own, makes unnecessary. The objects of
-    /// which more may be.
+    /// Erases loads and stores that are unnecessary within an iteration, by their own block or the
+    /// block around. Returns the objects with further candidates.
     fn within_iterations(&mut self, body: &mut Body, block: Block) -> Vec<Base> {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
@@ -165,7 +165,7 @@ impl Contraction<'_> {
         !matches!(base, Base::Allocation(allocation) if !self.locals.knows(allocation))
     }
 
-    /// Loads, stores and storage that the data flow makes unnecessary.
+    /// Removes loads, stores and storage that are unnecessary according to the data flow.
     fn by_flow(&mut self, body: &mut Body, block: Block) {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
@@ -230,7 +230,7 @@ impl Contraction<'_> {
         }
     }
 
-    /// Each of these loads gets the value that another access, which stays, has seen.
+    /// Replaces each of these loads by the value that another access has seen. That access stays.
     fn forward(&mut self, body: &mut Body, timeline: &mut Timeline, found: &[Forwarded]) {
         for forwarded in found {
             let access = timeline.get(forwarded.load());
@@ -255,7 +255,7 @@ impl Contraction<'_> {
         self.report.stores_erased += stores.len();
     }
 
-    /// Erases what is of no more use.
+    /// Erases everything that is dead.
     fn finish(&mut self, body: &mut Body) {
         for (allocation, loc) in self.cleanup.run(body, &self.locals) {
             let read = self.replaced.remove(&allocation);
@@ -266,7 +266,7 @@ impl Contraction<'_> {
     }
 }
 
-/// The value that a load or store has seen.
+/// Returns the value that a load or store has seen.
 fn value_at(body: &Body, op: Op) -> Option<Value> {
     let view = body.op_ref(op);
     let access = view.info().interface::<dyn MemoryAccess>()?.access(view);

@@ -1,23 +1,23 @@
-//! What running loops costs, and what fusing two of them saves.
+//! The cost of running loops, and the saving of fusing two of them.
 //!
-//! A loop of the tree is summarised once, as [`Work`]: how often it runs, what it computes, and the
-//! memory it goes through, as *streams* of cache lines. Two works are held against each other as a
+//! A loop of the tree is summarised once, as [`Work`]: its trip count, its computation, and the
+//! memory that it traverses, as *streams* of cache lines. The comparison of two works is a
 //! [`Saving`], in cycles. Each of its parts has a cause that can be named:
 //!
 //! | fusing saves | fusing costs |
 //! | --- | --- |
-//! | lines both touch, which by the time the second loop runs have left a cache | lines an iteration touches again, but which no longer stay in a cache between two iterations |
+//! | lines both touch, which are evicted from a cache before the second loop runs | lines an iteration touches again, but which no longer stay in a cache between two iterations |
 //! | a loop: its start, and its counter in each iteration | vector instructions, where the fused loop has to run one element at a time |
 //! | | values that no longer stay in registers from one iteration to the next |
-//! | | comparisons of numbers that are made before, and a branch |
+//! | | comparisons of numbers before the loops, and a branch |
 //!
-//! So loops that have nothing in common are fused if they are small, for the loop that is saved,
-//! and are not if that takes something from one of them. How often things run is asked of a
-//! [`Cost`]; the rest is what a [`Machine`] is like.
+//! Small loops without common data are therefore fused, for the saved loop, unless the fusion takes
+//! one of these advantages from a loop. A [`Cost`] supplies trip counts and likelihoods; a
+//! [`Machine`] supplies the rest.
 //!
-//! **Approximations.** Caches keep what was touched last. Lines are fetched ahead, so they cost
-//! bandwidth, not latency. Memory that contraction will take away counts as memory. What stands
-//! between two loops touches nothing, and of two nests that are fused the loops inside are, too.
+//! **Approximations.** Caches evict the least recently used line. Lines are prefetched, so they
+//! cost bandwidth, not latency. Memory that contraction will remove counts as memory. Operations
+//! between two loops touch nothing. If two nests are fused, their inner loops are fused too.
 //!
 //! **Cost.** Summarising is linear in the leaves of a loop; a saving is linear in the streams of
 //! the second loop.
@@ -44,26 +44,26 @@ mod saving;
 mod streams;
 mod work;
 
-/// How often things run, and on what: all that a cost is made from and that no program says by
-/// itself.
+/// The inputs of the cost model that no program states itself: execution frequencies, and the
+/// machine.
 pub trait Cost: Debug + Send + Sync {
-    /// The number of iterations a loop runs each time it is reached; `known` if the program says
-    /// so.
+    /// Returns the trip count of a loop each time it is reached. `known` is the trip count that the
+    /// program states.
     fn trips(&self, ir: &Body, of: Op, known: Option<i64>) -> f64;
 
-    /// How likely the condition of a conditional holds, from 0 to 1.
+    /// Returns the likelihood of the condition of a conditional, from 0 to 1.
     fn likelihood(&self, ir: &Body, of: Op) -> f64;
 
-    /// What it runs on.
+    /// Returns the machine.
     fn machine(&self) -> &Machine;
 }
 
-/// How often things run as far as the program says, and the usual where it doesn't.
+/// Static costs: the trip counts that the program states, and assumed ones for the rest.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StaticCost {
     /// The machine.
     pub machine: Machine,
-    /// The iterations of a loop about whose bounds nothing is known.
+    /// The assumed trip count of a loop with unknown bounds.
     pub trips: f64,
 }
 
@@ -87,7 +87,7 @@ impl Cost for StaticCost {
     }
 }
 
-/// Which of the two costs here: as text, an option.
+/// The choice between the two cost models, as the value of an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CostSource {
     /// [`StaticCost`].
@@ -98,7 +98,7 @@ pub enum CostSource {
 }
 
 impl CostSource {
-    /// The cost, for the usual machine.
+    /// Returns the cost model for the usual machine.
     pub fn cost(self) -> Arc<dyn Cost> {
         match self {
             CostSource::Static => Arc::new(StaticCost::default()),

@@ -1,22 +1,23 @@
-//! Loop distribution: a loop becomes several, one behind the other, each with a part of its body.
+//! Loop distribution: a loop becomes several consecutive loops, each with a part of its body.
 //!
-//! A loop is cut wherever that is legal between two operations that write, from the outside in.
-//! Each cut is judged by itself: several together turn a dependence around only if one of them
-//! does. A cut may go through an `if`, which then is two of the same condition. What only computes
-//! is computed again in each part that needs it. Other values keep the parts together, unless they
-//! may be handed over in arrays, which is expansion (`expansion.rs`); a condition that cannot be
-//! computed again is such a value, once the conditional is split (`distribution/split.rs`). An
-//! array costs a store and a load in each iteration, so a cut is made only where its parts cost so
-//! much less (`distribution/price.rs`), or where the user says so. [Fusion](crate::fusion) and
-//! [contraction](crate::contraction) are the way back.
+//! A loop is cut between two writing operations wherever that is legal, from the outside in. Each
+//! cut is judged separately: several together reverse a dependence only if one of them does. A cut
+//! may go through an `if`, which becomes two with the same condition. Pure computations are
+//! repeated in each part that needs them. Other values keep the parts together, unless scalar
+//! expansion may pass them on in arrays (`expansion.rs`). A condition that cannot be recomputed is
+//! such a value, once the conditional is split (`distribution/split.rs`).
+//!
+//! An array costs a store and a load in each iteration. A cut is therefore made only if it saves
+//! more (`distribution/price.rs`), or if the user asks for it. [Fusion](crate::fusion) and
+//! [contraction](crate::contraction) are the inverse.
 //!
 //! **Assumptions.**
 //! - A statement that is computed again in several parts has no effect and freezes nothing. Tried
 //!   with `fixtures/distribution/cuts.mlir` and `tests/tests/hazards.rs`.
-//! - Arrays that hand values on are as long as the loop runs, which is known before it. Tried
-//!   with `fixtures/distribution/expansion.mlir`.
+//! - Arrays that pass values on have the trip count of the loop as their size, which is known
+//!   before it. Tried with `fixtures/distribution/expansion.mlir`.
 //!
-//! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
+//! **Cost.** A bounded number of cuts for each loop. Each is linear in the contents of the loop.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -48,24 +49,24 @@ mod price;
 mod remarks;
 mod split;
 
-/// Most cuts that are judged in one loop.
+/// The maximal number of cuts that are judged in one loop.
 const MAX_CUTS: usize = 16;
-/// Most values that are handed over one cut if it is not said how many.
+/// The default limit on values that are passed on over one cut.
 const MAX_HANDED: usize = 4;
 
-/// How to distribute.
+/// The options of distribution.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to assume of memrefs about which nothing is known. Values are handed on in arrays only
-    /// where nothing has to be tested.
+    /// The alias assumption about unknown memrefs. Values are passed on in arrays only if no
+    /// run-time check is needed.
     pub alias: AliasMode,
-    /// What is asked.
+    /// The analyses.
     pub analyses: Analyses,
-    /// Which values are handed over a cut in arrays.
+    /// The values that may be passed over a cut in arrays.
     pub expand: Expand,
-    /// What loops and arrays cost.
+    /// The cost model of loops and arrays.
     pub cost: Arc<dyn Cost>,
-    /// What one question of legality may cost.
+    /// The limits on one question of legality.
     pub limits: Limits,
 }
 
@@ -82,7 +83,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The same where nothing is tested.
+    /// Returns the same options without run-time checks.
     fn untested(&self) -> Options {
         let alias = self.alias.untested();
         Options { alias, ..self.clone() }
@@ -93,18 +94,18 @@ impl Options {
     }
 }
 
-/// Which values are handed over a cut in arrays.
+/// The values that may be passed over a cut in arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expand {
-    /// Those with which the parts cost less than the loop as it is, arrays included.
+    /// The cuts whose parts, including arrays, cost less than the original loop.
     #[default]
     Cost,
-    /// All, if there are at most so many over one cut.
+    /// All values, if at most this many are passed over one cut.
     UpTo(usize),
 }
 
 impl Expand {
-    /// The number of values that may be handed over one cut.
+    /// Returns the number of values that may be passed over one cut.
     fn most(self) -> usize {
         match self {
             Expand::Cost => MAX_HANDED,
@@ -125,20 +126,20 @@ impl FromStr for Expand {
     }
 }
 
-/// What was done.
+/// The report of a distribution.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each loop that was distributed, or could not be though several of its
-    /// operations write.
+    /// A remark for each loop that was distributed, and for each loop that could not be although
+    /// several of its operations write.
     pub remarks: Diagnostics,
     /// The number of loops that were distributed.
     pub distributed: usize,
-    /// The number of arrays that were made.
+    /// The number of new arrays.
     pub expanded: usize,
 }
 
 impl Report {
-    /// Adds what was done elsewhere.
+    /// Adds the report of work elsewhere.
     pub fn append(&mut self, other: Report) {
         self.remarks.append(other.remarks);
         self.distributed += other.distributed;
@@ -151,12 +152,12 @@ impl Report {
 pub fn distribute(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
     let untested = options.untested();
-    // What is inside statements first: then a statement is copied with all that was done in it.
+    // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let mut parts: Vec<Report> = roots(body, &options.analyses)
         .into_iter()
         .rev()
         .map(|block| {
-            // A version inside of what may be versioned itself would double it again.
+            // A version inside of code that may be versioned would double it again.
             let is_inside = body.block_of(body.region_parent(body.block_region(block))).is_some();
             distribute_block(body, block, if is_inside { &untested } else { options })
         })
@@ -195,7 +196,7 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         };
         let root = distribution.sequence(program.root, 0);
         let Distribution { mut report, parts, mut assumed, .. } = distribution;
-        // Nothing is handed on for nothing.
+        // Arrays without a resulting cut are removed.
         let is_cut = |own: &Planned| parts.get(&own.op).is_some_and(|parts| *parts > own.cuts);
         let (kept, undone): (Vec<_>, Vec<_>) = expanded.into_iter().partition(|(own, _)| is_cut(own));
         expanded = kept;
@@ -230,18 +231,18 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
     }
 }
 
-/// A loop that is to be distributed once values in it are handed on in arrays.
+/// A loop to distribute after some of its values were expanded to arrays.
 struct Planned {
     op: Op,
     cuts: usize,
     values: Vec<HandOn>,
-    /// Operations in conditionals that are to be split there, since their conditions are handed on,
-    /// in the order of the text.
+    /// Operations in conditionals to split there, because their conditions are passed on. In the
+    /// order of the text.
     splits: Vec<Op>,
 }
 
 impl Planned {
-    /// Splits what is to be split, whose conditions then are read there too.
+    /// Splits the planned conditionals. Their conditions are then read behind the cuts too.
     fn with_splits(mut self, body: &mut Body) -> (Planned, Vec<Split>) {
         let mut splits = Vec::new();
         for behind in std::mem::take(&mut self.splits) {
@@ -257,7 +258,7 @@ impl Planned {
     }
 }
 
-/// What was done so that values can be handed on.
+/// The preparations that allow values to be passed on.
 struct Handed {
     made: Expanded,
     splits: Vec<Split>,
@@ -270,7 +271,7 @@ impl Handed {
     }
 }
 
-/// The loops of a block that may be distributed if values are handed on in arrays.
+/// Returns the loops of a block that may be distributed after scalar expansion.
 fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
     let mut trees = TreeStore::default();
     let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
@@ -289,7 +290,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
             gaps.into_iter().filter(|(_, crossing)| *crossing <= options.expand.most()).take(MAX_CUTS)
         {
             let values = pieces.crossing(at);
-            // What decides on both sides has to be two.
+            // A condition with pieces on both sides of the cut is needed twice.
             let decides = pieces.conditionals(&program, at);
             let is_decisive =
                 |(_, value): &(usize, Value)| body.uses(*value).any(|used| decides.contains(&used.op));
@@ -339,8 +340,8 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
     planned
 }
 
-/// Where a value, the result of a piece, is read if a loop is cut at these places: once in each
-/// block of each part behind.
+/// Returns where a value, the result of a piece, is read after these cuts: once in each block of
+/// each later part.
 fn hand_on(
     body: &Body,
     program: &Program,
@@ -349,8 +350,8 @@ fn hand_on(
     (from, value): (usize, Value),
 ) -> HandOn {
     let part_of = |piece: usize| cuts.iter().filter(|cut| cut.at <= piece).count();
-    // Each use with the piece it is in and the operation that is; or with the first of the pieces
-    // that it decides.
+    // Each use, with its piece and the operation there. A condition counts for the first piece that
+    // it guards.
     let place = |user: Op| match pieces.holding(body, user) {
         Some((piece, op)) => Some((piece, op, user)),
         None => Some((pieces.decided(program, user).next()?, user, user)),
@@ -364,7 +365,7 @@ fn hand_on(
         let at = *of_block.entry((part_of(piece), body.block_of(before))).or_insert(next);
         match reads.get_mut(at) {
             Some(read) => {
-                // Statements of several operations need not be in the order of the text.
+                // Statements of several operations may interleave in the text.
                 if body.is_before_in_block(before, read.before) {
                     read.before = before;
                 }
@@ -384,17 +385,17 @@ struct Distribution<'a> {
     options: &'a Options,
     expanded: &'a [(Planned, Handed)],
     report: Report,
-    /// The number of loops each loop became that was distributed.
+    /// The number of new loops for each distributed loop.
     parts: HashMap<Op, usize>,
-    /// What was assumed.
+    /// All run-time assumptions.
     assumed: Vec<Assumption>,
-    /// Those of the loop at hand that stands in no other.
+    /// The assumptions of the current outermost loop.
     tests: Vec<Assumption>,
 }
 
 impl Distribution<'_> {
-    /// Distributes the loops that stand in a sequence inside `depth` loops, then those inside.
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Distributes the loops of a sequence inside `depth` loops, then their inner loops. Recurses
+    /// once a loop or guard. Their nesting depth is bounded when they are raised.
     fn sequence(&mut self, sequence: Green, depth: u32) -> Green {
         let mut done = Vec::new();
         for item in self.trees.items(sequence).collect::<Vec<_>>() {
@@ -417,7 +418,7 @@ impl Distribution<'_> {
         self.trees.sequence(&done)
     }
 
-    /// What a loop that stands in no other became, which runs if what was assumed for it holds.
+    /// Returns the result of an outermost loop, versioned by its run-time assumptions.
     fn tested(&mut self, original: Green, loops: Vec<Green>) -> Vec<Green> {
         let mut tests = std::mem::take(&mut self.tests);
         assumption::add(&mut self.assumed, tests.iter().cloned());
@@ -429,8 +430,8 @@ impl Distribution<'_> {
         vec![self.trees.versioned(tests, fast, original)]
     }
 
-    /// Adds what is assumed too. The error is how much would have to be tested, if that is too
-    /// much.
+    /// Adds assumptions. The error is the number of tests that would be needed, if it exceeds the
+    /// limit.
     fn assume(&mut self, more: Vec<Assumption>) -> Result<(), usize> {
         let mut all = self.tests.clone();
         assumption::add(&mut all, more);
@@ -441,13 +442,13 @@ impl Distribution<'_> {
         Ok(())
     }
 
-    /// True if a value was made to hand others on.
+    /// True if scalar expansion created a value to pass others on.
     fn is_made(&self, value: Value) -> bool {
         let op = self.body.defining_op(value);
         op.is_some_and(|op| self.expanded.iter().any(|(_, handed)| handed.made.has_made(op)))
     }
 
-    /// The bodies of the loops that a loop becomes.
+    /// Returns the bodies of the loops that replace a loop.
     fn parts_of(&mut self, item: Green) -> Vec<Green> {
         let Node::Loop { header, body } = self.trees.get(item) else { return Vec::new() };
         let Some(of) = self.trees.header(header).origins.first().map(|origin| origin.of) else {

@@ -1,9 +1,9 @@
-//! Expansion: a value that is handed on inside an iteration of a loop is handed on in an array.
+//! Scalar expansion: a value that is used within an iteration of a loop is passed on in an array.
 //!
 //! The array has an element for each iteration. It is written where the value is computed, and read
-//! before the uses that are named; so each read sees the element that its own iteration wrote, and
-//! nothing else changes. Now the loop may be distributed between the two.
-//! [Contraction](crate::contraction) is the way back.
+//! before the named uses. Each read sees the element of its own iteration, and nothing else
+//! changes. The loop may then be distributed between the two. [Contraction](crate::contraction) is
+//! the inverse.
 //!
 //! ```text
 //!     for i {              t = alloc(n)
@@ -16,8 +16,8 @@
 //!
 //! # Assumptions
 //!
-//! - A loop over more than 64 bits is not expanded in effect: its index is not followed. Tried
-//!   with an `i128` that begins below 2 to the power of 63.
+//! - A loop over more than 64 bits is not expanded in effect: its index is not followed. Tried with
+//!   an `i128` that begins below 2 to the power of 63.
 //!
 //! **Cost.** Linear in the uses; a few operations for each array.
 
@@ -30,36 +30,36 @@ use loomir_ir::{
     AffineExpr, AffineExprKind, AffineMap, Attr, AttrKind, Body, Builder, DYNAMIC, Op, Type, TypeKind, Value,
 };
 
-/// A value that is to be handed on.
+/// A value to pass on in an array.
 pub(crate) struct HandOn {
     /// Computed in the body of the loop.
     pub(crate) value: Value,
     pub(crate) reads: Vec<Read>,
 }
 
-/// Where it is read.
+/// A read of the array.
 pub(crate) struct Read {
-    /// Before this operation,
+    /// The operation before which the array is read.
     pub(crate) before: Op,
-    /// for these, which come behind that in its block, or are inside.
+    /// The users of the value read. They follow that operation in its block, or are inside.
     pub(crate) users: Vec<Op>,
 }
 
-/// What was made.
+/// The operations of an expansion.
 pub(crate) struct Expanded {
-    /// In the order in which it was made.
+    /// The new operations, in the order of creation.
     made: Vec<Op>,
-    /// What was read, and the value that it is.
+    /// The loads, and the values that they replace.
     read: Vec<(Op, Value)>,
 }
 
 impl Expanded {
-    /// True if an operation was made for it.
+    /// True if scalar expansion created an operation.
     pub(crate) fn has_made(&self, op: Op) -> bool {
         self.made.contains(&op)
     }
 
-    /// Makes everything as it was. Nothing else may use what was made.
+    /// Restores the original code. Nothing else may use the new operations.
     pub(crate) fn undo(self, body: &mut Body) {
         for (load, value) in self.read {
             body.replace_all_uses(body.result(load, 0), value);
@@ -73,14 +73,14 @@ pub(crate) fn may_be_element(body: &Body, ty: Type) -> bool {
     matches!(ty.kind(body.ctx()), TypeKind::Index | TypeKind::Integer { .. } | TypeKind::Float(_))
 }
 
-/// True if it can be written how often a loop runs.
+/// True if the trip count of a loop can be expressed.
 pub(crate) fn has_trip_count(body: &Body, op: Op) -> bool {
     let view = body.op_ref(op);
     view.info().interface::<dyn LoopLike>().is_some_and(|model| !model.is_unsigned(view))
 }
 
-/// Hands values on in arrays. `None`, and nothing done, if it cannot be written how often the loop
-/// runs.
+/// Passes values on in arrays (scalar expansion). Returns `None` without a change if the trip count
+/// of the loop cannot be expressed.
 pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expanded> {
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view))?;
@@ -102,7 +102,8 @@ pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expan
         };
         writer.at = op;
         let array = writer.array(*value, trips);
-        // Which iteration runs is computed for each access by itself, so it need not be handed on.
+        // The number of the iteration is computed for each access separately, so it need not be
+        // passed on.
         writer.at = next;
         let iteration = writer.iteration(variable, lower, step, is_affine);
         writer.make(memref::StoreOp::DEF, &[*value, array, iteration], &[]);
@@ -158,7 +159,7 @@ impl Writer<'_> {
         op
     }
 
-    /// The result of an operation on numbers of type `index`.
+    /// Emits an operation on numbers of type `index` and returns its result.
     fn compute(&mut self, def: &'static OpDef, operands: &[Index]) -> Value {
         let operands: Vec<Value> = operands.iter().map(|operand| self.value(*operand)).collect();
         let op = self.make(def, &operands, &[Type::INDEX]);
@@ -175,7 +176,7 @@ impl Writer<'_> {
         self.body.result(op, 0)
     }
 
-    /// A value of an integer type as one of type `index`.
+    /// Converts a value of an integer type to type `index`.
     fn index(&mut self, value: Value) -> Index {
         if let Some(number) = constant_of(self.body, value).and_then(|attr| attr.as_int(self.body.ctx())) {
             return Index::Number(number);
@@ -186,7 +187,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A bound of a loop; `of_several` computes it if it has several.
+    /// Returns the value of a loop bound. `of_several` combines several bounds.
     fn bound(&mut self, bound: &Bound, of_several: &'static OpDef) -> Index {
         let Subscripts { map, operands } = match bound {
             Bound::Value(value) => return self.index(*value),
@@ -208,8 +209,8 @@ impl Writer<'_> {
         Index::Value(self.body.result(op, 0))
     }
 
-    /// How often a loop runs. The extent, from the first value to the end or not at all, is right
-    /// as an unsigned number whatever the bounds are.
+    /// Returns the trip count of a loop. The extent, from the first value to the end or zero, is
+    /// correct as an unsigned number for all bounds.
     fn trip_count(&mut self, bounds: &LoopBounds, lower: Index, step: Index) -> Index {
         let upper = self.bound(&bounds.upper, affine::MinOp::DEF);
         if let (Index::Number(lower), Index::Number(upper), Index::Number(step)) = (lower, upper, step)
@@ -228,8 +229,8 @@ impl Writer<'_> {
         Index::Value(extent)
     }
 
-    /// Which iteration runs, from 0 on: in a form that is seen to be affine where the distance from
-    /// the first value is sure to be a signed number, else as an unsigned one.
+    /// Returns the number of the current iteration, from 0 on. The computation is visibly affine if
+    /// the distance from the first value certainly is a signed number. Otherwise it is unsigned.
     fn iteration(&mut self, variable: Value, lower: Index, step: Index, is_affine: bool) -> Value {
         let ctx = self.body.ctx().clone();
         let is_natural = matches!(lower, Index::Number(number) if number >= 0);
@@ -262,7 +263,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A new array for values like this one.
+    /// Allocates a new array for values like this one.
     fn array(&mut self, value: Value, trips: Index) -> Value {
         let ctx = self.body.ctx().clone();
         let (size, sizes) = match trips {

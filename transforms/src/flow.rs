@@ -1,23 +1,25 @@
-//! Data flow: which write an instance of a read gets its value from.
+//! Data flow: the write that each instance of a read gets its value from.
 //!
 //! The *last writer* of a read is the latest write to its element before it. As a relation from
-//! instances of the read to times of writes it is a lexicographic maximum, and found from the
-//! nearest writes outwards: those in the same iteration of all loops around the read, those in
-//! earlier iterations of the innermost, those before that loop, and so on; what has a writer is
-//! done (Feautrier 1991). A write that surely happens in each of its instances is a *must* write;
-//! others *may* write, and what may lie between a read and its last must write is in the relation
-//! too, which then is no longer exact. [`Sources`] says both, so whoever needs the flow itself asks
-//! for [`exact`](Sources::exact), and whoever needs no more than that nothing is missing does not.
+//! instances of the read to times of writes it is a lexicographic maximum. It is found from the
+//! nearest writes outwards: writes in the same iteration of all loops around the read, writes in
+//! earlier iterations of the innermost loop, writes before that loop, and so on. Instances with a
+//! known writer are done (Feautrier 1991).
+//!
+//! A write that certainly happens in each of its instances is a *must* write; others *may* write.
+//! May writes between a read and its last must write are in the relation too, which then is not
+//! exact. [`Sources`] reports both. Callers that need the flow itself check
+//! [`exact`](Sources::exact). Callers that only need completeness do not.
 //!
 //! **Assumptions.**
-//! - A write surely happens only if its domain is exact and each condition around it is met.
+//! - A write certainly happens only if its domain is exact and each condition around it is met.
 //!   Tried with `fixtures/contraction/not_forwarded.mlir`.
-//! - Two accesses of one object by equal subscripts touch equal bytes: their types of elements
-//!   are those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
+//! - Two accesses of one object by equal subscripts touch equal bytes: their types of elements are
+//!   those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
 //!   `not_forwarded.mlir`.
 //!
-//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes;
-//! most reads have theirs in the same iteration, where there is nothing to maximise.
+//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes.
+//! Most reads have their writer in the same iteration, which needs no maximisation.
 //!
 //! # Limits
 //!
@@ -37,7 +39,7 @@ use timeline::{Access, AccessId, Side, Timeline};
 
 pub mod timeline;
 
-/// Most writes among which the last writers of a read are looked for.
+/// The maximal number of writes among which the last writers of a read are searched.
 pub const MAX_WRITERS: usize = 16;
 
 /// Questions about the order of accesses of one timeline.
@@ -47,21 +49,21 @@ pub struct Flow<'a> {
     limits: Limits,
 }
 
-/// Where the instances of a read get their values from.
+/// The sources of the values of a read's instances.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// From instances of the read to times of writes, nothing missing.
+    /// Maps instances of the read to times of writes. No pair is missing.
     pub relation: Relation,
-    /// The writes of which there are times in the relation.
+    /// The writes whose times are in the relation.
     pub writers: Vec<AccessId>,
-    /// True if the relation has for each instance of the read its last writer and nothing else.
+    /// True if the relation contains exactly the last writer of each instance of the read.
     pub exact: bool,
-    /// True if surely each instance of the read has a writer.
+    /// True if each instance of the read is known to have a writer.
     pub covered: bool,
 }
 
-/// The times at which accesses of some object happen, as tuples: for each of `loops` loops the
-/// number in the text and the iteration, then the number of the access, zeros behind it.
+/// The times at which accesses of some object happen, as tuples. Each of `loops` loops contributes
+/// the number in the text and the iteration. The number of the access follows, then zeros.
 #[derive(Clone, Debug)]
 pub struct Clock {
     parameters: Vec<Atom>,
@@ -69,8 +71,8 @@ pub struct Clock {
     loops: u32,
 }
 
-/// A way in which one access comes before another: how many outer loops run the same iteration, and
-/// whether the next one runs an earlier one.
+/// A way in which one access precedes another: the number of outer loops in the same iteration, and
+/// true if the next loop is in an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Before {
     same: u32,
@@ -83,13 +85,13 @@ impl<'a> Flow<'a> {
         Flow { timeline, bases: Bases::new(body, AliasMode::May), limits }
     }
 
-    /// What one question may cost.
+    /// Returns the limits on one question.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The ways in which `x` may come before `y` in iterations that have the outer `shared` in
-    /// common.
+    /// Returns the ways in which `x` may precede `y` in the same iteration of the outer `shared`
+    /// loops.
     fn ways(&self, x: &Access, y: &Access, shared: u32) -> Vec<Before> {
         let common = x.common_loops(y);
         let first = shared.max(self.timeline.object_depth(x, y));
@@ -100,7 +102,7 @@ impl<'a> Flow<'a> {
             .map(|same| Before { same, earlier: true })
             .collect();
         let (a, b) = (self.timeline.order_at(x, common), self.timeline.order_at(y, common));
-        // Of what is in one compound nobody knows the order.
+        // The order within one compound is unknown.
         if together(common) && common >= first && (a < b || (a == b && x.compound)) {
             ways.push(Before { same: common, earlier: false });
         }
@@ -112,8 +114,8 @@ impl<'a> Flow<'a> {
         self.bases.overlap(x.class.base, y.class.base) != Overlap::Apart
     }
 
-    /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing
-    /// is known of that.
+    /// Returns the pairs of subscripts that are equal if two accesses touch one element. Empty if
+    /// nothing is known about them.
     fn subscripts<'c>(
         &self,
         x: &'c Class,
@@ -127,8 +129,8 @@ impl<'a> Flow<'a> {
         self.known_subscripts(x, y, known).into_iter().map(|(_, a, b)| (a, b)).collect()
     }
 
-    /// The dimensions in which two accesses both have subscripts whose parameters are known inside
-    /// `depth` loops, with these; none if their numbers of dimensions differ.
+    /// Returns the dimensions in which both accesses have subscripts with parameters known inside
+    /// `depth` loops, and these subscripts. Empty if the numbers of dimensions differ.
     fn known_subscripts<'c>(
         &self,
         x: &'c Class,
@@ -145,7 +147,8 @@ impl<'a> Flow<'a> {
         pairs.filter(|(_, a, b)| known(a) && known(b)).collect()
     }
 
-    /// The constraints of an access's iterations whose parameters are known inside `depth` loops.
+    /// Returns the constraints of an access's iterations whose parameters are known inside `depth`
+    /// loops.
     fn constraints<'c>(&self, access: &'c Access, depth: u32) -> std::borrow::Cow<'c, [AffineForm]> {
         let all = &access.class.domain.constraints;
         if access.parameters <= depth {
@@ -154,8 +157,8 @@ impl<'a> Flow<'a> {
         all.iter().filter(|form| self.timeline.is_known(form, depth)).cloned().collect::<Vec<_>>().into()
     }
 
-    /// True if `x` may touch, before `y` does, what `y` touches, in iterations that have the outer
-    /// `shared` in common.
+    /// True if `x` may touch an element before `y` does, in the same iteration of the outer
+    /// `shared` loops.
     pub fn may_meet(&self, x: AccessId, y: AccessId, shared: u32) -> bool {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
         self.may_overlap(x, y) && self.ways(x, y, shared).into_iter().any(|way| self.may_meet_so(x, y, way))
@@ -164,7 +167,8 @@ impl<'a> Flow<'a> {
     fn may_meet_so(&self, x: &Access, y: &Access, way: Before) -> bool {
         let shared = way.same;
         let equal = self.subscripts(&x.class, &y.class, shared);
-        // In one iteration of all that they are over, subscripts that differ by a number are apart.
+        // Within one iteration of all their loops, subscripts that differ by a constant are
+        // distinct.
         let is_outer = |form: &AffineForm| {
             form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared))
         };
@@ -184,7 +188,7 @@ impl<'a> Flow<'a> {
         !pair.system.is_empty(&self.timeline.facts, &self.limits).is_empty()
     }
 
-    /// A clock for accesses.
+    /// Creates a clock for accesses.
     pub fn clock(&self, accesses: impl IntoIterator<Item = AccessId>) -> Clock {
         let mut clock = Clock { parameters: Vec::new(), names: Vec::new(), loops: 0 };
         let mut unknowns = Unknowns::default();
@@ -205,8 +209,8 @@ impl<'a> Flow<'a> {
         clock
     }
 
-    /// What may write what a read reads, before it or after; `None` if that is more than
-    /// [`MAX_WRITERS`].
+    /// Returns the accesses that may write an element of a read, before it or after. `None` if
+    /// there are more than [`MAX_WRITERS`].
     pub fn writers(&self, read: AccessId) -> Option<Vec<AccessId>> {
         let access = self.timeline.get(read);
         let near = self.timeline.near(access.class.base, 0, u32::MAX);
@@ -218,14 +222,13 @@ impl<'a> Flow<'a> {
         (writers.len() <= MAX_WRITERS).then_some(writers)
     }
 
-    /// Where a read gets its values from, if these are all its [`writers`](Flow::writers), in times
-    /// of a clock for all of them. `None` if a limit was reached.
+    /// Returns the sources of a read, if these are all its [`writers`](Flow::writers), in times of
+    /// a clock for all of them. `None` if a limit was reached.
     pub fn sources(&self, read: AccessId, writers: &[AccessId], clock: &Clock) -> Option<Sources> {
         self.sources_if(read, writers, clock, &mut |_| true)
     }
 
-    /// The same; `None`, and no longer looked for, if one of those writers is found that is not
-    /// `wanted`.
+    /// Returns the same. Stops with `None` as soon as one of the sources is not `wanted`.
     pub fn sources_if(
         &self,
         read: AccessId,
@@ -255,8 +258,8 @@ impl<'a> Flow<'a> {
         for writer in writers {
             ways.extend(self.ways(self.timeline.get(*writer), read, 0).into_iter().map(|way| (way, *writer)));
         }
-        // The nearest first: the more loops run the same iteration the nearer, and what an earlier
-        // iteration of the next one has written is nearer than what was written before that loop.
+        // The nearest writers come first. More loops in the same iteration mean a nearer writer. A
+        // writer in an earlier iteration of the next loop is nearer than one before that loop.
         ways.sort_by_key(|(way, writer)| (std::cmp::Reverse(way.same), !way.earlier, *writer));
         for step in ways.chunk_by(|(a, _), (b, _)| a == b) {
             let way = step[0].0;
@@ -302,8 +305,8 @@ impl<'a> Flow<'a> {
         Ok(Some(sources))
     }
 
-    /// True if a write happens in each of its instances that come before the read's in this way, to
-    /// the element that its subscripts name.
+    /// True if the write certainly happens in each of its instances before the read in this way,
+    /// and certainly to the element that its subscripts name.
     fn surely_writes(&self, writer: AccessId, read: &Access, way: Before) -> bool {
         let writer = self.timeline.get(writer);
         let (a, b) = (&writer.class, &read.class);
@@ -315,12 +318,13 @@ impl<'a> Flow<'a> {
                     element.len() == other.len() && other.iter().all(|f| self.timeline.is_known(f, 0))
                 })
             });
-        // A condition that decides about both within the iteration they share is met.
+        // A condition around both accesses holds if it is decided in a loop iteration that they
+        // share.
         let met = |side: &Side| side.exact || (read.place.sides.contains(side) && side.depth <= way.same);
         named && a.domain.exact && writer.parameters == 0 && writer.place.sides.iter().all(met)
     }
 
-    /// The last of these writes.
+    /// Returns the last of these writes.
     fn last(
         &self,
         writers: &[AccessId],
@@ -340,8 +344,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// All pairs of an instance of `y` and the time of one of `x` that comes before it in this way
-    /// and touches the same element.
+    /// Returns all pairs of an instance of `y` and a time of an instance of `x`. The instance of
+    /// `x` comes before it in this way and touches the same element.
     fn pairs(&self, x: &Access, y: &Access, way: Before, clock: &Clock) -> Relation {
         let equal = self.subscripts(&x.class, &y.class, 0);
         self.related(x, y, way, clock, &mut |system, of_x, of_y| {
@@ -352,8 +356,8 @@ impl<'a> Flow<'a> {
         })
     }
 
-    /// All pairs of an instance of `y` and the time of one of `x` that comes before it, in whatever
-    /// way, and for which `more` holds.
+    /// Returns all pairs of an instance of `y` and the time of an earlier instance of `x` for which
+    /// `more` holds.
     pub fn all_before(
         &self,
         x: AccessId,
@@ -380,7 +384,7 @@ impl<'a> Flow<'a> {
         let space = clock.space(y);
         let mut system = clock.system(&space);
         let (depth, levels) = (x.depth(), x.class.domain.levels);
-        // What is inside a compound is not in its time.
+        // Loops inside a compound do not count in its time.
         let inner: Vec<Var> = (depth..levels).map(|_| system.set.exists()).collect();
         let of_y = |level: u32| space.dim(level as usize);
         let of_x = |level: u32| match level.checked_sub(depth) {
@@ -410,14 +414,14 @@ impl<'a> Flow<'a> {
         Relation::from_conjunctions(space, vec![system.set])
     }
 
-    /// The dimensions in which both accesses have subscripts that a clock for them knows, with
-    /// these.
+    /// Returns the dimensions in which both accesses have subscripts that their common clock knows,
+    /// and these subscripts.
     pub fn subscripts_of(&self, x: AccessId, y: AccessId) -> Vec<(usize, &AffineForm, &AffineForm)> {
         self.known_subscripts(&self.timeline.get(x).class, &self.timeline.get(y).class, 0)
     }
 
-    /// `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y` to
-    /// times of `x`; `None` if that is no sum of multiples of these and parameters.
+    /// Returns `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y`
+    /// to times of `x`. `None` if the difference is not linear in these and in parameters.
     pub fn difference(&self, x: AccessId, y: AccessId, dimension: usize, clock: &Clock) -> Option<Affine> {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
         let space = clock.space(y);
@@ -437,7 +441,7 @@ impl<'a> Flow<'a> {
         Some(of_x.add_scaled(&of_y, &(-1).into()))
     }
 
-    /// The iterations of a read.
+    /// Returns the iterations of a read.
     fn iterations(&self, read: &Access, clock: &Clock) -> Set {
         let space = Space::set(&clock.names(), clock.instance(read));
         let mut system = clock.system(&space);
@@ -448,7 +452,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Adds constraints on two instances, the variables of whose levels are given.
+/// Adds constraints on two instances, given the variables of their levels.
 pub type Constrain<'a> = dyn FnMut(&mut System, &dyn Fn(u32) -> Var, &dyn Fn(u32) -> Var) + 'a;
 
 impl Sources {
@@ -460,27 +464,28 @@ impl Sources {
 }
 
 impl Clock {
-    /// The relations from instances of an access to times.
+    /// Returns the space of relations from instances of an access to times.
     pub fn space(&self, access: &Access) -> Space {
         Space::relation(&self.names(), self.instance(access), self.time())
     }
 
-    /// The pairs of times of which the second does not come before the first.
+    /// Returns the pairs of times whose second does not precede the first.
     pub fn at_or_after(&self) -> Relation {
         Relation::lexicographic(&self.names(), &self.time(), Order::LessOrEqual)
     }
 
-    /// The pairs of times of which the first does not come before the second.
+    /// Returns the pairs of times whose first does not precede the second.
     fn not_before(&self) -> Relation {
         Relation::lexicographic(&self.names(), &self.time(), Order::GreaterOrEqual)
     }
 
-    /// The dimension of a time's iteration of a loop, in relations from instances of `access`.
+    /// Returns the dimension of a time's iteration of a loop, in relations from instances of
+    /// `access`.
     pub fn iteration(&self, access: &Access, level: u32) -> Var {
         self.space(access).out(2 * level as usize + 1)
     }
 
-    /// The dimension of a time's number in the text inside `depth` loops.
+    /// Returns the dimension of a time's number in the text inside `depth` loops.
     fn order(&self, access: &Access, depth: u32) -> Var {
         self.space(access).out(2 * depth as usize)
     }

@@ -1,33 +1,34 @@
 //! Loop fusion: neighbouring counted loops become one.
 //!
-//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with those
-//! before it; where [`legality`] finds every dependence kept, the second loop's body is put behind
-//! the first's, and the fused loop is tried with the next (a cascade). Neighbouring conditionals of
-//! one condition become one. Then the bodies of loops and conditionals are treated the same way.
-//! What stands between two loops is moved before the first, or the second over it, if that may be
-//! (`fusion/make_adjacent.rs`); so a loop is tried with the nearest few before it.
+//! Fusion proceeds level by level from the outside. In each sequence of the loop tree, a loop is
+//! tried with the loops before it. If [`legality`] finds every dependence kept, the second loop's
+//! body is put behind the first's, and the fused loop is tried with the next one (a cascade).
+//! Neighbouring conditionals with one condition are merged. Then the bodies of loops and
+//! conditionals are treated the same way. Operations between two loops are hoisted before the
+//! first, or the second loop is moved over them, if legal (`fusion/make_adjacent.rs`). A loop is
+//! therefore tried with the nearest few before it.
 //!
-//! If a dependence would be turned around, the second loop runs as many iterations later as keeps
-//! it. Iterations that not all loops have run by themselves, before and after the fused loop
-//! (`fusion/group.rs`). If no shift helps, and the second loop may run in any order, it runs
-//! backwards. Else one of the two is interchanged, or distributed, if that is legal and lets them
-//! fuse (`fusion/reshape.rs`). Parallel loops are fused where the iterations of both together may
-//! run in any order, so that they stay parallel. Loops written as `scf.while` that count are
-//! counted loops ([`while_to_for`](crate::while_to_for)).
+//! If fusion would reverse a dependence, the second loop is shifted by enough iterations to keep
+//! it. Iterations that the loops do not share run separately, before and after the fused loop
+//! (`fusion/group.rs`). If no shift helps, and the second loop may run in any order, it is
+//! reversed. Else one of the two is interchanged, or distributed, if that is legal and lets them
+//! fuse (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of both together may
+//! run in any order, so that they stay parallel. Counting `scf.while` loops are counted loops
+//! ([`while_to_for`](crate::while_to_for)).
 //!
-//! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the
-//! grouping of a sequence with which most is saved (`fusion/partition.rs`); or each with the
-//! nearest, if that is wanted.
+//! Among legal fusions the [cost model](crate::cost) decides: it takes the grouping of a sequence
+//! with the greatest saving (`fusion/partition.rs`). Alternatively each loop is fused with the
+//! nearest.
 //!
-//! All that is chosen for a block is [judged](legality::Checker::judge) as a whole before it is
-//! written. What the judge does not approve stays as it was.
+//! All choices for a block are [judged](legality::Checker::judge) as a whole before they are
+//! written. If the judge does not approve them, the block stays unchanged.
 //!
-//! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
+//! Every refusal gets a remark with the reason, under the names of LLVM's `loop-fusion`.
 //!
 //! **Assumptions.**
-//! - Equal bounds are equal steps and types too: they are one only if the loops are alike. Tried
-//!   with `fixtures/fusion/iteration_spaces.mlir` and `widths.mlir`.
-//! - Remarks and costs decide which of several legal programs it is, never whether one is legal.
+//! - Equal bounds include equal steps and types: they are equal only if the loops are. Tried with
+//!   `fixtures/fusion/iteration_spaces.mlir` and `widths.mlir`.
+//! - Remarks and costs select among several legal programs. They never decide legality.
 //!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on
 //! objects that may overlap (see [`nest`](crate::tree::access_summary)). The changed part of a
@@ -91,43 +92,44 @@ mod schedule;
 mod search;
 mod versioned_region;
 
-/// How to fuse.
+/// The options of fusion.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to assume of memrefs about which nothing is known.
+    /// The alias assumption about unknown memrefs.
     pub alias: AliasMode,
-    /// What one question of legality may cost.
+    /// The limits on one question of legality.
     pub limits: Limits,
-    /// What is asked.
+    /// The analyses.
     pub analyses: Analyses,
-    /// By how many iterations the second of two loops may be shifted to keep a dependence.
+    /// The maximal shift of the second of two loops in iterations, to keep a dependence.
     pub max_shift: i64,
-    /// Of which number a shift is a multiple, if that is not more than may be. Iterations that
-    /// depend on each other are then about as far apart, so that as many of the fused loop may run
-    /// at once as vectors. If all shifts will do, the costs choose between the least and one by a
-    /// block more, the elements of a vector; that may be more than `max_shift`.
+    /// Shifts are rounded up to a multiple of this, if the maximum shift allows it. Dependent
+    /// iterations are then about that far apart, so that as many iterations of the fused loop may
+    /// run at once as vectors. If 1, the costs choose between the least shift and one larger by a
+    /// block, the elements of a vector. The larger one may exceed `max_shift`.
     pub shift_multiple: i64,
-    /// How much may be assumed of one fused loop, and tested before it.
+    /// The maximal number of run-time checks before one fused loop.
     pub max_tests: usize,
-    /// Most rounds for one function. The loops that one round fused may fuse further in the next.
+    /// The maximal number of rounds for one function. The loops that one round fused may fuse
+    /// further in the next round.
     pub max_rounds: usize,
-    /// True if to say what was done and what not, and why. Errors are said in any case.
+    /// True to report each fusion and each refusal with its reason. Errors are always reported.
     pub remarks: bool,
-    /// Which of the loops that may be fused are.
+    /// The choice among legal fusions: `cost` (largest saving) or `always`.
     pub profitability: Profitability,
-    /// What they cost, where that is asked.
+    /// The cost model, if profitability needs one.
     pub cost: Arc<dyn Cost>,
-    /// The bound on fusions. At the limit a sequence fuses the first of its loops only.
+    /// The limit on fusions. At the limit, a sequence fuses only the first of its loops.
     pub edits: EditLimit,
 }
 
-/// Which of the loops that may be fused are.
+/// The choice among legal fusions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profitability {
-    /// Those with which most is saved.
+    /// The fusions with the greatest saving.
     #[default]
     Cost,
-    /// Each with the nearest it may be fused with.
+    /// Each loop is fused with the nearest legal one.
     Always,
 }
 
@@ -161,29 +163,28 @@ impl Default for Options {
     }
 }
 
-/// What was done.
+/// The report of a fusion.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each pair that was fused or refused, in the order they were tried, if they are
-    /// wanted.
+    /// A remark for each pair that was fused or refused, in the order of the attempts. Empty if
+    /// remarks are not wanted.
     pub remarks: Diagnostics,
     /// The number of pairs that were fused.
     pub fused: usize,
     /// The number of pairs that were refused.
     pub refused: usize,
-    /// What was assumed, or is tested.
+    /// The assumptions that were made, or are tested at run time.
     pub assumed: Vec<Assumption>,
-    /// How it was chosen what to fuse.
+    /// The statistics of choosing fusions.
     pub choice: Choice,
-    /// True if loops or conditionals stand beside each other still. Without any, nothing is left to
-    /// fuse.
+    /// True if loops or conditionals are still neighbours. Otherwise nothing is left to fuse.
     pub has_neighbours: bool,
-    /// True if the function is another one now.
+    /// True if the function changed.
     changed: bool,
 }
 
 impl Report {
-    /// Adds what was done in another function.
+    /// Adds the report about another function.
     pub fn append(&mut self, other: Report) {
         self.remarks.append(other.remarks);
         self.fused += other.fused;
@@ -194,16 +195,16 @@ impl Report {
     }
 }
 
-/// How it was chosen which loops of the sequences to fuse.
+/// The statistics of choosing fusions in sequences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Choice {
-    /// Sequences of two loops or more of which no other grouping saves more.
+    /// Sequences of two loops or more for which no other grouping saves more.
     pub optimal: usize,
-    /// Sequences with so many loops that not all groupings were looked at.
+    /// Sequences with too many loops for an exhaustive search.
     pub bounded: usize,
-    /// Sequences in which something else is fused than each loop with the nearest.
+    /// Sequences in which fusing each loop with the nearest was not best.
     pub regrouped: usize,
-    /// Groupings looked at beside that, or beginnings of them.
+    /// Further groupings examined, or beginnings of groupings.
     pub steps: usize,
 }
 
@@ -221,29 +222,28 @@ struct Fusion<'a> {
     body: &'a Body,
     program: &'a Program,
     trees: &'a mut TreeStore,
-    /// May anything be assumed of memrefs here? Inside a run-time check nothing more is tested.
+    /// The alias mode here. Inside a run-time check nothing more is tested.
     alias: AliasMode,
     assumed: Bases<'a>,
-    /// Bases of which nothing is assumed that has to be tested.
+    /// Bases without assumptions that need a run-time check.
     sure: Bases<'a>,
     options: &'a Options,
     report: Report,
-    /// What has to be tested for the loops fused inside the [segment](segment) at hand of a
-    /// sequence that stands in no loop.
+    /// The run-time checks for fused loops inside the current [segment](segment) of an outermost
+    /// sequence.
     tests: Vec<Assumption>,
-    /// The operations of that segment, if more than one entry is in it: what they compute cannot be
-    /// tested before them.
+    /// The operations of that segment, if it has several entries. Their results cannot be tested
+    /// before the segment.
     inside: Option<HashSet<Op>>,
-    /// True if what stands between loops may change places with them for what is assumed and
-    /// tested.
+    /// True if operations between loops may be reordered with them under run-time checks.
     assumes_swaps: bool,
-    /// What loops cost that stand inside so many.
+    /// The works of loops, by their depth.
     works: HashMap<(Green, u32), Rc<Work>>,
-    /// The two loops that are fused and no others, if that is asked for.
+    /// The only two loops to fuse, if requested.
     only: Option<Only>,
-    /// The places of the fusions done in this block, which count once they are written.
+    /// The places of the fusions done in this block. They count once they are written.
     done: Vec<Loc>,
-    /// The most fusions of a sequence, if that is bounded.
+    /// The maximal number of fusions in a sequence, if there is a limit.
     most: Option<usize>,
     /// Original loops behind a run-time check in which nothing may be fused.
     settled: HashSet<Green>,
@@ -278,18 +278,18 @@ impl<'a> Fusion<'a> {
 }
 
 impl<'a> Fusion<'a> {
-    /// How objects lie to each other where what may be assumed here holds.
+    /// Returns the bases with the current assumptions.
     fn bases(&self) -> &Bases<'a> {
         if self.alias == self.options.alias { &self.assumed } else { &self.sure }
     }
 
-    /// What is known of functions that are called.
+    /// Returns the summaries of called functions.
     fn callees(&self) -> &Callees {
         &self.options.analyses.callees
     }
 
-    /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop or
-    /// conditional, and these nest at most as deep as they are raised.
+    /// Fuses the loops of a sequence, then the loops inside them. Recurses once a loop or
+    /// conditional. Their nesting depth is bounded when they are raised.
     fn sequence(&mut self, sequence: Green, loop_context: &LoopContext) -> Green {
         let items = self.trees.with_ifs(sequence);
         let segments = self.choose(&items, loop_context);
@@ -301,8 +301,7 @@ impl<'a> Fusion<'a> {
         self.trees.sequence(&done)
     }
 
-    /// Says of loops that stand beside others in a sequence, and are statements there, why they are
-    /// not fused.
+    /// Reports why loops that are statements of a sequence with other loops are not fused.
     fn remark_on_others(&mut self, segments: &[Segment]) {
         let entries = || segments.iter().flat_map(|segment| &segment.entries);
         if !self.options.remarks || !entries().any(|entry| matches!(entry, Entry::Group(_))) {
@@ -317,8 +316,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// Adds what a segment becomes to `done`: what was assumed for that is tested before it, unless
-    /// there are loops or a segment around, before which it is.
+    /// Adds the result of a segment to `done`. Its run-time checks come before it, unless it is
+    /// inside a loop or another segment; then they come before that.
     fn finish_segment(&mut self, segment: Segment, loop_context: &LoopContext, done: &mut Vec<Green>) {
         if loop_context.depth > 0 || self.inside.is_some() {
             return segment
@@ -343,15 +342,16 @@ impl<'a> Fusion<'a> {
         done.push(self.trees.versioned(tests, fast, fallback));
     }
 
-    /// Returns the original items of a segment, fused where that needs no test. Nothing is told of
-    /// that.
+    /// Returns the original items of a segment, fused where no run-time check is needed. Adds no
+    /// remarks.
     fn fallback(&mut self, originals: &[Green], tests: &[Assumption], loop_context: &LoopContext) -> Green {
         let (report, alias) = (std::mem::take(&mut self.report), self.alias);
         self.alias = alias.untested();
         let originals = self.trees.sequence(originals);
         let fallback = self.sequence(originals, loop_context);
         (self.report, self.alias) = (report, alias);
-        // That two buffers overlap tells nothing more of these loops; how numbers lie may.
+        // An overlap of two buffers is no fact that could help to fuse these loops; a relation of
+        // numbers may be.
         if fallback == originals && tests.iter().all(|test| matches!(test, Assumption::Apart(..))) {
             self.settled.insert(fallback);
         }
@@ -380,15 +380,15 @@ impl<'a> Fusion<'a> {
         });
         let bodies = [sides.next().flatten(), sides.next().flatten()];
         if is_version {
-            // The loops were told of before there was a check.
+            // The remarks about these loops predate the check.
             self.report.remarks.retain_from(said, |own| own.is_passed());
         }
         self.alias = alias;
         done.extend(self.trees.guards(If { of, map, bodies }));
     }
 
-    /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs
-    /// before and after it runs few times, and is left as it is.
+    /// Adds the loops of a group to `done`, with fusion inside the fused loop. The peeled loops
+    /// before and after it have few iterations and stay unchanged.
     fn finish(&mut self, group: Group, loop_context: &LoopContext, done: &mut Vec<Green>) {
         let loop_context = &loop_context.with_facts(group.assumed.iter().flat_map(Assumption::facts));
         assumption::add(&mut self.tests, group.assumed.iter().cloned());
@@ -398,7 +398,7 @@ impl<'a> Fusion<'a> {
         done.extend(parts.after);
     }
 
-    /// The loop `item` with what is inside it fused. Statements alone stay as they are.
+    /// Returns the loop `item` with fusion inside it. A body of statements stays unchanged.
     fn finish_inside(&mut self, item: Green, loop_context: &LoopContext) -> Green {
         let Node::Loop { header, body } = self.trees.get(item) else { return item };
         if self.trees.items(body).all(|item| matches!(self.trees.get(item), Node::Leaf { .. })) {
@@ -409,8 +409,8 @@ impl<'a> Fusion<'a> {
         self.trees.with_header(header, body)
     }
 
-    /// How `second` may be fused with the group `first`, behind which stands `between`, whatever
-    /// numbers are when the program runs.
+    /// Plans the fusion of `second` with the group `first`, given the entries between them. The
+    /// plan is valid for all run-time numbers.
     fn plan(
         &mut self,
         first: &Group,
@@ -421,9 +421,8 @@ impl<'a> Fusion<'a> {
         self.plan_if(None, first, between, second, loop_context)
     }
 
-    /// How they may be fused if numbers lie to each other in some way, which is tested when the
-    /// program runs; the error is that there is no such way, by why they are not fused whatever
-    /// numbers are.
+    /// Plans their fusion under a run-time condition on numbers. If there is no such condition, the
+    /// error is the reason `missed` of the unconditional plan.
     fn plan_assuming(
         &mut self,
         first: &Group,
@@ -461,8 +460,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// How `second` may be fused with the group `first`, if this is assumed, and what else has to
-    /// be. Nothing is of numbers if there is no such list.
+    /// Plans the fusion of `second` with the group `first` under these assumptions, and adds
+    /// further ones. Without a list, no assumption is about numbers.
     fn plan_if(
         &mut self,
         assumed: Option<Vec<Assumption>>,
@@ -484,7 +483,7 @@ impl<'a> Fusion<'a> {
         for entry in between.iter_mut() {
             entry.summarise(self.body, self.program, self.trees, loop_context);
         }
-        // What changes places does so whatever is assumed of the iterations.
+        // Reordering must be legal without the assumptions about iterations.
         let cleared = self.make_adjacent(&first.footprint, &second.footprint, between, around, self.swaps());
         let Cleared { hoisted, swapped, assumed: more } = cleared.map_err(Missed::NonAdjacent)?;
         assumption::add(&mut assumed, more);
@@ -495,8 +494,8 @@ impl<'a> Fusion<'a> {
         let (way, missed) = match judge(self, first, second) {
             Verdict::Legal { assumed: more } => {
                 assumption::add(&mut assumed, more);
-                // In any order: the second in an earlier iteration than the first, and in a later
-                // one.
+                // For parallel loops, test both orders: the second loop's iteration may come
+                // earlier or later than the first's.
                 if first.parallel && second.parallel {
                     match judge(self, second, first) {
                         Verdict::Legal { assumed: more } => assumption::add(&mut assumed, more),
@@ -530,7 +529,7 @@ impl<'a> Fusion<'a> {
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
     }
 
-    /// Refuses loops of two kinds, and loops that count as unsigned.
+    /// Refuses two loops of different kinds, and loops with unsigned induction variables.
     fn check_kinds(&self, first: &Group, second: &Group) -> Result<(), Missed> {
         let (x, y) = (first.op(self.program), second.op(self.program));
         let mapping = |op| self.body.attr(op, "mapping");
@@ -543,8 +542,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// Returns how the second loop may run if a dependence keeps it from running as it did: later,
-    /// or else backwards. A loop that runs later no longer has the iterations of the first.
+    /// Returns the shift of the second loop, or else its reversal, that keeps a dependence. A
+    /// shifted loop no longer has the iterations of the first.
     fn later_or_backwards(
         &mut self,
         (first, second): (&Group, &Group),
@@ -565,19 +564,20 @@ impl<'a> Fusion<'a> {
         way
     }
 
-    /// True if nothing of this is about what is computed in the segment at hand.
+    /// True if no assumption is about values computed in the current segment.
     fn can_be_tested(&self, assumed: &[Assumption]) -> bool {
         self.inside.as_ref().is_none_or(|ops| !versioned_region::tests_any_of(self.body, assumed, ops))
     }
 
-    /// How much would have to be tested before `first` and what assumes this, if that is too much.
+    /// Returns the number of run-time checks before `first` with these assumptions, if it exceeds
+    /// the limit.
     fn too_many_tests(&self, first: &Group, assumed: &[Assumption]) -> Option<usize> {
         let mut all = first.assumed.clone();
         assumption::add(&mut all, assumed.iter().cloned());
         (self.alias == AliasMode::Version && all.len() > self.options.max_tests).then_some(all.len())
     }
 
-    /// The same as [`Fusion::merged`], not shifted, where numbers may be tested.
+    /// As [`Fusion::merged`], without a shift, where numbers may be tested at run time.
     fn merged_assuming(&self, first: &Group, second: &Group, loop_context: &LoopContext) -> Verdict {
         let oracle = DependenceOracle { tested_before: Some(self.program), ..self.oracle(self.bases()) };
         legality::merged(&first.footprint.nest, &second.footprint.nest, 0, loop_context, &oracle)
@@ -593,15 +593,14 @@ impl<'a> Fusion<'a> {
         )
     }
 
-    /// What dependences are told with, if objects lie to each other as `bases` says.
+    /// Returns the dependence oracle with these bases.
     fn oracle<'m>(&'m self, bases: &'m Bases<'m>) -> DependenceOracle<'m> {
         let Options { analyses, limits, .. } = self.options;
         DependenceOracle { bases, dependence: &*analyses.dependence, limits, tested_before: None }
     }
 
-    /// The shift of the second loop with which the pair may be fused, and with which most is saved:
-    /// the least, and how many iterations more. These are a block, or none, and none if a multiple
-    /// is asked for.
+    /// Returns the most profitable legal shift of the second loop: the least shift, and additional
+    /// iterations. The latter are one block or zero, and zero if a multiple is requested.
     fn best_shift(
         &self,
         first: &Group,
@@ -620,8 +619,8 @@ impl<'a> Fusion<'a> {
         Some((least, block))
     }
 
-    /// The least shift of the second loop with which the pair may be fused: of the multiples that
-    /// are asked for, or else of all.
+    /// Returns the least legal shift of the second loop: among the requested multiples, or else
+    /// among all.
     fn least_shift(
         &self,
         first: &Group,
@@ -629,7 +628,7 @@ impl<'a> Fusion<'a> {
         loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
     ) -> Option<i64> {
-        // What reads what a member writes that runs blocks later runs as much later.
+        // A loop that reads a shifted member's results is shifted by as many blocks.
         let most = self.options.max_shift.saturating_add(first.blocks).min(first.max_shift(second));
         let multiples = [self.options.shift_multiple.max(1), 1];
         multiples
@@ -637,8 +636,8 @@ impl<'a> Fusion<'a> {
             .find_map(|unit| self.least_multiple(unit, most, first, second, loop_context, assumed))
     }
 
-    /// The least multiple of `unit`, not more than `most`, by which the second loop may be shifted.
-    /// What may run later may run later still, so it is found by halving.
+    /// Returns the least multiple of `unit`, at most `most`, by which the second loop may be
+    /// shifted. A larger shift stays legal, so it is found by bisection.
     fn least_multiple(
         &self,
         unit: i64,
@@ -670,8 +669,8 @@ impl<'a> Fusion<'a> {
         Some(enough * unit)
     }
 
-    /// Why two loops were not fused; if that is since the second may run only so much later, by how
-    /// much it would have to.
+    /// Refines the reason why two loops were not fused. If a larger shift would be legal, the
+    /// reason names that shift.
     fn with_shift(
         &self,
         missed: Missed,
@@ -691,8 +690,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// The least shift of the second loop that would do, where that is more than may be. Costs a
-    /// question where none would, and else a few.
+    /// Returns the least legal shift of the second loop if it exceeds the maximum. Costs one
+    /// question if no shift is legal, else a few.
     fn shift_beyond(&self, first: &Group, second: &Group, loop_context: &LoopContext) -> Option<i64> {
         first.fit(second, self.program, loop_context).ok().filter(|fit| fit.may_be_shifted)?;
         let loop_context = &loop_context.with_facts(first.assumed.iter().flat_map(Assumption::facts));
@@ -702,7 +701,7 @@ impl<'a> Fusion<'a> {
         if enough <= limit || !legal(enough) {
             return None;
         }
-        // What would do is mostly little more.
+        // The legal shift is mostly slightly larger than the limit.
         let mut more = 1;
         while enough - short > 1 {
             let next = if more < enough - short { short + more } else { short + (enough - short) / 2 };
@@ -712,14 +711,14 @@ impl<'a> Fusion<'a> {
                 (short, more) = (next, more.saturating_mul(2));
             }
         }
-        // Or it is not since it would be too late.
+        // The shift is not the reason if the limit itself is legal.
         if short == limit && legal(limit) {
             return None;
         }
         Some(enough)
     }
 
-    /// The second loop run backwards, if it may be, and may be fused so.
+    /// Reverses the second loop, if its reversal and the fusion with the reversed loop are legal.
     fn reverse(
         &mut self,
         first: &Group,
@@ -727,7 +726,7 @@ impl<'a> Fusion<'a> {
         loop_context: &LoopContext,
         assumed: &mut Vec<Assumption>,
     ) -> Option<Alignment> {
-        // No two of its iterations may depend on each other, in either order.
+        // No two iterations of the second loop may depend on each other, in either order.
         let Verdict::Legal { assumed: own } = self.merged(second, second, 0, loop_context) else {
             return None;
         };
@@ -739,7 +738,7 @@ impl<'a> Fusion<'a> {
         Some(Alignment::Backwards(Box::new(mirrored)))
     }
 
-    /// An operation inside `second` that uses a result of a loop of `first`.
+    /// Returns an operation inside `second` that uses a result of a loop of `first`.
     fn user_of(&self, first: &Group, second: &Group) -> Option<Op> {
         if !first.footprint.defines_for(&second.footprint) {
             return None;
@@ -749,33 +748,34 @@ impl<'a> Fusion<'a> {
         Some(self.body.preorder(second).find(uses).unwrap_or(second))
     }
 }
-/// How the second of two loops runs in the fused one.
+/// The alignment of the second of two loops in the fused loop.
 enum Alignment {
-    /// In the iterations in which it ran.
+    /// In its original iterations.
     AsItIs,
-    /// Later by so many iterations: those that keep every dependence, and those of a block more.
+    /// Shifted by the least number of iterations that keeps every dependence, plus those of a
+    /// block.
     Later { least: i64, block: i64 },
     /// From its last iteration to its first.
     Backwards(Box<Group>),
 }
 
-/// How a pair will be fused.
+/// The plan of fusing a pair.
 struct Plan {
     way: Alignment,
-    /// What is assumed.
+    /// The assumptions.
     assumed: Vec<Assumption>,
-    /// The second, as it joins the first.
+    /// The second loop as it joins the first.
     joined: Joined,
-    /// Which of the entries between them are moved before the first.
+    /// The entries between them that are hoisted before the first.
     hoisted: Vec<bool>,
-    /// Which of them, counted from the first on, change places for what is assumed.
+    /// The pairs of entries, counted from the first loop, that are reordered under assumptions.
     swapped: Vec<(usize, usize)>,
-    /// What is done with one of them before.
+    /// The reshaping of one of the loops before fusion.
     reshaped: Reshaped,
 }
 
-/// The name of the pass, which remarks bear.
+/// The name of the pass, used in remarks.
 const NAME: &str = "loop-fusion";
 
-/// The greatest shift that a remark names.
+/// The largest shift that a remark names.
 const MOST_NAMED: i64 = 4096;

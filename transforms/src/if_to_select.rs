@@ -1,17 +1,16 @@
-//! Conditionals whose sides only compute become selections: both sides are computed, and
-//! `arith.select` picks.
+//! Conversion of conditionals to selections: both branches of a pure conditional are computed, and
+//! `arith.select` picks a result.
 //!
-//! An `scf.if` is converted if all operations of its sides are [speculatable](is_speculatable) and
-//! there are few enough of them. A division whose divisor may be zero is not, nor is a view, which
-//! may be of elements that are there only where its side is taken. A side that was a conditional
-//! itself is converted first, so a tree of conditionals becomes one of selections from the leaves
-//! up. One that has no results and only computes does nothing and is erased. `affine.if` has no
-//! value to select by; `lower-affine` gives it one.
+//! An `scf.if` is converted if all operations of its branches are [speculatable](is_speculatable)
+//! and few enough. A division by a possible zero is not speculatable. Nor is a view, because its
+//! elements may exist only if its branch is taken. A nested conditional is converted first, so a
+//! tree of conditionals becomes one of selections from the leaves up. A pure conditional without
+//! results is erased. `affine.if` has no value to select by; `lower-affine` gives it one.
 //!
 //! # Assumptions
 //!
-//! - A side with results moves only if it is speculatable: no division, no view, no size of
-//!   an unknown dimension. Tried in `fixtures/conditionals/if_to_select.mlir`, `tests/hazards.rs`.
+//! - A branch with results moves only if it is speculatable: no division, no view, no size of an
+//!   unknown dimension. Tried in `fixtures/conditionals/if_to_select.mlir`, `tests/hazards.rs`.
 //!
 //! **Cost.** Linear in the operations.
 
@@ -46,8 +45,8 @@ impl Pass for IfToSelect {
     }
 }
 
-/// Converts the conditionals of a body whose sides have at most `max_ops` operations together; how
-/// many there were.
+/// Converts the conditionals of a body whose sides have at most `max_ops` operations together.
+/// Returns the number of conversions.
 pub fn convert(body: &mut Body, max_ops: usize) -> usize {
     let conditionals: Vec<Op> = body.all_ops().filter(|op| body.is(*op, scf::IfOp::DEF)).collect();
     let mut converted = 0;
@@ -61,8 +60,8 @@ pub fn convert(body: &mut Body, max_ops: usize) -> usize {
     converted
 }
 
-/// The sides of a conditional that only compute, if they may run whatever is decided. Those of one
-/// without results go.
+/// Returns the branches of a conditional, if both are pure and may run unconditionally. Branches
+/// without results are to be erased.
 fn computing_sides(body: &Body, op: Op, max_ops: usize) -> Option<Vec<Block>> {
     let sides: Vec<Block> = body.own_regions(op).flat_map(|region| body.blocks(region)).collect();
     let stays = body.num_results(op) > 0;

@@ -1,32 +1,32 @@
-//! Legality: whether a tree may run instead of the program it was made from.
+//! Legality: decides if a tree may replace the program it was made from.
 //!
-//! A dependence goes from one instance of a statement to a later one when both touch one location
-//! and at least one writes. A tree is legal iff every instance still runs once, every value is
-//! computed before it is used, and no dependence is turned around. Each of these is a question
-//! whether a union of integer conjunctions is empty, decided exactly; a point in one is a
-//! [`Witness`]: what would go wrong, with the iterations.
+//! A dependence goes from one instance of a statement to a later one if both touch one location and
+//! at least one writes. A tree is legal iff every instance still runs once, every value is computed
+//! before it is used, and no dependence is reversed. Each condition is an emptiness question about
+//! a union of integer conjunctions, decided exactly. A point in one is a [`Witness`]: the failure,
+//! with its iterations.
 //!
-//! | asked | of | by |
+//! | question | about | answered by |
 //! | --- | --- | --- |
 //! | may this tree run, and be written | any tree | [`Checker::judge`] |
-//! | the same, with what would go wrong | any tree | [`Checker::check`] |
-//! | which updates run in another order there | a legal tree | [`Checker::reordered`] |
+//! | the same, with a witness | any tree | [`Checker::check`] |
+//! | which updates are reordered there | a legal tree | [`Checker::reordered`] |
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
-//! | may these two change places | what stands between loops | [`independent`] |
+//! | may these two be reordered | entries between loops | [`independent`] |
 //! | may these pieces run in this order | loops of a graph | [`Schedule::judge`] |
-//! | may this storage be shared, or go | arrays that contraction tries | `StorageJudge` |
+//! | may this storage be shared, or removed | arrays that contraction tries | `StorageJudge` |
 //!
-//! What there is to keep is listed by [`Dependences`](crate::listing::Dependences).
+//! [`Dependences`](crate::listing::Dependences) lists the dependences to keep.
 //!
-//! [`merged`] and [`independent`] are the first question for edits that keep whole iterations,
-//! asked class by class before there is a tree. They guide a search, and their answers approve
-//! nothing. What is written needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
+//! [`merged`] and [`independent`] answer the first question for edits that keep whole iterations,
+//! class by class before there is a tree. They guide a search, and their answers approve nothing.
+//! Writing needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
 //!
 //! **Assumptions.**
-//! - What a statement touches is what its effects say; no question here looks at operations.
-//!   Tried with `tests/tests/legality.rs`: random edits judged, and the trees run.
-//! - Two iterations of one loop see one value of a parameter: it is computed outside of what is
-//!   judged. Tried with `fixtures/fusion/computed_bounds.mlir`.
+//! - The effects of a statement are complete; no question here looks at operations. Tried with
+//!   `tests/tests/legality.rs`: random edits judged, and the trees run.
+//! - Two iterations of one loop see one value of a parameter: it is computed outside of the judged
+//!   code. Tried with `fixtures/fusion/computed_bounds.mlir`.
 //!
 //! # Limits
 //!
@@ -70,22 +70,22 @@ pub(crate) mod scheduled;
 mod scope;
 pub(crate) mod storage;
 
-/// What dependences are told with.
+/// The analyses that decide dependences.
 #[derive(Clone, Copy)]
 pub struct DependenceOracle<'a> {
-    /// Which objects may overlap.
+    /// The overlap of objects.
     pub bases: &'a Bases<'a>,
-    /// Which accesses conflict.
+    /// The dependence test.
     pub dependence: &'a dyn Dependence,
-    /// What one question may cost.
+    /// The limits on one question.
     pub limits: &'a Limits,
-    /// The program before whose trees it may be tested how parameters lie to each other; nothing if
-    /// that may not be tested.
+    /// If set, legality may assume relations between parameters; a run-time check before this
+    /// program's trees guards them.
     pub tested_before: Option<&'a Program>,
 }
 
 impl DependenceOracle<'_> {
-    /// How two objects lie to each other; nothing if they are apart.
+    /// Returns the overlap of two objects; `None` if they are distinct.
     pub(crate) fn overlap(&self, a: Base, b: Base) -> Option<Overlap> {
         match self.bases.overlap(a, b) {
             Overlap::Apart | Overlap::AssumedApart if !self.dependence.tells_objects_apart() => {
@@ -96,14 +96,14 @@ impl DependenceOracle<'_> {
         }
     }
 
-    /// The objects of a nest that may be near another one.
+    /// Returns the objects of a nest whose accesses may conflict with accesses of an object.
     fn near<'n>(&self, nest: &'n AccessSummary, base: Base) -> impl Iterator<Item = Base> + use<'n> {
         let all = (!self.dependence.tells_objects_apart()).then(|| nest.bases());
         let near = all.is_none().then(|| nest.bases_near(base));
         all.into_iter().flatten().chain(near.into_iter().flatten())
     }
 
-    /// True if two accesses of objects that are not apart may conflict.
+    /// True if two accesses of objects that may overlap may conflict.
     fn may_conflict(&self, a: &Class, b: &Class) -> bool {
         let is_one = (a.base, a.origin) == (b.base, b.origin);
         let may_swap = is_one && a.update.is_some() && a.update == b.update;
@@ -111,58 +111,56 @@ impl DependenceOracle<'_> {
     }
 }
 
-/// The cost of one question about dependences, at most: ten times what the hardest one of all
-/// fixtures
-/// takes, and about two milliseconds even with numbers of many words. Questions that take more are
-/// about
-/// subscripts like `(i * 1099511627791) mod 1099511627689`, and such loops stay apart.
+/// The limit on one question about dependences: ten times the hardest question of all fixtures, and
+/// about two milliseconds even with numbers of many words. Harder questions are about subscripts
+/// like `(i * 1099511627791) mod 1099511627689`, and such loops stay apart.
 pub const QUESTION: Limits = Limits::steps(100_000);
 
-/// The answer to whether an edit is legal.
+/// The verdict on the legality of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Every dependence is kept if what was assumed for that holds.
+    /// Every dependence is kept if the assumptions hold.
     Legal {
-        /// All of this has to hold.
+        /// All of these assumptions have to hold.
         assumed: Vec<Assumption>,
     },
-    /// The program would certainly not be the same.
+    /// The edit certainly changes the meaning of the program.
     Illegal(Witness),
-    /// It may not be: something was approximated.
+    /// The edit may be illegal: something was approximated.
     MayBeIllegal(Witness),
     /// The solver's limit was reached.
     Unknown {
-        /// Two operations between which it is open, or one twice.
+        /// Two operations with an undecided order, or one operation twice.
         accesses: (Op, Op),
     },
 }
 
-/// What would go wrong.
+/// The failure of an illegal edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Witness {
-    /// Two instances whose order would be turned around.
+    /// Two dependent instances whose order would be reversed.
     Order {
-        /// The one that has to be first.
+        /// The instance that must be first.
         first: Instance,
-        /// The other one.
+        /// The other instance.
         second: Instance,
-        /// Whether each writes.
+        /// For each of them, true if it writes.
         writes: [bool; 2],
-        /// What they have in common.
+        /// The reason why they conflict.
         cause: Cause,
     },
     /// An instance that would not run.
     Lost(Instance),
     /// An instance that would run more than once.
     Repeated(Instance),
-    /// An instance that would run and did not.
+    /// An instance that would run although the program does not run it.
     Added(Instance),
-    /// How often this loop runs, or whether this condition holds, is known only when the program
-    /// runs, and what it decides does not stay together.
+    /// The trip count of this loop, or the value of this condition, is known only at run time, and
+    /// the statements it controls do not stay together.
     Extent(Op),
-    /// This loop hands values on to its next iteration, and does not run whole and in order.
+    /// This loop has carried values, and does not run whole and in order.
     Carried(Op),
-    /// A value that is not there where it is used.
+    /// A value that is not available at one of its uses.
     Unavailable {
         /// The value.
         value: Value,
@@ -176,29 +174,29 @@ pub enum Witness {
 pub struct Instance {
     /// The operation.
     pub op: Op,
-    /// The iterations of the loops of the program around it that an edit concerns, from the
-    /// outside. Empty if they are not known, too.
+    /// The iterations of the loops of the program around the operation that an edit concerns, from
+    /// the outside. Also empty if they are unknown.
     pub iteration: Box<[Iteration]>,
-    /// What parameters are there by which variables of loops are told.
+    /// The values of parameters that the induction variables depend on.
     pub symbols: Box<[(Value, i64)]>,
 }
 
-/// Which iteration of a loop of the program runs.
+/// An iteration of a loop of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Iteration {
-    /// The one in which the loop's variable has this value.
+    /// The iteration in which the induction variable has this value.
     Variable(i64),
-    /// The one that so many are before. What the variable is there is not known.
+    /// The iteration with this number, from zero. The value of the induction variable is unknown.
     Number(i64),
 }
 
 impl Instance {
-    /// Some execution.
+    /// Returns an unknown execution.
     fn unknown(op: Op) -> Instance {
         Instance { op, iteration: Box::default(), symbols: Box::default() }
     }
 
-    /// The execution in an example.
+    /// Returns the execution in an example.
     pub(crate) fn of<'f>(
         op: Op,
         example: Option<&Example>,
@@ -211,7 +209,7 @@ impl Instance {
         }
     }
 
-    /// The execution where forms have these values.
+    /// Returns the execution in which forms have these values.
     fn at<'f>(
         op: Op,
         iteration: impl IntoIterator<Item = &'f LoopIteration>,
@@ -231,7 +229,7 @@ impl Instance {
     }
 }
 
-/// Adds what the parameters of a form are.
+/// Adds the values of the parameters of a form.
 fn add_symbols(
     symbols: &mut Vec<(Value, i64)>,
     form: &AffineForm,
@@ -244,16 +242,16 @@ fn add_symbols(
     });
 }
 
-/// Why two operations are taken to touch one location.
+/// The reason why two operations are assumed to touch one location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// They touch one element of one object.
+    /// Both touch one element of one object.
     Element(Box<Element>),
-    /// They touch one object; which elements is not known exactly.
+    /// Both touch one object; the elements are not known exactly.
     Object,
-    /// Their objects may overlap; for two arguments of a function, those.
+    /// Their objects may overlap. If both are arguments of a function, the arguments.
     MayOverlap(Option<(Value, Value)>),
-    /// One of them touches the world: an unknown call, for one.
+    /// One of them touches the world, such as an unknown call.
     World,
 }
 
@@ -262,33 +260,33 @@ pub enum Cause {
 pub struct Element {
     /// The object.
     pub base: Base,
-    /// The memref whose elements the subscripts name; `None` for those of the base itself, a
-    /// global.
+    /// The subscripts are relative to this memref. `None` if they are relative to the base itself,
+    /// a global.
     pub origin: Option<Value>,
-    /// Which one.
+    /// Its subscripts.
     pub subscripts: Vec<i64>,
-    /// What the parameters of its subscripts are there.
+    /// The values of the parameters of its subscripts.
     pub symbols: Vec<(Value, i64)>,
 }
 
 impl Verdict {
-    /// Every dependence is kept, and nothing was assumed for that.
+    /// Returns the verdict that every dependence is kept without assumptions.
     fn legal() -> Verdict {
         Verdict::Legal { assumed: Vec::new() }
     }
 
-    /// True if the edit may be made, perhaps under assumptions.
+    /// True if the edit is legal, perhaps under assumptions.
     pub fn is_legal(&self) -> bool {
         matches!(self, Verdict::Legal { .. })
     }
 
-    /// What would go wrong, as notes behind `remark`, the places of the operations among them.
-    /// `then` says when, "fused" for one.
+    /// Adds the failure as notes to `remark`, with the locations of the operations. `then` names
+    /// the change, such as "fused".
     pub fn explain(&self, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
         explain::explain(self, body, remark, then)
     }
 
-    /// Adds what is known of why calls among the operations at fault touch the world.
+    /// Adds the reasons why calls among the operations at fault touch the world.
     pub fn explain_calls(&self, body: &Body, callees: &Callees, remark: Diagnostic) -> Diagnostic {
         match self {
             Verdict::Illegal(Witness::Order { first, second, cause: Cause::World, .. })
@@ -303,7 +301,7 @@ impl Verdict {
         }
     }
 
-    /// The answer with the two instances, or operations, in the other order.
+    /// Returns the verdict with the two instances, or operations, in the other order.
     pub(crate) fn swapped(self) -> Verdict {
         let swap = |witness| match witness {
             Witness::Order { first, second, writes: [a, b], cause } => {
@@ -319,8 +317,8 @@ impl Verdict {
         }
     }
 
-    /// The worse of two answers: what is certain beats what is possible, the first of each kind is
-    /// kept.
+    /// Returns the worse of two verdicts. A certain failure beats a possible one; among equal kinds
+    /// the first is kept.
     fn or(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::Legal { assumed: mut all }, Verdict::Legal { assumed: more }) => {

@@ -3,27 +3,28 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`affine`] | integer values as affine forms, with facts and ranges |
-//! | [`access`] | what operations touch: objects, subscripts, iteration spaces; whether two accesses meet |
-//! | [`assumption`] | what a fast version assumes, and what is tested before it |
+//! | [`access`] | accesses of operations: objects, subscripts, iteration domains; dependences between two accesses |
+//! | [`assumption`] | the assumptions of a fast version, tested before it |
 //! | [`tree`] | the loop tree: immutable, shared, many variants at once |
-//! | [`flow`] | the last writers of what is read |
+//! | [`flow`] | the last writers of reads |
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`listing`] | the dependences of a program, for people to read |
-//! | [`cost`] | what loops cost, and what fusing them saves |
+//! | [`cost`] | the cost of loops, and the saving of fusing them |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
-//! | [`transform`] | what proposes edits: strip-mining, peeling |
-//! | [`while_to_for`] | loops that count, written as such |
-//! | [`if_to_select`] | conditionals that only compute become selections |
-//! | [`saturate`] | integer expressions become the cheapest that are equal |
+//! | [`transform`] | transformations that propose edits: strip-mining, peeling |
+//! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
+//! | [`if_to_select`] | pure conditionals become selections |
+//! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
 //! | [`regenerate`] | from an approved tree back to IR |
-//! | [`remark`] | what passes say |
+//! | [`remark`] | remarks of passes |
 //!
-//! Modules use only those above them in this table, and no two use each other: the layers are
-//! `affine`, `access`, `tree`, `legality`, and on top whatever proposes, chooses, writes or lists.
+//! Modules use only those above them in this table, and no two use each other. The layers are
+//! `affine`, `access`, `tree`, `legality`, and on top the modules that propose, choose, write or
+//! list.
 #![forbid(unsafe_code)]
 
 use loomir_ir::pass::PassInfo;
@@ -59,7 +60,7 @@ pub fn passes() -> impl Iterator<Item = &'static PassInfo> {
     PASSES.iter().chain(transform::ALL.iter().map(|(pass, _)| pass))
 }
 
-/// Those that are no [transformations](transform).
+/// The passes that are no [transformations](transform).
 const PASSES: &[PassInfo] = &[
     canonicalize::PASS,
     distribution::PASS,

@@ -1,34 +1,34 @@
 //! The dependences of a program, for each of its statements.
 //!
-//! A dependence goes from an instance of a statement, its source, to one that runs later, its sink:
-//! what the later one does has to stay behind what the earlier one did. Instances of one pair of
-//! accesses whose iterations lie to each other alike are one [`Dependence`] of the list.
+//! A dependence goes from an instance of a statement, its source, to a later instance, its sink.
+//! Their order must be kept. Instances of one pair of accesses with the same relation between their
+//! iterations are one [`Dependence`] of the list.
 //!
 //! | [kind](Kind) | source | sink | goes |
 //! | --- | --- | --- | --- |
-//! | flow | writes | reads | through memory, a value, or a value that a loop carries |
+//! | flow | writes | reads | through memory, a value, or a loop-carried value |
 //! | anti | reads | writes | through memory |
 //! | output | writes | writes | through memory |
-//! | control | decides | runs for that | from what computes a condition or a bound to what is inside; from what may not return to what may be undefined |
+//! | control | decides | runs accordingly | from the computation of a condition or a bound to the code inside; from operations that may not return to operations that may be undefined |
 //!
-//! All pairs that touch one location are told, not only those with nothing between. Two reads are
-//! none.
+//! All pairs that touch one location are listed, including those with accesses in between. Two
+//! reads are no dependence.
 //!
-//! **Directions.** For each loop of the program around both, from the outside: whether the source
-//! runs in an earlier iteration (`<`), in the same, or in a later one. The first that is not the
-//! same is earlier, that loop *carries* the dependence. Directions that all occur with all others
-//! of a line are one line; each of a line occurs, where the dependence is
-//! [certain](Dependence::is_certain). A distance is told where it is one for all.
+//! **Directions.** For each common loop, from the outside: the source runs in an earlier iteration
+//! (`<`), in the same, or in a later one. The first loop whose direction is not "same" has an
+//! earlier source; it *carries* the dependence. If all combinations of a set of directions occur,
+//! they are one line. Each combination of a line occurs if the dependence is
+//! [certain](Dependence::is_certain). A distance is listed if it is the same for all.
 //!
-//! **Complete.** Two instances that touch one location in a run without undefined behaviour, one of
-//! them writing, are in the list, in their order. What is not known exactly may be in it without
-//! need, and is marked: a dependence that is certain has an example that happens.
+//! **Complete.** Suppose two instances touch one location in a run without undefined behaviour, and
+//! one of them writes. Then they are in the list, in their order. Inexact knowledge may add entries
+//! that never occur; they are marked. A certain dependence has an example that happens.
 //!
 //! **Cost.** Accesses are put into buckets by their objects, and only buckets that may overlap are
-//! looked at: arrays that have nothing to do with each other cost nothing, other than that named
-//! ones are told apart. Inside a bucket accesses of one [class](super::access::Class) are asked
-//! about once, in the loops at hand; a pair of classes is a question for each loop around both, and
-//! for each direction of the loops inside that. Beyond that it is linear in what is listed.
+//! compared. Unrelated arrays cost nothing beyond distinguishing named ones. Inside a bucket,
+//! accesses of one [class](super::access::Class) in the same loops are examined once. A pair of
+//! classes costs a question for each common loop, and for each direction of the loops inside that.
+//! Apart from that, the cost is linear in the list.
 
 use loomir_ir::{Body, Op, Value};
 use loomir_polyhedra::Limits;
@@ -57,7 +57,7 @@ pub enum Kind {
     Anti,
     /// A write behind a write.
     Output,
-    /// What runs behind what decides whether it does.
+    /// The sink runs after the operation that decides if it runs.
     Control,
 }
 
@@ -78,43 +78,42 @@ impl Kind {
 pub struct End {
     /// The statement.
     pub statement: StatementId,
-    /// The operation of it that makes the access, computes the value, or uses it.
+    /// The operation of the statement that makes the access, computes the value, or uses it.
     pub op: Op,
 }
 
-/// What a dependence goes through.
+/// The medium of a dependence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Through {
-    /// Memory: why both are taken to touch one location.
+    /// Memory: the reason why both are assumed to touch one location.
     Memory(Cause),
-    /// This value, which the sink uses as it is.
+    /// This value, which the sink uses directly.
     Value(Value),
-    /// This value, which a loop carries, hands on, or begins with.
+    /// This value, which a loop carries, yields, or starts with.
     Carried(Value),
 }
 
-/// Instances of two accesses that have to stay in order.
+/// A dependence: instances of two accesses whose order must be kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dependence {
-    /// What is first.
+    /// The source.
     pub source: End,
-    /// What is behind.
+    /// The sink.
     pub sink: End,
-    /// What it is; several things if one of both reads and writes.
+    /// The kinds; several if one of the accesses reads and writes.
     pub kinds: SmallVec<[Kind; 1]>,
-    /// What it goes through.
+    /// The medium.
     pub through: Through,
-    /// The loop that carries it; nothing if both run in the same iteration of all loops around
-    /// both.
+    /// The loop that carries it. `None` if both run in the same iteration of all common loops.
     pub carrier: Option<LoopId>,
-    /// For each loop around both, from the outside, how the iteration of the source lies to that of
-    /// the sink.
+    /// For each common loop, from the outside, the relation of the source's iteration to the
+    /// sink's.
     pub vector: Vec<Entry>,
-    /// The reduction of which both are updates: by itself their order does not matter.
+    /// The reduction of both updates. Their order alone does not matter.
     pub reduction: Option<Reduction>,
     /// True if nothing was approximated.
     pub is_certain: bool,
-    /// Two instances, for what is known of them.
+    /// Two instances as an example, as far as they are known.
     pub example: Option<Box<[Instance; 2]>>,
 }
 
@@ -122,23 +121,23 @@ pub struct Dependence {
 #[derive(Clone, Debug)]
 pub struct Dependences {
     all: Vec<Dependence>,
-    /// The places in `all` of those out of each statement, and into it.
+    /// The places in `all` of the dependences out of each statement, and into it.
     of: Vec<[Vec<u32>; 2]>,
 }
 
-/// What dependences are told with.
+/// The options for listing dependences.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Which objects may overlap. Of those that are assumed to be apart there are no dependences.
+    /// The overlap of objects. Objects assumed distinct have no dependences.
     pub bases: &'a Bases<'a>,
-    /// Which accesses conflict.
+    /// The dependence test.
     pub dependence: &'a dyn DependenceOracle,
-    /// What one question may cost.
+    /// The limits on one question.
     pub limits: &'a Limits,
 }
 
 impl Dependences {
-    /// The dependences of a program that was raised from `body`.
+    /// Returns the dependences of a program that was raised from `body`.
     ///
     /// ```
     /// # use loomir_dialects as dialects;
@@ -185,17 +184,17 @@ impl Dependences {
         Dependences { all: found, of }
     }
 
-    /// All of them, by source.
+    /// Returns all dependences, by source.
     pub fn iter(&self) -> impl Iterator<Item = &Dependence> {
         self.all.iter()
     }
 
-    /// Those of which a statement is the source.
+    /// Returns the dependences with this statement as their source.
     pub fn leaving(&self, statement: StatementId) -> impl Iterator<Item = &Dependence> {
         self.at(statement, 0)
     }
 
-    /// Those of which a statement is the sink.
+    /// Returns the dependences with this statement as their sink.
     pub fn reaching(&self, statement: StatementId) -> impl Iterator<Item = &Dependence> {
         self.at(statement, 1)
     }

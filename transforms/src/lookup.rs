@@ -1,44 +1,44 @@
-//! Where values are in a list, by what they are.
+//! A hash index from values to their places in a list.
 //!
-//! A list that holds no value twice is its own set as long as it is short: up to [`FEW`] values are
-//! compared one by one, which is quicker than to hash one. From then on there is a table of places;
-//! the values are in the list alone. Beside each place is half of its value's hash, so that a table
-//! which grows does not go through the list, all of it in another order.
+//! A short list of distinct values is its own set: up to [`FEW`] values are compared one by one,
+//! which is quicker than hashing one. Longer lists get a table of places; the values are in the
+//! list alone. Each entry keeps half of its value's hash, so a growing table does not visit the
+//! list in another order.
 //!
-//! Hashes are the same in each run, so nothing depends on chance. Cost: that of a hash table.
+//! Hashes are the same in each run, so results are deterministic. Cost: that of a hash table.
 
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// So many values are compared one by one.
+/// The maximal number of values that are compared one by one.
 const FEW: usize = 8;
 
-/// The places of the values of a list. Whoever owns both keeps them together; `key` is what of a
-/// value counts.
+/// The places of the values of a list. The owner of both keeps them consistent; `key` returns the
+/// relevant part of a value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
     table: HashTable<Entry>,
 }
 
-/// Where a value is, and what of its hash is kept.
+/// The place of a value, and a part of its hash.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u32,
     place: u32,
 }
 
-/// That a value is not in the list, and its hash if that was needed to know.
+/// The result for a value that is not in the list, with its hash if that was computed.
 pub(crate) struct Absent(Option<u32>);
 
 impl Lookup {
-    /// The number of bytes it takes beside itself.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn allocation_size(&self) -> usize {
         self.table.allocation_size()
     }
 
-    /// The place in the list of the value with this key.
+    /// Returns the place of the value with this key in the list.
     pub(crate) fn find<T, K: Hash + Eq>(
         &self,
         list: &[T],
@@ -55,13 +55,13 @@ impl Lookup {
         found.map(|entry| entry.place).ok_or(Absent(Some(hash)))
     }
 
-    /// Notes that the value that was absent is now the last of the list.
+    /// Records that the absent value is now the last of the list.
     pub(crate) fn add<T, K: Hash + Eq>(&mut self, absent: Absent, list: &[T], key: impl Fn(&T) -> &K) {
         let last = list.len() - 1;
         match absent.0 {
             Some(hash) => self.insert(Entry { hash, place: last as u32 }),
             None if last == FEW => {
-                // What is no longer short will be longer still.
+                // A list that outgrew the short form will grow further.
                 self.table.reserve(4 * FEW, |entry| spread(entry.hash));
                 for (place, value) in list.iter().enumerate() {
                     self.insert(Entry { hash: hash(key(value)), place: place as u32 });
@@ -80,7 +80,7 @@ fn hash<K: Hash>(key: &K) -> u32 {
     FixedState::default().hash_one(key) as u32
 }
 
-/// A hash for the table, which looks at the lowest and the highest bits of 64.
+/// Returns a hash for the table, which looks at the lowest and the highest bits of 64.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -1,13 +1,13 @@
-//! Attributes by which fusion knows what an earlier run wrote.
+//! Attributes that mark the output of fusion for later runs.
 //!
-//! Without them a second run would take a remainder for a loop like any other and split it again,
-//! or give a part of a loop back to where it came from. All are discardable: a program without them
-//! does the same.
+//! Without them a second run would treat a remainder like any other loop and split it again, or
+//! return a part of a loop to its origin. All are discardable: a program without them behaves the
+//! same.
 
 /// Marks a loop over the iterations that fusion left over. It is not fused again.
 pub(crate) const REMAINDER: &str = "loomir.remainder";
 
-/// Marks a loop in which a part of another loop runs. It is not distributed for another fusion.
+/// Marks a loop that contains a part of another loop. It is not distributed for another fusion.
 pub(crate) const DISTRIBUTED: &str = "loomir.distributed";
 
 /// Marks the run-time check of a versioned nest. Nothing inside is versioned again.

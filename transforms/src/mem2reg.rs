@@ -1,17 +1,17 @@
-//! Memory becomes values: an allocation of one element that is only loaded and stored goes, and
-//! what would be loaded is the value that was stored last.
+//! Promotion of memory to values: an allocation of one element that is only loaded and stored is
+//! removed, and loads are replaced by the value stored last.
 //!
-//! Where several stores meet before a load, the block gets an argument: in the iterated dominance
-//! frontier of the stores, where a load may follow ([`iterated_frontier`]). What was never written
-//! is what the allocation says. Names and rules are MLIR's: an allocation is a
-//! [`PromotableAllocation`], what may be done with it a [`PromotableAccess`] (of a memref any
-//! [`MemoryAccess`]). So it serves every level: `llvm.alloca` in a control flow graph as well as a
-//! `memref.alloca` of one element. Loads may stand inside operations with regions, where nothing
-//! inside stores, if [these run in place](runs_in_place); stores may not.
+//! If several stores meet before a load, the block gets an argument: in the iterated dominance
+//! frontier of the stores, where a load may follow ([`iterated_frontier`]). Unwritten memory has
+//! the allocation's default value. Names and rules are MLIR's: an allocation is a
+//! [`PromotableAllocation`], its uses are [`PromotableAccess`]es (for a memref any
+//! [`MemoryAccess`]). The pass therefore works at every level: `llvm.alloca` in a control flow
+//! graph as well as a `memref.alloca` of one element. Loads may be inside operations with regions
+//! that [run in place](runs_in_place), if nothing inside stores; stores may not.
 //!
-//! It stays if its address is used otherwise, if it is accessed as another type or has to be (a
-//! volatile access), if it can't be reached, or if a branch of a kind that nothing is known of
-//! leads to where stores meet.
+//! An allocation stays if its address has other uses, if an access has another type or must stay (a
+//! volatile access), or if it is unreachable. It also stays if a branch of an unknown kind leads to
+//! a block where stores meet.
 //!
 //! **Cost.** Linear in the operations, and for each allocation in the blocks where its value is
 //! live, with the edges into and out of them.
@@ -59,7 +59,7 @@ impl Pass for Mem2Reg {
     }
 }
 
-/// What was done.
+/// The statistics of a promotion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promoted {
     /// Allocations that went.
@@ -68,12 +68,12 @@ pub struct Promoted {
     pub loads: usize,
     /// Stores that went.
     pub stores: usize,
-    /// Arguments of blocks where stores meet.
+    /// The number of block arguments added where stores meet.
     pub arguments: usize,
 }
 
-/// Promotes every allocation of a body that can be, and then those whose addresses were stored in
-/// one of them, if they can be now.
+/// Promotes every promotable allocation of a body. Repeats this for allocations whose addresses
+/// were stored in a promoted one.
 pub fn mem2reg(body: &mut Body) -> Promoted {
     let mut done = Promoted::default();
     let mut allocations: Vec<Op> = body.preorder(body.root()).filter(|op| is_allocation(body, *op)).collect();
@@ -112,7 +112,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// An allocation that is only loaded and stored, in the region it stands in.
+    /// Returns an allocation that is only loaded and stored, in its region.
     fn of(body: &Body, op: Op) -> Option<Candidate> {
         let model = body.info(op).interface::<dyn PromotableAllocation>()?;
         let slot = model.slot(body.op_ref(op))?;
@@ -134,7 +134,7 @@ impl Candidate {
     }
 }
 
-/// What an operation that uses a slot does with it, if that is known and can be done with a value.
+/// Returns the access of an operation to a slot, if it is known and can be expressed with a value.
 fn access(body: &Body, op: Op, slot: MemorySlot) -> Option<SlotAccess> {
     let view = body.op_ref(op);
     let access = match view.info().interface::<dyn PromotableAccess>() {
@@ -157,19 +157,18 @@ fn access(body: &Body, op: Op, slot: MemorySlot) -> Option<SlotAccess> {
     .then_some(access)
 }
 
-/// The allocations of a region that are promoted, by number, on the way.
+/// The state of the promotion of a region's allocations, by number.
 struct Promotion {
     flow: ControlFlow,
     dominators: DominatorTree,
     slots: Vec<Candidate>,
-    /// What operations that stand in the region, or what is in them, do with slots.
+    /// The accesses to slots of operations in the region, including nested ones.
     accesses: HashMap<Op, Vec<(usize, Op, SlotAccess)>>,
-    /// The slots for which a block gets arguments, and the first of these.
+    /// The slots for which a block gets arguments, and the index of the first argument.
     arguments: HashMap<Block, (usize, Vec<usize>)>,
-    /// What each slot holds.
+    /// The current value of each slot.
     values: Vec<Value>,
-    /// What it holds where nothing was written, and what it held before changes that are still
-    /// open.
+    /// The default value of each slot, and the values before changes that are still open.
     defaults: Vec<Value>,
     changes: Vec<(usize, Value)>,
 }
@@ -205,7 +204,7 @@ impl Promotion {
         Promotion { flow, dominators, slots, accesses, arguments, values, defaults, changes }
     }
 
-    /// Makes values of the slots. Returns the allocations whose addresses these held.
+    /// Replaces the slots by values. Returns the allocations whose addresses these slots held.
     fn run(mut self, body: &mut Body, done: &mut Promoted) -> Vec<Op> {
         for candidate in &self.slots {
             let Some(model) = body.info(candidate.op).interface::<dyn PromotableAllocation>() else {
@@ -218,8 +217,8 @@ impl Promotion {
             self.defaults.push(body.result(default, 0));
         }
         self.values.clone_from(&self.defaults);
-        // What dominates comes first; behind what a block dominates the slots hold what they did
-        // before it.
+        // Dominators come first. After the blocks that a block dominates, the slots have their
+        // earlier values again.
         let mut pending = vec![(0u32, None)];
         while let Some((node, open)) = pending.pop() {
             if let Some(open) = open {
@@ -266,8 +265,8 @@ impl Promotion {
         held
     }
 
-    /// Goes through a block with what the slots hold at its beginning: gives loads their values,
-    /// and branches what the blocks behind it want.
+    /// Visits a block with the slots' values at its start. Replaces loads by values, and passes the
+    /// arguments that successors need.
     fn rename(&mut self, body: &mut Body, node: u32) {
         let block = self.flow.block(node);
         if let Some((first, slots)) = self.arguments.get(&block) {
@@ -283,7 +282,7 @@ impl Promotion {
                 match access {
                     SlotAccess::Load(value) => body.replace_all_uses(value, self.values[slot]),
                     SlotAccess::Store(_) => {
-                        // It may have been loaded from another slot.
+                        // The stored value may have been loaded from another slot.
                         let Some(SlotAccess::Store(stored)) = self::access(body, at, self.slots[slot].slot)
                         else {
                             continue;
@@ -309,7 +308,7 @@ impl Promotion {
     }
 }
 
-/// The operation in `region` that is `op`, or that it stands in.
+/// Returns `op`, or its ancestor, directly in `region`.
 fn standing_in(body: &Body, op: Op, region: Region) -> Op {
     let mut op = op;
     while body.region_of(op) != Some(region) {
@@ -321,11 +320,11 @@ fn standing_in(body: &Body, op: Op, region: Region) -> Op {
     op
 }
 
-/// The search for the blocks where what is stored in a slot meets.
+/// The search for the blocks where stored values of a slot meet.
 struct Meetings<'f> {
     flow: &'f ControlFlow,
     dominators: &'f DominatorTree,
-    /// The slot for which a block was last found to write, or to be entered with something to read.
+    /// The last slot for which a block was found to write, or to be live on entry.
     writes: Vec<usize>,
     is_live: Vec<usize>,
     slot: usize,
@@ -337,15 +336,15 @@ impl<'f> Meetings<'f> {
         Meetings { flow, dominators, writes: none(), is_live: none(), slot: 0 }
     }
 
-    /// The blocks where several stores to a slot meet before a load; `None` if the slot stays in
-    /// memory.
+    /// Returns the blocks where several stores to a slot meet before a load. `None` if the slot
+    /// stays in memory.
     fn of(&mut self, body: &Body, candidate: &Candidate) -> Option<Vec<u32>> {
         self.slot += 1;
         let slot = self.slot;
         let home = self.node(body, candidate.op)?;
         let mut writing = vec![home];
         self.writes[home as usize] = slot;
-        // For each block, what it does first.
+        // For each block, its first access.
         let mut first: HashMap<u32, (Op, bool)> = HashMap::new();
         for (op, access) in &candidate.uses {
             let at = standing_in(body, *op, candidate.region);
@@ -388,7 +387,7 @@ impl<'f> Meetings<'f> {
         blocks.iter().all(hands_on).then_some(blocks)
     }
 
-    /// The number of the block that an operation stands in, if that can be reached.
+    /// Returns the number of an operation's block, if it is reachable.
     fn node(&self, body: &Body, op: Op) -> Option<u32> {
         let node = self.flow.number(body.block_of(op)?);
         self.dominators.is_reachable(node).then_some(node)

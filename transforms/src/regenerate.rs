@@ -1,23 +1,22 @@
-//! From the tree back to IR.
+//! Regeneration: from the tree back to IR.
 //!
-//! What the tree leaves alone is moved, not made again: if the tree is the one that was raised,
-//! nothing happens. A loop that is new is written in the form of its first origin (`affine.for`,
-//! `scf.for`), with that loop's variable as its own; variables of the others are computed from it
-//! where they are used. Statements are copied into it, once for each leaf; guards become the `if`s
-//! they were, dimensions of a parallel loop that follow one another one operation.
+//! Unchanged parts of the tree are moved, not rebuilt: an unedited tree changes nothing. A new loop
+//! has the form of its first origin (`affine.for`, `scf.for`), with that loop's induction variable.
+//! Induction variables of its other origins are computed from it where they are used. Statements
+//! are copied into it, once for each leaf. Guards become their original `if`s. Consecutive
+//! dimensions of a parallel loop become one operation.
 //!
-//! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold
-//! there, and only these.
+//! Steps of [reordered](Reordered) reductions lose the flags that need not hold there, and only
+//! these.
 //!
-//! A loop that runs backwards is written with a variable that counts upwards over the same values.
-//! The program's variable is computed from it. If one of the loops that become one is `affine`, so
+//! A reversed loop is written with an induction variable that counts upwards over the same values.
+//! The program's induction variable is computed from it. If one of the fused loops is `affine`, so
 //! is the new one.
 //!
-//! The tree must keep the order in which values are computed and used, and run a loop that carries
-//! values in order, its parts in one sequence. What cannot be written is refused, with the
-//! [`Reason`].
+//! The tree must keep the order of computations and uses. It must run a loop with carried values in
+//! order, its parts in one sequence. A tree that cannot be written is refused with the [`Reason`].
 //!
-//! **Cost.** Linear in the operations of the block and in what is copied.
+//! **Cost.** Linear in the operations of the block and in the copied operations.
 //!
 //! # Limits
 //!
@@ -62,13 +61,13 @@ mod version;
 
 pub use unwritable::{Reason, Unwritable};
 
-/// What is written again.
+/// The parts of the block to rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rewrite {
-    /// What the tree changes.
+    /// The parts that the tree changes.
     #[default]
     Changed,
-    /// Everything. The result is the same.
+    /// Rewrites everything. The result is the same.
     All,
 }
 
@@ -76,8 +75,8 @@ pub enum Rewrite {
 ///
 /// # Errors
 ///
-/// The block stays as it was if a loop cannot be written. The error names that loop of the program,
-/// or one of those it is made of.
+/// The block stays unchanged if a loop cannot be written. The error names that loop of the program,
+/// or one of its origins.
 ///
 /// # Panics
 ///
@@ -157,7 +156,7 @@ pub fn regenerate(
     Ok(())
 }
 
-/// Erases operations from the last to the first. Their results are used by new names.
+/// Erases operations from the last to the first. Uses of their results get the new values.
 fn erase(body: &mut Body, ops: impl DoubleEndedIterator<Item = Op>, mapping: &Mapping) {
     for op in ops.rev() {
         for result in body.results(op).collect::<Vec<_>>() {
@@ -169,7 +168,7 @@ fn erase(body: &mut Body, ops: impl DoubleEndedIterator<Item = Op>, mapping: &Ma
     }
 }
 
-/// Makes `ops` all there is in a block again, in this order before `end`.
+/// Restores a block to exactly `ops`, in this order before `end`.
 fn restore(body: &mut Body, block: Block, ops: &[Op], end: InsertPoint) {
     let known: HashSet<Op> = ops.iter().copied().collect();
     let terminator = body.terminator(block);
@@ -185,12 +184,12 @@ fn restore(body: &mut Body, block: Block, ops: &[Op], end: InsertPoint) {
 struct Scope {
     /// Its variable.
     variable: Value,
-    /// What the variable is, as a form over the levels down to this one; the own level's
-    /// coefficient is `scale`. None: the level is the variable, and nothing is computed from it.
+    /// The value of the induction variable as a form over the levels down to this one, with `scale`
+    /// as its own level's coefficient. `None`: the level is the variable itself.
     meaning: Option<(AffineForm, i64)>,
-    /// What the variable is between.
+    /// The bounds of the induction variable.
     between: Between,
-    /// True if values in it are computed by `affine.apply`.
+    /// True if values in the loop are computed by `affine.apply`.
     affine: bool,
 }
 
@@ -199,23 +198,23 @@ struct Emit<'a> {
     program: &'a Program,
     trees: &'a TreeStore,
     reordered: &'a Reordered,
-    /// Of which tree of a versioned node we are inside.
+    /// The tree of the versioned node that is being written.
     arm: Option<Arm>,
-    /// Loops of which a part stands in the sequence at hand, before what is written next: what it
-    /// hands on is what the results are, so far.
+    /// Loops with an earlier part in the current sequence. Their results are currently the values
+    /// passed on by that part.
     begun: HashSet<LoopId>,
-    /// What values of the program are where we are.
+    /// The current replacements of the program's values.
     mapping: Mapping,
     scopes: Vec<Scope>,
     /// Values that are computed.
     known: Known,
-    /// The new loop or `if` that is being written and stands in no other.
+    /// The outermost new loop or `if` that is being written.
     outermost: Option<Op>,
-    /// Where what is computed for a loop is said to come from: the loop.
+    /// The location for operations computed for a loop: the loop's.
     loc: Loc,
-    /// The loops that were written, each with the loop of the program that gives it its form.
+    /// The written loops, each with the original loop that gives it its form.
     written: HashMap<Op, Op>,
-    /// A loop that cannot be written. What is written from then on is thrown away.
+    /// A loop that cannot be written. Everything written afterwards is discarded.
     unwritable: Option<Unwritable>,
     /// True inside a remainder of one iteration, which is written without a loop.
     in_remainder: bool,
@@ -230,7 +229,7 @@ impl Emit<'_> {
         self.begun = around;
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn item(&mut self, item: Item, at: InsertPoint) {
         let trees = self.trees;
         let item = match item {
@@ -266,7 +265,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Drops the flags that do not hold here of copies of what is inside an operation.
+    /// Drops invalid flags in the copies of an operation's contents.
     fn drop_flags(&mut self, original: Op) {
         if self.reordered.is_empty() {
             return;
@@ -281,8 +280,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What a value of the program is here, in the iteration `map` of the loops around. It is in
-    /// the mapping from then on.
+    /// Returns the replacement of a value of the program here, in the iteration `map` of the
+    /// surrounding loops. Records it in the mapping.
     fn resolve(&mut self, value: Value, map: &[AffineForm], at: InsertPoint) -> Value {
         let Some((of, 0)) = self.program.loop_of_argument(self.body, value) else {
             return self.mapping.value(value);
@@ -292,7 +291,7 @@ impl Emit<'_> {
         new
     }
 
-    /// The variable of a loop of the program.
+    /// Returns the new value of the induction variable of a loop of the program.
     fn variable(&mut self, of: LoopId, old: Value, map: &[AffineForm], at: InsertPoint) -> Value {
         let depth = self.scopes.len() as u32;
         let info = self.program.loop_info(of);
@@ -306,7 +305,8 @@ impl Emit<'_> {
                 Err(reason) => self.anything(of, reason, ty, at),
             };
         }
-        // Nothing is known of the variable but that the loop is whole: it is the new loop's.
+        // The induction variable has no form, but the loop is whole: the new loop's variable
+        // replaces it.
         let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
         match own.as_ref().map(|own| (own.terms(), own.constant_part())) {
             Some(([(Atom::Level(level), 1)], 0)) => self.scopes[*level as usize].variable,
@@ -314,19 +314,19 @@ impl Emit<'_> {
         }
     }
 
-    /// Gives up, and returns any number in the place of a value that cannot be computed.
+    /// Gives up, and returns an arbitrary number in place of a value that cannot be computed.
     fn anything(&mut self, of: LoopId, reason: Reason, ty: Type, at: InsertPoint) -> Value {
         self.give_up(of, reason);
         self.value_of(Sum::constant(0), ty, at)
     }
 
-    /// Remembers that a loop cannot be written.
+    /// Records that a loop cannot be written.
     fn give_up(&mut self, of: LoopId, reason: Reason) {
         self.unwritable.get_or_insert(Unwritable { op: self.program.loop_info(of).op, reason });
     }
 
-    /// Gives up if an operation of the `affine` dialect that was written uses what it may not.
-    /// Linear in what was written.
+    /// Fails if a written operation of the `affine` dialect has an invalid operand. Linear in the
+    /// written operations.
     fn check_operands(&mut self, replaced: &[Op]) {
         let known: HashSet<Op> = replaced.iter().copied().collect();
         let block = self.program.block;
@@ -344,14 +344,14 @@ impl Emit<'_> {
         self.in_values(form, self.scopes.len() as u32).ok_or(Reason::NotAffine)
     }
 
-    /// Returns a form over values of the program as a sum over those that are here.
+    /// Returns a form over values of the program as a sum over their replacements.
     fn sum(&self, form: &AffineForm) -> Result<Sum, Reason> {
         let width = |form: &AffineForm| bounds::bits(self.range_of(form));
         Sum::of(form, &self.mapping, &width).ok_or(Reason::TooWide)
     }
 
-    /// Returns the value of a form over values of the program, which is in range. It is computed
-    /// here unless it is known. `affine`: by `affine.apply`, if its operands allow that.
+    /// Returns the value of a form over values of the program, which is in range. Computes it here
+    /// unless it is known. With `affine`, uses `affine.apply` if its operands allow that.
     fn computed(
         &mut self,
         form: &AffineForm,
@@ -373,7 +373,8 @@ impl Emit<'_> {
         Ok(self.value_of(sum, ty, at))
     }
 
-    /// A form over levels as one over values: a level is what the variable of its loop says.
+    /// Returns a form over levels as a form over values. A level is expressed by its loop's
+    /// induction variable.
     fn in_values(&self, form: &AffineForm, depth: u32) -> Option<AffineForm> {
         let mut form = form.clone();
         for level in (0..depth).rev() {
@@ -395,7 +396,7 @@ impl Emit<'_> {
         })
     }
 
-    /// The value of a sum, computed where we are unless it is there already.
+    /// Returns the value of a sum. Computes it at `at` unless it is available.
     fn value_of(&mut self, sum: Sum, ty: Type, at: InsertPoint) -> Value {
         if let Some((Some(value), 0)) = sum.as_offset()
             && self.body.value_type(value) == ty
@@ -417,7 +418,7 @@ impl Emit<'_> {
         value
     }
 
-    /// The result of a new operation whose type its operands give.
+    /// Returns the result of a new operation whose type its operands determine.
     fn make(&mut self, def: &'static OpDef, operands: &[Value], at: InsertPoint) -> Value {
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
@@ -429,7 +430,7 @@ impl Emit<'_> {
         let program = self.program;
         let Some(lead) = self.lead(header) else { return };
         let info = program.loop_info(lead.of);
-        // What counts upwards runs its iterations in one of the orders, too.
+        // A sequential loop is one of the allowed orders of a parallel loop.
         let of_one_kind = self.is_of_one_kind(header);
         if header.parallel && header.span == Span::Whole && info.dimension.is_some() && of_one_kind {
             return self.parallel(header, inside, at);
@@ -500,7 +501,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Marks a loop as its header says, or as what it stands in: a remainder without a loop.
+    /// Marks a loop by its header's mark. Loops inside a remainder without a loop of its own are
+    /// marked as remainders.
     fn mark(&self, header: &Header, state: &mut OperationState) {
         let name = match header.mark {
             _ if self.in_remainder => marks::REMAINDER,
@@ -511,8 +513,8 @@ impl Emit<'_> {
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }
 
-    /// Returns the origin that gives a loop its form: the first that is `affine`, since operations
-    /// in it need that; else the first.
+    /// Returns the origin that determines the form of a loop: the first `affine` one, because
+    /// operations in it need that; else the first.
     fn lead<'h>(&self, header: &'h Header) -> Option<&'h Origin> {
         let is_affine = |origin: &&Origin| affine::is_loop(self.body, self.program.loop_info(origin.of).op);
         header.origins.iter().find(is_affine).or(header.origins.first())
@@ -525,8 +527,8 @@ impl Emit<'_> {
         names.all(|name| Some(name) == first)
     }
 
-    /// Returns the values of the variable of a loop that is about to be opened; nothing if it runs
-    /// what its first origin does.
+    /// Returns the range of the induction variable of a new loop. `None` if the loop runs the
+    /// iterations of its first origin.
     fn range(
         &self,
         header: &Header,
@@ -534,7 +536,7 @@ impl Emit<'_> {
         meaning: Option<&(AffineForm, i64)>,
     ) -> Result<Option<Range>, Reason> {
         let of_one_kind = self.is_of_one_kind(header);
-        // All iterations of the program's loop are those of a loop that does not leap over any.
+        // All iterations of the program's loop are those of a loop without skipped iterations.
         let in_order = lead.iteration().is_some_and(|own| own.coefficient_of_level(0) == 1);
         if header.span == Span::Whole && of_one_kind && in_order {
             return Ok(None);
@@ -549,9 +551,9 @@ impl Emit<'_> {
         Range::of(&counted.span, meaning, depth).map(Some).ok_or(Reason::NotAffine)
     }
 
-    /// Returns the variable of a loop that is about to be opened, as a form over the levels down to
-    /// it, and the coefficient of its own level, which is positive. It is the variable of the
-    /// program's loop; or if that counts down, another one that counts up from the lower bound.
+    /// Returns the induction variable of a new loop, as a form over the levels down to it, and the
+    /// positive coefficient of its own level. It is the variable of the program's loop. If that
+    /// counts down, it is another one that counts up from the lower bound.
     fn meaning(&self, lead: &Origin) -> Option<(AffineForm, i64)> {
         let depth = self.scopes.len() as u32;
         let space = &self.program.loop_info(lead.of).space;
@@ -569,7 +571,7 @@ impl Emit<'_> {
         (scale > 0 && is_outside).then_some((form, scale))
     }
 
-    /// Enters a loop whose variable this is, and is this over the levels.
+    /// Enters a loop with this induction variable, and with its meaning over the levels.
     fn open_scope(
         &mut self,
         lead: &Origin,
@@ -596,7 +598,7 @@ impl Emit<'_> {
         self.scopes.push(Scope { variable, meaning, between, affine });
     }
 
-    /// A terminator like `old` that yields other values.
+    /// Creates a terminator like `old` that yields other values.
     fn terminator(&mut self, old: Op, yielded: Vec<Value>, at: InsertPoint) {
         let mut state = OperationState::named(self.body.op_name(old), self.body.loc(old));
         state.operands = yielded;
@@ -605,7 +607,7 @@ impl Emit<'_> {
         Builder::new(self.body, at).insert(state);
     }
 
-    /// The loop's operation without its block, with the bounds of its first origin.
+    /// Creates the loop operation without its block, with the bounds of its first origin.
     fn shell(&mut self, header: &Header, lead: &Origin, at: InsertPoint) -> OperationState {
         let program = self.program;
         let info = program.loop_info(lead.of);
@@ -615,8 +617,7 @@ impl Emit<'_> {
         }
         let mut state = OperationState::named(self.body.op_name(info.op), self.body.loc(info.op)).regions(1);
         state.properties = self.body.properties(info.op);
-        // What was stated of one loop (that it is parallel, how to unroll it) need not hold for
-        // another.
+        // An attribute of one loop, such as an unroll factor, need not hold for another loop.
         let same = header.origins.len() == 1 && header.span == Span::Whole;
         state.attributes = if same { self.body.attributes(info.op) } else { Dict::EMPTY };
         let inits = self.inits(header, at);
@@ -637,7 +638,8 @@ impl Emit<'_> {
         state
     }
 
-    /// The block of a new loop: the variable, then what each origin carries.
+    /// Returns the block of a new loop. Its arguments are the induction variable, then the carried
+    /// values of each origin.
     fn new_block(&mut self, header: &Header, lead: &Origin, op: Op) -> Block {
         let region = self.body.region(op, 0);
         let block = self.body.append_block(region, &[]);
@@ -655,8 +657,8 @@ impl Emit<'_> {
     }
 }
 
-/// An origin's map as seen from outside of its loop: without the loop's own iteration, which
-/// nothing there refers to.
+/// Returns an origin's map outside of its loop: without the loop's own iteration, which no map
+/// there refers to.
 fn outside(map: &[AffineForm]) -> Vec<AffineForm> {
     let around = &map[..map.len().saturating_sub(1)];
     let seen =

@@ -1,7 +1,7 @@
 //! Remarks of passes on functions: text that begins with the function, and the same as data.
 //!
-//! What is refused has a name in brackets, which is the name of the remark; they are those of
-//! LLVM's remarks where it has one for the reason. Arguments are added with [`Diagnostic::arg`].
+//! A refusal has a name in brackets, which is the name of the remark. Names are those of LLVM's
+//! remarks if it has one for the reason. Arguments are added with [`Diagnostic::arg`].
 
 use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
 use loomir_ir::{Body, Diagnostic, Loc, Op};
@@ -29,17 +29,17 @@ impl Remarks<'_> {
         self.said(RemarkKind::Analysis, name, loc, text)
     }
 
-    /// Something that was not done in the end.
+    /// Returns the remark about a change that was not made in the end.
     pub fn left(self, name: &'static str, loc: Loc, text: &str) -> Diagnostic {
         self.said(RemarkKind::Missed, name, loc, text)
     }
 
-    /// Something that was not done, and why.
+    /// Returns a remark about a missed transformation, with the reason.
     pub fn missed(self, name: &'static str, loc: Loc, what: &str, why: &str) -> Diagnostic {
         self.said(RemarkKind::Missed, name, loc, &format!("{what} [{name}]: {why}"))
     }
 
-    /// Something that does not come into question, and why.
+    /// Returns a remark about code that is no candidate, with the reason.
     pub fn unfit(self, name: &'static str, loc: Loc, what: &str, why: &str) -> Diagnostic {
         self.said(RemarkKind::Analysis, name, loc, &format!("{what} [{name}]: {why}"))
     }
@@ -59,7 +59,7 @@ impl Remarks<'_> {
         self.body.attr(self.body.root(), "sym_name").and_then(|attr| attr.as_str(self.body.ctx()))
     }
 
-    /// The remarks for a function in which this was assumed, for loops that are now like this.
+    /// Returns the remarks about the assumptions made in a function for its changed loops.
     pub(crate) fn assumed(
         self,
         assumed: &[Assumption],
@@ -101,7 +101,7 @@ impl Remarks<'_> {
     }
 }
 
-/// An operation and its place, as data.
+/// Returns an operation and its location, as data.
 pub fn op(body: &Body, op: Op) -> Arg {
     vec![("op", body.op_ref(op).name().into()), ("at", body.loc(op).into())].into()
 }

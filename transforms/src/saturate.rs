@@ -1,13 +1,12 @@
-//! Integer expressions become the cheapest that are equal.
+//! Equality saturation: integer expressions are replaced by the cheapest equal ones.
 //!
-//! An expression is what operations on words of one width compute that nothing else uses. Equality
-//! saturation finds what it is equal to ([`rules`](crate::affine::rules)), a cost for each
-//! operation says which of that is the cheapest, and if it is cheaper than what was there it takes
-//! its place. Flags are not kept: without them a result is poison less often, and none of the rules
-//! needs them.
+//! An expression consists of operations on words of one width without other uses. Equality
+//! saturation finds equal expressions ([`rules`](crate::affine::rules)). A cost for each operation
+//! selects the cheapest of them, which replaces the original if it is cheaper. Flags are dropped:
+//! without them a result is poison less often, and no rule needs them.
 //!
-//! Ranges that conditional rules need are those of the leaves where the expression stands: types,
-//! loop bounds, and the conditions of what is around its block.
+//! Conditional rules need ranges of the leaves at the expression's place. They come from types,
+//! loop bounds, and the conditions around its block.
 //!
 //! **Cost.** One saturation for each expression of two operations or more that differs from all
 //! before, within the limits of one.
@@ -48,10 +47,10 @@ impl Pass for Saturate {
     }
 }
 
-/// What an expression over leaves of these ranges is best written as; none if as it is.
+/// The best form of an expression over leaves of these ranges. `None` if the original is best.
 type Best = HashMap<(u32, Vec<Word>, Vec<Range>), Option<RecExpr<Word>>>;
 
-/// Rewrites the expressions of a body; how many there were.
+/// Rewrites the expressions of a body. Returns the number of rewrites.
 pub fn saturate(body: &mut Body) -> usize {
     let saturation = Saturation::default();
     let mut best = Best::new();
@@ -83,7 +82,7 @@ fn binary(body: &Body, op: Op) -> Option<Binary> {
     }
 }
 
-/// True if an operation on words is used by nothing but one other such.
+/// True if the only user of an operation on words is another one.
 fn is_inside(body: &Body, op: Op) -> bool {
     let mut users = body.uses(body.result(op, 0)).map(|used| used.op);
     let Some(user) = users.next() else { return false };
@@ -94,7 +93,7 @@ fn is_inside(body: &Body, op: Op) -> bool {
         && binary(body, user).is_some()
 }
 
-/// True if an operation on words is used, and not by another one alone.
+/// True if an operation on words is used, and not only by another one.
 fn is_root(body: &Body, op: Op) -> bool {
     binary(body, op).is_some() && body.uses(body.result(op, 0)).next().is_some() && !is_inside(body, op)
 }
@@ -103,7 +102,7 @@ fn operations(nodes: &RecExpr<Word>) -> usize {
     nodes.as_ref().iter().filter(|node| matches!(node, Word::Binary(..))).count()
 }
 
-/// The ranges of an expression's leaves where it stands.
+/// Returns the ranges of an expression's leaves at its place.
 fn ranges(body: &Body, at: Op, expression: &Expression) -> Vec<Range> {
     let Some(block) = body.block_of(at) else { return Vec::new() };
     let (_, mut forms): (_, Forms<'_>) = Surroundings::around(body, block);
@@ -112,7 +111,7 @@ fn ranges(body: &Body, at: Op, expression: &Expression) -> Vec<Range> {
     expression.leaves.iter().map(range).map(|range| range.unwrap_or(whole)).collect()
 }
 
-/// What an expression is best written as, if not as it is.
+/// Returns the cheapest equal expression, if it is cheaper than the original.
 fn cheaper(saturation: &Saturation, expression: &Expression, ranges: Vec<Range>) -> Option<RecExpr<Word>> {
     let (graph, root) = saturation.equals_of(expression, ranges);
     let before = cost_of(&expression.nodes);
@@ -120,7 +119,7 @@ fn cheaper(saturation: &Saturation, expression: &Expression, ranges: Vec<Range>)
     (after < before).then_some(nodes)
 }
 
-/// What a node costs, about: as many steps as it takes. Which operands are numbers, `number` says.
+/// Returns the approximate cost of a node in steps. `number` returns the constant operands.
 fn own_cost(node: &Word, number: impl Fn(Id) -> Option<i64>) -> u64 {
     match node {
         Word::Number(_) | Word::Leaf(_) => 1,
@@ -133,7 +132,7 @@ fn own_cost(node: &Word, number: impl Fn(Id) -> Option<i64>) -> u64 {
     }
 }
 
-/// What an expression costs, operands that are used twice counted twice.
+/// Returns the cost of an expression. Operands that are used twice count twice.
 fn cost_of(nodes: &RecExpr<Word>) -> u64 {
     let number = |id: Id| if let Word::Number(number) = nodes[id] { Some(number) } else { None };
     let mut costs: Vec<u64> = Vec::with_capacity(nodes.len());
@@ -144,7 +143,7 @@ fn cost_of(nodes: &RecExpr<Word>) -> u64 {
     costs.last().copied().unwrap_or(0)
 }
 
-/// The same for what is in a graph.
+/// The same cost function for nodes in a graph.
 struct Cost<'g>(&'g Graph);
 
 impl CostFunction<Word> for Cost<'_> {
@@ -157,7 +156,7 @@ impl CostFunction<Word> for Cost<'_> {
     }
 }
 
-/// The shift that a product or quotient by a number is, and how far.
+/// Returns the shift, and its amount, that computes a product or quotient by a number.
 fn shift(binary: Binary, by: Option<i64>) -> Option<(Binary, i64)> {
     let by = by.filter(|by| *by > 1 && by.count_ones() == 1)?;
     let shift = match binary {
@@ -169,7 +168,7 @@ fn shift(binary: Binary, by: Option<i64>) -> Option<(Binary, i64)> {
     Some((shift, by.trailing_zeros().into()))
 }
 
-/// Writes an expression before `root`, whose type it has.
+/// Writes an expression, of the type of `root`, before `root`.
 fn write(body: &mut Body, root: Op, expression: &Expression, nodes: &RecExpr<Word>) -> Value {
     let ty = body.value_type(body.result(root, 0));
     let mut values: Vec<Option<Value>> = Vec::with_capacity(nodes.len());
@@ -177,7 +176,7 @@ fn write(body: &mut Body, root: Op, expression: &Expression, nodes: &RecExpr<Wor
     let number = |builder: &mut Builder<'_>, number: i64| constant(builder, number, ty);
     for node in nodes.as_ref() {
         let value = match node {
-            // Those that are shifted by are not.
+            // Only shift amounts become operations.
             Word::Number(_) => None,
             Word::Leaf(leaf) => Some(expression.leaves[*leaf as usize]),
             Word::Binary(binary, [a, b]) => {
@@ -216,7 +215,7 @@ fn constant(builder: &mut Builder<'_>, number: i64, ty: Type) -> Value {
     builder.value(state.attr(&ctx, "value", ctx.int_attr(ty, number)))
 }
 
-/// Erases an operation that is not used, and what only it used.
+/// Erases an unused operation, and operands that only it used.
 fn erase(body: &mut Body, op: Op) {
     let mut unused = vec![op];
     while let Some(op) = unused.pop() {

@@ -1,9 +1,9 @@
-//! Transformations: what proposes [edits](crate::tree::Edit) of the loop tree.
+//! Transformations: proposals of [edits](crate::tree::Edit) of the loop tree.
 //!
-//! A [`Transformation`] looks at the loops of a block and says what it would change, or why not.
-//! All else is done here, alike for all of them: the edits are made, the judge is asked, what it
-//! approves is written, and remarks say what was done. A transformation is one file with its
-//! proposals and its remarks, and one line in [`ALL`]; its pass, its options, its part of the
+//! A [`Transformation`] looks at the loops of a block and proposes changes, or reasons against
+//! them. Everything else is done here, the same for all: the edits are applied, the judge is asked,
+//! approved trees are written, and remarks report the changes. A transformation is one file with
+//! its proposals and its remarks, and one line in [`ALL`]. Its pass, its options, its part of the
 //! campaign and its line in `loomir --list-passes` come from its [`Info`].
 //!
 //! ```text
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! **Assumptions.**
-//! - None about legality: the judge is asked of the whole block with all edits in it. Tried with
-//!   the campaign `hazards`.
-//! - Edits of a block do not get into each other's way if they are made from the last to the first,
-//!   what is inside before what is around it: then the place of none changes before it is made.
+//! - None about legality: the judge sees the whole block with all edits in it. Tried with the
+//!   campaign `hazards`.
+//! - Edits of a block do not interfere if they are applied from the last to the first, inner ones
+//!   before outer ones: no place changes before its edit is applied.
 //!
 //! **Cost.** A block is judged once, and a logarithmic number of times more for each edit that is
 //! not approved. It is raised again for each loop that cannot be written.
@@ -41,51 +41,51 @@ mod loops;
 pub mod peel;
 pub mod strip_mine;
 
-/// All transformations, as passes on `func.func` with what they are.
+/// All transformations, as passes on `func.func` with their information.
 pub const ALL: &[(PassInfo, Info)] = &[registered::<Peel>(), registered::<StripMine>()];
 
-/// What a transformation is called, and what is said of it.
+/// The name and the texts of a transformation.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// The name of its pass.
     pub name: &'static str,
-    /// One line for lists of passes.
+    /// A one-line summary for lists of passes.
     pub summary: &'static str,
-    /// Name, default and meaning of each option.
+    /// The name, default and meaning of each option.
     pub options: &'static [(&'static str, &'static str, &'static str)],
-    /// Options that the campaign tries it with.
+    /// Options that the campaign tests.
     pub samples: &'static [&'static str],
-    /// The name of the remark on what was done.
+    /// The name of the remark about a change.
     pub passed: &'static str,
-    /// The name of the remark on what was not done,
+    /// The name of the remark about a refusal.
     pub missed: &'static str,
-    /// and its text, before the reason.
+    /// The text of that remark, before the reason.
     pub what_missed: &'static str,
-    /// What has been done to loops then: "peeled" for one.
+    /// The participle for changed loops, such as "peeled".
     pub then: &'static str,
 }
 
-/// What proposes edits. See the [module](self).
+/// A source of edits. See the [module](self).
 pub trait Transformation: Send + Sync + Sized + 'static {
-    /// What it is called.
+    /// Its name and texts.
     const INFO: Info;
 
-    /// Makes one with the options of a pass.
+    /// Creates the transformation from the options of a pass.
     ///
     /// # Errors
     ///
     /// What is wrong with an option.
     fn of(options: &Options) -> Result<Self, String>;
 
-    /// Proposes changes of some of these loops, at most one of each. They come in the order of the
-    /// text, a loop before those inside it.
+    /// Proposes changes of some of these loops, at most one of each. The loops are in the order of
+    /// the text, a loop before its inner loops.
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals);
 
-    /// Says that a loop was changed.
+    /// Returns the remark about a changed loop.
     fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic;
 }
 
-/// What a transformation would do with the loops of a block.
+/// The proposals of a transformation for the loops of a block.
 #[derive(Default)]
 pub struct Proposals {
     edits: Vec<(Op, Edit)>,
@@ -98,7 +98,7 @@ impl Proposals {
         self.edits.push((target.op(), change.at(target.place())));
     }
 
-    /// Says why a loop stays as it is.
+    /// Records the reason why a loop stays unchanged.
     pub fn missed(&mut self, target: &LoopRef<'_>, why: &'static str) {
         self.missed.insert(target.op(), why);
     }
@@ -132,8 +132,8 @@ impl<T: Transformation> Pass for TransformPass<T> {
 }
 
 /// Makes all edits that a transformation proposes for a function and that the judge approves, up to
-/// a limit. Returns a remark for each. The result is well formed if `body` was, and computes the
-/// same.
+/// a limit. Returns a remark for each edit. The result is well formed if `body` was, and computes
+/// the same.
 pub fn transform<T: Transformation>(
     body: &mut Body,
     by: &T,
@@ -141,7 +141,7 @@ pub fn transform<T: Transformation>(
     limit: &EditLimit,
 ) -> Diagnostics {
     let mut remarks = Diagnostics::default();
-    // Blocks inside statements first: a statement is copied with all that was done in it.
+    // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     for block in roots(body, analyses).into_iter().rev() {
         let mut unwritable = HashMap::new();
         loop {
@@ -157,11 +157,11 @@ pub fn transform<T: Transformation>(
 const NOT_APPLIED: &str = "its first and last iteration are not known before it";
 const NOT_APPROVED: &str = "a dependence may not be kept";
 
-/// Changes the loops of a block, but for those that cannot be written.
+/// Changes the loops of a block, except those that cannot be written.
 ///
 /// # Errors
 ///
-/// Edited loops of which one cannot be written, either. The block is as it was then.
+/// Edited loops one of which cannot be written either. The block is then unchanged.
 fn in_block<T: Transformation>(
     body: &mut Body,
     block: Block,
@@ -177,7 +177,7 @@ fn in_block<T: Transformation>(
     edits.retain(|(op, _)| !unwritable.contains_key(op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
     edits.sort_by(|(_, a), (_, b)| b.place.cmp(&a.place));
-    // The first loops of the text are changed, which stand at the end.
+    // The first loops of the text are changed. They are at the end of the list.
     let left = limit.left().map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
     edits.drain(..edits.len().saturating_sub(left));
     let checker = Checker::new(body, &program, AliasMode::May, QUESTION);
@@ -218,21 +218,21 @@ fn in_block<T: Transformation>(
     }
 }
 
-/// The search for the edits that may be made together.
+/// The search for edits that are legal together.
 struct Search<'a> {
     program: &'a Program,
     trees: &'a mut TreeStore,
     checker: Checker<'a>,
     approved: Approved,
-    /// The loops that are changed in it.
+    /// The loops changed so far.
     done: HashSet<Op>,
-    /// The loops that are not, with what the judge said.
+    /// The unchanged loops, with the verdict of the judge.
     refused: HashMap<Op, Option<Verdict>>,
 }
 
 impl Search<'_> {
-    /// Makes these edits, all of them if that may be; else those of either half that may be.
-    /// Recurses as often as a number of edits can be halved.
+    /// Applies all of these edits if they are legal together; else the legal ones of either half.
+    /// The recursion is logarithmic in the number of edits.
     fn make(&mut self, edits: &[(Op, Edit)]) {
         let mut tree = self.approved.root();
         let mut made = Vec::new();

@@ -1,22 +1,21 @@
 //! The loop tree: programs as immutable, shared trees of loops, guards and statements.
 //!
-//! A block of the IR is *raised* to a [`Program`], its loops, `if`s and statements as they were,
-//! and to a green node of a [`TreeStore`], the order in which they run. An edit makes a new green
-//! node that shares everything it leaves alone with the old one, so a thousand variants of a
-//! program cost little more than one; a copy is the copy of a number. The tree one settles on is
-//! [regenerated](crate::regenerate::regenerate) as IR.
+//! A block of the IR is *raised* to a [`Program`] and to a green node of a [`TreeStore`]. The
+//! program holds the original loops, `if`s and statements; the node holds their order. An edit
+//! makes a new green node that shares every unchanged part with the old one. A thousand variants of
+//! a program therefore cost little more than one, and copying a tree copies a number. The final
+//! tree is [regenerated](crate::regenerate::regenerate) as IR.
 //!
 //! ```text
 //!     block ──raise──> (program, root) ──edits──> root' ──regenerate──> block'
 //! ```
 //!
-//! Who walks about in a tree does so with a [`Red`] cursor, which knows what is around and can edit
-//! where it stands.
+//! A [`Red`] cursor walks through a tree. It knows the nodes around its place and can edit there.
 //!
 //! A leaf is one statement of the program with an affine map from the loops around the leaf to the
-//! statement's iterations. Loops step by one; strides, shifts and reversals are in the maps. Loop
-//! variables have no names: an index counts loops outwards, 0 is the innermost, so equal bodies are
-//! equal wherever they stand.
+//! statement's iterations. Loops step by one; strides, shifts and reversals are in the maps.
+//! Induction variables have no names: an index counts loops outwards, 0 is the innermost. Equal
+//! bodies are therefore equal nodes at any place.
 
 pub mod access_summary;
 pub mod edit;

@@ -1,19 +1,19 @@
-//! Loops written as `scf.while` that count become `scf.for`.
+//! Conversion of counting `scf.while` loops to `scf.for`.
 //!
 //! A loop counts if its condition is one comparison of a carried value with a value from outside,
-//! and each iteration adds a positive number to that value. Whatever else it carries and computes
-//! stays. It is done only where both loops do the same: either the sum carries the flag that makes
-//! an overflow undefined, as it is for `scf.for`, or it cannot overflow. What the loop's condition
-//! computes beside the comparison is computed at the start of the body, and once more behind the
-//! loop.
+//! and each iteration adds a positive constant to the carried value. All other carried values and
+//! computations stay. The conversion is done only if both loops behave the same. Either the sum has
+//! the flag that makes an overflow undefined, as it is for `scf.for`, or it cannot overflow. Other
+//! computations of the condition region move to the start of the body, and are repeated once behind
+//! the loop.
 //!
-//! MLIR's transformation of the same name takes on more than is sound: steps that may be zero, sums
-//! that may wrap.
+//! MLIR's transformation of the same name accepts unsound cases: steps that may be zero, sums that
+//! may wrap.
 //!
 //! # Assumptions
 //!
-//! - The condition is computed again only in iterations that computed it, so a division may be
-//!   in it. A type of more than 64 bits is refused. Tried in `fixtures/fusion/while.mlir`.
+//! - The condition is computed again only in iterations that computed it, so a division may be in
+//!   it. A type of more than 64 bits is refused. Tried in `fixtures/fusion/while.mlir`.
 //!
 //! **Cost.** Linear in the operations of each loop.
 
@@ -48,11 +48,11 @@ impl Pass for WhileToFor {
     }
 }
 
-/// Writes the loops of a body that count as `scf.for`; how many there were.
+/// Converts the counting loops of a body to `scf.for`. Returns the number of conversions.
 pub fn uplift(body: &mut Body) -> usize {
     let loops: Vec<Op> = body.all_ops().filter(|op| body.is(*op, scf::WhileOp::DEF)).collect();
     let mut uplifted = 0;
-    // Those inside first: then an outer one has nothing in it that is about to change.
+    // Inner loops come first. Then nothing inside an outer loop changes later.
     for op in loops.into_iter().rev() {
         if let Some(counting) = Counting::of(body, op) {
             counting.write(body);
@@ -65,21 +65,22 @@ pub fn uplift(body: &mut Body) -> usize {
 /// A loop that counts.
 struct Counting {
     op: Op,
-    /// The block that ends in the condition, and the body.
+    /// The block that ends in the condition, and the body block.
     before: Block,
     after: Block,
-    /// Which of the carried values counts.
+    /// The index of the counting value among the carried ones.
     position: usize,
-    /// It goes on while the value is below this, which comes from outside or is a constant.
+    /// The end: the loop continues while the value is below it. It comes from outside or is a
+    /// constant.
     end: Value,
     /// Or at it.
     inclusive: bool,
-    /// What is added, a constant, and its number.
+    /// The step, a constant, as a value and as a number.
     step: (Value, i64),
-    /// True if it is compared as unsigned.
+    /// True if the counter is compared as unsigned.
     unsigned: bool,
-    /// What each argument of the body, and each result, is in the block before: one of its
-    /// arguments, what is computed in it, or a value from outside.
+    /// The sources of the body's arguments and of the results in the block before: an argument of
+    /// that block, a value computed in it, or a value from outside.
     passed: Vec<Value>,
     /// The sum.
     increment: Op,
@@ -123,7 +124,7 @@ impl Counting {
         if !is_fixed || !body.is(increment, arith::AddIOp::DEF) {
             return None;
         }
-        // What `scf.for` allocates on the stack is gone at the end of an iteration.
+        // A stack allocation in an `scf.for` ends with the iteration.
         if body.ops(after).any(|inside| body.preorder(inside).any(|op| body.is(op, memref::AllocaOp::DEF))) {
             return None;
         }
@@ -149,7 +150,7 @@ impl Counting {
         counting.counts_in_the_integers(body)
     }
 
-    /// The loop, signed if it may be, if no number in it wraps.
+    /// Returns the loop if none of its numbers wraps. The comparison becomes signed if possible.
     fn counts_in_the_integers(mut self, body: &Body) -> Option<Counting> {
         let first = body.operand(self.op, self.position);
         let width = match body.value_type(first) {
@@ -163,7 +164,7 @@ impl Counting {
         let has = |name| arith::OVERFLOW.value_of(name).is_some_and(|flag| flags & flag != 0);
         let (greatest, greatest_unsigned) = ((1i128 << (width - 1)) - 1, (1i128 << width) - 1);
         let extra = i128::from(self.inclusive);
-        // What the last sum is at most, if the greatest value that is not reached is `end`.
+        // The greatest last sum, if `end` is the exclusive upper bound.
         let sum = |end: i128| end + extra - 1 + i128::from(self.step.1);
         let fits_signed = end.1 + extra <= greatest && (has("nsw") || sum(end.1) <= greatest);
         if self.unsigned && start.0 >= 0 && end.0 >= 0 && fits_signed {
@@ -178,7 +179,7 @@ impl Counting {
         fits.then_some(self)
     }
 
-    /// Writes it as `scf.for` in its place.
+    /// Replaces the loop by an `scf.for`.
     fn write(self, body: &mut Body) {
         let (end, step) = self.write_bounds(body);
         let carried = Carried::of(&self, body);
@@ -188,7 +189,7 @@ impl Counting {
         body.erase(self.op);
     }
 
-    /// Makes the end, exclusive, and the step, so that both are there before the loop.
+    /// Writes the exclusive end and the step before the loop.
     fn write_bounds(&self, body: &mut Body) -> (Value, Value) {
         let op = self.op;
         let ctx = body.ctx().clone();
@@ -198,7 +199,7 @@ impl Counting {
             let state = builder.state(arith::ConstantOp::DEF).results(&[ty]);
             builder.value(state.attr(&ctx, "value", ctx.int_attr(ty, number)))
         };
-        // A constant may stand inside.
+        // The constant may be defined inside the loop.
         let is_there = |body: &Body, value: Value| !is_within(body, op, value);
         let end = match constant_of(builder.body(), self.end).and_then(|attr| attr.as_int(&ctx)) {
             _ if !self.inclusive && is_there(builder.body(), self.end) => self.end,
@@ -233,7 +234,7 @@ impl Counting {
         new
     }
 
-    /// Moves the body over, behind what the condition computes for it.
+    /// Moves the body, after the computations of the condition region that it uses.
     fn write_body(&self, body: &mut Body, carried: &Carried, new: Op) {
         let counter = body.argument(self.before, self.position);
         let region = body.region(new, 0);
@@ -262,7 +263,8 @@ impl Counting {
         }
     }
 
-    /// Computes behind the new loop what the old one passed on, and replaces its results.
+    /// Computes the values that the old loop passed on behind the new loop, and replaces its
+    /// results.
     fn replace_results(&self, body: &mut Body, carried: &Carried, (new, end): (Op, Value)) {
         let mut outside = Mapping::default();
         if carried.needs_counter && !carried.has_counter {
@@ -284,15 +286,16 @@ impl Counting {
     }
 }
 
-/// The values that an `scf.for` carries in place of those of an `scf.while`.
+/// The carried values of an `scf.for` that replace those of an `scf.while`.
 struct Carried {
-    /// Positions of the old ones that it carries too.
+    /// The positions of the old carried values that remain.
     positions: Vec<usize>,
-    /// Values of the block before that are used behind the loop.
+    /// Values of the condition block that are used behind the loop.
     shown: Vec<Value>,
-    /// True if these depend on the counter.
+    /// True if these values depend on the counter.
     needs_counter: bool,
-    /// True if the counter is carried beside the variable, for nothing else tells where it ends.
+    /// True if the counter is carried beside the induction variable, because its final value cannot
+    /// be derived otherwise.
     has_counter: bool,
 }
 
@@ -303,7 +306,7 @@ impl Carried {
         let shown: Vec<Value> =
             counting.passed.iter().zip(&used).filter(|(_, used)| **used).map(|(value, _)| *value).collect();
         let needs_counter = needed(body, before, &shown).contains(&body.argument(before, position));
-        // With steps of one, the counter ends where it started or at the end.
+        // With a step of one, the final counter is the start or the end.
         let has_counter = counting.step.1 > 1 && needs_counter;
         let all = 0..body.operands(op).count();
         let positions = all.filter(|i| *i != position || has_counter).collect();
@@ -317,7 +320,8 @@ fn is_within(body: &Body, op: Op, value: Value) -> bool {
     block.is_some_and(|block| body.is_within(body.region_parent(body.block_region(block)), op))
 }
 
-/// What in a block the values depend on, themselves included. Linear in the block's operations.
+/// Returns the values of a block that these values depend on, including themselves. Linear in the
+/// block's operations.
 fn needed(body: &Body, block: Block, values: &[Value]) -> HashSet<Value> {
     let mut needed: HashSet<Value> = values.iter().copied().collect();
     let mut last = body.last_op(block);

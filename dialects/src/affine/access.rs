@@ -5,7 +5,7 @@ use loomir_ir::{Attr, AttrKind, Context, OpRef, OperationState, Type, TypeKind, 
 
 use crate::interfaces::Subscripts;
 
-/// A memref with subscripts as it is read: the operands of the map are resolved after the memref.
+/// A parsed memref with subscripts. The operands of the map are resolved after the memref.
 struct Access {
     memref: UnresolvedOperand,
     indices: Vec<UnresolvedOperand>,
@@ -45,7 +45,7 @@ fn resolve(
     Ok(())
 }
 
-/// Which operand of an access is the memref.
+/// Returns the operand index of the memref of an access.
 fn memref_place(op: OpRef<'_>) -> usize {
     usize::from(op.def().is_some_and(|def| &*def.operands[0].name == "value"))
 }
@@ -182,7 +182,7 @@ pub(super) fn parse_prefetch(p: &mut OpParser<'_, '_>, state: &mut OperationStat
     resolve(p, state, access, ty)
 }
 
-/// Reads one of two words; whether it was the second.
+/// Reads one of two keywords. Returns true for the second.
 fn choice(p: &mut OpParser<'_, '_>, no: &str, yes: &str) -> ParseResult<bool> {
     let loc = p.loc();
     if p.accept_keyword(no) {

@@ -12,7 +12,7 @@ use loomir_ir::{AffineMap, AttrKind, Diagnostics, OpRef, OperationState, Type, T
 
 use super::validity::{is_valid_dim, is_valid_symbol};
 
-/// A memref with subscripts: what it is called in messages, and the name of its map.
+/// A memref with subscripts: its name in messages, and the name of its map.
 struct Role {
     name: &'static str,
     indices: &'static str,
@@ -37,7 +37,7 @@ fn roles(op: OpRef<'_>) -> &'static [Role] {
     if op.is(super::DmaWaitOp::DEF) { WAIT } else { START }
 }
 
-/// The operands in their roles, or what is wrong.
+/// Returns the operands in their roles, or the error message.
 fn operands(op: OpRef<'_>) -> Result<Operands, String> {
     let ctx = op.ctx();
     let mut rest = op.operands();

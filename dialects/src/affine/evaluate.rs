@@ -1,4 +1,4 @@
-//! How the operations of `affine` are executed.
+//! Execution of the operations of `affine`.
 
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::{AffineMap, OpRef, Registry, Value};
@@ -141,8 +141,8 @@ fn decode_if(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     Ok(Box::new(Choice { pick, results: d.slots(op.results()) }))
 }
 
-/// `affine.parallel`: a nest in lexicographic order whose results are folds of what the iterations
-/// yield.
+/// `affine.parallel`: a nest that runs in lexicographic order. Its results are reductions of the
+/// values that the iterations yield.
 struct Parallel {
     lower: Box<[(Map, Slot)]>,
     upper: Box<[(Map, Slot)]>,
@@ -307,13 +307,13 @@ fn decode_delinearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         return Err(malformed("a basis that fits its results"));
     }
     Ok(action(move |m| {
-        // Poison in the index spreads to the results; poison in a basis divides, which is
-        // undefined.
+        // Poison in the index spreads to the results. Poison in a basis is a divisor, which is
+        // undefined behaviour.
         let mut rest = match *m.get(linear) {
             Datum::Poison(poison) => Err(poison),
             _ => Ok(m.index(linear, "the linear index")?),
         };
-        // The first result has no bound, whether the basis names one or not.
+        // The first result is unbounded, even if the basis names a bound.
         for (i, slot) in results.iter().enumerate().skip(1).rev() {
             let size = basis.get(m, basis.len() - (results.len() - i), "a basis")?;
             if size <= 0 {

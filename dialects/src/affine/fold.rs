@@ -90,7 +90,7 @@ pub(super) fn fold_delinearize(op: OpRef<'_>, constants: &[Option<Attr>]) -> Opt
     let (index, dynamic) = constants.split_first()?;
     let mut rest = (*index)?.as_int(ctx)?;
     let basis = basis(op, dynamic)?;
-    // The first digit is what the others leave, bounded by its base or not.
+    // The first digit is the quotient that the other digits leave, even if a base bounds it.
     let inner = &basis[basis.len() - (op.num_results() - 1).min(basis.len())..];
     let mut digits = Vec::new();
     for base in inner.iter().rev() {

@@ -1,4 +1,4 @@
-//! What `affine` operations mean to analyses.
+//! Interfaces of the `affine` operations.
 
 use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Context, OpRef, Region, Registry, Value};
 
@@ -91,11 +91,11 @@ impl MemoryEffects for Expressions {
     }
 }
 
-/// True if an expression divides by what is no positive constant.
+/// True if an expression divides by anything but a positive constant.
 fn divides_by_unknown(ctx: &Context, expr: AffineExpr) -> bool {
     let mut found = false;
     let mut last = AffineExprKind::Constant(0);
-    // In postfix a divisor that is a constant stands right before the division.
+    // In postfix order a constant divisor directly precedes its division.
     expr.visit(ctx, &mut |kind| {
         let divides = matches!(
             kind,

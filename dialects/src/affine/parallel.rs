@@ -71,7 +71,7 @@ pub fn steps(op: OpRef<'_>) -> Vec<i64> {
 }
 
 /// Gives `state`, an operation like `op`, the bounds and steps of some of its dimensions, in this
-/// order. Its operands stay those of `op`.
+/// order. The operands are unchanged.
 pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut OperationState) {
     let ctx = op.ctx();
     for side in ["lower", "upper"] {
@@ -152,7 +152,7 @@ impl Reader {
     }
 }
 
-/// The position of a value, which is added if it is not there.
+/// Returns the position of a value. Adds the value if it is missing.
 fn number(values: &mut Vec<Value>, value: Value) -> u32 {
     let position = values.iter().position(|own| *own == value).unwrap_or(values.len());
     if position == values.len() {
@@ -250,8 +250,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.attr_dict(op, &own);
 }
 
-/// As many groups and steps as induction variables, as many results as the groups say, a fitting
-/// reduction for each result.
+/// Checks the numbers of groups, steps and induction variables, that the number of results fits the
+/// groups, and that each result has a fitting reduction.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let (ctx, body) = (op.ctx(), op.body());

@@ -8,7 +8,7 @@ use super::YieldOp;
 use super::access::map_of;
 use crate::syntax::{entry_arguments, parse_carried, parse_index_list, print_carried, print_index_list};
 
-/// Reads `(%i, %j)[%n]`, the operands of a map or set with so many dimensions and symbols.
+/// Reads `(%i, %j)[%n]`, the operands of a map or set with these numbers of dimensions and symbols.
 fn parse_map_operands(p: &mut OpParser<'_, '_>, dims: u32, symbols: u32) -> ParseResult<Vec<Value>> {
     let mut values = Vec::new();
     let loc = p.loc();
@@ -37,7 +37,7 @@ fn print_map_operands(p: &mut OpPrinter<'_>, dims: u32, operands: &[Value]) {
     }
 }
 
-/// `affine.apply #map(%i)[%n]`, and `min` and `max` alike.
+/// `affine.apply #map(%i)[%n]`. The syntax of `min` and `max` is the same.
 pub(super) fn parse_apply(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let map = p.parse_affine_map()?;
     let ctx = p.ctx();

@@ -1,19 +1,20 @@
-//! Which values may be operands of affine maps.
+//! The rules for the values that may be operands of affine maps.
 //!
-//! All within the *scope* of the operation that uses them: the innermost region of an operation
-//! with the trait `AffineScope` (a function), or of one that nobody registered. A value of type
-//! `index` may be a **symbol** if it is
+//! All rules are relative to the *scope* of the operation that uses the value. The scope is the
+//! innermost region of an operation with the trait `AffineScope` (a function), or of an
+//! unregistered operation. A value of type `index` may be a **symbol** if it is
 //! - defined at the top of the scope (or outside, where the scope is not isolated),
 //! - a constant,
 //! - the result of `affine.apply` or of another pure operation whose operands may all be symbols,
-//! - a `memref.dim` of a memref of the top, or of one whose size in that dimension may be a symbol.
+//! - a `memref.dim` of a memref defined at the top of the scope, or of a memref whose size in that
+//!   dimension may be a symbol.
 //!
 //! It may be a **dimension** if it may be a symbol, is an induction variable of `affine.for` or
 //! `affine.parallel`, or comes from `affine.apply`, `affine.delinearize_index` or
-//! `affine.linearize_index` of dimensions. So the value of a subscript is an affine function of
-//! loop variables and of what stays fixed while the scope runs.
+//! `affine.linearize_index` of dimensions. The value of a subscript is therefore an affine function
+//! of induction variables and of values that are constant while the scope runs.
 //!
-//! Each value is looked at once; linear in the operations a value depends on.
+//! Each value is visited once. The cost is linear in the operations that a value depends on.
 
 use hashbrown::HashSet;
 use loomir_ir::rewrite::constant_of;
@@ -22,7 +23,7 @@ use loomir_ir::{Body, DYNAMIC, Op, OpRef, Region, Trait, Type, Value, ValueDef};
 use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp};
 use crate::memref;
 
-/// What a value is to be.
+/// The role that a value is checked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Role {
     Dimension,
@@ -39,11 +40,11 @@ pub fn is_valid_symbol(user: OpRef<'_>, value: Value) -> bool {
     may_be(user, value, Role::Symbol)
 }
 
-/// What makes a value valid.
+/// The result of judging one value.
 enum Verdict {
     Yes,
     No,
-    /// It is if all of these are.
+    /// Valid if all of these values are valid in this role.
     If(Vec<Value>, Role),
 }
 
@@ -70,8 +71,8 @@ pub(crate) fn may_be(user: OpRef<'_>, value: Value, role: Role) -> bool {
     true
 }
 
-/// The regions whose top values are symbols for `op`: its scope and, as long as that is not
-/// isolated, those around.
+/// The regions whose top-level values are symbols for `op`: its scope and, as long as each is not
+/// isolated, the scopes around it.
 fn scopes(body: &Body, op: Op) -> Vec<Region> {
     let mut regions = Vec::new();
     let mut current = Some(op);
@@ -100,7 +101,7 @@ fn is_top_level(body: &Body, value: Value) -> bool {
     home(body, value).is_some_and(|r| may_be_scope(body, body.region_parent(r)))
 }
 
-/// Returns true if an operation is a scope, or may be one since nobody registered it.
+/// True if an operation is a scope, or may be one because it is not registered.
 fn may_be_scope(body: &Body, op: Op) -> bool {
     body.has_trait(op, Trait::AffineScope) || body.op_ref(op).def().is_none()
 }
@@ -161,7 +162,7 @@ fn judge_dim(body: &Body, dim: memref::DimOp) -> Verdict {
     }
 }
 
-/// Whether the size of dimension `index` of the memref that `op` makes may be a symbol.
+/// Judges whether the size of dimension `index` of the memref that `op` makes may be a symbol.
 fn judge_size(body: &Body, op: Op, index: i64) -> Verdict {
     let ctx = body.ctx();
     let dynamic = if let Some(alloc) = memref::AllocOp::cast(body, op) {

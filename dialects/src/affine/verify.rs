@@ -1,4 +1,4 @@
-//! What the tables of `affine` cannot say.
+//! Verifiers of `affine`: the rules that the operation tables do not express.
 
 use loomir_ir::verifier::op_error;
 use loomir_ir::{AffineMap, AttrKind, DYNAMIC, Diagnostics, OpRef, Type, Value};
@@ -23,7 +23,8 @@ pub(super) fn verify_map_operands(op: OpRef<'_>, operands: &[Value], dims: u32, 
     }
 }
 
-/// As many operands as inputs, one result, no loop variable as a symbol.
+/// Checks that the operands fit the inputs, that there is one result, and that no induction
+/// variable is a symbol.
 pub(super) fn verify_apply(op: OpRef<'_>, out: &mut Diagnostics) {
     let map = map_of(op.ctx(), op.attr("map"));
     if !verify_inputs(op, map, out) {
@@ -40,7 +41,7 @@ pub(super) fn verify_apply(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As many operands as inputs, some result.
+/// Checks that the operands fit the inputs, and that there is a result.
 pub(super) fn verify_min_max(op: OpRef<'_>, out: &mut Diagnostics) {
     let map = map_of(op.ctx(), op.attr("map"));
     if verify_inputs(op, map, out) && map.results(op.ctx()).is_empty() {
@@ -173,7 +174,7 @@ pub(super) fn verify_prefetch(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_subscripts(op, out);
 }
 
-/// It ends an affine operation and yields what that results in.
+/// Checks that a yield ends an affine operation and yields values of its result types.
 pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     let parents = [IfOp::DEF, ForOp::DEF, ParallelOp::DEF];
     let Some(parent) = op.parent().filter(|parent| parents.iter().any(|def| parent.is(def))) else {

@@ -1,7 +1,7 @@
-//! Constants as numbers: what folds compute with.
+//! Constants as numbers, for folds.
 //!
-//! An integer, float or dense elements attribute is read as bit patterns, one for a scalar or a
-//! splat, else one for each element, and written back as an attribute of a given type. Elements
+//! An integer, float or dense elements attribute is read as bit patterns: one for a scalar or a
+//! splat, else one for each element. It is written back as an attribute of a given type. Elements
 //! wider than 128 bits are left alone.
 
 use loomir_ir::{Attr, AttrKind, Context, Signedness, Type, TypeKind};
@@ -76,8 +76,8 @@ impl Numbers {
         let count =
             ty.shape(ctx)?.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?))?;
         let each = width.div_ceil(8) as usize;
-        // Elements fill whole bytes: truth values and floats with zeros, other integers as their
-        // sign says.
+        // Elements are padded to whole bytes: truth values and floats with zeros, other integers by
+        // their signedness.
         let pad = |bits: u128| match scalar.kind(ctx) {
             TypeKind::Integer { width: 2.., signedness: Signedness::Signless | Signedness::Signed } => {
                 signed(bits, width) as u128
@@ -95,7 +95,7 @@ impl Numbers {
         Some(ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() }))
     }
 
-    /// These numbers, each through `f`.
+    /// Returns these numbers, each mapped by `f`.
     pub fn map(&self, f: impl Fn(u128) -> Option<u128>) -> Option<Numbers> {
         Some(match self {
             Numbers::One(a) => Numbers::One(f(*a)?),
@@ -103,7 +103,7 @@ impl Numbers {
         })
     }
 
-    /// These numbers and others of the same shape, pair by pair through `f`.
+    /// Combines these numbers with others of the same shape, pair by pair, by `f`.
     pub fn zip(&self, other: &Numbers, f: impl Fn(u128, u128) -> Option<u128>) -> Option<Numbers> {
         match (self, other) {
             (a, Numbers::One(b)) => a.map(|a| f(a, *b)),
@@ -117,7 +117,8 @@ impl Numbers {
     }
 }
 
-/// True if an attribute is a number or numbers, of type `ty`: what a constant operation holds.
+/// True if an attribute is a number, or several numbers, of type `ty`. Such an attribute is the
+/// value of a constant operation.
 pub(crate) fn is_number_of(ctx: &Context, attr: Attr, ty: Type) -> bool {
     let is_number = matches!(
         attr.kind(ctx),

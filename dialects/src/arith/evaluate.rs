@@ -1,4 +1,4 @@
-//! How the operations of `arith` are executed.
+//! Execution of the operations of `arith`.
 
 use loomir_ir::{OpRef, Registry, Type, TypeKind};
 
@@ -142,7 +142,7 @@ pub(crate) fn shift_right(
     binary(op, d, move |a, b| f(w, exact, a, b))
 }
 
-/// The first operand where the order holds, else the second.
+/// Selects the first operand if `first` holds for the two operands, else the second.
 pub(crate) fn choose(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -349,8 +349,8 @@ pub(crate) fn bitcast(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// Bits of elements of width `a` cut into elements of width `b`, the lowest first; an element any
-/// bit of which is poison is poison.
+/// Recuts bits of elements of width `a` into elements of width `b`, the lowest first. An element is
+/// poison if any of its bits is poison.
 fn recut(datum: &Datum, a: u32, b: u32, vector: bool) -> Datum {
     if let Datum::Poison(_) = datum {
         return datum.clone();

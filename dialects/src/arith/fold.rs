@@ -1,10 +1,11 @@
 //! Folds of `arith`: identities and constant folding.
 //!
-//! Constants are folded element by element, exactly: integers wrap as the operation says, floats
-//! are rounded as it says. What would be undefined behaviour (a division by zero) is never folded,
-//! nor is what would be poison, except that poison operands make poison results. Flags are dropped
-//! with the operation: the result without them is one of those they allow. The arithmetic here is
-//! written apart from the interpreter's, so that each is a test of the other.
+//! Constants are folded element by element and exactly. Integers wrap and floats are rounded as the
+//! operation defines. Undefined behaviour (a division by zero) is never folded. A result that would
+//! be poison is not folded either, unless an operand is poison: poison operands make poison
+//! results. Flags are dropped with the operation, because the result without flags is one of the
+//! results that they allow. The arithmetic here is written apart from the interpreter's, so that
+//! each is a test of the other.
 
 use loomir_ir::opdef::Folded;
 use loomir_ir::{Attr, Context, OpDef, OpRef, Type, Value};
@@ -21,15 +22,15 @@ pub(crate) mod integer;
 pub(crate) mod minmax;
 pub(super) mod select;
 
-/// What a fold hook returns.
+/// The result of a fold hook.
 pub(crate) type Fold = Option<Vec<Folded>>;
 
-/// The one result is a value that is there already.
+/// Folds the only result to an existing value.
 pub(crate) fn value(value: Value) -> Fold {
     Some(vec![Folded::Value(value)])
 }
 
-/// The one result is a constant.
+/// Folds the only result to a constant.
 pub(crate) fn constant(attr: Attr) -> Fold {
     Some(vec![Folded::Constant(attr)])
 }
@@ -115,7 +116,7 @@ impl<'b> Binary<'b> {
         self.right.is_some_and(|attr| is_splat_of(self.op.ctx(), attr, bits))
     }
 
-    /// The right operand, which is a constant.
+    /// Folds to the right operand, a constant.
     pub(crate) fn right(&self) -> Fold {
         constant(self.right?)
     }
@@ -130,7 +131,7 @@ impl<'b> Binary<'b> {
         Numbers::One(bits).attr(self.op.ctx(), self.op.result_type(index)).map(Folded::Constant)
     }
 
-    /// The one result is `bits` in every element.
+    /// Folds the only result to `bits` in every element.
     pub(crate) fn all(&self, bits: u128) -> Fold {
         Some(vec![self.splat(0, bits)?])
     }
@@ -142,7 +143,7 @@ impl<'b> Binary<'b> {
         left.zip(&right, f)?.attr(ctx, self.op.result_type(index)).map(Folded::Constant)
     }
 
-    /// The one result of constant operands, each pair of elements through `f`.
+    /// Folds the only result from constant operands, each pair of elements through `f`.
     pub(crate) fn evaluate(&self, f: impl Fn(u128, u128) -> Option<u128>) -> Fold {
         Some(vec![self.compute(0, f)?])
     }
@@ -153,7 +154,7 @@ impl<'b> Binary<'b> {
     }
 }
 
-/// Goes on with the operands, or returns what poison among them makes of the operation.
+/// Unwraps the operands, or returns the folded result that poison among them causes.
 macro_rules! operands {
     ($operands:expr) => {
         match $operands {

@@ -1,4 +1,4 @@
-//! What operations of `arith` mean to passes: effects, names, constants.
+//! Interfaces of the `arith` operations: effects, names, constants.
 
 use loomir_ir::text::AsmNames;
 use loomir_ir::{Attr, Context, Loc, OpRef, OperationState, Registry, Type, Value};

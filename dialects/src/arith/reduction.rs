@@ -45,7 +45,7 @@ impl Reduction {
         Ok(Reduction { width, combine, identity })
     }
 
-    /// What leaves the other operand as it is.
+    /// Returns the neutral element: the operand that leaves the other operand unchanged.
     pub(crate) fn identity(&self) -> Result<Datum, Box<Fault>> {
         self.identity.map(|bits| Datum::bits(self.width, bits)).ok_or_else(unknown)
     }

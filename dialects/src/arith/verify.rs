@@ -1,4 +1,4 @@
-//! What the table of `arith` cannot say.
+//! Verifiers of `arith`: the rules that the operation table does not express.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
@@ -35,7 +35,7 @@ pub(super) fn constant(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message));
 }
 
-/// What holds of every elementwise cast: one shape, and one kind of container.
+/// Checks an elementwise cast: operand and result have one shape and one kind of container.
 pub(super) fn cast_shape(op: OpRef<'_>, out: &mut Diagnostics) {
     let _ = same_shape(op, out);
 }
@@ -58,8 +58,8 @@ enum Containers {
     Other,
 }
 
-/// How the shapes of two types compare. Dynamic sizes of tensors stand for any, but must be the
-/// same text.
+/// Compares the shapes of two types. A dynamic size of a tensor is compatible with every size, but
+/// the types are then not identical.
 fn container(ctx: &Context, a: Type, b: Type) -> Containers {
     match (a.kind(ctx), b.kind(ctx)) {
         (TypeKind::Vector { shape: a, scalable: s, .. }, TypeKind::Vector { shape: b, scalable: t, .. }) => {
@@ -177,13 +177,13 @@ pub(super) fn bitcast(op: OpRef<'_>, out: &mut Diagnostics) {
     check_compatible(op, out, |ctx, from, to| bit_width(ctx, from) == bit_width(ctx, to));
 }
 
-/// What `index_cast` takes and gives.
+/// True if `index_cast` accepts the type as operand and result.
 pub(super) fn is_index_castable(ctx: &Context, ty: Type) -> bool {
     let element = castable_element(ctx, ty);
     element.is_signless_integer(ctx) || element.is_index()
 }
 
-/// What `bitcast` takes and gives.
+/// True if `bitcast` accepts the type as operand and result.
 pub(super) fn is_bitcastable(ctx: &Context, ty: Type) -> bool {
     let element = castable_element(ctx, ty);
     element.is_signless_integer(ctx) || element.is_float(ctx)

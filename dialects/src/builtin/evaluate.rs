@@ -1,4 +1,4 @@
-//! How casts between partly lowered types are executed: numbers of one width are the same number.
+//! Execution of casts between partly lowered types: numbers of one width are the same number.
 
 use loomir_ir::{OpRef, Registry};
 

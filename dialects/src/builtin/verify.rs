@@ -1,9 +1,9 @@
-//! What the table of `builtin` cannot say.
+//! Verifiers of `builtin`: the rules that the operation table does not express.
 
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Diagnostics, OpRef};
 
-/// A module's block has no arguments, and its attributes are those of dialects.
+/// Checks that a module's block has no arguments and that its attributes belong to dialects.
 pub(super) fn module(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     if op.body().entry_block(op.region(0)).is_some_and(|block| op.body().num_arguments(block) > 0) {

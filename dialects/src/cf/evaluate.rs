@@ -1,4 +1,5 @@
-//! How branches between blocks are executed; those of the `llvm` dialect are the same.
+//! Execution of branches between blocks. The branches of the `llvm` dialect are executed the same
+//! way.
 
 use hashbrown::HashMap;
 use loomir_ir::attributes::AttrKind;

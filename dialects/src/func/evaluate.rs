@@ -1,4 +1,4 @@
-//! How the operations of `func` are executed.
+//! Execution of the operations of `func`.
 
 use loomir_ir::{OpRef, Registry};
 

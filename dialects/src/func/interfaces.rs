@@ -1,4 +1,4 @@
-//! What operations of `func` mean to passes: functions, calls, names, constants.
+//! Interfaces of the `func` operations: functions, calls, names, constants.
 
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::text::AsmNames;

@@ -4,7 +4,7 @@ use loomir_ir::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::{Attr, AttrKind, Context, Dict, OpRef, OperationState, Type};
 
-/// Attributes that the rest of the text says.
+/// Attributes that are printed elsewhere in the text, not in the attribute dictionary.
 const SAID: &[&str] = &[SYMBOL_NAME, "function_type", SYMBOL_VISIBILITY, "arg_attrs", "res_attrs"];
 
 /// Arguments of a function, by name or by type alone.
@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     pub(crate) named: Vec<Argument>,
     pub(crate) types: Vec<Type>,
     pub(crate) attrs: Vec<Dict>,
-    /// True if `...` stands behind them.
+    /// True if `...` follows the arguments.
     pub(crate) variadic: bool,
 }
 

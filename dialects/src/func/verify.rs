@@ -1,4 +1,4 @@
-//! What the table of `func` cannot say.
+//! Verifiers of `func`: the rules that the operation table does not express.
 
 use loomir_ir::symbols::{SYMBOL_VISIBILITY, SymbolTable, SymbolUser};
 use loomir_ir::text::type_to_string;
@@ -50,8 +50,8 @@ pub(super) fn func(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Checks the array of dictionaries called `name`: one for each argument or result (`what`), of
-/// dialects' attributes.
+/// Checks the array of dictionaries called `name`: one for each argument or result (`what`),
+/// holding dialect attributes.
 fn dictionaries(op: OpRef<'_>, what: &str, name: &str, expected: usize, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(dicts) = op.attr(name).and_then(|attr| attr.as_array(ctx)) else { return };
@@ -103,7 +103,7 @@ pub(super) fn r#return(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The callee's type is that of operands and results.
+/// Checks that operands and results have the types of the callee.
 pub(super) fn call_indirect(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some((inputs, results)) = op.operand_type(0).function(op.ctx()) else { return };
     if types_of(op, op.operands().skip(1)) != inputs {

@@ -1,4 +1,4 @@
-//! How the operations of `index` are executed: as those of `arith` on `index`.
+//! Execution of the operations of `index`: the same as for `arith` on `index`.
 
 use loomir_ir::{OpRef, Registry};
 

@@ -1,5 +1,4 @@
-//! What operations of `index` mean to passes: effects, names, constants, and the fold of
-//! comparisons.
+//! Interfaces of the `index` operations: effects, names, constants, and the fold of comparisons.
 
 use loomir_ir::text::AsmNames;
 use loomir_ir::{Attr, AttrKind, Context, Loc, OpRef, OperationState, Registry, Type, Value};
@@ -9,8 +8,8 @@ use crate::arith::Division;
 use crate::arith::fold::{Fold, compare as arith};
 use crate::interfaces::MemoryEffects;
 
-/// An index is `index.constant` and a truth value `index.bool.constant`; numbers of other types, to
-/// which casts fold, are those of `arith`.
+/// Returns a constant operation: `index.constant` for an index, `index.bool.constant` for a truth
+/// value. Numbers of other types, which casts fold to, become constants of `arith`.
 pub(super) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Option<OperationState> {
     let def = match value.kind(ctx) {
         AttrKind::Integer { ty: Type::INDEX, .. } => ConstantOp::DEF,

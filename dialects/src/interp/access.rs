@@ -31,7 +31,7 @@ pub enum Subscripts {
 }
 
 impl Access {
-    /// An access of `op` to operand `memref` of it.
+    /// Returns the access of `op` to its operand with index `memref`.
     pub fn new(
         op: OpRef<'_>,
         d: &Decoder<'_>,
@@ -46,7 +46,8 @@ impl Access {
         Ok(Access { memref: slot, subscripts, element, align, op: op.name().into(), loc: op.loc() })
     }
 
-    /// Where the element lies. Its subscripts are within the memref's sizes then.
+    /// Returns the pointer to the element. Faults unless the subscripts are within the memref's
+    /// sizes.
     #[inline]
     pub fn place(&self, m: &Machine) -> Result<Pointer, Box<Fault>> {
         let memref = memref(m, self.memref)?;
@@ -133,7 +134,8 @@ impl Access {
         m.memory.store(place, &self.element.repr, datum)
     }
 
-    /// The places of `count` elements from the one accessed on, along the last dimension.
+    /// Returns pointers to `count` consecutive elements along the last dimension, from the accessed
+    /// one on.
     pub fn run(&self, m: &Machine, count: usize) -> Result<Vec<Pointer>, Box<Fault>> {
         let first = self.place(m)?;
         let memref = memref(m, self.memref)?;

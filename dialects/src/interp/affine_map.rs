@@ -1,8 +1,8 @@
 //! Affine maps and sets, decoded: expressions over registers, ready to be evaluated many times.
 //!
-//! Arithmetic is that of the expanded form, `nsw` operations of 64 bits in the order of the
-//! expression, so an overflow on the way is poison. A bare dimension and the usual sum of multiples
-//! have forms of their own; the rest runs on a small stack.
+//! Arithmetic matches the expanded form: 64-bit `nsw` operations in the order of the expression, so
+//! an intermediate overflow is poison. Bare dimensions and sums of multiples have special forms.
+//! Other expressions run on a small stack.
 
 use loomir_ir::affine::{AffineExprKind, ceil_div, floor_div};
 use loomir_ir::{AffineExpr, AffineMap, Context, IntegerSet, Loc, Value};
@@ -126,7 +126,7 @@ impl Set {
         Ok(Set { constraints: data.constraints.iter().map(decode).collect(), loc })
     }
 
-    /// Whether the operands lie in it. All constraints are computed, as the expanded form does.
+    /// True if the operands are in the set. All constraints are computed, as in the expanded form.
     pub fn contains(&self, m: &Machine) -> Result<bool, Box<Fault>> {
         let mut inside = true;
         for (expr, equality) in &self.constraints {
@@ -229,8 +229,8 @@ fn read(m: &Machine, slot: Slot) -> Result<Result<i64, Poison>, Box<Fault>> {
     }
 }
 
-/// Poison spreads to the result, but for a divisor: to divide by poison is undefined, as it is once
-/// the map is lowered to divisions.
+/// Evaluates the steps. Poison spreads to the result, except from a divisor: dividing by poison is
+/// undefined, as it is once the map is lowered to divisions.
 fn run(steps: &[Step], m: &Machine, loc: Loc) -> Result<Result<i64, Poison>, Box<Fault>> {
     let mut small = [Ok(0i64); 16];
     let mut large = Vec::new();

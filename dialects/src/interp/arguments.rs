@@ -1,8 +1,8 @@
 //! Arguments of an entry: read from text, made into buffers of bytes.
 //!
-//! Nothing here knows the interpreter's state, so compiled code is called with the very same bytes:
-//! [`Arguments::materialise`] makes the buffers, [`Arguments::flattened`] says what the scalars of
-//! the calling convention are.
+//! Nothing here knows the interpreter's state, so compiled code is called with the very same bytes.
+//! [`Arguments::materialise`] makes the buffers. [`Arguments::flattened`] returns the scalars of
+//! the calling convention.
 //!
 //! | text | means |
 //! | --- | --- |
@@ -13,8 +13,8 @@
 //! | `random:SEED` | element `k` from the `k`-th number of [`SplitMix64`] |
 //! | `@K`, `@K+N` | the buffer of argument `K`, before or behind, `N` elements further |
 //!
-//! Each may be followed by `: type`, which gives sizes to a parameter that has none: dynamic
-//! dimensions, unranked memrefs, and the pointers and integers that a memref has become in an
+//! Each may be followed by `: type`, which gives sizes to a parameter without sizes: dynamic
+//! dimensions, unranked memrefs, and the pointers and integers of a lowered memref in an
 //! `llvm.func`.
 
 use loomir_ir::types::DYNAMIC;
@@ -62,7 +62,7 @@ pub enum Argument {
         ty: Type,
         /// Its bits.
         bits: u128,
-        /// How they are read.
+        /// The kind of number that the elements are read as.
         kind: NumberKind,
     },
     /// A view of a buffer.
@@ -72,15 +72,15 @@ pub enum Argument {
 /// A view of a buffer as a memref. Offset, sizes and strides count elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct View {
-    /// Which buffer.
+    /// The index of the buffer.
     pub buffer: usize,
     /// The type of an element.
     pub element: Type,
     /// Bytes of an element.
     pub element_size: u64,
-    /// Where its pointers lead to: so many elements into the buffer.
+    /// The element of the buffer that its pointers point to.
     pub shift: i64,
-    /// The first element, from there on, as its type says.
+    /// The offset of the first element from there, according to the type.
     pub offset: i64,
     /// Its sizes.
     pub sizes: Vec<i64>,
@@ -90,7 +90,7 @@ pub struct View {
     pub unranked: bool,
 }
 
-/// How views are passed.
+/// The calling convention of views.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Convention {
     /// As memrefs.
@@ -120,7 +120,7 @@ pub enum Flat {
     },
     /// An address within a buffer.
     Address {
-        /// Which buffer.
+        /// The index of the buffer.
         buffer: usize,
         /// Bytes from its start.
         offset: u64,
@@ -171,7 +171,7 @@ impl Arguments {
         Ok(made)
     }
 
-    /// Makes one argument. Those made so far stand in `others`.
+    /// Makes one argument. `others` holds the arguments made so far.
     fn argument(
         &mut self,
         ctx: &Context,
@@ -236,7 +236,7 @@ impl Arguments {
         Ok(Argument::View(view))
     }
 
-    /// Whether the expanded arguments are the parameters.
+    /// Checks that the expanded arguments have the types of the parameters.
     fn check_expanded(&self, ctx: &Context, parameters: &[Type]) -> Result<(), Box<Fault>> {
         for (i, (flat, parameter)) in self.flattened()?.iter().zip(parameters).enumerate() {
             let fits = match flat {
@@ -299,8 +299,8 @@ impl Arguments {
     }
 }
 
-/// How specifications become parameters: one each, unless they are just what the parameters of a
-/// lowered function take apart.
+/// Decides how specifications map to parameters: one each, unless they match the expanded
+/// parameters of a lowered function.
 fn convention(ctx: &Context, parameters: &[Type], specs: &[ArgSpec]) -> Result<Convention, Box<Fault>> {
     let lowered = parameters.iter().any(|p| p.dialect_params(ctx, "llvm.ptr").is_some());
     if specs.len() == parameters.len() {
@@ -323,7 +323,7 @@ fn convention(ctx: &Context, parameters: &[Type], specs: &[ArgSpec]) -> Result<C
     })
 }
 
-/// How many parameters of a lowered function an argument stands for.
+/// Returns the number of parameters of a lowered function that an argument stands for.
 fn expanded_width(ctx: &Context, spec: &ArgSpec) -> usize {
     match spec.ty.map(|ty| ty.kind(ctx)) {
         Some(TypeKind::MemRef { shape: Some(shape), .. }) => 3 + 2 * shape.len(),

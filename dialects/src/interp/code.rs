@@ -1,19 +1,19 @@
-//! Decoded functions: what an operation does, found out once and executed many times.
+//! Decoded functions: operations are analysed once and executed many times.
 //!
-//! When a function is first called, each of its operations is *decoded*: the model attached under
-//! [`Evaluate`] reads the operation's attributes, types and operands and returns an [`Action`], a
-//! closure over register numbers. Actions of a block lie one after the other, so that control flow
-//! is a number, and a structured operation is a target like any other:
+//! When a function is first called, each of its operations is *decoded*. The model attached under
+//! [`Evaluate`] reads the operation's attributes, types and operands. It returns an [`Action`], a
+//! closure over register numbers. Actions of a block are consecutive, so that control flow is a
+//! number, and a structured operation is a target like any other:
 //!
 //! - a branch writes the arguments of a block and jumps ([`Flow::Goto`]);
-//! - a loop enters its region in the same way, keeping what it must remember in registers of its
-//!   own ([`Decoder::scratch`]): a region is active at most once in a frame, so registers are
-//!   enough and nests need no stack;
-//! - a terminator that hands control back to the operation around it says [`Flow::Yield`], and that
-//!   operation is [resumed](Execute::resume).
+//! - a loop enters its region in the same way and keeps its state in registers of its own
+//!   ([`Decoder::scratch`]): a region is active at most once in a frame, so registers are enough
+//!   and nests need no stack;
+//! - a terminator that hands control back to its parent operation returns [`Flow::Yield`], and the
+//!   parent is [resumed](Execute::resume).
 //!
-//! An operation that cannot be decoded becomes an action that says so: code that never runs does no
-//! harm.
+//! An operation that cannot be decoded becomes an action that reports so. Code that never runs does
+//! no harm.
 //!
 //! Cost: decoding is linear in the function; executing touches no IR.
 
@@ -26,8 +26,8 @@ use super::machine::Machine;
 use super::program::{Callee, Program};
 use crate::interfaces::FunctionLike;
 
-/// How an operation is executed: an interface, attached to operations in the registry. Functions of
-/// this shape implement it.
+/// The execution of an operation: an interface, attached to operations in the registry. Functions
+/// of this shape implement it.
 pub trait Evaluate: Send + Sync {
     /// Reads the operation; all that does not change from one execution to the next is settled
     /// here.
@@ -47,16 +47,16 @@ where
 pub type Decoded = Result<Action, Box<Fault>>;
 /// A decoded operation.
 pub type Action = Box<dyn Execute>;
-/// Where control goes, or why it can't go on.
+/// The control flow after an action, or the fault that ends the run.
 pub type Step = Result<Flow, Box<Fault>>;
 
-/// What a decoded operation does.
+/// The behaviour of a decoded operation.
 pub trait Execute {
     /// Executes it once: reads registers, writes the registers of its results.
     fn execute(&self, m: &mut Machine) -> Step;
 
-    /// Goes on after region `region` of it yielded the values of `yielded`. [`Flow::Next`] leaves
-    /// the operation.
+    /// Continues after region `region` of the operation yielded the values of `yielded`.
+    /// [`Flow::Next`] leaves the operation.
     fn resume(&self, _m: &mut Machine, _region: usize, _yielded: &[Slot]) -> Step {
         Err(Fault::unsupported("control returns to an operation that does not expect it"))
     }
@@ -78,7 +78,7 @@ pub fn action(f: impl Fn(&mut Machine) -> Step + 'static) -> Action {
     Box::new(f)
 }
 
-/// Where control goes after an action.
+/// The control flow after an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
     /// To the next operation.
@@ -105,10 +105,10 @@ pub struct FunctionId(pub(super) u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub(super) u32);
 
-/// A block as a place to go: where it starts, and the registers of its arguments.
+/// A block as a branch target: its first action, and the registers of its arguments.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where it starts.
+    /// The first action of the block.
     pub target: Target,
     /// Its arguments.
     pub arguments: Box<[Slot]>,
@@ -126,18 +126,18 @@ pub(super) struct Code {
     pub(super) entry: Entry,
     /// True if it takes more arguments than its first block has.
     pub(super) variadic: bool,
-    /// What the function itself does when it is entered, before its first block.
+    /// The action that the function itself performs on entry, before its first block.
     pub(super) prologue: Option<Action>,
 }
 
-/// What is needed of an operation when control leaves it, or a fault is reported.
+/// The data about an operation that is needed when control leaves it, or a fault is reported.
 pub(super) struct Place {
     pub(super) loc: Loc,
     /// The operation; none at the end of a block without a terminator.
     pub(super) op: Option<Op>,
     /// The operation around it; `NONE` in the function's own region.
     pub(super) parent: u32,
-    /// The region it stands in, among its parent's.
+    /// The index of its region among its parent's.
     pub(super) region: u32,
     operands: (u32, u32),
     results: (u32, u32),
@@ -249,7 +249,7 @@ impl<'d> Decoder<'d> {
         self.program.functions[self.function.0 as usize].op
     }
 
-    /// What objects of the stack are filed under that end with the function.
+    /// The scope of stack objects that end with the function.
     pub fn function_scope(&self) -> u32 {
         NONE
     }
@@ -330,7 +330,7 @@ pub fn malformed(what: &str) -> Box<Fault> {
     Fault::unsupported(format!("the operation is malformed: it lacks {what}"))
 }
 
-/// What stands in for an operation that could not be decoded.
+/// The action in place of an operation that could not be decoded.
 struct Refusal(Fault);
 
 impl Execute for Refusal {
@@ -339,7 +339,7 @@ impl Execute for Refusal {
     }
 }
 
-/// What stands behind a block that ends without a terminator.
+/// Returns the action behind a block that ends without a terminator.
 fn end_of_block(terminator_needed: bool) -> Action {
     action(move |_| match terminator_needed {
         false => Ok(Flow::Yield),
@@ -434,8 +434,8 @@ enum Item {
     End { terminator_needed: bool, parent: u32, region: u32 },
 }
 
-/// Fixes the order of all operations inside a region: blocks one after the other, what is nested
-/// behind.
+/// Fixes the order of all operations inside a region: blocks one after the other, nested operations
+/// after them.
 fn number(decoder: &mut Decoder<'_>, region: Region) -> Vec<Item> {
     let body = decoder.body;
     let mut order = Vec::new();

@@ -154,7 +154,7 @@ pub fn part_type(ctx: &Context, ty: Type, index: usize) -> Option<Type> {
     }
 }
 
-/// How values of a type are made up, if they are not too large to be values.
+/// Returns the representation of values of a type. Fails for types too large to be values.
 pub fn value_repr(ctx: &Context, ty: Type) -> Result<Repr, Box<Fault>> {
     let layout = Layout::of(ctx, ty, &DataLayout::default())?;
     if layout.size > MAX_ELEMENTS {

@@ -1,17 +1,17 @@
-//! How often regions run.
+//! Counts of region executions.
 //!
-//! A run that counts adds one whenever a region hands control back to the operation around it, and
-//! whenever a function is called. So iterations of loops are counted, branches that are taken, and
-//! what they are to be held against: how often the region around was run.
+//! A counting run adds one whenever a region hands control back to its parent operation, and
+//! whenever a function is called. The counts are iterations of loops, taken branches, and the
+//! executions of the region around them as the base of comparison.
 //!
-//! Cost: a probe of a table each time; a run that does not count pays a test.
+//! Cost: a table probe each time. A run that does not count pays a test.
 
 use hashbrown::HashMap;
 use loomir_ir::{Body, Op, Type};
 
 use super::code::FunctionId;
 
-/// How often each region of the functions that were called ran to its end.
+/// The number of times each region of the called functions ran to its end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     /// By function, operation (none: the function itself) and region.

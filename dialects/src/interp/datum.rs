@@ -1,12 +1,12 @@
-//! What a value is while a program runs.
+//! Run-time values.
 //!
-//! A [`Datum`] is 16 bytes. Everything of at most 64 bits lies in it directly: an integer or
-//! `index` as its bits, the bits above its width zero; a float as its bits in its own format. What
-//! is larger is shared behind a pointer, so copying a datum never copies what it stands for.
+//! A [`Datum`] is 16 bytes. A value of at most 64 bits is stored directly. An integer or `index` is
+//! its bits, with zeros above its width; a float is its bits in its own format. Larger values are
+//! shared behind a pointer, so copying a datum never copies the value behind it.
 //!
-//! **Poison** is a datum of its own that remembers what made it and where, for the fault that
-//! reports its use. Undefined bits (`llvm.mlir.undef`, bytes never written) are poison too: whoever
-//! relies on them is told. `freeze` turns both into zero.
+//! **Poison** is a datum of its own. It remembers its cause and location, for the fault that
+//! reports its use. Undefined bits (`llvm.mlir.undef`, bytes never written) are poison too: any use
+//! that relies on them is reported. `freeze` turns both into zero.
 
 use std::fmt;
 use std::sync::Arc;
@@ -70,12 +70,12 @@ impl Pointer {
     }
 }
 
-/// A memref: where it lies, and how it is laid out. Offset, sizes and strides count elements.
+/// A memref: its pointers and its layout. Offset, sizes and strides count elements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemRef {
-    /// What to deallocate.
+    /// The pointer to deallocate.
     pub allocated: Pointer,
-    /// Where element 0 would be.
+    /// The pointer that offset 0 refers to.
     pub aligned: Pointer,
     /// Distance of the first element from there.
     pub offset: i64,
@@ -159,18 +159,18 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Why a datum is poison, and which operation made it so.
+/// The cause of a poison datum, and the operation that made it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Poison {
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// Where.
+    /// The location of the operation.
     pub loc: Loc,
 }
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What makes poison.
+        /// The cause of poison.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Cause {
             $($(#[$doc])* $name,)*
@@ -207,7 +207,7 @@ causes! {
     Infinite = "an infinity where fast-math flag `ninf` promises none",
     /// `inbounds`.
     PointerOutOfBounds = "an address outside its object where `inbounds` promises none",
-    /// An intrinsic told so.
+    /// An intrinsic excluded it by a flag.
     MinimumSigned = "the least signed value, excluded by a flag",
     /// Zero, excluded by a flag.
     Zero = "zero, excluded by a flag",
@@ -313,7 +313,7 @@ impl Datum {
         None
     }
 
-    /// What kind of thing it is, for messages.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Datum::Unset => "a value that was never computed",

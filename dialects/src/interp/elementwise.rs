@@ -1,7 +1,7 @@
 //! Operations that compute bits from bits, on scalars and element by element on vectors.
 //!
-//! The scalar function is all that a model gives. Poison in any operand makes poison, each element
-//! by itself; a divisor that is poison is undefined behaviour, as it may be zero.
+//! The scalar function is all that a model gives. Poison in any operand makes poison, element by
+//! element. A poison divisor is undefined behaviour, because it may be zero.
 
 use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
 
@@ -25,7 +25,7 @@ pub fn bit_width(ctx: &Context, ty: Type) -> Result<u32, Box<Fault>> {
     Err(Fault::unsupported(format!("arithmetic on {} is not known", super::layout::type_text(ctx, ty))))
 }
 
-/// What an elementwise operation needs to know of its result.
+/// The properties of its result that an elementwise operation needs.
 #[derive(Clone, Copy)]
 struct Shape {
     result: Slot,
@@ -42,7 +42,7 @@ impl Shape {
         Ok(Shape { result, width: bit_width(d.ctx(), scalar)?, vector: scalar != ty, loc: op.loc() })
     }
 
-    /// What was computed as a datum.
+    /// Returns the computed bits as a datum.
     #[inline]
     fn finish(self, computed: Computed, operands: &[u128]) -> Result<Datum, Box<Fault>> {
         match computed {
@@ -90,7 +90,7 @@ fn lanes<const N: usize>(shape: Shape, operands: [Slot; N], scalar: Lane<N>) -> 
     })
 }
 
-/// An operation of one operand. `f` takes and gives bits; what it gives may have bits above the
+/// An operation of one operand. `f` takes and returns bits; the returned bits may exceed the
 /// result's width.
 pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
     let (shape, [a]) = shaped(op, d)?;
@@ -194,8 +194,8 @@ pub fn binary_pair(
     }))
 }
 
-/// A choice between the second and third operand by the first, `i1` or a vector of them: only what
-/// is chosen counts.
+/// Selects the second or third operand by the first, `i1` or a vector of `i1`. Only the selected
+/// operand counts: poison in the other does not matter.
 pub fn select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (condition, result) = (d.operand(op, 0)?, d.result(op, 0)?);
     let (a, b) = (d.operand(op, 1)?, d.operand(op, 2)?);

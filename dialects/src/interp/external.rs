@@ -1,7 +1,7 @@
-//! The world outside: functions without a body that the interpreter knows by name.
+//! External functions: functions without a body that the interpreter knows by name.
 //!
-//! They are what lowered programs call: allocation, copies of bytes, and the mathematical library,
-//! which is the host's. A call of anything else is a fault.
+//! Lowered programs call them: allocation, copies of bytes, and the mathematical library, which is
+//! the host's. A call of any other external function is a fault.
 
 use super::datum::{Datum, Pointer};
 use super::fault::Fault;
@@ -44,7 +44,7 @@ enum Kind {
 
 macro_rules! library {
     ($($name:ident),*; $($name2:ident),*) => {
-        /// The functions of one operand called alike by C and Rust.
+        /// The functions of one operand with the same name in C and Rust.
         const UNARY: &[(&str, Library)] =
             &[$((stringify!($name), Library { single: f32::$name, double: f64::$name })),*];
         const BINARY: &[(&str, Library2)] =

@@ -10,10 +10,10 @@ use loomir_ir::{Diagnostic, Loc};
 use super::datum::Poison;
 use super::outcome::Outcome;
 
-/// What sort of end it is.
+/// The kind of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultKind {
-    /// The program did what no program may do.
+    /// The behaviour of the program is undefined.
     Undefined,
     /// The program ended itself: a failed assertion, a trap, an abort.
     Trap,
@@ -25,14 +25,19 @@ pub enum FaultKind {
     Arguments,
 }
 
-/// Why a run ended early.
+/// Faults: the reasons why a run ended early.
+///
+/// A [`Fault`] is a diagnostic with a kind. A caller that compares two programs can tell three
+/// cases apart: undefined behaviour (the comparison is void), a limit (try more steps), and
+/// operations that the interpreter does not support. Operations return faults without a location.
+/// The machine adds the operation's location and the call stack.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// What sort of end it is.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// What happened, where, with which values.
+    /// The message, the location and the values involved.
     pub diagnostic: Diagnostic,
-    /// Of a program that ended itself: what it printed, and the contents of the buffers among its
+    /// For a program that ended itself: its output, and the contents of the buffers among its
     /// arguments.
     pub left: Option<Outcome>,
 }

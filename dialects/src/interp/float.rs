@@ -1,10 +1,10 @@
 //! Floating-point arithmetic in `f16`, `bf16`, `f32` and `f64`, rounded once, to nearest even.
 //!
 //! Operations compute in `f64` and round to the format. For sum, difference, product, quotient and
-//! square root of the narrower formats that is the same as rounding once, for 53 bits are more than
-//! twice theirs and two; remainders are exact. Where it would not be the same (fused multiply-add,
-//! integers) the intermediate is *rounded to odd*, which makes the second rounding the only one.
-//! Functions of the mathematical library are the host's.
+//! square root of the narrower formats this equals rounding once, because 53 bits are at least
+//! twice theirs plus two. Remainders are exact. For fused multiply-add and integers the two would
+//! differ, so the intermediate is *rounded to odd*; then only the second rounding counts. Functions
+//! of the mathematical library are the host's.
 
 use loomir_ir::{FloatKind, Type, TypeKind};
 
@@ -115,8 +115,8 @@ impl Format for Double {
         a.mul_add(b, c).to_bits().into()
     }
     fn scale(bits: u128, power: i32) -> u128 {
-        // In steps of powers that there are; those downwards stay 53 bits above where something is
-        // lost, until the last.
+        // Scales in steps of representable powers. Downward steps stay 53 bits above the range
+        // where bits are lost, until the last.
         let (mut value, mut left) = (f64::from_bits(bits as u64), power);
         for _ in 0..2 {
             let step = left.clamp(53 - 1022, 1023);
@@ -163,7 +163,7 @@ macro_rules! with_format {
 }
 pub(crate) use with_format;
 
-/// Which of the four formats a scalar type is.
+/// Returns the format of a scalar type, one of the four supported ones.
 pub(crate) fn format_kind(ctx: &loomir_ir::Context, ty: Type) -> Result<FloatKind, Box<Fault>> {
     match ty.kind(ctx) {
         TypeKind::Float(kind @ (FloatKind::F16 | FloatKind::BF16 | FloatKind::F32 | FloatKind::F64)) => {
@@ -277,7 +277,7 @@ pub fn from_integer<F: Format>(width: u32, is_signed: bool, bits: u128) -> u128 
     let value = if F::write(1.0) == Double::write(1.0) {
         magnitude as f64
     } else {
-        // Round to odd: 53 bits, the last of which says whether something is missing.
+        // Round to odd: 53 bits, the last of which is set if any dropped bit is set.
         let excess = (128 - magnitude.leading_zeros()).saturating_sub(53);
         let kept = magnitude >> excess;
         let sticky = u128::from(kept << excess != magnitude);

@@ -1,8 +1,8 @@
 //! Integer arithmetic of any width to 128 bits, as MLIR and LLVM define it.
 //!
-//! Pure functions on bits: operands have no bits above the width, and what comes back may (the
-//! caller cuts them off). Wrap flags, shifts too far and inexact results give poison; division by
-//! zero and the one quotient that doesn't fit are undefined behaviour. Exhaustive tests compare
+//! Pure functions on bits: operands have no bits above the width; results may (the caller cuts them
+//! off). Violated wrap flags, shifts by the width or more and inexact results give poison. Division
+//! by zero and the one quotient that doesn't fit are undefined behaviour. Exhaustive tests compare
 //! them with wide arithmetic at small widths.
 
 use super::datum::Cause;
@@ -12,7 +12,7 @@ use super::datum::Cause;
 pub enum Trouble {
     /// The result is poison.
     Poison(Cause),
-    /// The behaviour is undefined; the text says what happened.
+    /// Undefined behaviour, with a description.
     Undefined(&'static str),
 }
 
@@ -122,7 +122,7 @@ fn inexact(is: bool) -> Result<(), Trouble> {
     if is { Err(Trouble::Poison(Cause::Inexact)) } else { Ok(()) }
 }
 
-/// Which way a quotient is rounded.
+/// The rounding of a quotient.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
     /// To zero.

@@ -1,13 +1,12 @@
 //! Types in memory: the one place that knows sizes, alignments and padding.
 //!
-//! They are those of MLIR's lowering to LLVM for a target's [`DataLayout`]: an element of a memref
-//! takes the size LLVM allocates for its type. Without a stated layout that is a byte for `i1`,
-//! four
-//! for `i24`, eight for `index`, sixteen for `vector<3xf32>`, two for `vector<12xi1>`.
+//! They match MLIR's lowering to LLVM for a target's [`DataLayout`]: an element of a memref takes
+//! the size LLVM allocates for its type. Without a stated layout that is a byte for `i1`, four for
+//! `i24`, eight for `index`, sixteen for `vector<3xf32>`, two for `vector<12xi1>`.
 //!
-//! A type has two sizes. From one element of an array to the next it is [`Layout::size`]. A load or
-//! a store touches [`Layout::store_size`] bytes, which may be fewer: three of `i24`, ten of
-//! `x86_fp80`, twelve of `vector<3xi32>`.
+//! A type has two sizes. [`Layout::size`] is the distance between consecutive elements of an array.
+//! [`Layout::store_size`] is the number of bytes that a load or a store touches, which may be
+//! smaller: three of `i24`, ten of `x86_fp80`, twelve of `vector<3xi32>`.
 //!
 //! Cost: linear in the type's nesting; an action asks once, when it is decoded.
 
@@ -27,11 +26,11 @@ pub struct Layout {
     pub store_size: u64,
     /// A power of two.
     pub align: u64,
-    /// What the bytes mean.
+    /// The representation of the bytes.
     pub repr: Repr,
 }
 
-/// What bytes in memory mean.
+/// The representation of a value as bytes in memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Repr {
     /// An integer, index or float in little-endian bytes.
@@ -48,7 +47,7 @@ pub enum Repr {
     },
     /// `count` times the same, `stride` bytes apart.
     Sequence {
-        /// How many.
+        /// The number of elements.
         count: u64,
         /// Bytes from one to the next.
         stride: u64,
@@ -58,7 +57,7 @@ pub enum Repr {
     /// `count` numbers of `bits` bits each without a gap, the first in the lowest bits: a vector of
     /// numbers that are no whole bytes.
     Packed {
-        /// How many.
+        /// The number of elements.
         count: u64,
         /// Bits of each.
         bits: u32,
@@ -83,9 +82,8 @@ impl Layout {
             .ok_or_else(|| Fault::unsupported(format!("the type {} has no known layout", type_text(ctx, ty))))
     }
 
-    /// True if a store of the type sets every bit of every byte that it touches: the type has
-    /// neither
-    /// padding inside nor a byte of which only some bits count.
+    /// True if a store of the type sets every bit of every byte that it touches. The type then has
+    /// neither padding nor partly used bytes.
     pub fn fills_its_bytes(&self) -> bool {
         self.repr.whole_bytes() == Some(self.store_size)
     }
@@ -235,8 +233,8 @@ fn dialect_layout(
     }
 }
 
-/// The types of a struct type's fields, and whether it is packed, from its parameters: a list of
-/// types among them, and `true` for a packed one.
+/// Returns the types of a struct type's fields, and true for a packed struct, from its parameters:
+/// a list of types among them, and `true` for a packed struct.
 pub(crate) fn struct_fields(ctx: &Context, params: &[Attr]) -> Option<(Vec<Type>, bool)> {
     let fields = params.iter().find_map(|p| p.as_array(ctx))?;
     let packed = params.contains(&Attr::TRUE);

@@ -22,7 +22,7 @@ use super::program::{Callee, Contents, Program};
 use super::trace::Event;
 use super::watch::{Active, Watching};
 
-/// What actions act on.
+/// The state that actions act on.
 #[derive(Debug)]
 pub struct Machine {
     /// Objects and their bytes.
@@ -39,13 +39,13 @@ pub struct Machine {
     steps_left: u64,
     /// Arguments of the current function beyond those of its signature.
     extra: Vec<Datum>,
-    /// What the program has printed.
+    /// The output of the program so far.
     pub(super) printed: Vec<u8>,
-    /// What functions take and give, by their numbers.
+    /// The signatures of functions, by their numbers.
     pub(super) signatures: Vec<Signature>,
-    /// How often regions ran, if that is counted.
+    /// The counts of region executions, if the run counts.
     pub(super) counts: Option<Counts>,
-    /// What was executed, if that is recorded.
+    /// The executed operations, if the run records them.
     pub(super) trace: Option<Vec<Event>>,
     /// The element whose writers are recorded, if any.
     pub(super) watch: Option<Watching>,
@@ -169,7 +169,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Moves what is in transfer into registers.
+    /// Moves the values in `transfer` into registers.
     fn receive(&mut self, slots: impl ExactSizeIterator<Item = Slot>, what: &str) -> Result<(), Box<Fault>> {
         if slots.len() != self.transfer.len() {
             let (given, expected) = (self.transfer.len(), slots.len());
@@ -212,7 +212,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What a function does when it is entered.
+    /// Runs the action of a function's entry.
     fn begin(&mut self, code: &Code) -> Result<(), Box<Fault>> {
         match &code.prologue {
             Some(prologue) => prologue.execute(self).map(drop),
@@ -290,7 +290,7 @@ impl Machine {
         }
     }
 
-    /// Executes actions one after the other until control does something else than go on, jump or
+    /// Executes actions in sequence. Returns when control does anything but continue, jump or
     /// yield.
     #[inline]
     fn execute(&mut self, code: &Code, at: &mut u32) -> Result<Flow, Box<Fault>> {
@@ -312,7 +312,7 @@ impl Machine {
         self.spend(1)?;
         let place = &code.places[at as usize];
         let datum = |this: &Machine, slot: &Slot| this.registers[this.base + slot.0 as usize].clone();
-        // A branch may overwrite what it hands on.
+        // A branch may overwrite the values that it passes on.
         let operands: Vec<Datum> = code.operands(place).iter().map(|slot| datum(self, slot)).collect();
         let flow = code.actions[at as usize].execute(self)?;
         let results: Vec<Datum> = place.results().map(|slot| datum(self, &slot)).collect();
@@ -380,7 +380,7 @@ impl Machine {
         self.transfer = transfer;
     }
 
-    /// Moves what is in transfer into the registers of results.
+    /// Moves the values in `transfer` into the registers of results.
     pub fn receive_results(&mut self, slots: &[Slot]) -> Result<(), Box<Fault>> {
         self.receive(slots.iter().copied(), "results")
     }
@@ -396,8 +396,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Lays the arguments beyond those of the signature in memory, a word or two each, and returns
-    /// where they begin.
+    /// Stores the arguments beyond the signature in memory, a word or two each. Returns the address
+    /// of the first.
     pub fn extra_arguments(&mut self, scope: u32) -> Result<Pointer, Box<Fault>> {
         const WORD: Repr = Repr::Scalar { bits: 64, bytes: 8 };
         const WORDS: Repr = Repr::Scalar { bits: 128, bytes: 16 };
@@ -416,7 +416,7 @@ impl Machine {
         Ok(start)
     }
 
-    /// Adds to what the program has printed.
+    /// Appends to the output of the program.
     pub fn print(&mut self, bytes: &[u8]) -> Result<(), Box<Fault>> {
         self.spend(bytes.len() as u64 / 16)?;
         if self.printed.len() + bytes.len() > MAX_PRINTED {
@@ -426,7 +426,8 @@ impl Machine {
         Ok(())
     }
 
-    /// What a call through a pointer reaches: a function of this signature.
+    /// Returns the function that a call through a pointer reaches. Faults unless it has this
+    /// signature.
     pub fn function_at(&self, pointer: Pointer, expected: &Signature) -> Result<FunctionId, Box<Fault>> {
         let id = match self.memory.kind(pointer.object) {
             Some(ObjectKind::Function(id)) if self.memory.in_bounds(pointer) => id,
@@ -442,8 +443,7 @@ impl Machine {
     }
 }
 
-/// Finds what aliases stand for, and fills the globals whose first contents are computed, in the
-/// order of the program.
+/// Resolves aliases, and fills the globals whose initial contents are computed, in program order.
 pub(super) fn initialise_globals(
     machine: &mut Machine,
     program: &mut Program<'_>,

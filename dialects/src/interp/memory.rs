@@ -2,14 +2,13 @@
 //!
 //! An object is a run of bytes at an address of its own. Addresses are made up, ascend, keep gaps
 //! between objects and are never used twice, so a pointer is checked against the one object it may
-//! reach and a stale pointer is always found out. Beside each byte lies its state: never written,
-//! written, written with poison, or outside of its object's lifetime. Pointers stored to memory
-//! keep their object in a side table of the object they are stored in.
+//! reach and a stale pointer is always found out. Each byte has a state: never written, written,
+//! written with poison, or outside of its object's lifetime. Pointers stored to memory keep their
+//! object in a side table of the object they are stored in.
 //!
-//! A read of a scalar some byte of which was never written, or holds poison, gives poison that says
-//! so; whether that is a fault is the operation's affair (`memref.load` says yes, `llvm.load`
-//! carries it on). Stores of such poison restore the state, so copies of half-written structs are
-//! faithful.
+//! Reading a scalar with an unwritten or poisoned byte gives poison with that cause. The operation
+//! decides if this is a fault (`memref.load`) or if the poison is passed on (`llvm.load`). Stores
+//! of such poison restore the state, so copies of half-written structs are faithful.
 //!
 //! Cost: O(bytes touched); the side table costs nothing while an object holds no pointer.
 
@@ -22,7 +21,7 @@ use super::fault::{Fault, FaultKind};
 use super::layout::Repr;
 use super::packed;
 
-/// What an object is, which decides how it may end.
+/// The kind of an object. It decides how the object may end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObjectKind {
     /// Made by an allocation; ends by a deallocation.
@@ -54,11 +53,11 @@ struct Object {
     /// True if it must not be written: its life has not begun or is over, but its room is not given
     /// back.
     dormant: bool,
-    /// Bytes whose writes are told, if any.
+    /// The watched bytes, if any.
     watch: Option<Watch>,
 }
 
-/// Some bytes of an object, and whether they were written since that was last asked.
+/// A watched range of bytes, and a flag for writes since the last query.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     start: usize,
@@ -75,7 +74,7 @@ const DORMANT: u8 = 3;
 const FIRST_ADDRESS: u64 = 1 << 16;
 /// Bytes no object covers, between any two.
 const GAP: u64 = 64;
-/// What an object costs besides its bytes, for the limit.
+/// The overhead of an object besides its bytes, counted against the limit.
 const OVERHEAD: u64 = 128;
 
 /// All objects of a run. See the [module](self).
@@ -165,7 +164,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Ends an object whatever it is, if it lives.
+    /// Ends an object of any kind, if it is alive.
     pub fn end(&mut self, object: ObjectId) {
         if let Some(object) = self.objects.get_mut(object.0 as usize)
             && object.alive
@@ -194,7 +193,7 @@ impl Memory {
         0
     }
 
-    /// What an object is, if it lives.
+    /// Returns the kind of an object, if it is alive.
     pub fn kind(&self, object: ObjectId) -> Option<ObjectKind> {
         self.objects.get(object.0 as usize).filter(|o| o.alive).map(|o| o.kind)
     }
@@ -222,7 +221,7 @@ impl Memory {
         Pointer { object: object.map_or(ObjectId::NONE, |i| ObjectId(i as u32)), address }
     }
 
-    /// True if `pointer` lies in its object or one behind its end.
+    /// True if `pointer` is in its object or one past its end.
     pub fn in_bounds(&self, pointer: Pointer) -> bool {
         match self.objects.get(pointer.object.0 as usize) {
             Some(object) => pointer.address.wrapping_sub(object.base) <= object.size,
@@ -270,7 +269,7 @@ impl Memory {
         }
     }
 
-    /// Faults unless `size` bytes may be read (and, if asked, written) there.
+    /// Faults unless `size` bytes may be read (with `write`, also written) at `pointer`.
     pub fn check(&self, pointer: Pointer, size: u64, write: bool) -> Result<(), Box<Fault>> {
         if write {
             self.locate_writable(pointer, size).map(drop)
@@ -496,20 +495,20 @@ impl Memory {
         Ok(&object.bytes[offset..offset + len])
     }
 
-    /// Watches `size` bytes from `pointer` on: [`Memory::was_written`] tells of writes there.
+    /// Watches `size` bytes from `pointer` on: [`Memory::was_written`] reports writes there.
     pub fn watch(&mut self, pointer: Pointer, size: u64) -> Result<(), Box<Fault>> {
         let (index, start) = self.locate(pointer, size, "watches")?;
         self.objects[index].watch = Some(Watch { start, end: start + size as usize, written: false });
         Ok(())
     }
 
-    /// Returns true if bytes of `object` that are watched were written since this was last asked.
+    /// Returns true if watched bytes of `object` were written since the last call.
     pub fn was_written(&mut self, object: ObjectId) -> bool {
         let watch = self.objects.get_mut(object.0 as usize).and_then(|object| object.watch.as_mut());
         watch.is_some_and(|watch| std::mem::take(&mut watch.written))
     }
 
-    /// What lies at a pointer, for messages: `a heap object of 16 bytes`.
+    /// Describes the object at a pointer for messages: `a heap object of 16 bytes`.
     pub fn describe(&self, object: ObjectId) -> String {
         self.objects.get(object.0 as usize).map_or("no object".into(), Object::describe)
     }
@@ -528,7 +527,7 @@ impl Object {
         format!("{kind} of {} bytes", self.size)
     }
 
-    /// Notes that bytes were written: what every write does besides.
+    /// Records a write of bytes: the side effects common to all writes.
     #[inline]
     fn note_write(&mut self, offset: usize, len: usize) {
         self.forget_pointers(offset, len);
@@ -537,7 +536,7 @@ impl Object {
         }
     }
 
-    /// Drops the pointers some byte of which lies in the range.
+    /// Drops the stored pointers that overlap the range.
     #[inline]
     fn forget_pointers(&mut self, offset: usize, len: usize) {
         if !self.pointers.is_empty() {
@@ -549,7 +548,7 @@ impl Object {
     }
 }
 
-/// The poison that a scalar is some byte of which is not written properly.
+/// Returns the poison for a scalar with a byte that is not properly written.
 #[cold]
 fn unusable(states: &[u8], loc: Loc) -> Datum {
     let cause = match states {

@@ -1,5 +1,5 @@
-//! Lists of numbers part of which are known when the program is written and the rest are operands,
-//! as sizes of `subview` and bounds of `forall` are.
+//! Mixed lists: some numbers are constants, the others are operands. Examples are sizes of
+//! `subview` and bounds of `forall`.
 
 use loomir_ir::types::DYNAMIC;
 use loomir_ir::{Attr, OpRef, Value};
@@ -19,7 +19,7 @@ enum Number {
 }
 
 impl Mixed {
-    /// The constants of attribute `name`, with `values` for those that are dynamic.
+    /// Returns the constants of attribute `name`, with `values` for the dynamic entries.
     pub fn new(
         op: OpRef<'_>,
         d: &Decoder<'_>,
@@ -31,7 +31,7 @@ impl Mixed {
         Mixed::fill(d, &constants, values)
     }
 
-    /// These constants, with `values` for those that are dynamic.
+    /// Returns these constants, with `values` for the dynamic entries.
     pub fn fill(
         d: &Decoder<'_>,
         constants: &[i64],
@@ -67,12 +67,12 @@ impl Mixed {
         }
     }
 
-    /// All of them.
+    /// Returns all numbers.
     pub fn all(&self, m: &Machine, what: &str) -> Result<Vec<i64>, Box<Fault>> {
         (0..self.len()).map(|i| self.get(m, i, what)).collect()
     }
 
-    /// All of them as sizes, which are not negative.
+    /// Returns all numbers as sizes. Faults if one is negative.
     pub fn sizes(&self, m: &Machine) -> Result<Vec<i64>, Box<Fault>> {
         let sizes = self.all(m, "a size")?;
         match sizes.iter().find(|n| **n < 0) {

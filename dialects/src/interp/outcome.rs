@@ -1,9 +1,10 @@
-//! What a run gives: results, and the final contents of the buffers among its arguments.
+//! Outcomes of runs: results, and the final contents of the buffers among the arguments.
 //!
 //! Both engines end here. A *digest* is FNV-1a (64 bits) over the elements of a buffer in row-major
-//! order of its logical shape, each in as many little-endian bytes as its bits need, a vector's or
-//! complex number's parts one by one; every NaN counts as the quiet one without sign or payload. So
-//! equal digests mean equal contents whatever the layout, padding and engine.
+//! order of its logical shape. Each element counts as many little-endian bytes as its bits need,
+//! and the parts of a vector or complex number count one by one. Every NaN counts as the quiet NaN
+//! without sign or payload. Equal digests mean equal contents, whatever the layout, padding and
+//! engine.
 
 use std::fmt::Write as _;
 
@@ -18,14 +19,14 @@ use super::integer::signed;
 use super::layout::{DataLayout, Layout, type_text};
 use super::memory::Memory;
 
-/// What a run gives.
+/// The outcome of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The results of the entry.
     pub results: Vec<Output>,
     /// For each argument that is a buffer, its position and its final contents.
     pub buffers: Vec<(usize, Output)>,
-    /// What the program printed; compiled code prints by itself.
+    /// The output of the program. Compiled code prints by itself.
     pub printed: Vec<u8>,
     /// Operations executed; 0 for compiled code.
     pub steps: u64,
@@ -51,11 +52,11 @@ pub enum Output {
 pub struct Number {
     /// Its bits; a NaN is the quiet one.
     pub bits: u128,
-    /// How to read them.
+    /// The kind of number that the elements are read as.
     pub kind: NumberKind,
 }
 
-/// How to read the bits of a number.
+/// The interpretation of the bits of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NumberKind {
     /// An integer of this width.
@@ -80,13 +81,13 @@ pub struct Contents {
 /// The most elements of a memref that are read at the end; strides of zero let a small object seem
 /// large.
 const MAX_ELEMENTS: u64 = 1 << 30;
-/// Shown in full up to so many numbers.
+/// The number of elements up to which a buffer is shown in full.
 const SHOWN_IN_FULL: usize = 32;
-/// Shown of those that are longer.
+/// The number of elements shown of longer buffers.
 const SHOWN: usize = 8;
 
 impl NumberKind {
-    /// How numbers of a type are read.
+    /// Returns how numbers of a type are read.
     pub fn of(ctx: &Context, ty: Type) -> Result<NumberKind, Box<Fault>> {
         Ok(match ty.kind(ctx) {
             TypeKind::Float(kind) => NumberKind::Float(*kind),
@@ -175,7 +176,7 @@ fn write_nested(text: &mut String, numbers: &[Number], sizes: &[usize]) {
         text.push_str("[]");
         return;
     }
-    // A bracket opens or closes where the position is a multiple of the size of what it encloses.
+    // A bracket opens or closes where the index is a multiple of the size of the enclosed part.
     let mut spans: Vec<usize> = sizes
         .iter()
         .rev()
@@ -218,7 +219,7 @@ impl Output {
 }
 
 impl Outcome {
-    /// What was printed, then a line for each result and each buffer: `result 0: 3`,
+    /// Returns the printed output, then a line for each result and each buffer: `result 0: 3`,
     /// `argument 1: [1.0, 2.0] digest 0x…`.
     pub fn to_text(&self) -> String {
         let mut text = String::from_utf8_lossy(&self.printed).into_owned();

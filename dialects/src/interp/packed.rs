@@ -1,5 +1,5 @@
-//! Vectors of numbers that are no whole bytes: in memory their bits follow each other without a
-//! gap, as those of one long integer.
+//! Vectors of numbers whose width is not a multiple of 8 bits. In memory their bits follow each
+//! other without a gap, as one long integer.
 //!
 //! Cost: linear in the bits.
 
@@ -8,7 +8,7 @@ use loomir_ir::Loc;
 use super::datum::Datum;
 use super::fault::Fault;
 
-/// The bytes of elements of `width` bits; none where a bit is poison, whatever the other bits are.
+/// Packs elements of `width` bits into bytes. A byte is `None` if one of its bits is poison.
 pub(super) fn pack(width: u32, elements: &[Datum]) -> Result<Vec<Option<u8>>, Box<Fault>> {
     let width = width as usize;
     let mut bytes = vec![Some(0); (elements.len() * width).div_ceil(8)];
@@ -26,8 +26,8 @@ pub(super) fn pack(width: u32, elements: &[Datum]) -> Result<Vec<Option<u8>>, Bo
     Ok(bytes)
 }
 
-/// `count` elements of `width` bits from bytes; where an element has a part in a byte that is none
-/// of its own, `poison` says why.
+/// Unpacks `count` elements of `width` bits from bytes. An element that touches an unusable byte
+/// becomes the poison that `poison` returns.
 pub(super) fn unpack(
     count: u64,
     width: u32,

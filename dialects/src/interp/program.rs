@@ -1,7 +1,7 @@
 //! The program around a run: its symbols, functions and globals.
 //!
 //! Symbols are looked up as MLIR does: in the innermost symbol table around the user, nested
-//! references step by step. What a symbol *is* comes from interfaces, [`FunctionLike`] and
+//! references step by step. The meaning of a symbol comes from interfaces, [`FunctionLike`] and
 //! [`DefineGlobal`]; no operation is named here.
 //!
 //! Cost: linear in the number of symbols, once; a lookup is one hash.
@@ -23,11 +23,11 @@ use crate::interfaces::FunctionLike;
 
 /// A global variable: an interface of the operations that define one.
 pub trait DefineGlobal: Send + Sync {
-    /// What it is, or why it can't be made.
+    /// Returns the global's definition, or the reason why it can't be made.
     fn define(&self, op: OpRef<'_>, target: &DataLayout) -> Result<GlobalDefinition, Box<Fault>>;
 }
 
-/// What a global variable is.
+/// The definition of a global variable.
 #[derive(Clone, Debug)]
 pub struct GlobalDefinition {
     /// Its size in bytes.
@@ -36,11 +36,11 @@ pub struct GlobalDefinition {
     pub align: u64,
     /// True if it must not be written.
     pub constant: bool,
-    /// What it holds at first.
+    /// The initial contents.
     pub contents: Contents,
 }
 
-/// What a global holds at first.
+/// The initial contents of a global.
 #[derive(Clone, Debug)]
 pub enum Contents {
     /// Nothing: reading it before writing is a fault.
@@ -49,12 +49,12 @@ pub enum Contents {
     Bytes(Vec<u8>),
     /// The value of this type that a region of the operation returns.
     Region(Region, Type),
-    /// Nothing of its own: it is another name of the address that a region of the operation
+    /// None of its own: the global is another name of the address that a region of the operation
     /// returns.
     Address(Region),
 }
 
-/// What a call reaches.
+/// The target of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Callee {
     /// A function with a body.
@@ -106,11 +106,11 @@ pub(super) struct Function<'m> {
     pub(super) name: Name,
     /// The symbol table it sees.
     scope: u32,
-    /// What to decode; `None` for a declaration.
+    /// The region to decode; `None` for a declaration.
     region: Option<Region>,
     pub(super) signature: (Vec<Type>, Vec<Type>),
     pub(super) code: Option<Rc<Code>>,
-    /// The object that stands for its address.
+    /// The object that represents its address.
     pointer: Pointer,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Global<'m> {
     pub(super) op: OpRef<'m>,
     pub(super) definition: Result<GlobalDefinition, Box<Fault>>,
     pub(super) pointer: Pointer,
-    /// The function that computes what it holds at first.
+    /// The function that computes the initial contents.
     pub(super) initialiser: Option<FunctionId>,
 }
 
@@ -309,7 +309,8 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The globals whose address is computed, each behind those that its address is computed from.
+    /// Returns the globals with a computed address. Each follows the globals that its address
+    /// depends on.
     pub(super) fn aliases(&self) -> Result<Vec<usize>, Box<Fault>> {
         let is_alias = |at: usize| match &self.globals[at].definition {
             Ok(definition) => matches!(definition.contents, Contents::Address(_)),
@@ -338,7 +339,7 @@ impl<'m> Program<'m> {
         Ok(order)
     }
 
-    /// The globals that are named in what computes a global.
+    /// Returns the globals that the initialiser of a global names.
     fn names_in(&self, at: usize) -> Vec<usize> {
         let Some(function) = self.globals[at].initialiser else { return Vec::new() };
         let op = self.globals[at].op;

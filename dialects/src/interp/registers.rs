@@ -1,4 +1,4 @@
-//! How actions read and write registers.
+//! Access of actions to registers.
 
 use super::code::{Entry, Flow, Slot, Step, malformed};
 use super::datum::{Datum, Pointer};

@@ -1,5 +1,5 @@
-//! What a run executed, operation by operation: for tests that hold what is said of values against
-//! what they are.
+//! The trace of a run, operation by operation. Tests compare facts that analyses state about values
+//! with the values themselves.
 
 use loomir_ir::{Body, Name, Op};
 
@@ -8,8 +8,8 @@ use super::machine::Machine;
 use super::program::Program;
 use super::{ArgSpec, Fault, Limits, Outcome, Target, execute};
 
-/// One operation that was executed, with what it took and what it gave. A branch takes what it
-/// hands on.
+/// One executed operation with its operands and results. The operands of a branch are the values
+/// that it passes on.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The function.

@@ -1,5 +1,5 @@
-//! The last writer of an element of a buffer, and runs of a part of a module: for those who compare
-//! programs.
+//! The last writer of an element of a buffer, and runs of a part of a module. Comparisons of
+//! programs use both.
 
 use loomir_ir::{Body, Name, Op};
 
@@ -23,7 +23,7 @@ pub struct Watch {
 pub struct Active {
     /// The function.
     pub function: Name,
-    /// The operation: a call, or in the innermost function the one that wrote.
+    /// The operation: a call, or the writing operation in the innermost function.
     pub op: Op,
     /// Its values after the operation, by their index.
     pub values: Vec<Datum>,
@@ -37,8 +37,8 @@ pub type Written = Vec<Active>;
 pub struct Parts<'p> {
     /// The module.
     pub module: &'p Body,
-    /// The symbols that the run may use; all if absent. A module of many functions is then read no
-    /// more than necessary.
+    /// The symbols that the run may use. All if absent. They spare reading a whole module of many
+    /// functions.
     pub symbols: Option<&'p [Op]>,
 }
 
@@ -46,7 +46,7 @@ pub struct Parts<'p> {
 #[derive(Debug)]
 pub(super) struct Watching {
     watch: Watch,
-    /// The object it lies in, as soon as there is one.
+    /// The object that contains the element, as soon as it exists.
     pub(super) object: Option<ObjectId>,
     /// The calls that were active at the last write.
     pub(super) last: Written,

@@ -10,7 +10,8 @@ use loomir_ir::{Attr, EnumDef, Name, Type};
 
 use crate::arith;
 
-/// What may be assumed of floating-point operands and how far results may be changed.
+/// The fast-math flags: assumptions about floating-point operands and the allowed changes of
+/// results.
 pub static FASTMATH: EnumDef = EnumDef {
     name: "llvm.fastmath",
     cases: &[
@@ -33,7 +34,7 @@ pub static FASTMATH: EnumDef = EnumDef {
 pub static OVERFLOW: EnumDef =
     EnumDef { name: "llvm.overflow", storage: EnumStorage::Integer(32), ..arith::OVERFLOW };
 
-/// What may be assumed of an address computation. `inbounds` contains `nusw`.
+/// The no-wrap flags of an address computation. `inbounds` contains `nusw`.
 pub static GEP_NO_WRAP: EnumDef = EnumDef {
     name: "llvm.gep_no_wrap",
     cases: &[("none", 0), ("inbounds_flag", 1), ("nusw", 2), ("nuw", 4), ("inbounds", 3)],
@@ -42,7 +43,7 @@ pub static GEP_NO_WRAP: EnumDef = EnumDef {
     storage: EnumStorage::Integer(32),
 };
 
-/// How a symbol is seen by the linker.
+/// The linkage of a symbol.
 pub static LINKAGE: EnumDef = EnumDef {
     name: "llvm.linkage",
     cases: &[
@@ -120,7 +121,7 @@ pub static CCONV: EnumDef = EnumDef {
     storage: EnumStorage::Attribute,
 };
 
-/// Whether a call may, must or must not be a tail call.
+/// The kinds of tail calls: a call may, must or must not be one.
 pub static TAIL_CALL_KIND: EnumDef = EnumDef {
     name: "llvm.tailcallkind",
     cases: &[("none", 0), ("tail", 1), ("musttail", 2), ("notail", 3)],
@@ -146,7 +147,7 @@ pub static ATOMIC_ORDERING: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// What an atomic read-modify-write computes.
+/// The operations of an atomic read-modify-write.
 pub static ATOMIC_BIN_OP: EnumDef = EnumDef {
     name: "llvm.atomic_bin_op",
     cases: &[
@@ -206,7 +207,7 @@ pub static FCMP_PREDICATE: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// Whether the address of a symbol matters.
+/// The significance of a symbol's address.
 pub static UNNAMED_ADDR: EnumDef = EnumDef {
     name: "llvm.unnamed_addr",
     cases: &[("", 0), ("local_unnamed_addr", 1), ("unnamed_addr", 2)],
@@ -215,7 +216,7 @@ pub static UNNAMED_ADDR: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// Who sees a symbol.
+/// The visibility of a symbol.
 pub static VISIBILITY: EnumDef = EnumDef {
     name: "llvm.visibility",
     cases: &[("", 0), ("hidden", 1), ("protected", 2)],
@@ -224,7 +225,7 @@ pub static VISIBILITY: EnumDef = EnumDef {
     storage: EnumStorage::Integer(64),
 };
 
-/// How symbols of equal name are chosen from.
+/// The rules for selecting among symbols of equal name.
 pub static COMDAT: EnumDef = EnumDef {
     name: "llvm.comdat_kind",
     cases: &[("any", 0), ("exactmatch", 1), ("largest", 2), ("nodeduplicate", 3), ("samesize", 4)],

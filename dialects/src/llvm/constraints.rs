@@ -25,7 +25,7 @@ pub(super) const NonAggregate: T = named("LLVM-compatible non-aggregate type", |
 pub(super) const Aggregate: T = named("LLVM aggregate type", types::is_aggregate);
 /// A pointer.
 pub(super) const Pointer: T = named("LLVM pointer type", types::is_pointer);
-/// What may be exchanged at once if it equals something.
+/// The types that an atomic compare-and-exchange accepts.
 pub(super) const AtomicExchanged: T = named("signless integer or LLVM pointer type", |ctx, ty| {
     ty.is_signless_integer(ctx) || types::is_pointer(ctx, ty)
 });

@@ -36,8 +36,9 @@ dialect! {
         verify branches::verify_cond_br;
     }
 
-    /// Goes to the block of the case that equals its operand, or to the default block. Operands of
-    /// the cases stand one case after the other; `case_operand_segments` says how many each has.
+    /// Goes to the block of the case that equals its operand, or to the default block. The operands
+    /// of the cases follow each other. `case_operand_segments` holds the number of operands of each
+    /// case.
     SwitchOp = "switch" {
         operands { value: One Integer, defaultOperands: Variadic Any, caseOperands: Variadic Any }
         attrs {
@@ -66,8 +67,8 @@ dialect! {
     }
 
     /// Calls a function: `callee`, or else the first operand, a pointer. A variadic callee has its
-    /// type in `var_callee_type`. Operands of the bundles follow the arguments, as many for each as
-    /// `op_bundle_sizes` says.
+    /// type in `var_callee_type`. The operands of the bundles follow the arguments;
+    /// `op_bundle_sizes` holds the number of operands of each bundle.
     CallOp = "call" {
         operands { callee_operands: Variadic LlvmType, op_bundle_operands: Variadic LlvmType }
         results { result: Optional LlvmType }

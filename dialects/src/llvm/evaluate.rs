@@ -1,7 +1,7 @@
-//! How the operations of the `llvm` dialect are executed: arithmetic, conversions, control and
+//! Execution of the operations of the `llvm` dialect: arithmetic, conversions, control and
 //! constants here.
 //!
-//! Arithmetic is `arith`'s, branches are `cf`'s; only attributes have other names.
+//! Arithmetic is shared with `arith`, branches with `cf`. Only the names of attributes differ.
 
 use loomir_ir::{Attr, OpRef, Registry};
 
@@ -114,7 +114,7 @@ fn register_conversions(attach: &mut dyn FnMut(&str, Model)) {
     attach("fptrunc", |op, d| arith::convert_float(op, d, FastMath::default()));
 }
 
-/// A choice; of floats, with what its flags promise of the one that is chosen.
+/// Decodes a selection. If it has fast-math flags, they apply to the selected value.
 fn decode_select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (choice, fast_math) = (select(op, d)?, fast_math(op, d));
     if fast_math == FastMath::default() {
@@ -158,8 +158,8 @@ fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     promises::kept(op, d, &arguments, promises::in_words(op, d, call)?)
 }
 
-/// A call of an intrinsic that has no operation of its own: those that say something and do
-/// nothing.
+/// Decodes a call of an intrinsic without an operation of its own. Known are intrinsics that only
+/// state facts and do nothing.
 fn decode_call_intrinsic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let name = op.attr("intrin").and_then(|name| name.as_str(d.ctx())).unwrap_or_default();
     let is = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -171,7 +171,7 @@ fn decode_call_intrinsic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
             m.done(result, address)
         }));
     }
-    // That memory stays as it is, is not checked.
+    // The promise of unchanged memory is not checked.
     if is("llvm.invariant.start") {
         let result = d.result(op, 0)?;
         return Ok(action(move |m| m.done(result, Pointer::NULL.into())));
@@ -210,7 +210,7 @@ fn decode_call_intrinsic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     Err(Fault::unsupported(format!("the intrinsic '{name}'")))
 }
 
-/// The address that lies as far from a table as the entry at some offset in it says.
+/// Decodes `load.relative`: the address of a table plus the distance stored in it at some offset.
 fn decode_load_relative(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (table, offset, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
     let (width, loc) = (bit_width(d.ctx(), op.operand_type(1))?, op.loc());
@@ -231,8 +231,8 @@ const HALF: Repr = Repr::Scalar { bits: 32, bytes: 4 };
 /// Bytes of a list of variable arguments, as x86-64 has it.
 const LIST_SIZE: u64 = 24;
 
-/// A list of variable arguments: as if the registers that some are passed in were used up, so that
-/// all of them lie in memory.
+/// Starts a list of variable arguments. Its registers count as used up, so that all arguments are
+/// in memory.
 fn start_list(m: &mut Machine, list: Pointer, scope: u32) -> Result<(), Box<Fault>> {
     let start = m.extra_arguments(scope)?;
     m.memory.store(list, &HALF, &Datum::Bits(48))?;

@@ -8,8 +8,9 @@ use loomir_ir::{Context, Name, Type};
 
 use super::types::{self, LlvmType};
 
-/// Returns all parts of a type, itself too, that are not types of LLVM IR, each with what holds it.
-/// A struct named inside itself is one if the whole struct is.
+/// Returns all parts of a type that are not types of LLVM IR, including the type itself. A type
+/// that contains a foreign part is foreign too. A mention of a struct inside itself is foreign if
+/// the whole struct is.
 pub(super) fn foreign_parts(ctx: &Context, root: Type) -> HashSet<Type> {
     if types::is_compatible(ctx, root) {
         return HashSet::new();
@@ -29,7 +30,7 @@ pub(super) fn foreign_parts(ctx: &Context, root: Type) -> HashSet<Type> {
 struct Parts {
     /// Types of other dialects.
     leaves: Vec<Type>,
-    /// What each part makes a type of another dialect if it is one.
+    /// For each part, the types that are foreign if the part is foreign.
     holders: HashMap<Type, Vec<Type>>,
 }
 

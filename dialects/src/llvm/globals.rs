@@ -86,8 +86,8 @@ dialect! {
         verify function::verify;
     }
 
-    /// A variable or constant of the module. Its initial value is the attribute `value`, or what
-    /// its region returns; with neither it is defined elsewhere.
+    /// A variable or constant of the module. Its initial value is the attribute `value`, or the
+    /// value that its region returns. Without both it is defined elsewhere.
     GlobalOp = "mlir.global" {
         attrs {
             global_type: Required TypeAttr,
@@ -131,7 +131,7 @@ dialect! {
         verify alias::verify;
     }
 
-    /// A function that is the one `resolver` returns when the program is loaded.
+    /// A function that `resolver` selects when the program is loaded.
     IFuncOp = "mlir.ifunc" {
         attrs {
             sym_name: Required String,
@@ -173,7 +173,7 @@ dialect! {
         format "attr-dict `:` type($res)"
     }
 
-    /// No value: what depends on it is poison, or undefined behaviour.
+    /// Poison: dependent results are poison too, or undefined behaviour.
     PoisonOp = "mlir.poison" {
         results { res: One LlvmType }
         traits [Pure, ConstantLike]

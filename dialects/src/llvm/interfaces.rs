@@ -1,4 +1,4 @@
-//! What operations of the dialect mean to analyses.
+//! Interfaces of the operations of the `llvm` dialect.
 
 use loomir_ir::pass::LeftAlone;
 use loomir_ir::symbols::SymbolUser;
@@ -12,7 +12,7 @@ use crate::interfaces::{
     BranchLike, CallLike, Effect, EffectKind, FunctionLike, MemoryEffects, Resource, ViewLike,
 };
 
-/// Effects on what one operand points to.
+/// Effects on the memory that one operand points to.
 struct Touch {
     kinds: &'static [EffectKind],
     pointer: usize,
@@ -53,7 +53,7 @@ impl MemoryEffects for Allocates {
     }
 }
 
-/// Copies between what two operands point to.
+/// Copies between the memory that two operands point to.
 struct Copies;
 
 impl MemoryEffects for Copies {

@@ -1,12 +1,11 @@
-//! Attributes that are kept as they are written: what is said of memory, of loops, and of the
-//! layout of data.
+//! Attributes that are kept as written: facts about memory, about loops, and about the data layout.
 
 use loomir_ir::Registry;
 
 /// Places of memory in `#llvm.memory_effects`.
 const PLACES: [&str; 6] = ["other", "argMem", "inaccessibleMem", "errnoMem", "targetMem0", "targetMem1"];
 
-/// What may be done to a place.
+/// The effects that a memory location may be subject to.
 const EFFECTS: [&str; 4] = ["none", "read", "write", "readwrite"];
 
 /// Fields of `#llvm.loop_annotation` and of the groups in it.
@@ -94,7 +93,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.kept_attribute("llvm.loop_unswitch", |text| are_fields("unswitch", text, false));
 }
 
-/// The parts between commas of what stands in angle brackets, but not in further ones.
+/// Returns the parts between the top-level commas inside a pair of angle brackets.
 fn parts(text: &str) -> Option<Vec<&str>> {
     let inside = text.trim().strip_prefix('<')?.strip_suffix('>')?;
     let (mut depth, mut start, mut parts) = (0u32, 0, Vec::new());

@@ -30,9 +30,9 @@ dialect! {
         syntax (syntax::parse_alloca, syntax::print_alloca);
     }
 
-    /// The address of a part of an object. An index is the next operand where `rawConstantIndices`
-    /// holds [`DYNAMIC_INDEX`], else the number there. The first steps over whole elements of
-    /// `elem_type`, each further one into it.
+    /// The address of a part of an object. An entry [`DYNAMIC_INDEX`] of `rawConstantIndices`
+    /// stands for the next operand, another entry for itself. The first index steps over whole
+    /// elements of `elem_type`, each further index into an element.
     GEPOp = "getelementptr" {
         operands { base: One PointerOrVector, dynamicIndices: Variadic IntegerOrVector }
         results { res: One PointerOrVector }
@@ -108,8 +108,8 @@ dialect! {
         verify verify::verify_atomic_rmw;
     }
 
-    /// Reads a value and writes another if it equals a third, all at once; yields the value read
-    /// and whether it was equal.
+    /// Atomically reads a value and writes `val` if the value equals `cmp`. Yields the value read,
+    /// and true if it was equal.
     AtomicCmpXchgOp = "cmpxchg" {
         operands { ptr: One Pointer, cmp: One SameAs("val"), val: One AtomicExchanged }
         results { res: One LlvmType }
@@ -136,8 +136,7 @@ dialect! {
         verify verify::verify_fence;
     }
 
-    /// The next of the variable arguments that a list stands at; the list goes on to the one behind
-    /// it.
+    /// Reads the next argument of a list of variable arguments and advances the list.
     VaArgOp = "va_arg" {
         operands { arg: One Pointer }
         results { res: One LlvmType }

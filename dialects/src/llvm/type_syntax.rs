@@ -1,6 +1,6 @@
 //! The text of the dialect's types.
 //!
-//! Inside a type of this dialect others of it are written without their prefix:
+//! Types of this dialect nested in another are written without their prefix:
 //! `!llvm.struct<(ptr, array<2 x i64>)>`. A named struct is written with its body, and by its name
 //! alone inside itself.
 
@@ -46,7 +46,7 @@ pub(super) static TYPES: &[TypeDef] = &[
     plain("llvm.ppc_fp128"),
 ];
 
-/// Reads what follows the keyword of a type: its parameters.
+/// Reads the parameters of a type, which follow its keyword.
 fn parse(keyword: &str, p: &mut OpParser<'_, '_>) -> ParseResult<Vec<Attr>> {
     let ctx = p.ctx();
     let ty = parse_body(keyword, p)?;
@@ -228,8 +228,8 @@ enum Piece {
     Type(Type),
 }
 
-/// Writes what follows the name of a type. A stack of what is left to write, for types may be deep.
-/// As MLIR does, it leaves out the prefix of types that LLVM has.
+/// Writes the text that follows the name of a type. A work stack replaces recursion, because types
+/// may be deep. As in MLIR, types that LLVM has are written without prefix.
 fn print(name: &str, p: &mut OpPrinter<'_>, params: &[Attr]) {
     let ctx = p.ctx();
     let ty = ctx.dialect_type(name, params);
@@ -251,7 +251,7 @@ fn print(name: &str, p: &mut OpPrinter<'_>, params: &[Attr]) {
     }
 }
 
-/// What follows the name of `ty`, a type of this dialect.
+/// Returns the pieces of text that follow the name of `ty`, a type of this dialect.
 fn pieces(ctx: &Context, ty: Type) -> Vec<Piece> {
     let text = |text: &str| Piece::Text(text.into());
     let mut all = Vec::new();
@@ -310,7 +310,7 @@ fn pieces(ctx: &Context, ty: Type) -> Vec<Piece> {
     all
 }
 
-/// A string in quotes, with what a string cannot hold as it is escaped.
+/// Returns a string in quotes, with special characters escaped.
 fn quoted(name: &str) -> String {
     let mut text = String::from("\"");
     for byte in name.bytes() {

@@ -1,11 +1,11 @@
-//! Types of the dialect and what may be asked of any type of LLVM IR.
+//! Types of the dialect, and queries about any type of LLVM IR.
 //!
-//! Integers, floats and vectors are the builtin ones. Of its own the dialect has opaque pointers,
-//! structs, arrays, function types and the types of values that are no data. [`LlvmType`] is a view
-//! of them; the functions here make them.
+//! Integers, floats and vectors are the builtin types. The dialect adds opaque pointers, structs,
+//! arrays, function types and the types of values that are no data. [`LlvmType`] is a view of them;
+//! the functions here make them.
 //!
 //! A named struct carries its body in every mention, so two mentions of one name are equal iff
-//! their bodies are; a mention of a struct inside its own body is its name alone.
+//! their bodies are. A mention of a struct inside its own body is its name alone.
 
 use loomir_ir::{Attr, AttrKind, Context, Name, Type, TypeKind};
 
@@ -263,7 +263,7 @@ pub fn is_primitive(ctx: &Context, ty: Type) -> bool {
         && !matches!(LlvmType::of(ctx, ty), Some(LlvmType::Void | LlvmType::Function { .. }))
 }
 
-/// True if it has a size, so that values of it may be loaded and stored.
+/// True if the type has a size, so that its values may be loaded and stored.
 pub fn is_loadable(ctx: &Context, ty: Type) -> bool {
     is_compatible(ctx, ty)
         && match LlvmType::of(ctx, ty) {

@@ -1,4 +1,4 @@
-//! How the operations of `math` are executed.
+//! Execution of the operations of `math`.
 
 use loomir_ir::{OpRef, Registry};
 
@@ -140,7 +140,8 @@ fn classify(op: OpRef<'_>, d: &mut Decoder<'_>, is: fn(f64) -> bool) -> Decoded 
     with_format!(d.ctx(), ty, F => unary(op, d, move |a| Ok(is(F::read(a)).into())))
 }
 
-/// Whether the exponent is neither that of zero and subnormals nor that of infinities and NaNs.
+/// Decodes `isnormal`: true if the exponent is neither the one of zero and subnormals nor the one
+/// of infinities and NaNs.
 fn decode_isnormal(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     d.operand(op, 0)?;
     let ty = op.operand_type(0).scalar(d.ctx());

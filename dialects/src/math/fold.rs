@@ -12,7 +12,7 @@ fn kind(op: OpRef<'_>) -> Option<FloatKind> {
     kind_of(op.ctx(), op.operand_type(0).scalar(op.ctx()))
 }
 
-/// A constant through a function whose result, rounded, is that of the format.
+/// Folds a constant through a function. Its result in `f64`, rounded, is the result in the format.
 fn exact(op: OpRef<'_>, constants: &[Option<Attr>], f: fn(f64) -> Option<f64>) -> Fold {
     let u = operands!(Unary::new(op, constants));
     let kind = kind(op)?;
@@ -44,7 +44,7 @@ pub(super) fn roundeven(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     exact(op, constants, |x| Some(x.round_ties_even()))
 }
 
-/// Of numbers that have one.
+/// Folds the square root of constants that are not negative.
 pub(super) fn sqrt(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     exact(op, constants, |x| (x >= 0.0).then(|| x.sqrt()))
 }

@@ -1,4 +1,4 @@
-//! What the table of `math` cannot say.
+//! Verifiers of `math`: the rules that the operation table does not express.
 
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Diagnostics, OpRef, Type};

@@ -26,7 +26,7 @@ struct Transfer {
     strides: Vec<Value>,
 }
 
-/// The next operand, which is to be a memref, and as many as it has dimensions.
+/// Takes the next operand, which must be a memref, and an index for each of its dimensions.
 fn place(
     op: OpRef<'_>,
     rest: &mut impl ExactSizeIterator<Item = Value>,
@@ -43,7 +43,7 @@ fn place(
     Ok(Place { memref, indices })
 }
 
-/// The operands of a start, or what is wrong with their number.
+/// Returns the operands of a start, or an error about their number.
 fn transfer(op: OpRef<'_>) -> Result<Transfer, String> {
     let mut rest = op.operands().collect::<Vec<_>>().into_iter();
     let source = place(op, &mut rest, "source")?;
@@ -147,7 +147,7 @@ pub(super) fn print_start(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.types([source.memref, target.memref, tag.memref].map(|memref| op.type_of(memref)));
 }
 
-/// As many indices as the tag has dimensions.
+/// Checks that the number of indices is the rank of the tag.
 pub(super) fn verify_wait(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(tag) = Ranked::of(op.ctx(), op.operand_type(0)) else { return };
     let (rank, indices) = (tag.shape.len(), op.operand_group("tagIndices").len());

@@ -1,5 +1,4 @@
-//! How the operations of `memref` are executed: objects, accesses and globals here, views in
-//! [`views`].
+//! Execution of the operations of `memref`: objects, accesses and globals here, views in [`views`].
 
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::types::DYNAMIC;

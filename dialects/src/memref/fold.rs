@@ -14,7 +14,7 @@ fn index(ctx: &Context, number: i64) -> Fold {
     Some(vec![Folded::Constant(ctx.index_attr(number))])
 }
 
-/// True if the view has the type of what it views.
+/// True if the view has the type of its source.
 fn same_type(op: OpRef<'_>) -> bool {
     op.operand_type(0) == op.result_type(0)
 }
@@ -32,7 +32,8 @@ pub(super) fn rank(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     index(op.ctx(), shape.len() as i64)
 }
 
-/// A size that the type says, or that the operation which made the memref was given.
+/// Folds a size that is static in the type, or that was an operand of the operation which made the
+/// memref.
 pub(super) fn dim(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let ctx = op.ctx();
     let dimension = usize::try_from(constants[1]?.as_int(ctx)?).ok()?;
@@ -62,7 +63,7 @@ pub(super) fn dim(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     }
 }
 
-/// The size along a dimension of what `subview` or `reinterpret_cast` gives.
+/// Folds the size along a dimension of the result of `subview` or `reinterpret_cast`.
 fn size_of_slice(view: OpRef<'_>, dimension: usize) -> Fold {
     let ctx = view.ctx();
     let slice = Slice::of(view)?;
@@ -118,7 +119,7 @@ pub(super) fn view(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     if same_type(op) && is_static && from_start { value(op.operand(0)) } else { None }
 }
 
-/// What the source is already.
+/// Folds a cast to the type that the source already has.
 pub(super) fn reinterpret_cast(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     if same_type(op) && is_fully_static(op.ctx(), op.result_type(0)) { value(op.operand(0)) } else { None }
 }
@@ -140,8 +141,8 @@ fn reshape(op: OpRef<'_>, inverse: &'static OpDef) -> Fold {
     }
     let inner = defined_by(op, op.operand(0), inverse)?;
     let groups = |op: OpRef<'_>| reassociation(ctx, op.attr("reassociation")?);
-    // The sizes of an expansion may be other than those that were collapsed, unless at most one of
-    // a group is dynamic.
+    // The sizes of an expansion may differ from the sizes before the collapse, unless at most one
+    // of a group is dynamic.
     let one_unknown_a_group = || {
         let shape = Ranked::of(ctx, op.result_type(0)).map(|memref| memref.shape).unwrap_or_default();
         let dynamic = |d: &i64| usize::try_from(*d).ok().and_then(|d| shape.get(d)) == Some(&DYNAMIC);

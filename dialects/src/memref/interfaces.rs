@@ -1,4 +1,4 @@
-//! What operations of `memref` mean to passes: effects, accesses, views, names.
+//! Interfaces of the `memref` operations: effects, accesses, views, names.
 
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::text::AsmNames;
@@ -13,7 +13,8 @@ use crate::interfaces::{
 use crate::names::{AsDefined, name_results};
 use crate::ub::{PoisonOp, poison_attr};
 
-/// What an operation does to the object of an operand (or result) of a name in its definition.
+/// The effects of an operation on the objects of its operands and results, by their names in its
+/// definition.
 struct Touches {
     effects: Named,
     may_be_undefined: bool,
@@ -102,7 +103,7 @@ const FREE: EffectKind = EffectKind::Free;
 /// Kinds of effects on the operands or results of a name.
 type Named = &'static [(EffectKind, &'static str)];
 
-/// Effects of operations, and whether unfortunate operands make them undefined.
+/// Effects of operations, and true if some operands make them undefined.
 const EFFECTS: &[(&str, Named, bool)] = &[
     ("memref.alloc", &[(ALLOCATE, "memref")], true),
     ("memref.alloca", &[(ALLOCATE, "memref")], true),

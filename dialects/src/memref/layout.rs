@@ -1,8 +1,7 @@
-//! Memref types taken apart, and the types that views of them have.
+//! Memref types taken apart, and the types of their views.
 //!
-//! Sizes, strides and offsets are numbers, [`DYNAMIC`] where only the running program knows them.
-//! What is computed from one that is not known is not known, except that nothing times it is
-//! nothing.
+//! Sizes, strides and offsets are numbers, or [`DYNAMIC`] if they are known only at run time. A
+//! computation with a dynamic number is dynamic, except that zero times it is zero.
 
 use loomir_ir::{Attr, AttrKind, Context, DYNAMIC, Type, TypeKind};
 
@@ -30,8 +29,8 @@ impl<'c> Ranked<'c> {
         }
     }
 
-    /// Returns true if elements lie one after the other in row-major order as the layout's map
-    /// says, which is known of no strides but those of one dimension.
+    /// True if the layout is known to be contiguous in row-major order: no layout, or one dimension
+    /// of stride one.
     fn is_identity(&self, ctx: &Context) -> bool {
         match self.layout.map(|layout| layout.kind(ctx)) {
             None => true,
@@ -147,11 +146,12 @@ pub(crate) fn subview_type(
     Some(Ranked::of(ctx, source)?.strided(ctx, sizes, &strides, offset))
 }
 
-/// Which dimensions of `full`, of size one, are dropped in `reduced`, both lists of what describes
-/// a dimension. `None` if `reduced` is not what is left of `full`.
+/// Returns, for each dimension of `full`, true if it is dropped in `reduced`. Only dimensions of
+/// size one may be dropped. Both lists hold a size and a description of each dimension. Returns
+/// `None` if `reduced` is not `full` without some of its unit dimensions.
 ///
-/// Taking each dimension as soon as it fits is complete: had a fitting one been dropped for a later
-/// one, the later one would fit the same, be of size one too, and could be dropped instead.
+/// Greedy matching is complete. Had a fitting dimension been dropped for a later one, the later one
+/// would have the same description and size one too, and could be dropped instead.
 pub(crate) fn dropped_dimensions<T: PartialEq>(full: &[(i64, T)], reduced: &[(i64, T)]) -> Option<Vec<bool>> {
     let mut next = 0;
     let mut dropped = Vec::with_capacity(full.len());
@@ -213,7 +213,8 @@ pub(super) fn collapsed_type(
     Some(memref.strided(ctx, shape, &strides, offset))
 }
 
-/// The stride of the dimensions of a group joined to one: that of the last whose stride matters.
+/// Returns the stride of the joined dimensions of a group: the stride of the last dimension whose
+/// size is not one.
 fn joined_stride(shape: &[i64], strides: &[i64], group: &[usize]) -> Option<i64> {
     // The stride of a dimension of size one means nothing.
     let mut last = group.len().checked_sub(1)?;

@@ -25,11 +25,11 @@ fn print_indices(p: &mut OpPrinter<'_>, op: OpRef<'_>, values: &str, statics: &s
 }
 
 const STATICS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
-/// Attributes that lists of offsets, sizes and strides stand for.
+/// Attributes that are printed as lists of offsets, sizes and strides.
 const SAID: &[&str] = &["static_offsets", "static_sizes", "static_strides", "operandSegmentSizes"];
 
-/// What follows the source of `subview` and `reinterpret_cast`: `{attributes} : type to type`, and
-/// what goes before it.
+/// Reads the end of `subview` and `reinterpret_cast`: `{attributes} : type to type`. Resolves the
+/// source and the lists before it.
 fn finish_strided_view(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,

@@ -1,5 +1,5 @@
-//! What the table of `memref` cannot say about memory and accesses. Views are in [`views`], globals
-//! in [`globals`].
+//! Verifiers of `memref` for memory and accesses: the rules that the operation table does not
+//! express. Views are in [`views`], globals in [`globals`].
 
 use loomir_ir::opdef::Trait;
 use loomir_ir::text::type_to_string;
@@ -39,7 +39,7 @@ pub(super) fn is_locality(ctx: &Context, attr: Attr) -> bool {
     matches!(attr.kind(ctx), AttrKind::Integer { value, ty: Type::I32 } if (0..=3).contains(value))
 }
 
-/// What an atomic operation reads and writes.
+/// True if atomic operations can read and write the type.
 pub(super) fn is_atomic_element(ctx: &Context, ty: Type) -> bool {
     ty.is_signless_integer(ctx) || ty.is_float(ctx)
 }
@@ -49,8 +49,8 @@ fn operand(op: OpRef<'_>, index: usize) -> Option<Ranked<'_>> {
     Ranked::of(op.ctx(), op.operand_type(index))
 }
 
-/// Returns the number of symbols of a layout: those of its map, or its strides and offset that are
-/// not known.
+/// Returns the number of symbols of a layout: the symbols of its map, or its dynamic strides and
+/// offset.
 fn num_symbols(ctx: &Context, memref: &Ranked<'_>) -> usize {
     match memref.layout.map(|layout| layout.kind(ctx)) {
         Some(AttrKind::AffineMap(map)) => map.data(ctx).symbols as usize,
@@ -75,7 +75,8 @@ pub(super) fn alloc(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As `alloc`, in a scope that ends its life; an operation nobody registered may be one.
+/// Checks as for `alloc`, and that a scope ends the life of the object. An unregistered operation
+/// may be one.
 pub(super) fn alloca(op: OpRef<'_>, out: &mut Diagnostics) {
     alloc(op, out);
     let mut around = op.parent();
@@ -88,7 +89,7 @@ pub(super) fn alloca(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, "requires an ancestor op with AutomaticAllocationScope trait"));
 }
 
-/// The contents stay what they are: elements, space, contiguity.
+/// Checks that reallocation keeps element type, memory space and contiguity.
 pub(super) fn realloc(op: OpRef<'_>, out: &mut Diagnostics) {
     let (from, to) = (op.operand_type(0), op.result_type(0));
     let (Some(source), Some(result)) = (Ranked::of(op.ctx(), from), Ranked::of(op.ctx(), to)) else { return };
@@ -211,7 +212,7 @@ pub(super) fn generic_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// True if an operation by itself touches no memory.
+/// True if an operation, without its contents, touches no memory.
 fn has_no_effect(op: OpRef<'_>) -> bool {
     op.info().has_trait(Trait::Pure)
         || op.info().has_trait(Trait::RecursiveMemoryEffects)

@@ -1,8 +1,8 @@
-//! How the operations of `scf` are executed: each as an action that enters its regions and is
-//! resumed when they yield.
+//! Execution of the operations of `scf`. Each is an action that enters its regions and is resumed
+//! when they yield.
 //!
-//! Induction variables and accumulators live in the registers of block arguments and results, so
-//! the operations need next to no state of their own.
+//! Induction variables and accumulators are in the registers of block arguments and results, so the
+//! operations need next to no state of their own.
 
 use loomir_ir::{OpRef, Registry};
 
@@ -127,11 +127,11 @@ pub(crate) fn overflow(current: i128, step: i128, width: u32) -> Box<Fault> {
     Fault::undefined(format!("the induction variable of a loop overflows {width} bits: {current} + {step}"))
 }
 
-/// An operation that runs one of its regions once, or none, and gives what it yields.
+/// An operation that runs at most one of its regions, once. Its results are the values yielded.
 pub(crate) struct Choice<F> {
     /// Picks the entry.
     pub(crate) pick: F,
-    /// Where the yielded values go.
+    /// The registers of the yielded values.
     pub(crate) results: Box<[Slot]>,
 }
 

@@ -40,8 +40,8 @@ pub fn dimensions(op: OpRef<'_>) -> Vec<[Number; 3]> {
     bounds.map(|((lower, upper), step)| [lower, upper, step]).collect()
 }
 
-/// The iteration space of each dimension. None if something is combined, or a step is a number that
-/// is not positive.
+/// The iteration space of each dimension. `None` if results are combined, or a step is a constant
+/// that is not positive.
 pub(super) fn iteration_space(op: OpRef<'_>, positive: impl Fn(Value) -> Option<i64>) -> Vec<LoopBounds> {
     let body = op.body();
     let end = body.single_block(op.region(0)).and_then(|block| body.terminator(block));
@@ -65,8 +65,8 @@ pub(super) fn iteration_space(op: OpRef<'_>, positive: impl Fn(Value) -> Option<
     dimensions(op).into_iter().map(space).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// Gives `state`, an operation like `op`, some of its dimensions, in this order, with what they are
-/// mapped to.
+/// Gives `state`, an operation like `op`, some of its dimensions in this order, with their
+/// mappings.
 pub fn set_dimensions(op: OpRef<'_>, picked: &[usize], state: &mut OperationState) {
     let ctx = op.ctx();
     let all = dimensions(op);

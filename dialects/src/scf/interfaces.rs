@@ -1,4 +1,4 @@
-//! What `scf` operations mean to analyses.
+//! Interfaces of the `scf` operations.
 
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Region, Registry, Value};

@@ -1,4 +1,4 @@
-//! What the tables of `scf` cannot say.
+//! Verifiers of `scf`: the rules that the operation tables do not express.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
@@ -22,12 +22,12 @@ fn argument_types(op: OpRef<'_>, region: usize) -> Vec<Type> {
     }
 }
 
-/// A condition stands in a while.
+/// Checks that a condition is inside an `scf.while`.
 pub(super) fn verify_condition(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[WhileOp::DEF], out);
 }
 
-/// A yield stands in an operation that takes one.
+/// Checks that a yield is inside an operation that takes one.
 pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     let parents = [ExecuteRegionOp::DEF, ForOp::DEF, IfOp::DEF, IndexSwitchOp::DEF, WhileOp::DEF];
     expect_parent(op, &parents, out);
@@ -104,7 +104,8 @@ pub(super) fn verify_while(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As many bounds, steps and induction variables as dimensions; a reduction for each result.
+/// Checks the numbers of bounds, steps and induction variables, and that each result has a
+/// reduction.
 pub(super) fn verify_parallel(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, ReduceOp::DEF, out);
     let [lower, upper, steps, inits] =
@@ -201,7 +202,7 @@ pub(super) fn verify_reduce(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// It returns what its region combines.
+/// Checks that a `scf.reduce.return` returns the type that its region combines.
 pub(super) fn verify_reduce_return(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ReduceOp::DEF], out);
     let body = op.body();
@@ -264,8 +265,8 @@ pub(super) fn verify_index_switch(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As many bounds and steps as dimensions, values where numbers are dynamic, arguments for all
-/// dimensions and outputs.
+/// Checks the numbers of bounds and steps, that dynamic numbers have values, and that there are
+/// arguments for all dimensions and outputs.
 pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, InParallelOp::DEF, out);
     let ctx = op.ctx();
@@ -329,8 +330,8 @@ pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// It ends a forall, and of operations that are known holds only such as combine results. (None of
-/// this crate do.)
+/// Checks that it ends a forall, and that its known operations combine results. (None of this crate
+/// do.)
 pub(super) fn verify_in_parallel(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ForallOp::DEF], out);
     let body = op.body();

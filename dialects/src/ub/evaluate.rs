@@ -1,4 +1,4 @@
-//! How the operations of `ub` are executed.
+//! Execution of the operations of `ub`.
 
 use loomir_ir::{OpRef, Registry};
 

@@ -38,7 +38,7 @@ pub fn read(ctx: &Context, source: &str) -> Result<Body, String> {
     if diagnostics.is_empty() { Ok(body) } else { Err(diagnostics.to_text(ctx)) }
 }
 
-/// A module read back from what was printed, printed again.
+/// Reads a printed module back and prints it again.
 fn reread(source: &str, generic: bool) -> String {
     let ctx = loomir_dialects::context();
     match read(&ctx, source) {
@@ -110,13 +110,13 @@ pub fn pretty_eq(what: &str, found: &str, expected: &str) {
 /// The line between two programs of one fixture.
 pub const SEPARATOR: &str = "// -----\n";
 
-/// Which programs `mlir-opt` accepts, asked in one run; if it crashes, each half in a run of its
-/// own. `None` where it is not installed.
+/// Returns, for each program, true if `mlir-opt` accepts it. All programs go into one run; if it
+/// crashes, each half goes into a run of its own. `None` if `mlir-opt` is not installed.
 fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
     let source = programs.join(&format!("\n{SEPARATOR}"));
     let output = Peer::find("mlir-opt")?.output(&source, &[ALLOW_UNREGISTERED, "--split-input-file"]).ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    // Of what is refused nothing is printed but the separator.
+    // A rejected program prints nothing but the separator.
     let answers: Vec<bool> = text.split(SEPARATOR).map(|printed| !printed.trim().is_empty()).collect();
     if answers.len() == programs.len() && output.status.code().is_some() {
         return Some(answers);
@@ -128,8 +128,8 @@ fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
     Some([accepted_by_mlir_opt(left)?, accepted_by_mlir_opt(right)?].concat())
 }
 
-/// What is said of each of the programs in `source`, which are separated by lines `// -----`: the
-/// program, then the diagnostics. Each must have some, and `mlir-opt` must not accept it either.
+/// Returns each of the programs in `source`, separated by lines `// -----`, with its diagnostics.
+/// Each must have some, and `mlir-opt` must not accept it either.
 pub fn rejections(source: &str) -> String {
     let mut report = String::new();
     let programs: Vec<&str> = source.split(SEPARATOR).map(str::trim).collect();
@@ -154,8 +154,8 @@ pub fn rejections(source: &str) -> String {
     report
 }
 
-/// The module after folds and the removal of what is not used, function by function. Verified
-/// before and after.
+/// Returns the module after folds and the removal of unused operations, function by function.
+/// Verified before and after.
 pub fn folded(source: &str) -> String {
     let ctx = loomir_dialects::context();
     let mut body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
@@ -171,8 +171,7 @@ pub fn folded(source: &str) -> String {
     text
 }
 
-/// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is
-/// not installed.
+/// Runs `mlir-opt` on a program. Returns its output or its error, or `None` if it is not installed.
 pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
     Some(Peer::find("mlir-opt")?.run(source, &[&[ALLOW_UNREGISTERED], options].concat()))
 }

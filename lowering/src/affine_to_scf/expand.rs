@@ -11,7 +11,7 @@ use loomir_ir::{AffineExpr, AffineMap, Builder, OpDef, Value};
 
 use crate::emit::{Emit, NSW, Predicate};
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Undefined {
     /// A division by a constant that is not positive.
@@ -32,7 +32,7 @@ impl Undefined {
     }
 }
 
-/// The values of all results of a map for operands that are dimensions, then symbols.
+/// Returns the values of all results of a map, given its operands: dimensions, then symbols.
 pub(super) fn expand_map(
     b: &mut Builder<'_>,
     map: AffineMap,
@@ -44,7 +44,7 @@ pub(super) fn expand_map(
     map.results(&ctx).iter().map(|expr| expand(b, *expr, dims, symbols)).collect()
 }
 
-/// The value of an expression.
+/// Returns the value of an expression.
 pub(super) fn expand(
     b: &mut Builder<'_>,
     expr: AffineExpr,
@@ -88,7 +88,7 @@ pub(super) fn expand(
     }
 }
 
-/// The two operands on top of the stack, in order.
+/// Pops the two operands on top of the stack and returns them in order.
 fn two(values: &mut Vec<Value>) -> Result<(Value, Value), Undefined> {
     let y = values.pop();
     let x = values.pop();
@@ -102,7 +102,7 @@ fn modulus(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     into_range(b, remainder, y, zero, 0)
 }
 
-/// `remainder` if it is not negative, else `remainder + modulus`.
+/// Returns `remainder` if it is not negative, else `remainder + modulus`.
 pub(super) fn into_range(
     b: &mut Builder<'_>,
     remainder: Value,
@@ -128,7 +128,7 @@ fn floor_div(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     b.select(negative, corrected, quotient)
 }
 
-/// `x ceildiv y`: for `x` that is not positive it is `-(-x / y)`, else `(x - 1) / y + 1`.
+/// Returns `x ceildiv y`. For `x ≤ 0` it is `-(-x / y)`, else `(x - 1) / y + 1`.
 fn ceil_div(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let sub = arith::SubIOp::DEF;
     let zero = b.index(0);
@@ -143,7 +143,7 @@ fn ceil_div(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     b.select(not_positive, negated, more)
 }
 
-/// All results of a map combined by a binary operation (`arith.minsi`, `arith.maxsi`).
+/// Returns all results of a map, combined by a binary operation (`arith.minsi`, `arith.maxsi`).
 pub(super) fn expand_combined(
     b: &mut Builder<'_>,
     map: AffineMap,

@@ -12,7 +12,7 @@ use super::Lowered;
 use super::expand::into_range;
 use crate::emit::{Emit, NSW, NUW, malformed, replace};
 
-/// One base: a number or a value.
+/// A base: a constant or a value.
 #[derive(Clone, Copy)]
 enum Base {
     Static(i64),
@@ -30,7 +30,7 @@ fn bases(body: &Body, op: Op, dynamic: &[Value]) -> Option<Vec<Base>> {
         .collect()
 }
 
-/// For each base the product of it and all to its right.
+/// Returns, for each base, the product of it and all bases to its right.
 fn strides(b: &mut Builder<'_>, bases: &[Base]) -> Option<Vec<Value>> {
     let mul = arith::MulIOp::DEF;
     let mut strides = Vec::with_capacity(bases.len());
@@ -64,7 +64,7 @@ pub(super) fn lower_delinearize(body: &mut Body, op: Op) -> Lowered {
     let digits = body.num_results(op);
     let mut bases = bases(body, op, &dynamic).ok_or_else(|| malformed(body, op))?;
     if bases.len() == digits && !bases.is_empty() {
-        // The outermost base bounds the index and computes nothing.
+        // The outermost base only bounds the index and has no effect on the result.
         bases.remove(0);
     }
     if bases.is_empty() {

@@ -8,7 +8,8 @@ use loomir_ir::{Attr, Body, Context, Op, OpDef, Type, TypeKind, Value};
 
 use super::enter_new_block;
 
-/// The operation that combines, of the case of `arith.atomic_rmw_kind` with this number.
+/// Returns the operation that combines partial results, for a case number of
+/// `arith.atomic_rmw_kind`.
 fn combiner(kind: u64) -> Option<&'static OpDef> {
     Some(match arith::ATOMIC_RMW_KIND.text_of(kind)?.as_str() {
         "addf" => arith::AddFOp::DEF,
@@ -30,7 +31,7 @@ fn combiner(kind: u64) -> Option<&'static OpDef> {
     })
 }
 
-/// The element that leaves every other unchanged under a reduction.
+/// Returns the neutral element of a reduction.
 pub(super) fn identity(ctx: &Context, kind: u64, ty: Type) -> Option<Attr> {
     let name = arith::ATOMIC_RMW_KIND.text_of(kind)?;
     if let TypeKind::Float(format) = ty.kind(ctx) {
@@ -60,7 +61,7 @@ pub(super) fn identity(ctx: &Context, kind: u64, ty: Type) -> Option<Attr> {
     Some(ctx.int_attr(ty, value))
 }
 
-/// Widths of exponent and fraction of the IEEE formats.
+/// Returns the widths of exponent and fraction of an IEEE format.
 fn ieee(format: FloatKind) -> Option<(u32, u32)> {
     Some(match format {
         FloatKind::F16 => (5, 10),

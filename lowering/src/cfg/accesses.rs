@@ -1,33 +1,34 @@
-//! What a function touches in memory, and for which iterations of its loops: the accesses of a
-//! control flow graph as the relations of the tree.
+//! The memory accesses of a function and their iterations: a control flow graph in terms of the
+//! tree's relations.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `polynomial` | sums of products of levels and parameters |
-//! | `numbers` | values as such, over ℤ |
-//! | `space` | in which iterations blocks run |
-//! | `address` | objects, and bytes behind them |
-//! | `subscripts` | bytes taken apart into dimensions |
-//! | [`dependence`] | which accesses conflict, and in which order |
-//! | `print` | what is said, as text |
+//! | `numbers` | values as numbers of ℤ |
+//! | `space` | the iterations in which blocks run |
+//! | `address` | objects, and byte offsets in them |
+//! | `subscripts` | byte offsets split into dimensions |
+//! | [`dependence`] | dependences between accesses |
+//! | `print` | accesses as text |
 //!
-//! An [`Access`] is a list of [classes](Class), the same that accesses of the tree have: objects,
-//! subscripts and iteration spaces are the tree's, and so integer sets decide about both alike.
+//! An [`Access`] is a list of [classes](Class), the same classes as on the tree: objects,
+//! subscripts and iteration domains are the tree's. Integer sets therefore decide about both alike.
 //! Levels are the loops around the block, the outermost first; a level is the number of the
-//! iteration. The last level of what touches bytes that are known counts these: two accesses that
-//! overlap in part touch one byte.
+//! iteration. If the touched bytes are known, the last level counts them: two accesses that overlap
+//! in part touch one byte.
 //!
-//! **Soundness.** Whatever an access touches in a run without undefined behaviour is in one of its
-//! classes. What is not affine is anywhere in its object, what may wrap too; a block in a cycle
-//! that is no loop runs any number of times, so all of its accesses are. An address that is
-//! computed inside of loops names one object for each iteration of these: see [`Accesses::within`].
+//! **Soundness.** Every location that an access touches in a run without undefined behaviour is in
+//! one of its classes. An offset that is not affine, or may wrap, is anywhere in its object. A
+//! block in a cycle that is no loop runs any number of times, so all of its accesses do. An address
+//! computed inside of loops names one object for each iteration of these loops: see
+//! [`Accesses::within`].
 //!
-//! **Cost.** Linear in the accesses, times how deep they nest.
+//! **Cost.** Linear in the accesses, times their nesting depth.
 //!
 //! **Assumptions.**
 //! - A load or store touches the store size of its type, on the module's data layout.
-//! - What saves or restores the stack is the world; an allocation on the stack only keeps its
-//!   place towards the world.
+//! - Operations that save or restore the stack are the world. An allocation on the stack is ordered
+//!   only with the world.
 //!
 //! Tried with `loop_fusion_traps/layout_i386.ll`, `store_sizes.ll` and `stack.ll`.
 //!
@@ -70,18 +71,18 @@ pub(super) mod print;
 mod space;
 mod subscripts;
 
-/// What an operation reads or writes in one place.
+/// A read or write of an operation at one location.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The operation.
     pub op: Op,
     /// The number of its block.
     pub block: u32,
-    /// The loops around it, the outermost first.
+    /// The loops around the operation, the outermost first.
     pub loops: Vec<LoopId>,
-    /// The number of bytes it touches from its subscripts on, if that is known.
+    /// The number of touched bytes, counted from the subscripts, if it is known.
     pub bytes: Option<AffineForm>,
-    /// What it touches: the union of these.
+    /// The touched locations: the union of these.
     pub classes: Vec<Class>,
 }
 
@@ -89,17 +90,16 @@ pub struct Access {
 #[derive(Debug)]
 pub struct Accesses<'f> {
     function: &'f Body,
-    /// In the order of the text.
+    /// All accesses, in the order of the text.
     pub all: Vec<Access>,
     facts: Arc<Facts>,
-    /// The depth of the loops around the block that each parameter is defined in, as far as it is
-    /// the same throughout an iteration of these.
+    /// The control-flow analysis of the function.
     analysis: &'f Analysis,
-    /// Blocks in cycles that are no loops.
+    /// Blocks in irreducible cycles.
     tangled: HashSet<u32>,
 }
 
-/// A place that an operation touches.
+/// A memory location that an operation touches.
 struct Touch {
     memory: Memory,
     bytes: Width,
@@ -109,8 +109,8 @@ struct Touch {
 impl Touch {
     /// Anything.
     const WORLD: Touch = Touch { memory: Memory::World, bytes: Width::Whole, writes: true };
-    /// The stack pointer, read: allocations on the stack may change places with each other, but not
-    /// with what saves the stack, restores it, or may do so.
+    /// A read of the stack pointer. Allocations on the stack may be reordered with each other, but
+    /// not with operations that save or restore the stack, or may do so.
     const STACK: Touch = Touch { memory: Memory::Stack, bytes: Width::Whole, writes: false };
 }
 
@@ -138,19 +138,19 @@ impl Access {
         self.classes.iter().any(|class| class.writes)
     }
 
-    /// The loops around both this and another access.
+    /// Returns the number of loops around both accesses.
     pub fn common(&self, other: &Access) -> u32 {
         self.loops.iter().zip(&other.loops).take_while(|(a, b)| a == b).count() as u32
     }
 }
 
 impl<'f> Accesses<'f> {
-    /// The accesses of a function of a module with these symbols.
+    /// Collects the accesses of a function of a module with these symbols.
     pub fn of(symbols: &SymbolTable, scev: &mut ScalarEvolution<'f>) -> Accesses<'f> {
         Accesses::of_blocks(symbols, scev, &|_| true)
     }
 
-    /// The accesses in blocks of these numbers.
+    /// Collects the accesses in blocks of these numbers.
     pub(super) fn of_blocks(
         symbols: &SymbolTable,
         scev: &mut ScalarEvolution<'f>,
@@ -189,17 +189,17 @@ impl<'f> Accesses<'f> {
         Accesses { function, all, facts: Arc::new(facts), analysis, tangled }
     }
 
-    /// The function.
+    /// Returns the function.
     pub fn function(&self) -> &'f Body {
         self.function
     }
 
-    /// What is known of parameters.
+    /// Returns the facts about parameters.
     pub fn facts(&self) -> &Arc<Facts> {
         &self.facts
     }
 
-    /// True if a value is the same throughout one iteration of so many loops around it.
+    /// True if a value is constant throughout one iteration of `levels` surrounding loops.
     fn is_fixed(&self, value: Value, levels: u32) -> bool {
         let Some(block) = self.function.value_block(value) else { return false };
         let node = self.analysis.number(block);
@@ -207,8 +207,8 @@ impl<'f> Accesses<'f> {
         depth <= levels as usize && !self.tangled.contains(&node)
     }
 
-    /// A class as it is seen within one iteration of so many common loops: of what changes in it
-    /// nothing is known.
+    /// Returns a class within one iteration of `levels` common loops. Values that change within the
+    /// iteration are unknown.
     pub fn within(&self, class: &Class, levels: u32) -> Class {
         let is_known = |form: &AffineForm| {
             form.all_atoms(&|atom| match atom {
@@ -231,20 +231,20 @@ impl<'f> Accesses<'f> {
     }
 }
 
-/// The number of the last iteration of a loop, if that is known exactly and is a form.
+/// Returns the number of the last iteration of a loop, if it is known exactly and has a form.
 pub(super) fn last_iteration(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<AffineForm> {
     let count = scev.counts(of).exact?;
     Numbers::new(scev).unsigned(count, Some(of))?.to_form()
 }
 
-/// An access that was found, not yet taken apart.
+/// An access before its offset is split into subscripts.
 struct Found {
     access: Access,
     base: Base,
     origin: Option<Value>,
     offset: Option<polynomial::Polynomial>,
     writes: bool,
-    /// Its block's place among the [spaces](Reader::spaces).
+    /// The position of its block's domain among the [spaces](Reader::spaces).
     space: usize,
 }
 
@@ -290,7 +290,7 @@ struct Reader<'r, 's, 'f> {
     symbols: &'r SymbolTable,
     tangled: &'r HashSet<u32>,
     all: Vec<Found>,
-    /// The iteration spaces of blocks with accesses, each once, and the number of loops around.
+    /// The iteration domains of blocks with accesses, each once, with the number of loops around.
     spaces: Vec<(u32, Space)>,
 }
 
@@ -330,7 +330,7 @@ impl Reader<'_, '_, '_> {
             Memory::World => {
                 return Found { access, base: Base::World, origin: None, offset: None, writes, space };
             }
-            // Of what is no memory but ordered with the world there is one base.
+            // All locations that are no memory but ordered with the world have one base.
             Memory::Stack => {
                 return Found { access, base: Base::Exit, origin: None, offset: None, writes, space };
             }
@@ -353,9 +353,8 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// Returns the places that an operation touches. Loads and stores touch the bytes of their type's
-/// store
-/// size, which may be fewer than an array of it would take.
+/// Returns the locations that an operation touches. Loads and stores touch the store size of their
+/// type, which may be less than the array stride.
 fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) -> Vec<Touch> {
     let view = function.op_ref(op);
     let info = function.info(op);
@@ -378,7 +377,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
         };
     }
     let mut touched = if is(llvm::LoadOp::DEF) {
-        // One that keeps its place among reads does as if it wrote.
+        // A load that must keep its order with other reads counts as a write.
         let writes = effects.iter().any(|effect| effect.kind == EffectKind::Write);
         vec![touch(operand(0), width(view.result_type(0)), writes)]
     } else if is(llvm::AtomicRMWOp::DEF) || is(llvm::AtomicCmpXchgOp::DEF) {
@@ -396,7 +395,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
         let bytes = || bytes.and_then(|bytes| u64::try_from(bytes).ok()).map_or(Width::Whole, Width::Fixed);
         [(1, false), (0, true)].map(|(at, writes)| touch(operand(at), bytes(), writes)).into()
     } else if is(llvm::LifetimeStartOp::DEF) || is(llvm::LifetimeEndOp::DEF) {
-        // What was there is there no more.
+        // The old contents are gone.
         return vec![touch(operand(0), Width::Whole, true)];
     } else if is(llvm::AllocaOp::DEF) {
         return vec![Touch::STACK];
@@ -405,7 +404,7 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
     } else {
         return others(view);
     };
-    // What is volatile or orders others must not come before or behind anything else either.
+    // Volatile or ordering operations must not be reordered with anything else either.
     let is_world = effects.iter().any(|effect| effect.on == Resource::World);
     if function.attr(op, "isVolatile") == Some(Attr::TRUE) || model.is_none() || is_world {
         touched.push(Touch::WORLD);
@@ -413,9 +412,9 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
     touched
 }
 
-/// The same of an operation by its effects.
+/// Returns the locations that an operation touches according to its effects.
 fn others(op: OpRef<'_>) -> Vec<Touch> {
-    // What ends a block touches nothing itself: calls that do are refused.
+    // A terminator touches no memory itself. Terminators that call are refused.
     let harmless = [Trait::Pure, Trait::Terminator, Trait::ReturnLike];
     if harmless.into_iter().any(|own| op.info().has_trait(own)) {
         return Vec::new();

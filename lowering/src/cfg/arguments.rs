@@ -1,22 +1,22 @@
-//! Arguments of blocks that are one value.
+//! Block arguments that always have the same value.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Value};
 
 use super::branch::{branches_into, change_operands, successor_operands};
 
-/// What became of the arguments of a block.
+/// The result of folding the arguments of a block.
 #[derive(Debug, Default)]
 pub(super) struct FoldedArguments {
-    /// The number of those that were one value.
+    /// The number of arguments that were replaced by one value.
     pub(super) count: usize,
-    /// What used them, and uses that value now.
+    /// The operations that used them, and use that value now.
     pub(super) users: Vec<Op>,
 }
 
-/// Replaces arguments of a block that every edge hands themselves or one other value, if `may_be`
-/// says that the value may be used there; where everything can be reached it is from before the
-/// block. Linear in what the edges hand and in the uses.
+/// Replaces arguments of a block for which every edge passes the argument itself or one other
+/// value. `may_be` decides if the value may be used there. In reachable code the value is defined
+/// before the block. Linear in the operands of the edges and in the uses.
 pub(super) fn fold_arguments(
     function: &mut Body,
     block: Block,
@@ -39,7 +39,7 @@ pub(super) fn fold_arguments(
             }
         }
     }
-    // Only blocks that nothing else leads to hand themselves their own arguments alone.
+    // Only unreachable blocks pass themselves nothing but their own arguments.
     let one = |others: &Vec<Value>| match others[..] {
         [only] if !arguments.contains(&only) && may_be(function, only) => Some(only),
         _ => None,

@@ -1,8 +1,8 @@
-//! What branches hand to their successors.
+//! The operands that branches pass to their successors.
 //!
-//! An operand of a branch is used on the edge it goes along: in the block of the branch, not in the
-//! one it leads to. Branches are read and written as a whole, so that a switch costs what it is
-//! long, not its square.
+//! An operand of a branch is used on its edge: in the block of the branch, not in the successor.
+//! Branches are read and written as a whole, so that the cost of a switch is linear, not quadratic,
+//! in its length.
 
 use hashbrown::HashSet;
 use loomir_dialects::arith::constant::Numbers;
@@ -13,16 +13,15 @@ use loomir_ir::{Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, Op
 
 /// The attribute of a switch with the values of its cases.
 const CASE_VALUES: &str = "case_values";
-/// The attribute of a latch's branch that says what is known of its loop.
+/// The attribute of a latch's branch with annotations of its loop.
 pub(crate) use crate::ll::LOOP_ANNOTATION;
 
-/// For each successor of a branch of the dialect the operands that become its arguments. Linear.
+/// Returns the operands of a branch for each successor's block arguments. Linear.
 pub(crate) fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
     branch::successor_operands(body, op).unwrap_or_else(|| vec![Vec::new(); body.successors(op).len()])
 }
 
-/// Refuses a function with a branch that is not of the dialect: nothing is known of what it hands
-/// on.
+/// Refuses a function with a branch of another dialect, whose operands are unknown.
 ///
 /// # Errors
 /// The first such branch.
@@ -42,14 +41,14 @@ pub(crate) fn all_known(body: &Body) -> Result<(), Diagnostics> {
     }
 }
 
-/// The branches into some blocks, each once.
+/// Returns the branches into some blocks, each once.
 pub(crate) fn branches_into(body: &Body, blocks: impl IntoIterator<Item = Block>) -> Vec<Op> {
     let mut seen = HashSet::new();
     let edges = blocks.into_iter().flat_map(|block| body.predecessor_edges(block));
     edges.map(|(op, _)| op).filter(|op| seen.insert(*op)).collect()
 }
 
-/// Gives every branch among `branches` other operands where `change` says so; it is told of each
+/// Changes the operands of the branches among `branches` that `change` names. It is called for each
 /// successor.
 pub(crate) fn change_operands(
     body: &mut Body,
@@ -66,21 +65,21 @@ pub(crate) fn change_operands(
     }
 }
 
-/// Where a branch goes, with what it hands on.
+/// The target of a branch, with its operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
     pub(crate) block: Block,
     pub(crate) operands: Vec<Value>,
 }
 
-/// The targets of a branch. Linear.
+/// Returns the targets of a branch. Linear.
 pub(crate) fn targets(body: &Body, op: Op) -> Vec<Target> {
     let blocks = body.successors(op);
     let targets = blocks.zip(successor_operands(body, op));
     targets.map(|(block, operands)| Target { block, operands }).collect()
 }
 
-/// The values of a switch's cases, as bits; the default has none.
+/// Returns the values of a switch's cases, as bits. The default has no value.
 pub(crate) fn case_values(body: &Body, op: Op) -> Vec<u128> {
     let values = body.attr(op, CASE_VALUES).and_then(|values| Numbers::of(body.ctx(), values));
     match values {
@@ -90,21 +89,20 @@ pub(crate) fn case_values(body: &Body, op: Op) -> Vec<u128> {
     }
 }
 
-/// What the end of a block can be.
+/// The ending of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
     /// `llvm.unreachable`.
     Unreachable,
     /// `llvm.br`.
     Branch(Target),
-    /// `llvm.cond_br`: where it goes if the condition is true, and if not.
+    /// `llvm.cond_br`: the targets for a true and a false condition.
     Conditional(Value, [Target; 2]),
     /// `llvm.switch`: the value, the default, and the cases.
     Switch(Value, Target, Vec<(u128, Target)>),
 }
 
-/// Moves what is said of a loop from one branch to another; what was said there is kept if there is
-/// nothing to move.
+/// Moves the annotation of a loop from one branch to another. Without one the target's own is kept.
 pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     if let Some(annotation) = body.attr(from, LOOP_ANNOTATION) {
         body.remove_attr(from, LOOP_ANNOTATION);
@@ -112,8 +110,8 @@ pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     }
 }
 
-/// Ends a block in place of what ends it, if anything does. Its place in the source stays, and what
-/// is said of a loop there, where that can be said.
+/// Replaces the terminator of a block, if it has one. Its location is kept, and its loop annotation
+/// where possible.
 pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     let old = body.terminator(block);
     let loc = old.map_or(Loc::UNKNOWN, |old| body.loc(old));
@@ -160,7 +158,7 @@ pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     op
 }
 
-/// A vector constant of numbers; `None` for none at all.
+/// Returns a vector constant of numbers. `None` if there are no numbers.
 fn elements(ctx: &Context, ty: Type, values: Vec<u128>) -> Option<Attr> {
     if values.is_empty() {
         return None;

@@ -1,13 +1,13 @@
-//! Calls by what they promise: attributes of the call itself, and of the function that it names.
+//! The promises of calls: attributes of the call itself, and of the named function.
 //!
-//! Attributes are promises: a call that breaks one is undefined. Nothing of the function's body is
-//! looked at, so a declaration says as much as a definition.
+//! Attributes are promises: a call that breaks one is undefined. The function's body is not
+//! examined, so a declaration is as good as a definition.
 //!
 //! **Assumptions.**
-//! - What an attribute allows holds if the call or the function has it. What an attribute forbids
-//!   (`convergent`, `noduplicate`) is forbidden if either has it.
-//! - A function of the C library is known by its name only where it is a declaration with external
-//!   linkage and a signature that fits, and neither the call nor the function around it says
+//! - A permission holds if the call or the function has the attribute. A prohibition (`convergent`,
+//!   `noduplicate`) holds if either has it.
+//! - A function of the C library is recognised by its name only if it is a declaration with
+//!   external linkage and a fitting signature, and neither the call nor the function around it has
 //!   `nobuiltin`. Anything else may be a function of the program.
 //!
 //! Tried with `fusion_traps/names.ll` and `fusion_traps/declared.ll`.
@@ -18,19 +18,19 @@ use loomir_ir::symbols::{Symbol, SymbolTable};
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, AttrKind, Body, Context, Op, OpRef, Value};
 
-/// Functions of the C library that make objects, by how many integers they take.
+/// Allocation functions of the C library, with their numbers of integer arguments.
 const ALLOCATORS: [(&str, usize); 4] = [("malloc", 1), ("calloc", 2), ("aligned_alloc", 2), ("_Znwm", 1)];
 
-/// What a call may touch.
+/// The memory that a call may touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Touched {
     /// No memory.
     Nothing,
-    /// What these pointers, all that it is given, point into.
+    /// The objects of these pointers, which are all of its pointer arguments.
     Arguments {
         /// The pointers.
         pointers: Vec<Value>,
-        /// True if it may write there.
+        /// True if the call may write to these objects.
         writes: bool,
     },
     /// Anything.
@@ -40,7 +40,7 @@ pub(super) enum Touched {
     },
 }
 
-/// True if the result of a call is the address of an object that nothing else points to.
+/// True if the result of a call is the address of an object that no other pointer refers to.
 pub(super) fn makes_object(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     let ctx = function.ctx();
     let is_new = || {
@@ -67,7 +67,7 @@ fn is_library_allocator(function: &Body, op: Op, symbols: &SymbolTable) -> bool 
         && !forbids_library(ctx, function.op_ref(op))
 }
 
-/// True if a symbol is a declaration that the C library has to define.
+/// True if a symbol is a declaration of a function that the C library must define.
 fn is_library_function(ctx: &Context, symbol: &Symbol) -> bool {
     let linkage = symbol.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage));
     let is_declared = !symbol.has_body && linkage.is_none_or(|linkage| linkage.contains("<external>"));
@@ -75,13 +75,12 @@ fn is_library_function(ctx: &Context, symbol: &Symbol) -> bool {
     is_declared && ctx.op_info(symbol.name).is(llvm::FuncOp::DEF) && !says_no_builtin(ctx, &all)
 }
 
-/// True if a call, or the function around it, says that names of the C library mean nothing.
+/// True if a call, or the function around it, forbids builtin meanings of C library names.
 fn forbids_library(ctx: &Context, op: OpRef<'_>) -> bool {
     says_no_builtin(ctx, &|name| op.attr(name))
 }
 
-/// Any attribute about builtins counts, so that one which is about a single function is no
-/// surprise.
+/// Any attribute about builtins counts, even one about a single function.
 fn says_no_builtin(ctx: &Context, attr: &dyn Fn(&str) -> Option<Attr>) -> bool {
     let is_said =
         |text: &str| text.contains("no-builtin") || text.contains("nobuiltin") || text.contains("no_builtin");
@@ -89,20 +88,19 @@ fn says_no_builtin(ctx: &Context, attr: &dyn Fn(&str) -> Option<Attr>) -> bool {
         || attr("passthrough").is_some_and(|all| is_said(&attr_to_string(ctx, all)))
 }
 
-/// True if control flow must not be changed around an operation: threads come to a convergent one
-/// together, and one that returns twice remembers where it was called.
+/// True if control flow around an operation must not change. Threads reach a convergent operation
+/// together, and an operation that returns twice remembers its caller.
 pub(super) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     is_marked(function, op, symbols, &["convergent", "returns_twice"])
 }
 
-/// True if there may be several of an operation where there was one.
+/// True if an operation may be duplicated.
 pub(super) fn may_be_copied(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])
 }
 
-/// True if an operation, or the function that it calls, has one of these attributes: as one of its
-/// own,
-/// or among those that are passed through to LLVM.
+/// True if an operation, or the function that it calls, has one of these attributes: directly, or
+/// among those passed through to LLVM.
 fn is_marked(function: &Body, op: Op, symbols: &SymbolTable, words: &[&str]) -> bool {
     let ctx = function.ctx();
     let is_passed = |attr: Attr| {
@@ -117,23 +115,23 @@ fn is_marked(function: &Body, op: Op, symbols: &SymbolTable, words: &[&str]) -> 
             || said(function, op, symbols, "passthrough").any(is_passed))
 }
 
-/// True if a call, once it is reached, comes back to what follows it. No, if an operation is no
-/// call.
+/// True if a call always returns to the next operation. False for an operation that is no call.
 pub(super) fn returns(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     ["no_unwind", "will_return"].iter().all(|name| said(function, op, symbols, name).next().is_some())
 }
 
-/// What a call may touch; nothing, if an operation is no call.
+/// Returns the memory that a call may touch; `None` if an operation is no call.
 pub(super) fn touched(function: &Body, op: Op, symbols: &SymbolTable) -> Option<Touched> {
     if !function.is(op, llvm::CallOp::DEF) {
         return None;
     }
-    // What is in a bundle may be read or written besides: only the call itself speaks of that.
+    // Operands of bundles may be read or written too: only the attributes of the call itself cover
+    // them.
     let has_bundles = || function.attr(op, "op_bundle_tags").is_some();
     if function.attr(op, "memory_effects").is_none() && has_bundles() {
         return Some(Touched::World { writes: true });
     }
-    // Of two promises both hold; one that says it all is enough here.
+    // If two promises exist, both hold. The stronger one is enough here.
     let all = said(function, op, symbols, "memory_effects").map(|said| of_memory(function, op, said));
     Some(all.min_by_key(rank).unwrap_or(Touched::World { writes: true }))
 }
@@ -146,7 +144,7 @@ fn rank(touched: &Touched) -> u8 {
     }
 }
 
-/// An attribute of a call and of the function that it names.
+/// Returns the attribute of a call and the attribute of the function that it names.
 fn said<'a>(
     function: &'a Body,
     op: Op,
@@ -161,7 +159,8 @@ fn said<'a>(
     own.into_iter().chain(callee.and_then(|symbol| symbol.attr(ctx, name)))
 }
 
-/// What `#llvm.memory_effects<other = none, argMem = read, …>` lets a call touch.
+/// Returns the memory that `#llvm.memory_effects<other = none, argMem = read, …>` lets a call
+/// touch.
 fn of_memory(function: &Body, op: Op, effects: Attr) -> Touched {
     let ctx = function.ctx();
     let text = attr_to_string(ctx, effects);

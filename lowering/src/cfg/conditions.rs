@@ -1,14 +1,14 @@
-//! What conditions are known to be: constants, comparisons of constants, and what follows from
-//! conditions that a block is behind.
+//! The known values of conditions: constants, comparisons of constants, and consequences of
+//! dominating conditions.
 //!
-//! Two integers compare in one of five ways: they are equal, or the one is less or greater as a
-//! signed and as an unsigned number. A predicate is a set of these ways, and so is what is known of
-//! two values; a condition is decided when what is known is in its set, or shares nothing with it.
-//! What is compared with a constant is known to lie in a range, signed and unsigned.
+//! Two integers compare in one of five ways: they are equal, or one is less or greater as a signed
+//! and as an unsigned number. A predicate is a set of these ways, and so is the knowledge about two
+//! values. A condition is decided if the known set is inside the predicate's set, or disjoint from
+//! it. A comparison with a constant gives a range, signed and unsigned.
 //!
-//! [`Facts`] holds what is known at one place; going down the dominator tree adds to it and going
-//! up takes that away. A question costs a few steps: through `and`, `or` and negation it goes four
-//! deep.
+//! [`Facts`] holds the knowledge at one place. Going down the dominator tree adds facts, going up
+//! removes them. A question costs a few steps: it looks four levels deep through `and`, `or` and
+//! negation.
 
 use hashbrown::HashMap;
 use loomir_dialects::arith::constant::{Numbers, mask, signed};
@@ -16,21 +16,21 @@ use loomir_dialects::llvm;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Body, Op, Type, Value};
 
-/// How deep conditions are looked into.
+/// The depth to which conditions are examined.
 const MAX_DEPTH: usize = 4;
 
-/// Ways in which two integers compare, a bit each.
+/// The ways in which two integers compare, a bit each.
 type Ways = u8;
 
 const EQUAL: Ways = 1;
 const LESS: Ways = 2;
-/// Less as a signed number, greater as an unsigned one.
+/// Less when read as signed, greater when read as unsigned.
 const LESS_SIGNED: Ways = 4;
 const LESS_UNSIGNED: Ways = 8;
 const GREATER: Ways = 16;
 const ALL: Ways = 31;
 
-/// The ways in which a predicate of `llvm.icmp` holds.
+/// Returns the ways in which a predicate of `llvm.icmp` holds.
 fn ways_of(predicate: i64) -> Ways {
     let signed_less = LESS | LESS_SIGNED;
     let unsigned_less = LESS | LESS_UNSIGNED;
@@ -49,14 +49,14 @@ fn ways_of(predicate: i64) -> Ways {
     }
 }
 
-/// The same ways, seen from the other value.
+/// Returns the ways of the swapped comparison.
 fn turned(ways: Ways) -> Ways {
     let pairs = [(EQUAL, EQUAL), (LESS, GREATER), (GREATER, LESS)];
     let mixed = [(LESS_SIGNED, LESS_UNSIGNED), (LESS_UNSIGNED, LESS_SIGNED)];
     pairs.into_iter().chain(mixed).filter(|(way, _)| ways & way != 0).map(|(_, other)| other).sum()
 }
 
-/// What an integer can be.
+/// The range of an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Range {
     pub(super) unsigned: (u128, u128),
@@ -74,11 +74,11 @@ impl Range {
         Range { unsigned: (bits, bits), signed: (number, number) }
     }
 
-    /// At most so much, as an unsigned number.
+    /// Returns the range of unsigned numbers up to a limit.
     fn up_to(limit: u128, width: u32) -> Range {
         let mut range = Range::full(width);
         range.unsigned.1 = limit;
-        // Then its sign is known too.
+        // Then the signed range is known, too.
         if limit <= mask(width) >> 1 {
             range.signed = (0, limit as i128);
         }
@@ -92,7 +92,7 @@ impl Range {
         }
     }
 
-    /// What is left of it if it compares with a constant in one of these ways.
+    /// Returns the range under the condition that it compares with a constant in one of these ways.
     fn narrowed(self, ways: Ways, constant: Range) -> Range {
         let mut range = self;
         let (bits, number) = (constant.unsigned.0, constant.signed.0);
@@ -111,7 +111,7 @@ impl Range {
         range
     }
 
-    /// The ways in which it can compare with another.
+    /// Returns the ways in which it can compare with another range.
     fn compared(self, other: Range) -> Ways {
         let unsigned = orders(self.unsigned, other.unsigned);
         let signed = orders(self.signed, other.signed);
@@ -127,18 +127,18 @@ impl Range {
     }
 }
 
-/// Whether a number of one range can be less than, equal to, greater than one of another.
+/// Returns whether a number of one range can be less than, equal to, greater than one of another.
 fn orders<T: Ord + Copy>(a: (T, T), b: (T, T)) -> [bool; 3] {
     [a.0 < b.1, a.0 <= b.1 && b.0 <= a.1, a.1 > b.0]
 }
 
-/// What is known at a place.
+/// The facts that hold at a place.
 #[derive(Default)]
 pub(super) struct Facts {
     decided: HashMap<Value, bool>,
     compared: HashMap<(Value, Value), Ways>,
     ranges: HashMap<Value, Range>,
-    /// What was known before, from the last change back.
+    /// The overwritten facts, from the last change back.
     undo: Vec<Undo>,
 }
 
@@ -148,7 +148,7 @@ enum Undo {
     Ranged(Value, Option<Range>),
 }
 
-/// An integer comparison.
+/// Returns the relations, and the operands, of an integer comparison.
 fn comparison(function: &Body, op: Op) -> Option<(Ways, Value, Value)> {
     if !function.is(op, llvm::ICmpOp::DEF) || function.value_type(function.result(op, 0)) != Type::I1 {
         return None;
@@ -157,7 +157,7 @@ fn comparison(function: &Body, op: Op) -> Option<(Ways, Value, Value)> {
     Some((ways_of(predicate), function.operand(op, 0), function.operand(op, 1)))
 }
 
-/// The bits of an integer constant of at most 128 bits, and their number.
+/// Returns the bits of an integer constant of at most 128 bits, with its width.
 pub(crate) fn constant_bits(function: &Body, value: Value) -> Option<(u128, u32)> {
     let width = function.value_type(value).integer_width(function.ctx()).filter(|width| *width <= 128)?;
     match Numbers::of(function.ctx(), constant_of(function, value)?)? {
@@ -166,18 +166,18 @@ pub(crate) fn constant_bits(function: &Body, value: Value) -> Option<(u128, u32)
     }
 }
 
-/// What a condition is, if nothing but constants decides.
+/// Returns the value of a condition, if constants alone decide it.
 pub(super) fn constant_condition(function: &Body, condition: Value) -> Option<bool> {
     Facts::default().decide(function, condition)
 }
 
 impl Facts {
-    /// A mark to go back to.
+    /// Returns a mark for a later return to this state.
     pub(super) fn mark(&self) -> usize {
         self.undo.len()
     }
 
-    /// Forgets what was learnt since a mark.
+    /// Removes the facts learnt since a mark.
     pub(super) fn go_back(&mut self, mark: usize) {
         while self.undo.len() > mark {
             match self.undo.pop() {
@@ -189,7 +189,7 @@ impl Facts {
         }
     }
 
-    /// Learns that a condition is true, or false, and what follows.
+    /// Learns that a condition is true, or false, with the consequences.
     pub(super) fn learn(&mut self, function: &Body, condition: Value, is_true: bool) {
         let mut pending = vec![(condition, is_true, 0)];
         while let Some((condition, is_true, depth)) = pending.pop() {
@@ -205,7 +205,7 @@ impl Facts {
         }
     }
 
-    /// Learns that an integer is this number.
+    /// Records that an integer has this value.
     pub(super) fn learn_value(&mut self, function: &Body, value: Value, bits: u128) {
         if let Some(width) = function.value_type(value).integer_width(function.ctx()).filter(|w| *w <= 128) {
             let range = self.range(function, value).unwrap_or(Range::full(width));
@@ -230,7 +230,7 @@ impl Facts {
         self.undo.push(Undo::Ranged(value, self.ranges.insert(value, range)));
     }
 
-    /// What an integer of at most 128 bits can be.
+    /// Returns the range of an integer of at most 128 bits.
     pub(super) fn range(&self, function: &Body, value: Value) -> Option<Range> {
         let width = function.value_type(value).integer_width(function.ctx()).filter(|width| *width <= 128)?;
         if let Some((bits, width)) = constant_bits(function, value) {
@@ -256,7 +256,7 @@ impl Facts {
         Some(self.ranges.get(&value).map_or(range, |known| range.intersect(*known)))
     }
 
-    /// What a condition is, if that is known.
+    /// Returns the value of a condition, if known.
     pub(super) fn decide(&self, function: &Body, condition: Value) -> Option<bool> {
         self.decide_to(function, condition, 0)
     }
@@ -295,7 +295,7 @@ impl Facts {
         known = if key == (a, b) { known } else { turned(known) };
         known &= self.compared.get(&key).copied().unwrap_or(ALL);
         match () {
-            // What contradicts itself is never run.
+            // Code under contradictory facts never runs.
             () if known == 0 => None,
             () if known & ways == known => Some(true),
             () if known & ways == 0 => Some(false),
@@ -312,12 +312,12 @@ fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// Two values in an order of their own, and the ways in which they compare then.
+/// Returns two values in canonical order, and the ways in which they compare in that order.
 fn ordered(a: Value, b: Value, ways: Ways) -> ((Value, Value), Ways) {
     if a.index() <= b.index() { ((a, b), ways) } else { ((b, a), turned(ways)) }
 }
 
-/// What an exclusive or with true negates.
+/// Returns the operand that an exclusive or with true negates.
 fn negated(function: &Body, op: Op) -> Option<Value> {
     if !function.is(op, llvm::XOrOp::DEF) || function.value_type(function.result(op, 0)) != Type::I1 {
         return None;

@@ -1,15 +1,15 @@
-//! Constants for new branches: numbers of successors, and poison.
+//! Constants for new branches: the numbers of successors, and poison.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
 use loomir_ir::{Body, Builder, InsertPoint, Type, Value};
 
-/// Constants that new branches hand to blocks, at the start of the function.
+/// Constants that new branches pass to blocks, at the start of the function.
 ///
-/// **Invariant.** Each constant is made once and serves all its uses.
+/// **Invariant.** Each constant is created once and serves all its uses.
 #[derive(Default)]
 pub(super) struct Constants {
-    /// The constant of a type and a successor's number. Without a number: poison.
+    /// The constants, by type and successor number. Poison has no number.
     known: HashMap<(Type, Option<usize>), Value>,
 }
 

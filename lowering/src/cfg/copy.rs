@@ -1,6 +1,6 @@
-//! Copies of blocks, with the loops that are among them.
+//! Copies of blocks, with the loops among them.
 //!
-//! Cost: linear in what is copied, and in how deep loops nest around it.
+//! Cost: linear in the copied code, and in the nesting depth of loops around it.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::loops::LoopId;
@@ -9,13 +9,13 @@ use loomir_ir::{Block, Body, Mapping};
 use super::Analysis;
 
 impl Analysis {
-    /// Copies blocks, among them all of each loop whose header is among them; the copies stand
-    /// behind `after`. A loop of the copies is where one of the originals is, within the same
-    /// loops; of `opened` the copies are no loop: whoever asks for that leads their backedges
-    /// elsewhere. Edges out of the blocks lead where they led.
+    /// Copies blocks and places the copies behind `after`. If a loop's header is among the blocks,
+    /// all of the loop is. A copied loop is in the same surrounding loops as the original. The
+    /// copies of `opened` are no loop: the caller redirects their backedges. Edges out of the
+    /// blocks keep their targets.
     ///
-    /// The graph knows the copies and not their edges: whoever has led these where they go says so
-    /// by [`branch_changed`](Analysis::branch_changed).
+    /// The graph contains the copies but not their edges. The caller redirects these and reports
+    /// them by [`branch_changed`](Analysis::branch_changed).
     pub(super) fn copy_blocks(
         &mut self,
         function: &mut Body,
@@ -30,7 +30,7 @@ impl Analysis {
         let mut whole: Vec<LoopId> =
             blocks.iter().filter_map(|block| innermost(block).filter(|id| is_headed(id, block))).collect();
         whole.sort_by_key(|id| self.loops.get(*id).depth);
-        // What a loop around a block is around its copy.
+        // Maps each loop around a block to the corresponding loop around its copy.
         let mut loops: HashMap<LoopId, Option<LoopId>> = HashMap::new();
         let around = |loops: &HashMap<LoopId, Option<LoopId>>, id: Option<LoopId>| match id {
             Some(id) => loops.get(&id).copied().unwrap_or(Some(id)),

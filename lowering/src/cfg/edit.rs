@@ -1,4 +1,4 @@
-//! Changes of blocks that keep the analysis true.
+//! Changes of blocks that preserve the analysis.
 
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
@@ -10,11 +10,11 @@ use super::branch::{set_successor_operands, successor_operands};
 use super::{Analysis, Upkeep};
 
 impl Analysis {
-    /// Puts a new block on some of the edges into `to`, given by branch and number of the
-    /// successor. It hands on what all of them hand, if that may be used in it and closed loops
-    /// stay closed, and has arguments for the rest. It stands behind `after` in the text. There is
-    /// an edge among them. Linear in the edges into `to` and what they hand, and in how deep loops
-    /// nest and dominators lie there.
+    /// Inserts a new block on some of the edges into `to`, given by branch and successor number.
+    /// The block passes on operands that all of the edges share, if they may be used in it and
+    /// closed loops stay closed. It has arguments for the rest. It is placed behind `after` in the
+    /// text. At least one edge is given. Linear in the edges into `to` and their operands, and in
+    /// the depth of loops and dominators there.
     pub fn insert_block(
         &mut self,
         function: &mut Body,
@@ -22,7 +22,7 @@ impl Analysis {
         to: Block,
         after: Block,
     ) -> Block {
-        // It is in a loop that it both comes from and leads back to.
+        // The block is in a loop if it both comes from the loop and leads back to it.
         let from: Vec<u32> = edges
             .iter()
             .filter_map(|(op, _)| function.block_of(*op))
@@ -74,9 +74,9 @@ impl Analysis {
         block
     }
 
-    /// For each argument of `to` what all of some edges hand it, if they do the same and it may be
-    /// handed on by a block in a loop. Nothing is looked at if there are branches with many other
-    /// edges: a switch is not to be written anew for each of its cases.
+    /// Returns, for each argument of `to`, the operand that all of some edges pass, if it is the
+    /// same and a block in a loop may pass it on. Returns nothing for branches with many other
+    /// edges: a switch must not be rewritten for each of its cases.
     fn handed_by_all(
         &self,
         function: &Body,
@@ -109,7 +109,7 @@ impl Analysis {
         handed
     }
 
-    /// A number for a new block. Dominators and loops know nothing of it.
+    /// Returns a number for a new block, which is not in dominators and loops yet.
     fn add_node(&mut self, block: Block) -> u32 {
         let node = self.graph.add_node();
         self.blocks.push(block);
@@ -117,8 +117,8 @@ impl Analysis {
         node
     }
 
-    /// Makes a block that nothing leads to yet, in a loop and those around it; it stands behind
-    /// `after` in the text.
+    /// Makes an unreachable block in a loop and those around it. It is placed behind `after` in the
+    /// text.
     pub fn new_block(
         &mut self,
         function: &mut Body,
@@ -131,7 +131,7 @@ impl Analysis {
         block
     }
 
-    /// Takes in a new block of a loop and those around it, of whose edges nothing is known yet.
+    /// Adds a new block of a loop and those around it. Its edges are not known yet.
     pub(super) fn add_block(&mut self, block: Block, innermost: Option<LoopId>) {
         self.add_node(block);
         self.dominators.add_node();
@@ -141,9 +141,9 @@ impl Analysis {
         self.loops.insert(innermost);
     }
 
-    /// Takes in that a block ends with another branch now. What that makes of loops is for
+    /// Updates the analysis for a new terminator of a block. The effect on loops is left to
     /// [`loops_mut`](Analysis::loops_mut) or [`prune`](Analysis::prune). Linear in the edges out of
-    /// the block, but for what [`DominatorTree`] costs.
+    /// the block, plus the cost of [`DominatorTree`].
     pub fn branch_changed(&mut self, function: &Body, block: Block) {
         let from = self.number(block);
         let mut gone = self.graph.successors(from).to_vec();
@@ -155,7 +155,7 @@ impl Analysis {
         if puts_off {
             self.upkeep = Upkeep::Later(true);
         }
-        // What is added first keeps what both lead to reachable.
+        // Adding edges first keeps common targets reachable.
         for to in come {
             self.graph.add_edge(from, to);
             if !puts_off {
@@ -176,27 +176,27 @@ impl Analysis {
         }
     }
 
-    /// The loops, for whoever knows what a change made of them.
+    /// Returns the loops, for callers that know the effect of a change on them.
     pub fn loops_mut(&mut self) -> &mut LoopForest {
         &mut self.loops
     }
 
-    /// Erases a block that nothing leads to, with what is in it.
+    /// Erases an unreachable block with its contents.
     pub fn erase_block(&mut self, function: &mut Body, block: Block) {
         self.forget(block);
         function.erase_block(block);
     }
 
-    /// Makes one block of two, the second of which is reached from the first alone, which leads
-    /// nowhere else. What ends the second ends the first then. Linear in the second and the edges
-    /// out of it, but for what [`DominatorTree`] costs.
+    /// Merges two blocks. The second is reached from the first alone, and the first leads nowhere
+    /// else. The second's terminator ends the merged block. Linear in the second block and the
+    /// edges out of it, plus the cost of [`DominatorTree`].
     pub fn merge_blocks(&mut self, function: &mut Body, first: Block, second: Block) {
         merge_into(function, first, second);
         self.branch_changed(function, first);
         self.forget(second);
     }
 
-    /// Takes a block out that nothing leads to.
+    /// Removes an unreachable block.
     fn forget(&mut self, block: Block) {
         let node = self.number(block);
         for to in self.graph.successors(node).to_vec() {
@@ -209,8 +209,8 @@ impl Analysis {
         self.loops.remove(node);
     }
 
-    /// Erases what nothing leads to any more, and finds loops anew: those that can't be reached are
-    /// gone, and what was around them may be. Returns how many blocks went. Linear.
+    /// Erases unreachable blocks, and finds loops anew: unreachable loops are gone, and their
+    /// parents may be. Returns the number of erased blocks. Linear.
     pub fn prune(&mut self, function: &mut Body) -> usize {
         self.refresh();
         let blocks = unreachable_blocks(function);
@@ -224,15 +224,15 @@ impl Analysis {
         blocks.len()
     }
 
-    /// Leaves dominators as they are until [`settle`](Analysis::settle), which then costs what
-    /// making them costs: for changes all over a function.
+    /// Defers updates of dominators until [`settle`](Analysis::settle), which then costs as much as
+    /// computing them. For changes all over a function.
     pub fn defer_updates(&mut self) {
         if self.upkeep == Upkeep::AtOnce {
             self.upkeep = Upkeep::Later(false);
         }
     }
 
-    /// Brings everything up to date and numbers the dominators, so that questions about them are
+    /// Brings everything up to date and numbers the dominators, so that queries about them are
     /// quick. Linear.
     pub fn settle(&mut self) {
         self.refresh();
@@ -251,11 +251,11 @@ impl Analysis {
         }
     }
 
-    /// Says that a step of a change is done: if it is [`checked`](Analysis::checked), what is known
-    /// must be what is true.
+    /// Marks the end of a step of a change. If the analysis is [`checked`](Analysis::checked), it
+    /// must equal a fresh one.
     ///
     /// # Panics
-    /// If it is not: a defect of the step.
+    /// If it does not: a defect of the step.
     pub fn step(&mut self, function: &Body, name: &str) {
         if let Upkeep::Checked(paid) = &mut self.upkeep {
             *paid += BLOCKS_A_STEP;
@@ -266,7 +266,7 @@ impl Analysis {
         }
     }
 
-    /// Says that a change is done, which [settles](Analysis::settle) everything.
+    /// Marks a change as complete, which [settles](Analysis::settle) everything.
     ///
     /// # Panics
     /// As [`step`](Analysis::step).
@@ -287,10 +287,10 @@ impl Analysis {
     }
 }
 
-/// The number of blocks that may be compared for each step of a change.
+/// The number of blocks to compare for each step of a change.
 const BLOCKS_A_STEP: usize = 1000;
 
-/// Takes what is in both of two sorted lists out of both.
+/// Removes the common elements of two sorted lists from both.
 fn subtract_common(a: &mut Vec<u32>, b: &mut Vec<u32>) {
     let (mut only_a, mut only_b) = (Vec::new(), Vec::new());
     let (mut i, mut j) = (0, 0);
@@ -310,8 +310,8 @@ fn subtract_common(a: &mut Vec<u32>, b: &mut Vec<u32>) {
     (*a, *b) = (only_a, only_b);
 }
 
-/// Makes one block of two, the second of which is reached from the first alone, which leads nowhere
-/// else. Linear in the second.
+/// Merges two blocks. The second is reached from the first alone, and the first leads nowhere else.
+/// Linear in the second.
 pub(super) fn merge_into(function: &mut Body, first: Block, second: Block) {
     let Some(branch) = function.terminator(first) else { return };
     let handed = successor_operands(function, branch).swap_remove(0);
@@ -319,7 +319,7 @@ pub(super) fn merge_into(function: &mut Body, first: Block, second: Block) {
     function.inline_block(second, first, None, &handed);
 }
 
-/// The blocks of a function that nothing leads to from its entry. Linear.
+/// Returns the unreachable blocks of a function. Linear.
 pub fn unreachable_blocks(function: &Body) -> Vec<Block> {
     let region = function.region(function.root(), 0);
     let Some(entry) = function.entry_block(region) else { return Vec::new() };
@@ -332,8 +332,8 @@ pub fn unreachable_blocks(function: &Body) -> Vec<Block> {
     function.blocks(region).filter(|block| !reached.contains(block)).collect()
 }
 
-/// Erases the operations of a block that goes with others: they may use each other's results in any
-/// order.
+/// Erases the operations of a block that is erased with others: they may use each other's results
+/// in any order.
 fn clear(function: &mut Body, block: Block) {
     for op in function.ops(block).collect::<Vec<_>>() {
         function.set_operands(op, &[]);
@@ -344,7 +344,7 @@ fn clear(function: &mut Body, block: Block) {
     }
 }
 
-/// Erases the blocks of a function that nothing leads to; returns how many. Linear.
+/// Erases the unreachable blocks of a function and returns their number. Linear.
 pub fn erase_unreachable(function: &mut Body) -> usize {
     let blocks = unreachable_blocks(function);
     for block in &blocks {

@@ -1,4 +1,4 @@
-//! What operations do besides making values, as far as loops care.
+//! The effects of operations besides making values, as far as loops care.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
@@ -6,15 +6,14 @@ use loomir_dialects::llvm;
 use loomir_ir::opdef::Trait;
 use loomir_ir::{Body, Op};
 
-/// Whether an operation may run where it didn't, or not where it did: it makes values and can't be
-/// undefined.
+/// True if an operation may run where it didn't, or not where it did: it only makes values and
+/// can't be undefined.
 pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
     function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
 }
 
-/// True if an operation makes values and at most reads where it is told to. Nobody sees how often
-/// it
-/// runs, but it may be undefined.
+/// True if an operation makes values and at most reads through its pointers. The number of its
+/// executions is not observable, but it may be undefined.
 pub(super) fn only_reads(function: &Body, op: Op) -> bool {
     let Some(model) = function.info(op).interface::<dyn MemoryEffects>() else { return false };
     let view = function.op_ref(op);
@@ -24,8 +23,8 @@ pub(super) fn only_reads(function: &Body, op: Op) -> bool {
         && model.effects(view).iter().all(|effect| is_read(effect.kind, effect.on))
 }
 
-/// True if anybody could see that an operation ran, but for its results and for how long it took.
-/// What it does where it is undefined can't be seen.
+/// True if the execution of an operation is observable, apart from its results and its duration.
+/// Undefined behaviour does not count as observable.
 pub(super) fn is_seen(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) {
         return false;
@@ -41,7 +40,7 @@ pub(super) fn is_seen(function: &Body, op: Op) -> bool {
         || !effects.effects(op).iter().all(|effect| is_harmless(effect.kind, effect.on))
 }
 
-/// True if an operation reads or writes memory, or may.
+/// True if an operation may read or write memory.
 pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
         return false;
@@ -53,16 +52,16 @@ pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     })
 }
 
-/// True if an operation does just one thing to memory: a load or a store that is neither volatile
+/// True if an operation has exactly one memory effect: a load or a store that is neither volatile
 /// nor ordered.
 pub(super) fn has_one_effect(function: &Body, op: Op) -> bool {
     let model = function.info(op).interface::<dyn MemoryEffects>();
     model.is_some_and(|model| model.effects(function.op_ref(op)).len() == 1)
 }
 
-/// Operations that make values, or with `loads` load them and do nothing else, and of whose values
-/// nobody makes any use; users before what they use. What they would load makes no difference.
-/// Linear.
+/// Returns the dead operations: they only make values, or with `loads` only load them, and the
+/// values are unused. Users come before their operands. Loads without effect on the result count as
+/// pure. Linear.
 pub(crate) fn unused(function: &Body, loads: bool) -> Vec<Op> {
     let is_load = |op: Op| function.is(op, llvm::LoadOp::DEF) && has_one_effect(function, op);
     let may_go = |op: Op| is_speculatable(function, op) || loads && is_load(op);

@@ -1,17 +1,17 @@
-//! Ways out of loops that are never taken: branches whose condition is known become branches that
-//! stay.
+//! Folding of loop exits that are never taken: branches with a known condition become branches that
+//! stay in the loop.
 //!
-//! What is known comes from constants and from conditions that every way to the branch has passed.
-//! An exit on poison or undef is taken for one that isn't: nothing says that it is. Of a switch the
-//! cases go that can't be, a default that leaves no number, and all but one if the number is known.
-//! A loop may lose its last way out and never end then; what that leads to is erased if nothing
-//! else does, and loops around it that it doesn't lead back to are none any more.
+//! Conditions are known from constants and from conditions that every path to the branch has
+//! passed. An exit on poison or undef counts as never taken. In a switch, impossible cases are
+//! removed, also a default without remaining numbers, and all but one case if the number is known.
+//! A loop may lose its last exit and never end then. Code that becomes unreachable is erased, and
+//! surrounding loops that the loop no longer leads back to are dissolved.
 //!
-//! A round finds all such exits of a function, changes them, and brings the analysis up to date;
-//! rounds follow each other as long as they find something, at most 32 of them. Each is linear.
+//! A round finds all such exits of a function, changes them, and updates the analysis. Rounds
+//! repeat as long as they find something, at most 32 times. Each is linear.
 //!
 //! **Assumptions.**
-//! - A condition that every way there has passed still holds; of `undef` each use may differ, and
+//! - A condition that every path there has passed still holds; of `undef` each use may differ, and
 //!   folding picks one.
 //!
 //! Tried with `cfg/fold_loop_exits.mlir`.
@@ -27,20 +27,19 @@ use super::branch::{Ending, Target, all_known, case_values, end_block, targets};
 use super::conditions::{Facts, constant_bits};
 use super::edit::erase_unreachable;
 
-/// So often is looked for exits again.
+/// The maximal number of rounds.
 const MAX_ROUNDS: usize = 32;
 
-/// What was done.
+/// The statistics of folding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Folded {
     /// Branches that lost ways out.
     pub branches: usize,
-    /// Blocks that went, as nothing led to them.
+    /// Erased unreachable blocks.
     pub erased: usize,
 }
 
-/// Folds all exits of a function that are never taken. The analysis that is returned holds for what
-/// the function is then.
+/// Folds all exits of a function that are never taken. Returns an analysis of the new function.
 pub fn fold_exits(function: &mut Body, checks: bool) -> (Analysis, Folded) {
     let mut done = Folded { erased: erase_unreachable(function), ..Folded::default() };
     let mut analysis = Analysis::of(function).checked(checks);
@@ -63,13 +62,12 @@ pub fn fold_exits(function: &mut Body, checks: bool) -> (Analysis, Folded) {
     (analysis, done)
 }
 
-/// The blocks whose branches have ways out of their loop that are never taken, with what they may
-/// end with instead.
+/// Returns the blocks whose branches have exits that are never taken, with their new endings.
 fn never_taken(function: &Body, analysis: &Analysis) -> Vec<(Block, Ending)> {
     let mut found = Vec::new();
     let mut facts = Facts::default();
     let mut cases = HashMap::new();
-    // Down the dominator tree, where what was learnt on the way holds, and up again.
+    // Down the dominator tree, where facts learnt on the way hold, and up again.
     let mut pending = vec![Step::Enter(0)];
     while let Some(step) = pending.pop() {
         match step {
@@ -93,8 +91,8 @@ enum Step {
     Leave(usize),
 }
 
-/// What the only edge into a block says that doesn't come from behind it. `cases` remembers the
-/// values of switches.
+/// Learns the condition of the only edge into a block that does not come from behind it. `cases`
+/// caches the values of switches.
 fn learn_from_entry(
     function: &Body,
     analysis: &Analysis,
@@ -118,7 +116,7 @@ fn learn_from_entry(
     }
 }
 
-/// What a block may end with in place of a branch out of its loop that is never taken.
+/// Returns the ending that replaces a branch with an exit that is never taken.
 fn folded(function: &Body, analysis: &Analysis, node: u32, facts: &Facts) -> Option<Ending> {
     let id = analysis.loops().innermost(node)?;
     let op = function.terminator(analysis.block(node))?;
@@ -175,7 +173,7 @@ fn folded_switch(function: &Body, op: Op, facts: &Facts, leaves: impl Fn(Block) 
 
 const NAME: &str = "fold-loop-exits";
 
-/// The form: no way out of a loop is known never to be taken, and everything can be reached.
+/// The form: no loop exit is known never to be taken, and every block is reachable.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(FoldLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {

@@ -1,19 +1,20 @@
-//! Irreducible cycles made loops: a cycle that is entered at several places gets one block that it
-//! is entered through.
+//! Conversion of irreducible cycles to loops: a cycle with several entries gets one block as its
+//! only entry.
 //!
-//! The new block is on every edge from outside to an entry and on every edge to the entry that is
-//! the cycle's [header](CycleForest), wherever that comes from; it is told where to go on. It
-//! dominates the cycle then and all of it leads back there, so the cycle is a natural loop whose
-//! header it is. Edges inside the cycle to other entries stay: cycles in it keep their entries. A
-//! natural loop with the header of the cycle becomes part of the new loop. Cycles are taken from
-//! the outside in, since fixing one changes what enters those in it, but not what they are.
+//! The new block is on every edge from outside to an entry, and on every edge to the entry that is
+//! the cycle's [header](CycleForest), wherever it comes from. An argument tells the block where to
+//! continue. It then dominates the cycle, and all of the cycle leads back to it, so the cycle is a
+//! natural loop with it as the header. Edges inside the cycle to other entries stay: inner cycles
+//! keep their entries. A natural loop with the header of the cycle becomes part of the new loop.
+//! Cycles are processed from the outside in, because fixing one changes the entries of its inner
+//! cycles, but not their blocks.
 //!
-//! No value has to be followed: what dominates a block of the cycle and is used there is outside of
-//! it, before every way in, or in the cycle behind the entry it is used behind. Arguments of the
-//! entries go through the new block.
+//! No value needs repair. A definition that dominates its use in the cycle is either outside of it,
+//! before every entry, or in the cycle behind the same entry as its use. Arguments of the entries
+//! go through the new block.
 //!
-//! Blocks that nothing leads to go first. Linear in blocks and edges times the depth of nests, but
-//! for what dominators cost, which are found anew once.
+//! Unreachable blocks are erased first. Linear in blocks and edges times the depth of nests, plus
+//! the cost of dominators, which are computed anew once.
 
 use hashbrown::HashSet;
 use loomir_ir::graph::ControlFlow;
@@ -28,8 +29,8 @@ use super::constants::Constants;
 use super::edit::erase_unreachable;
 use super::hub::{by_branch, lead_through_hub, part_edges};
 
-/// Gives every irreducible cycle of a function a header. The analysis that is returned holds for
-/// what the function is then; with it how many cycles that were.
+/// Gives every irreducible cycle of a function a header. Returns an analysis of the new function,
+/// and the number of such cycles.
 pub fn fix_irreducible(function: &mut Body, checks: bool) -> (Analysis, usize) {
     erase_unreachable(function);
     let mut analysis = Analysis::of(function).checked(checks);
@@ -66,7 +67,7 @@ fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, 
         edges.extend(function.predecessor_edges(analysis.block(*entry)).filter(is_redirected));
     }
     let mut parted = Vec::new();
-    // Blocks that the parting of edges makes inside the cycle.
+    // Blocks inside the cycle that separate its edges.
     let mut inner = Vec::new();
     for (op, indices) in by_branch(edges) {
         let is_inside = function.block_of(op).is_some_and(|block| own.contains(&analysis.number(block)));

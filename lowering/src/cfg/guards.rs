@@ -1,11 +1,11 @@
 //! Loop guards, induction variables and bounds, as LLVM defines them.
 //!
-//! A *rotated* loop runs once at least, so what may not run at all stands behind a branch that
-//! skips it: its *guard*. It leads to the preheader or to where the loop's exit leads. What the
-//! guard says holds wherever the loop runs.
+//! A *rotated* loop runs at least once, so a loop that may not run at all has a branch before it
+//! that skips it: its *guard*. The guard leads to the preheader or to the target of the loop's
+//! exit. The guard's condition holds wherever the loop runs.
 //!
-//! The *induction variable* is the argument of the header that decides whether the latch goes on;
-//! its *bounds* are what enters, what is added, and what it is compared with. A *canonical* one
+//! The *induction variable* is the header's argument that decides if the latch continues. Its
+//! *bounds* are the initial value, the step, and the value it is compared with. A *canonical* one
 //! counts from zero by one.
 //!
 //! Cost: linear in the loop, and in the empty blocks behind it.
@@ -20,7 +20,7 @@ use super::roles::Roles;
 use super::scev::ScalarEvolution;
 use super::scev::expr::{Expr, ExprId};
 
-/// How far empty blocks are followed.
+/// The number of empty blocks to follow.
 const MAX_EMPTY: usize = 16;
 
 /// The branch that skips a loop.
@@ -28,22 +28,22 @@ const MAX_EMPTY: usize = 16;
 pub struct Guard {
     /// The conditional branch.
     pub branch: Op,
-    /// What it decides by.
+    /// The condition of the guard.
     pub condition: Value,
-    /// True if the loop is entered where the condition is true.
+    /// True if the loop is entered when the condition is true.
     pub enters_if: bool,
-    /// The block, by number, that it skips to.
+    /// The number of the block that the guard skips to.
     pub skips_to: u32,
 }
 
-/// Where an induction variable goes.
+/// The direction of an induction variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Its step is positive.
     Increasing,
     /// Its step is negative.
     Decreasing,
-    /// One of both.
+    /// Either of both.
     Unknown,
 }
 
@@ -52,23 +52,23 @@ pub enum Direction {
 pub struct Bounds {
     /// The argument of the header.
     pub variable: Value,
-    /// What enters.
+    /// The initial value.
     pub initial: Value,
-    /// What comes back.
+    /// The value of the next iteration.
     pub next: Value,
-    /// What is added in each iteration.
+    /// The step of each iteration.
     pub step: ExprId,
-    /// What it is compared with.
+    /// The value that it is compared with.
     pub last: Value,
-    /// How `next` compares with that where the latch goes on. Where the variable itself is
-    /// compared, that is known if the comparison is strict, and the step is one towards it and does
-    /// not wrap.
+    /// The predicate of `next` and `last` if the latch continues. If the variable itself is
+    /// compared, it is known only for a strict comparison and a step of one towards `last` that
+    /// does not wrap.
     pub predicate: Option<Predicate>,
-    /// Where it goes.
+    /// Its direction.
     pub direction: Direction,
 }
 
-/// The guard of a loop that is simplified and rotated, and has one exit.
+/// Returns the guard of a simplified and rotated loop with one exit.
 pub fn guard(function: &Body, analysis: &Analysis, of: LoopId) -> Option<Guard> {
     let roles = Roles::of(analysis, of);
     if !roles.is_simplified() || !roles.is_rotated() {
@@ -81,7 +81,7 @@ pub fn guard(function: &Body, analysis: &Analysis, of: LoopId) -> Option<Guard> 
     let successors: Vec<u32> = function.successors(branch).map(|to| analysis.number(to)).collect();
     let enters_if = successors[0] == preheader;
     let skips_to = successors[usize::from(enters_if)];
-    // What is behind the exit, empty blocks apart.
+    // The block behind the exit, after empty blocks.
     let mut behind = only_successor(analysis, *exit)?;
     for _ in 0..MAX_EMPTY {
         if behind == skips_to {
@@ -100,7 +100,7 @@ fn only_successor(analysis: &Analysis, node: u32) -> Option<u32> {
     others.iter().all(|other| other == first).then_some(*first)
 }
 
-/// The argument of a loop's header that counts from zero by one.
+/// Returns the argument of a loop's header that counts from zero by one.
 pub fn canonical_induction_variable(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Value> {
     let analysis = scev.analysis();
     let header = analysis.block(analysis.loops().get(of).header());
@@ -118,8 +118,8 @@ pub fn canonical_induction_variable(scev: &mut ScalarEvolution<'_>, of: LoopId) 
     })
 }
 
-/// The bounds of the induction variable of a loop that is simplified and rotated, by a comparison
-/// with what does not change.
+/// Returns the bounds of the induction variable of a simplified, rotated loop, from a comparison
+/// with a loop-invariant value.
 pub fn bounds(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Bounds> {
     let (function, analysis) = (scev.function(), scev.analysis());
     let roles = Roles::of(analysis, of);
@@ -175,8 +175,8 @@ pub fn bounds(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Bounds> {
     None
 }
 
-/// How what comes next compares where the variable itself compares so: one step on, if that does
-/// not wrap, "less" is "at most".
+/// Returns the predicate for the next value, given the predicate for the variable itself. One step
+/// later, "less" becomes "at most" if the step does not wrap.
 fn of_next(predicate: Predicate, step: (i128, i128)) -> Option<Predicate> {
     match (predicate, step) {
         (Predicate::Slt, (1, 1)) => Some(Predicate::Sle),

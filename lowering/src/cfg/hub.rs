@@ -1,9 +1,10 @@
-//! A block that edges go through on their way: it is told where each wants to go, and goes there.
+//! Hubs: a block that several edges go through. An argument tells it where each edge wants to go.
 //!
-//! The block has an argument for the way (a truth value for two targets, a number for more) and,
-//! for what the targets get, as many of each type as one of them needs: they are never entered at
-//! the same time. An edge hands on what its own target gets and poison for the rest. So a hub for
-//! many edges to many targets costs the edges times the arguments of one target, not of all.
+//! The block has an argument for the target (a truth value for two targets, a number for more). It
+//! also has arguments for the operands of the targets: as many of each type as one target needs,
+//! because only one is entered. An edge passes the operands of its own target and poison for the
+//! rest. A hub for many edges to many targets therefore costs the edges times the arguments of one
+//! target, not of all.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::loops::LoopId;
@@ -13,10 +14,10 @@ use super::Analysis;
 use super::branch::{Ending, Target, change_operands, end_block, successor_operands};
 use super::constants::Constants;
 
-/// Lets edges, given by branch and number of the successor, lead through a new block, which is in
-/// `innermost` and the loops around it and stands behind `after`. Edges of one branch have one
-/// target and hand on the same. What becomes of loops is the caller's to say. Linear in the
-/// operands that the edges have then, but for what dominators cost.
+/// Redirects edges, given by branch and successor number, through a new block. The block is in
+/// `innermost` and the loops around it, and is placed behind `after`. Edges of one branch must have
+/// one target and the same operands. The caller updates the loops. Linear in the resulting operands
+/// of the edges, plus the cost of dominators.
 pub(super) fn lead_through_hub(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -81,7 +82,7 @@ pub(super) fn lead_through_hub(
     hub
 }
 
-/// Which of `count` ways a selector means.
+/// Returns the ending that dispatches on a selector among `count` targets.
 fn dispatch(selector: Value, count: usize, onward: impl Fn(usize) -> Target) -> Ending {
     match count {
         1 => Ending::Branch(onward(0)),
@@ -93,7 +94,7 @@ fn dispatch(selector: Value, count: usize, onward: impl Fn(usize) -> Target) -> 
     }
 }
 
-/// Places for arguments, which targets share.
+/// Argument positions of the hub, which its targets share.
 #[derive(Default)]
 struct Places {
     types: Vec<Type>,
@@ -101,7 +102,7 @@ struct Places {
 }
 
 impl Places {
-    /// A place for each argument of a target.
+    /// Returns a position for each argument of a target.
     fn of(&mut self, function: &Body, target: Block) -> Vec<usize> {
         let mut taken: HashMap<Type, usize> = HashMap::new();
         let mut places = Vec::new();
@@ -120,9 +121,8 @@ impl Places {
     }
 }
 
-/// Lets edges of a branch that leads on in several ways, given by number of the successor, go
-/// through blocks of their own, one for each target. Each then is the only edge of a branch.
-/// Returns these edges.
+/// Splits edges of a branch with several successors, given by successor number: one new block for
+/// each target. Each new edge is then the only edge of a branch. Returns the new edges.
 pub(super) fn part_edges(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -152,15 +152,15 @@ pub(super) fn part_edges(
     parted
 }
 
-/// True if edges of a branch have one target and hand it the same.
+/// True if all these edges of a branch have the same target and operands.
 pub(super) fn are_one(function: &Body, branch: Op, edges: &[usize]) -> bool {
     let blocks: Vec<Block> = function.successors(branch).collect();
     let operands = successor_operands(function, branch);
     edges.windows(2).all(|pair| blocks[pair[0]] == blocks[pair[1]] && operands[pair[0]] == operands[pair[1]])
 }
 
-/// Edges of one branch together, by number of the successor; in the order in which they stand
-/// first.
+/// Groups edges by their branch, in the order of first appearance. Each group holds successor
+/// numbers.
 pub(super) fn by_branch(edges: Vec<(Op, usize)>) -> Vec<(Op, Vec<usize>)> {
     let mut places: HashMap<Op, usize> = HashMap::new();
     let mut groups: Vec<(Op, Vec<usize>)> = Vec::new();

@@ -1,22 +1,22 @@
 //! Loop-closed SSA: a value that a loop defines is used outside of it only through arguments of
 //! blocks behind the loop.
 //!
-//! What is handed on along an edge out of a loop is used inside it, at the end of the block the
-//! edge comes from. So each value that is used outside gets an argument in the exits that its uses
-//! are reached through, and in the blocks behind where several of these meet; those uses become
-//! uses of these. Whoever changes the loop then changes what is handed out, and finds all of it at
-//! the exits.
+//! An operand of an edge out of a loop is used inside it, at the end of the edge's source block.
+//! Each value with uses outside therefore gets an argument in the exits that reach its uses, and in
+//! the blocks behind where several of these meet. The uses are replaced by these arguments. A
+//! change of the loop then only needs to change the operands of its exits, and finds all of them
+//! there.
 //!
-//! Loops are closed from the inside out: what a loop hands out is a value of the one around it.
-//! Where a value arrives is read off the dominator tree. Of the blocks outside of the loop that
-//! dominate a use take the topmost: its own dominator is in the loop, so it is an exit, or a block
-//! where ways from several exits meet. Behind it the value can't change, for a way back into the
-//! loop and out again would avoid it. So these blocks, and no others, need an argument, and they
-//! need it where something behind uses it: as few as there can be.
+//! Loops are closed from the inside out: a live-out value of an inner loop is a value of its
+//! parent. The arrival blocks of a value are read off the dominator tree. Take the topmost block
+//! outside of the loop that dominates a use. Its own dominator is in the loop, so it is an exit, or
+//! a block where paths from several exits meet. Behind it the value can't change, because a path
+//! back into the loop and out again would avoid it. Only these blocks need an argument, and only if
+//! it is used behind them: the number is minimal.
 //!
-//! Needs loop-simplify form. Linear in blocks times the depth of nests, and in the uses and
-//! arguments that are made times the logarithm of the exits. Tokens stay as they are: nothing hands
-//! them on.
+//! Needs loop-simplify form. Linear in blocks times the depth of nests, and in the uses and new
+//! arguments times the logarithm of the exits. Tokens are left alone: no block argument can hold
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -31,14 +31,14 @@ use super::branch::{branches_into, change_operands};
 use super::roles::Roles;
 use super::{Analysis, loop_simplify};
 
-/// Closes every loop of a function in loop-simplify form. Returns how many arguments that took.
-/// Blocks stay as they are.
+/// Closes every loop of a function in loop-simplify form. Returns the number of new arguments. The
+/// blocks stay the same.
 pub fn lcssa(function: &mut Body, analysis: &Analysis) -> usize {
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     loops.into_iter().map(|id| close(function, analysis, id)).sum()
 }
 
-/// Closes a loop; those in it are.
+/// Closes a loop whose inner loops are closed.
 fn close(function: &mut Body, analysis: &Analysis, id: LoopId) -> usize {
     let uses = outside_uses(function, analysis, id);
     if uses.is_empty() {
@@ -50,7 +50,7 @@ fn close(function: &mut Body, analysis: &Analysis, id: LoopId) -> usize {
         arrivals.need(function, used.value, at);
     }
     while let Some((value, at)) = arrivals.pending.pop() {
-        // What leads to an exit is in the loop; to where several meet nothing does.
+        // All predecessors of an exit are in the loop. No predecessor of a merge block is.
         if !arrivals.exits.contains(&at) {
             for from in analysis.graph().predecessors(at) {
                 let top = arrivals.top_of(*from);
@@ -77,7 +77,7 @@ fn close(function: &mut Body, analysis: &Analysis, id: LoopId) -> usize {
     arrivals.arguments.len()
 }
 
-/// A use outside of the loop of what it defines.
+/// A use outside of the loop of a value that it defines.
 struct OutsideUse {
     value: Value,
     op: Op,
@@ -86,7 +86,7 @@ struct OutsideUse {
     at: u32,
 }
 
-/// The uses outside of a loop of what it, and no loop in it, defines.
+/// Returns the uses outside of a loop of values that it defines directly, not in an inner loop.
 fn outside_uses(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<OutsideUse> {
     let mut found = Vec::new();
     let is_token = |value| LlvmType::of(function.ctx(), function.value_type(value)) == Some(LlvmType::Token);
@@ -106,23 +106,23 @@ fn outside_uses(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<Outside
     found
 }
 
-/// What a block defines.
+/// Returns the values that a block defines.
 fn values_of(function: &Body, block: Block) -> impl Iterator<Item = Value> + '_ {
     function.arguments(block).chain(function.ops(block).flat_map(|op| function.results(op)))
 }
 
-/// Where what a loop defines arrives outside of it.
+/// The blocks outside of a loop where its values arrive.
 struct Arrivals<'a> {
     analysis: &'a Analysis,
     exits: HashSet<u32>,
-    /// The blocks outside of the loop whose immediate dominator is in it, by their place in the
+    /// The blocks outside of the loop whose immediate dominator is in it, by their position in the
     /// dominator tree.
     tops: BTreeMap<u32, u32>,
     /// The arguments that were made.
     arguments: HashMap<(Value, u32), Value>,
-    /// The values that each block gets, in the order of its new arguments.
+    /// The values that each block receives, in the order of its new arguments.
     handed: BTreeMap<u32, Vec<Value>>,
-    /// Arguments whose blocks' predecessors were not looked at.
+    /// Arguments of blocks whose predecessors were not visited yet.
     pending: Vec<(Value, u32)>,
 }
 
@@ -141,13 +141,13 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The topmost block outside of the loop that dominates a block behind it.
+    /// Returns the topmost block outside of the loop that dominates a block behind the loop.
     fn top_of(&self, node: u32) -> u32 {
         let place = self.analysis.dominators().place(node);
         self.tops.range(..=place).next_back().map_or(node, |(_, top)| *top)
     }
 
-    /// Makes the argument of a block that brings a value, if there is none.
+    /// Adds the block argument that carries a value, unless there is one.
     fn need(&mut self, function: &mut Body, value: Value, at: u32) {
         if !self.arguments.contains_key(&(value, at)) {
             let argument = function.add_argument(self.analysis.block(at), function.value_type(value));

@@ -1,22 +1,22 @@
-//! Loops that do nothing, taken away.
+//! Deletion of loops without observable effect.
 //!
-//! A loop goes if nobody could tell that it ran: nothing in it has an effect, it leaves to one
-//! block, what it hands out there is from before it, and it ends. That it ends may be proved by a
-//! count ([`Finite`]), or taken for granted where the program says that every loop makes progress:
-//! by what is said at the branch of its latch (`mustProgress`), of it and the loops in it, or of
-//! the function (`mustprogress`, `willreturn`). A loop without a way out of which that is said is
-//! undefined behaviour, and so is getting there.
+//! A loop is deleted under four conditions. Nothing in it has an effect, it leaves to one block,
+//! its live-out values come from before it, and it terminates. Termination may be proved by a trip
+//! count ([`Finite`]), or assumed if the program promises progress of loops. The promise is at the
+//! branch of the latch (`mustProgress`), for the loop and its inner loops, or on the function
+//! (`mustprogress`, `willreturn`). A loop without an exit that promises progress is undefined
+//! behaviour, and so is reaching it.
 //!
-//! Loops are in loop-simplify form and closed, and are so afterwards. All that can go go at once,
-//! outer loops with those in them; what that makes of other values may let a loop around go, so
-//! that is looked at again: as often as loops nest, and each time is linear times the depth of
-//! nests.
+//! Loops are in loop-simplify form and closed, before and after. All loops that can be deleted are
+//! deleted at once, outer loops with their inner ones. This may make values loop-invariant and a
+//! surrounding loop deletable, so the search repeats as often as loops nest. Each round is linear
+//! times the depth of nests.
 //!
 //! **Assumptions.**
-//! - What is seen is said by effects: a call is seen, whatever its attributes promise.
-//! - A loop that nothing says of ends only if its count does: a narrow counter or a step that
-//!   passes its end may never reach it.
-//! - Restoring the stack, atomic and volatile reads are seen.
+//! - Effects describe everything observable: a call is observable, whatever its attributes promise.
+//! - A loop without a promise of progress terminates only if its trip count does: a narrow counter
+//!   or a step that passes its end may never reach it.
+//! - Restoring the stack, atomic and volatile reads are observable.
 //!
 //! Tried with `cfg/deletion_audit.mlir`.
 
@@ -34,20 +34,20 @@ use super::roles::Roles;
 use super::scev::ScalarEvolution;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
-/// Says of loops that they end.
+/// Finds loops that terminate.
 pub trait Finite {
-    /// The headers of loops that are left, or else the behaviour is undefined, however they are
-    /// entered. That of the loops in one is asked separately.
+    /// Returns the headers of loops that terminate, or else are undefined behaviour, however they
+    /// are entered. Inner loops are asked about separately.
     fn headers(&self, function: &Body) -> HashSet<Block>;
 }
 
-/// Loops whose backedges are taken a limited number of times, by [scalar evolution](super::scev).
+/// Loops with a bounded backedge-taken count, by [scalar evolution](super::scev).
 pub struct Counted {
     data_layout: DataLayout,
 }
 
 impl Counted {
-    /// For functions of the module that has these symbols.
+    /// Creates the analysis for functions of the module with these symbols.
     pub fn of(function: &Body, symbols: &SymbolTable) -> Counted {
         Counted { data_layout: DataLayout::of_symbols(function.ctx(), symbols) }
     }
@@ -65,8 +65,8 @@ impl Finite for Counted {
     }
 }
 
-/// Takes the loops of a function, in loop-simplify form and closed, away that do nothing. Returns
-/// how many, those in others not counted.
+/// Deletes the loops without effect of a function in loop-simplify form and closed. Returns their
+/// number without inner ones.
 pub fn delete_loops(function: &mut Body, analysis: &mut Analysis, finite: &dyn Finite) -> usize {
     let mut deleted = 0;
     loop {
@@ -96,11 +96,11 @@ pub fn delete_loops(function: &mut Body, analysis: &mut Analysis, finite: &dyn F
 /// A loop that does nothing.
 struct Idle {
     preheader: Block,
-    /// Where it leads, with what it hands out.
+    /// The exit, with its operands.
     exit: Option<Target>,
 }
 
-/// The loops that do nothing, but those in them.
+/// Returns the outermost loops without effect.
 fn idle(function: &Body, analysis: &Analysis, finite: &dyn Finite) -> Vec<Idle> {
     let seen = Seen::of(function, analysis, finite);
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ fn idle_loop(function: &Body, analysis: &Analysis, seen: &Seen, id: LoopId) -> O
             }
             pending.extend(&analysis.loops().get(id).children);
         }
-        // A cycle that is no loop has nothing that could be said of it.
+        // A cycle that is no loop can have no promise of progress.
         !analysis.loops().get(id).nodes.iter().any(|node| seen.irreducible.contains(node))
     };
     if !seen.function_returns && !all_end() {
@@ -151,15 +151,15 @@ fn idle_loop(function: &Body, analysis: &Analysis, seen: &Seen, id: LoopId) -> O
     is_same.then_some(Idle { preheader, exit: Some(Target { block, operands }) })
 }
 
-/// What is known of the blocks of a function.
+/// The facts about the blocks of a function.
 struct Seen {
-    /// Every loop makes progress, the function says.
+    /// True if the function promises that every loop makes progress.
     function_returns: bool,
-    /// The headers of loops that end.
+    /// The headers of loops that terminate.
     finite: HashSet<Block>,
-    /// The blocks in which something can be seen to happen.
+    /// The blocks with observable effects.
     blocks: HashSet<u32>,
-    /// The blocks at which a cycle closes that is no loop.
+    /// The blocks at which an irreducible cycle closes.
     irreducible: HashSet<u32>,
 }
 
@@ -175,7 +175,7 @@ impl Seen {
             if function.ops(analysis.block(node)).any(|op| is_seen(function, op)) {
                 blocks.insert(node);
             }
-            // Back in postorder, but not to what dominates.
+            // Backwards in postorder, but not to a dominator.
             let closes = |to: &u32| {
                 order[*to as usize] >= order[node as usize] && !analysis.dominators().dominates(*to, node)
             };
@@ -198,7 +198,7 @@ impl Seen {
     }
 }
 
-/// True if it is said of a loop that it makes progress.
+/// True if a loop promises to make progress.
 fn makes_progress(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
     let header = analysis.loops().get(id).header();
     let mut latches =
@@ -210,8 +210,8 @@ fn makes_progress(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
     })
 }
 
-/// Replaces arguments of blocks that have one edge left by what that hands on, unless that has to
-/// leave a loop so.
+/// Replaces arguments of blocks with one remaining edge by its operands, unless that would break
+/// loop-closed form.
 fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
     for block in blocks.iter().copied() {
         let Some((op, index)) = function.predecessor_edges(block).next() else { continue };
@@ -226,7 +226,7 @@ fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
         for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
             function.replace_all_uses(function.argument(block, k), operands[index][k]);
         }
-        // Operands of the branch itself may have been among the uses.
+        // The replaced uses may include operands of the branch itself.
         operands = successor_operands(function, op);
         for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
             operands[index].remove(k);
@@ -240,7 +240,7 @@ fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
 
 const NAME: &str = "loop-deletion";
 
-/// The form: no loop is known to do nothing. It comes with loop-simplify form and closed loops.
+/// The form: no loop is known to be without effect. Includes loop-simplify form and closed loops.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(LoopDeletion) };
 
 fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {

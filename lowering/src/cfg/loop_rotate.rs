@@ -1,28 +1,29 @@
-//! Rotated loops: tested at their end, behind a guard.
+//! Loop rotation: loops are tested at their end, behind a guard.
 //!
-//! `for (; test; step) body` becomes `if (test) do body step while (test)`. The header, which tests
-//! whether there is an iteration, is copied behind the preheader, where it becomes the guard, and
-//! joins the latch; where it led to in the loop is the new header, with a preheader of its own
-//! under the guard. What is put there runs only if the loop does: an invariant load of the body may
-//! go there even if it would fault without an iteration.
+//! `for (; test; step) body` becomes `if (test) do body step while (test)`. The header, which
+//! contains the test, is copied behind the preheader. The copy becomes the guard, and the original
+//! joins the latch. The header's successor in the loop is the new header, with a preheader of its
+//! own under the guard. Code placed there runs only if the loop does: an invariant load of the body
+//! may be hoisted there even if it would fault without an iteration.
 //!
-//! Operations of the header that don't depend on the loop and may run anywhere move in front of it
-//! instead of being copied, and a guard known to be true is none. Before that, a latch that only
-//! counts joins the block in front of it if that leads out of the loop: then it is tested at its
-//! end already.
+//! Operations of the header that are loop-invariant and speculatable are hoisted before it instead
+//! of being copied. A guard that is known to be true is omitted. Before that, a latch that only
+//! counts joins the block before it if that block leaves the loop: then the loop is already tested
+//! at its end.
 //!
-//! What the header defines has two definitions then, the copy's and its own. Where both arrive is
-//! the new header, and, on the ways out, arguments that loop-closed SSA has made: nothing needs to
-//! be searched. Loops are rotated from the inside out, and are in loop-simplify form and closed
-//! afterwards. What was said of the loop at the branch of its latch is said at the branch of the
-//! new one; weights of branches stay as they are.
+//! Values defined in the header have two definitions afterwards: the copy's and the original's.
+//! They meet in the new header, and at the exits in arguments that loop-closed SSA has made, so no
+//! search is needed. Loops are rotated from the inside out, and are in loop-simplify form and
+//! closed afterwards. The annotation of the loop moves to the branch of the new latch; branch
+//! weights stay unchanged.
 //!
-//! Linear in the headers and the uses of what they define, and in the blocks of each loop.
+//! Linear in the headers and the uses of their values, and in the blocks of each loop.
 //!
 //! **Assumptions.**
-//! - A header is copied only if each operation in it may be: the call and the function that it
-//!   names have a word in that.
-//! - What may be undefined is copied to where it ran, and never moved in front of the guard.
+//! - A header is copied only if each operation in it may be: the attributes of a call, and of the
+//!   function that it names, may forbid it.
+//! - Operations that may be undefined are copied to where they ran, and never hoisted before the
+//!   guard.
 //!
 //! Tried with `cfg/rotation_audit.mlir`.
 
@@ -42,25 +43,25 @@ use super::conditions::constant_condition;
 use super::effects::is_speculatable;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
-/// How many operations of a header, constants apart, are copied at most.
+/// The maximal number of copied operations of a header, without constants.
 pub(crate) const MAX_HEADER_SIZE: usize = 16;
 
-/// What was done.
+/// The statistics of rotation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rotated {
     /// Loops that were rotated.
     pub loops: usize,
     /// Guards that were made.
     pub guards: usize,
-    /// Latches that joined what was in front of them.
+    /// Latches that joined the block before them.
     pub latches: usize,
     /// Operations that were copied.
     pub copied: usize,
-    /// Operations that were moved in front of loops.
+    /// Operations that were hoisted in front of loops.
     pub hoisted: usize,
 }
 
-/// Rotates every loop of a function, in loop-simplify form and closed, whose header has at most
+/// Rotates every loop of a function in loop-simplify form and closed, whose header has at most
 /// `max_header_size` operations. The symbols are those of the function's module.
 pub fn loop_rotate(
     function: &mut Body,
@@ -86,19 +87,19 @@ pub fn loop_rotate(
     done
 }
 
-/// A loop that is tested at its start.
+/// A loop with its exit test in the header.
 struct Shape {
     preheader: Block,
     header: Block,
     latch: Block,
     /// The branch of the header.
     test: Op,
-    /// Which of its successors is in the loop.
+    /// The index of its successor in the loop.
     stays: usize,
 }
 
 impl Shape {
-    /// That of a loop whose header leads out of it and is not its latch.
+    /// Returns the shape of a loop whose header is an exiting block and not its latch.
     fn of(function: &Body, analysis: &Analysis, id: LoopId) -> Option<Shape> {
         let header = analysis.loops().get(id).header();
         let is_inside = |block: Block| analysis.loops().contains(id, analysis.number(block));
@@ -125,8 +126,7 @@ impl Shape {
     }
 }
 
-/// The shape of a loop that is to be rotated: its latch does not lead out, and its header may be
-/// copied.
+/// Returns the shape of a loop to rotate. Its latch does not exit, and its header may be copied.
 fn shape(
     function: &Body,
     analysis: &Analysis,
@@ -151,8 +151,8 @@ fn shape(
     (!is_tested_at_end).then_some(shape)
 }
 
-/// Lets a latch that does next to nothing join the block in front of it, if that leads out of the
-/// loop: it may run one time too often.
+/// Merges a nearly empty latch into the block before it, if that leaves the loop. The latch may
+/// then run once too often.
 fn fold_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> bool {
     let Some((before, branch, latch)) = foldable_latch(function, analysis, id) else { return false };
     let Some(last) = function.terminator(latch) else { return false };
@@ -175,7 +175,7 @@ fn fold_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> bool 
     true
 }
 
-/// The block in front of a latch that may join it, with its branch.
+/// Returns the block in front of a latch that may be merged with it, and its branch.
 fn foldable_latch(function: &Body, analysis: &Analysis, id: LoopId) -> Option<(Block, Op, Block)> {
     let header = analysis.loops().get(id).header();
     let mut latches =
@@ -218,7 +218,7 @@ fn rotate(function: &mut Body, analysis: &mut Analysis, id: LoopId, shape: &Shap
         copies.map(argument, handed);
     }
     copy_header(function, analysis, id, shape, &mut copies, done);
-    // The body gets what the header defines from both.
+    // The body gets the header's values from both.
     let carried = used_in_rest(function, analysis, id, header);
     let guard = function.copy_op(test, &mut copies);
     function.remove_attr(guard, LOOP_ANNOTATION);
@@ -263,8 +263,8 @@ fn rotate(function: &mut Body, analysis: &mut Analysis, id: LoopId, shape: &Shap
     done.loops += 1;
 }
 
-/// Copies what is in the header in front of the preheader's branch, or moves it there if it doesn't
-/// depend on the loop.
+/// Copies the operations of the header before the preheader's branch. Loop-invariant operations are
+/// moved.
 fn copy_header(
     function: &mut Body,
     analysis: &Analysis,
@@ -290,7 +290,7 @@ fn copy_header(
     }
 }
 
-/// What the header defines and the rest of the loop uses.
+/// Returns the values that the header defines and the rest of the loop uses.
 fn used_in_rest(function: &Body, analysis: &Analysis, id: LoopId, header: Block) -> Vec<Value> {
     let results = function.ops(header).flat_map(|op| function.results(op));
     let is_rest = |op| {
@@ -301,7 +301,8 @@ fn used_in_rest(function: &Body, analysis: &Analysis, id: LoopId, header: Block)
     values.filter(|value| function.uses(*value).any(|used| is_rest(used.op))).collect()
 }
 
-/// Gives a loop behind a guard a preheader, and exits of its own to it and to loops around it.
+/// Gives a guarded loop a preheader and dedicated exits, and preserves the dedicated exits of loops
+/// around it.
 fn keep_simple(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -320,7 +321,7 @@ fn keep_simple(
     if let Some(after) = edges.first().and_then(|edge| function.block_of(edge.0)) {
         analysis.insert_block(function, &edges, exit, after);
     }
-    // The way round the loop may leave loops around it that the exit is none of.
+    // The edge that skips the loop may leave outer loops that do not contain the exit.
     let around = analysis.loops().innermost(analysis.number(before));
     if around.is_some_and(|around| !analysis.loops().contains(around, analysis.number(exit))) {
         analysis.insert_block(function, &[(guard, 1 - stays)], exit, before);
@@ -329,8 +330,8 @@ fn keep_simple(
 
 const NAME: &str = "loop-rotate";
 
-/// The form: loops are tested at their end, if their header may be copied and leads out of them. It
-/// comes with loop-simplify form and closed loops.
+/// The form: loops are tested at their end, if their header may be copied and leaves the loop.
+/// Requires loop-simplify form and closed loops.
 pub static FORM: CanonicalForm =
     CanonicalForm { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
 

@@ -1,20 +1,19 @@
-//! Loop-simplify form: each loop has a preheader, one latch, and exits that are reached from it
-//! alone.
+//! Loop-simplify form: each loop has a preheader, one latch, and exits that only the loop reaches.
 //!
-//! What stands before the loop has a place to go, the preheader; so has what is done at the end of
-//! each iteration, and what stands behind the loop. Blocks that nothing leads to go first. Loops
-//! are brought into form from the inside out; a block that is put on edges is a block of the
-//! analysis at once, so an exit made for an inner loop serves those around it, and is one edge back
-//! where it leads to the header of one of these.
+//! Code before the loop can be placed in the preheader, code at the end of each iteration in the
+//! latch, and code behind the loop in the exits. Unreachable blocks are erased first. Loops are
+//! brought into form from the inside out. A block inserted on edges is in the analysis at once, so
+//! an exit made for an inner loop also serves its parents. It is one backedge if it leads to the
+//! header of one of them.
 //!
-//! A header may be that of two loops of the program, one in the other: `for (…) for (…)` with
-//! nothing between them. They are told apart as LLVM does, by an argument of the header that some
-//! backedges hand on unchanged: these belong to the inner loop, all others to an outer one that
-//! gets a header of its own. It isn't done with eight backedges or more, or if the loop has a call
-//! that says it is convergent, which control flow must not be changed around. Arguments of a header
-//! that are one and the same value from before the loop on all edges go.
+//! A header may belong to two nested loops of the program: `for (…) for (…)` with nothing between
+//! them. They are separated as in LLVM, by an argument of the header that some backedges pass on
+//! unchanged. These belong to the inner loop, all others to an outer one that gets a header of its
+//! own. This is not done with eight backedges or more, or if the loop has a convergent call, around
+//! which control flow must not change. Arguments of a header that have the same value from before
+//! the loop on all edges are removed.
 //!
-//! Any branch of the dialect can be made to lead elsewhere; a function with another one is refused.
+//! Any branch of the dialect can be redirected; a function with another kind of branch is refused.
 //! Linear in the blocks of each loop, so in the function times the depth of its nests.
 
 use hashbrown::HashSet;
@@ -29,33 +28,32 @@ use super::edit::{erase_unreachable, unreachable_blocks};
 use super::roles::Roles;
 use super::{Analysis, arguments, loops_out_of_form};
 
-/// So many backedges are all taken for those of one loop.
+/// This many backedges are assumed to belong to one loop.
 const MAX_BACKEDGES: usize = 8;
 
-/// What was done.
+/// The statistics of simplification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Simplified {
     /// Preheaders that were made.
     pub preheaders: usize,
-    /// Loops that were taken out of one with the same header.
+    /// Loops that were separated from another loop with the same header.
     pub nests: usize,
     /// Latches that were made.
     pub latches: usize,
     /// Exits that were made.
     pub exits: usize,
-    /// Arguments of headers that were one value.
+    /// Header arguments that always had the same value.
     pub arguments: usize,
-    /// Blocks that went, as nothing led to them.
+    /// Erased unreachable blocks.
     pub erased: usize,
 }
 
-/// Brings every loop of a function into form. The analysis that is returned holds for what the
-/// function is then.
+/// Brings every loop of a function into form. Returns an analysis of the new function.
 pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -> (Analysis, Simplified) {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     let mut analysis = Analysis::of(function).checked(checks);
     analysis.defer_updates();
-    // Inner loops are taken from the end.
+    // Inner loops are at the end, so they come first.
     let mut pending = analysis.loops().outer_first();
     while let Some(id) = pending.pop() {
         make_preheader(function, &mut analysis, id, &mut done);
@@ -70,7 +68,7 @@ pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -
         make_latch(function, &mut analysis, id, &mut done);
         analysis.step(function, NAME);
     }
-    // What is one value now may have made another argument one.
+    // A folded argument may make another argument redundant.
     let mut pending = analysis.loops().outer_first();
     while let Some(id) = pending.pop() {
         pending.extend(fold_arguments(function, &analysis, id, &mut done));
@@ -101,7 +99,7 @@ fn make_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &m
     }
 }
 
-/// What is said of a loop stands at the branch of its latch.
+/// Moves the annotation of a loop to the branch of its latch.
 fn move_annotation(function: &mut Body, edges: &[(Op, usize)], latch: Block) {
     let annotations: Vec<_> = edges.iter().map(|(op, _)| function.attr(*op, LOOP_ANNOTATION)).collect();
     let Some(annotation) = annotations[0].filter(|_| annotations.iter().all(|own| *own == annotations[0]))
@@ -131,7 +129,7 @@ fn make_exits(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &m
 }
 
 /// Replaces arguments of a header that are one value. The loop has a preheader. Returns the loops
-/// whose headers were handed such an argument.
+/// whose headers received such an argument.
 fn fold_arguments(
     function: &mut Body,
     analysis: &Analysis,
@@ -148,8 +146,8 @@ fn fold_arguments(
     folded.users.iter().flat_map(|op| function.successors(*op)).filter_map(loop_of).collect()
 }
 
-/// Takes the outer of two loops that share a header out, if there are two: makes a header for it.
-/// Returns the outer loop; the inner one is that of the header.
+/// Separates two loops that share a header, if there are two: makes a header for the outer one.
+/// Returns the outer loop; the inner one keeps the header.
 fn split_header(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -172,7 +170,7 @@ fn split_header(
         backedges.iter().zip(evidence).filter(|(_, is_inner)| *is_inner).map(|(edge, _)| *edge).collect();
     let edges: Vec<(Op, usize)> =
         function.predecessor_edges(header).filter(|edge| !inner.contains(edge)).collect();
-    // In front of the header: behind the preheader.
+    // The new block is placed in front of the header, behind the preheader.
     let after =
         edges.iter().filter_map(|edge| function.block_of(edge.0)).find(|b| !is_inside(analysis, id, *b))?;
     let outer_header = analysis.insert_block(function, &edges, header, after);
@@ -183,7 +181,8 @@ fn split_header(
     Some(analysis.loops_mut().split(id, outer_header, nodes))
 }
 
-/// The blocks that reach some blocks without passing the header of the loop, which comes first.
+/// Returns the blocks that reach some blocks without passing the loop header. The header comes
+/// first.
 fn reaching(analysis: &Analysis, header: u32, from: Vec<u32>) -> Vec<u32> {
     let mut nodes = vec![header];
     let mut seen: HashSet<u32> = HashSet::from_iter([header]);
@@ -208,7 +207,7 @@ fn is_inside(analysis: &Analysis, id: LoopId, block: Block) -> bool {
     analysis.loops().contains(id, analysis.number(block))
 }
 
-/// The edges into a block from those that `which` accepts, and the last of these.
+/// Returns the edges into a block from sources that `which` accepts, and the last such source.
 fn edges_into(
     function: &Body,
     to: Block,
@@ -223,7 +222,7 @@ fn edges_into(
 
 const NAME: &str = "loop-simplify";
 
-/// The form: what it asks of each loop, and that there is nothing but what the entry reaches.
+/// The form: its requirements on each loop, and that all blocks are reachable.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(LoopSimplify) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {

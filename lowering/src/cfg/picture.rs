@@ -2,9 +2,9 @@
 //! blocks; backedges, exiting edges and the edges of guards marked, and cycles that are entered at
 //! several places.
 //!
-//! What is to be seen is found once and written as a graph for Graphviz or drawn. Blocks have the
-//! names that `print<loops>` gives them. Several edges between two blocks are one; blocks that
-//! nothing leads to are left out, and counted.
+//! The contents are collected once and written as a graph for Graphviz or drawn. Blocks have the
+//! names that `print<loops>` gives them. Several edges between two blocks are one; unreachable
+//! blocks are left out, and counted.
 //!
 //! **Cost.** Linear in the blocks times the depth of nests, and for the drawing in the layers that
 //! edges pass too; it is refused if that is more than anybody would look at.
@@ -26,19 +26,19 @@ mod layered;
 mod nested;
 mod svg;
 
-/// What can be made of control flow.
+/// The formats of pictures of control flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// A graph in Graphviz's language, for each function.
+    /// A graph in Graphviz's language for each function.
     Dot,
-    /// A drawing, of all functions one below the other.
+    /// A drawing of all functions, one below the other.
     Svg,
 }
 
-/// A picture of every function of a module of the `llvm` dialect that has a body.
+/// Draws every function with a body in a module of the `llvm` dialect.
 ///
 /// # Errors
-/// A function that is too large to be drawn.
+/// If a function is too large to draw.
 pub fn picture(module: &Body, format: Format) -> Result<String, Diagnostics> {
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
     let functions = blocks.flat_map(|block| module.ops(block)).filter_map(|op| module.nested(op));
@@ -50,17 +50,17 @@ pub fn picture(module: &Body, format: Format) -> Result<String, Diagnostics> {
     }
 }
 
-/// What is seen of a function.
+/// The content of a picture of a function.
 struct Picture {
-    /// Its name, and the place of its text.
+    /// The name of the function, and the location of its text.
     name: String,
     loc: loomir_ir::Loc,
-    /// In the order of the text; the entry is the first.
+    /// All blocks, in the order of the text. The entry comes first.
     blocks: Vec<Shown>,
     edges: Vec<Edge>,
-    /// Each behind those around it.
+    /// The loops, each after its parents.
     loops: Vec<Nest>,
-    /// How many blocks nothing leads to.
+    /// The number of unreachable blocks.
     left_out: usize,
 }
 
@@ -71,7 +71,7 @@ struct Shown {
     /// The innermost loop around it.
     home: Option<usize>,
     is_header: bool,
-    /// True if it is in a cycle that is entered at several places.
+    /// True if the block is in an irreducible cycle.
     is_irreducible: bool,
 }
 
@@ -82,7 +82,7 @@ struct Edge {
     kind: Kind,
 }
 
-/// What an edge is to loops.
+/// The role of an edge in loops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Kind {
     Plain,
@@ -90,13 +90,13 @@ enum Kind {
     Back,
     /// Leads out of a loop.
     Exiting,
-    /// Leads past a loop whose guard it comes from.
+    /// An edge of a guard that skips its loop.
     Guard,
     /// Leads to an entry of an irreducible cycle from inside.
     Irreducible,
 }
 
-/// All kinds that are told apart, with what they are called, and how they look: colour and dashes.
+/// All distinguished kinds, with their names and their looks: colour and dashes.
 const KINDS: [(Kind, &str, &str, bool); 4] = [
     (Kind::Back, "backedge", "#1f77b4", false),
     (Kind::Exiting, "exiting edge", "#d62728", false),
@@ -107,11 +107,11 @@ const KINDS: [(Kind, &str, &str, bool); 4] = [
 /// The colour of other edges.
 const PLAIN: &str = "#555555";
 
-/// The colours behind loops, by depth; deeper ones begin again.
+/// The background colours of loops, by depth. Deeper loops reuse them.
 const DEPTHS: [&str; 6] = ["#e8f1fa", "#fdf0dd", "#e6f4e4", "#f3e9f7", "#fde8e6", "#e4f5f5"];
 
 impl Kind {
-    /// Colour, and whether it is dashed.
+    /// Returns the colour, and true if it is dashed.
     fn look(self) -> (&'static str, bool) {
         let known = KINDS.iter().find(|(kind, ..)| *kind == self);
         known.map_or((PLAIN, false), |(_, _, colour, dashed)| (*colour, *dashed))
@@ -142,7 +142,7 @@ impl Picture {
         let numbers = block_labels(function);
         let name = OpRef::new(function, root).attr("sym_name");
         let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default().to_owned();
-        // Places among the blocks that are shown.
+        // The positions among the shown blocks.
         let nodes: Vec<u32> =
             (0..flow.blocks().len() as u32).filter(|n| analysis.dominators().is_reachable(*n)).collect();
         let places: HashMap<u32, usize> = nodes.iter().copied().zip(0..).collect();
@@ -176,7 +176,7 @@ impl Picture {
         let mut kinds: HashMap<(usize, usize), Kind> = HashMap::new();
         picture.name_roles(function, &analysis, &order, &places, &mut kinds);
         picture.mark_cycles(&flow, &places, &mut kinds);
-        // What a block is to its own loop comes first.
+        // The roles of a block in its own loop come first.
         picture.blocks.iter_mut().for_each(|block| block.roles.sort_by_key(|role| role.contains(" of %")));
         for from in &nodes {
             let mut seen = HashSet::new();
@@ -189,8 +189,7 @@ impl Picture {
         Some(picture)
     }
 
-    /// Gives blocks the names of what they are to loops, and edges what they are; a backedge is
-    /// one, whatever else it is.
+    /// Names blocks by their roles in loops, and classifies edges. Being a backedge has priority.
     fn name_roles(
         &mut self,
         function: &Body,
@@ -234,7 +233,7 @@ impl Picture {
         }
     }
 
-    /// Marks cycles that are entered at several places.
+    /// Marks irreducible cycles.
     fn mark_cycles(
         &mut self,
         flow: &ControlFlow,

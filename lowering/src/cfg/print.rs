@@ -1,7 +1,7 @@
-//! What `opt` prints of the loops of a function, to the character: `print<loops>`, `print<cycles>`,
-//! `print<domtree>` and `print<postdomtree>`.
+//! Printing of loops exactly as `opt` does: `print<loops>`, `print<cycles>`, `print<domtree>` and
+//! `print<postdomtree>`.
 //!
-//! Blocks have the numbers that [`to_ll`](crate::to_ll) gives them.
+//! Blocks have the numbers of [`to_ll`](crate::to_ll).
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use super::effects::touches_memory;
 use super::{Analysis, accesses, scev};
 use crate::ll::{LOOP_ANNOTATION, Label, METADATA, block_labels};
 
-/// What can be printed.
+/// The printable analyses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Printed {
     /// Natural loops.
@@ -28,16 +28,16 @@ pub enum Printed {
     Dominators,
     /// The post-dominator tree.
     PostDominators,
-    /// Expressions of values, and how often loops run.
+    /// The expressions of values and the trip counts of loops.
     ScalarEvolution,
-    /// What is touched in memory, and for which iterations.
+    /// The memory accesses and their iterations.
     Accesses,
 }
 
-/// What is asked for of every function of a module that has a body, in their order.
+/// Prints an analysis of every function of a module with a body, in their order.
 ///
 /// # Errors
-/// What has no text in LLVM IR, if values are printed.
+/// Constructs without text in LLVM IR, if values are printed.
 pub fn print(module: &Body, what: Printed) -> Result<String, Diagnostics> {
     let mut text = String::new();
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
@@ -54,12 +54,12 @@ pub fn print(module: &Body, what: Printed) -> Result<String, Diagnostics> {
     Ok(text)
 }
 
-/// A function with what is known of it and the numbers of its blocks.
+/// A function with its analyses and the numbers of its blocks.
 struct Printer<'f> {
     function: &'f Body,
     flow: ControlFlow,
     analysis: &'f Analysis,
-    /// By the number of the block in the graph.
+    /// The names of blocks, by number in the graph.
     names: Vec<Label>,
     text: &'f mut String,
 }
@@ -112,9 +112,9 @@ impl Printer<'_> {
         self.text.push('\n');
     }
 
-    /// True if `opt` calls a loop parallel: the same is said of it at all its latches, and nothing
-    /// in it touches memory. (Accesses could also say that they are parallel, which is kept as
-    /// metadata that nothing here reads.)
+    /// True if `opt` calls a loop parallel: all its latches have the same annotation, and nothing
+    /// in it accesses memory. (Accesses could also be marked parallel. Such metadata is kept but
+    /// not read here.)
     fn is_parallel(&self, id: LoopId) -> bool {
         let own = self.analysis.loops.get(id);
         let latches =

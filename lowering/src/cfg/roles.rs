@@ -1,38 +1,39 @@
-//! What the blocks of a loop are to it, in LLVM's terms.
+//! The roles of blocks in a loop, in LLVM's terms.
 //!
 //! A block may have several roles, in one loop or in several: latch and exiting block of a loop,
-//! header of one inside it and exit of a third.
+//! header of an inner one and exit of a third.
 
 use loomir_ir::graph::loops::LoopId;
 
 use super::Analysis;
 
-/// The roles of blocks in one loop, by number. Blocks stand in the order of the loop's, each once a
+/// The roles of blocks in one loop, by number. Blocks are in the order of the loop's, each once a
 /// role.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Roles {
-    /// The block that all of the loop is entered through.
+    /// The block that dominates the loop, its only entry.
     pub header: u32,
-    /// The blocks outside of the loop that lead to the header.
+    /// The predecessors of the header outside of the loop.
     pub entering: Vec<u32>,
-    /// The only entering block, if it leads nowhere else.
+    /// The only entering block, if it has no other successor.
     pub preheader: Option<u32>,
-    /// The blocks in the loop that lead to the header.
+    /// The predecessors of the header in the loop.
     pub latches: Vec<u32>,
-    /// The number of edges they lead to it by: a branch may have several.
+    /// The number of backedges. A branch may have several.
     pub backedges: usize,
-    /// The blocks in the loop that lead out of it.
+    /// The blocks in the loop with an edge out of it.
     pub exiting: Vec<u32>,
     /// The edges out of the loop, one for each branch.
     pub exit_edges: Vec<(u32, u32)>,
-    /// The blocks outside of the loop that it leads to.
+    /// The blocks outside of the loop that an edge from the loop leads to.
     pub exits: Vec<u32>,
-    /// True if each exit is reached from the loop alone.
+    /// True if all predecessors of each exit are in the loop.
     pub dedicated_exits: bool,
 }
 
 impl Roles {
-    /// The roles of blocks in a loop. Linear in the loop and the edges into its header and exits.
+    /// Returns the roles of blocks in a loop. Linear in the loop and the edges into its header and
+    /// exits.
     pub fn of(analysis: &Analysis, id: LoopId) -> Roles {
         let (graph, loops, own) = (&analysis.graph, &analysis.loops, analysis.loops.get(id));
         let header = own.header();
@@ -68,17 +69,17 @@ impl Roles {
         Roles { header, entering, preheader, latches, backedges, exiting, exit_edges, exits, dedicated_exits }
     }
 
-    /// The only latch, if one edge leads from it to the header.
+    /// Returns the only latch, if there is a single backedge.
     pub fn latch(&self) -> Option<u32> {
         if let ([latch], 1) = (&self.latches[..], self.backedges) { Some(*latch) } else { None }
     }
 
-    /// True if the loop is in the form that [`loop_simplify`](super::loop_simplify) makes.
+    /// True if the loop is in [loop-simplify form](super::loop_simplify).
     pub fn is_simplified(&self) -> bool {
         self.preheader.is_some() && self.latch().is_some() && self.dedicated_exits
     }
 
-    /// True if the latch leads out of the loop: it is tested at its end.
+    /// True if the latch exits the loop, so the loop is tested at its end.
     pub fn is_rotated(&self) -> bool {
         self.latch().is_some_and(|latch| self.exiting.contains(&latch))
     }

@@ -1,34 +1,34 @@
-//! Scalar evolution: what the integers and addresses of a function are, as expressions over the
-//! iterations of its loops, and how often these run.
+//! Scalar evolution: the integers and addresses of a function as expressions over the iterations of
+//! its loops, and trip counts.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`expr`] | expressions, each there once |
+//! | [`expr`] | expressions, each stored once |
 //! | `build` | their normal form |
 //! | `values` | expressions of values; recurrences of headers' arguments |
 //! | [`range`] | the least and the greatest number |
-//! | `flags` | what does not wrap |
+//! | `flags` | no-wrap facts |
 //! | [`facts`] | guards in force |
 //! | `scope` | where expressions are defined, and the value at a scope |
 //! | [`count`], [`exits`] | backedge-taken counts by comparison, by exit and of the loop |
-//! | `first`, `running` | counts of numbers: by Euclid's algorithm, by running the loop |
-//! | `behavior` | what else may happen in a loop |
-//! | `evaluate` | expressions of numbers |
-//! | [`mod@print`] | what `opt` prints |
+//! | `first`, `running` | constant counts: by Euclid's algorithm, by running the loop |
+//! | `behavior` | other behaviour of a loop: abnormal exits, non-termination |
+//! | `evaluate` | values of expressions for numbers |
+//! | [`mod@print`] | output in the form of `opt` |
 //!
-//! Expressions are words modulo two to the power of a width, where the
-//! [forms](loomir_transforms::affine) of the tree are numbers; where words provably do not wrap,
-//! one is the other.
+//! Expressions are words modulo two to the power of a width, while the
+//! [forms](loomir_transforms::affine) of the tree are numbers. Where words provably do not wrap,
+//! both agree.
 //!
-//! **Soundness.** An expression is the value wherever that is defined and not poison. A range holds
-//! of it, and flags say of it what does not wrap, each time the header of its loop runs. A count is
-//! that of each time the loop is entered and left without undefined behaviour before.
+//! **Soundness.** An expression is the value wherever that is defined and not poison. Ranges and
+//! no-wrap flags of an expression hold each time the header of its loop runs. A count holds each
+//! time the loop is entered, and left without earlier undefined behaviour.
 //!
-//! **Cost.** All is computed once and kept. Counts of all loops are made at the start, outer loops
-//! first, in the order of the text, so what is asked later does not depend on what was asked
-//! before. Walks from a value are on a stack of their own; expressions are of bounded depth and
-//! size; what leads from loop to loop goes a bounded number of them far. So the time is linear in
-//! the function, times how deep loops nest.
+//! **Cost.** Everything is computed once and kept. Counts of all loops are computed at the start,
+//! outer loops first, in the order of the text, so later answers do not depend on the order of
+//! questions. Walks from a value use an explicit stack. Expressions have bounded depth and size,
+//! and chains from loop to loop are bounded. The time is linear in the function, times the nesting
+//! depth of loops.
 //!
 //! # Limits
 //!
@@ -79,11 +79,11 @@ pub struct ScalarEvolution<'f> {
     function: &'f Body,
     analysis: &'f Analysis,
     data_layout: DataLayout,
-    /// Edges into blocks with arguments: where from, and what they bring.
+    /// Edges into blocks with arguments: their sources and operands.
     edges: HashMap<Block, Vec<(u32, Vec<Value>)>>,
     /// Assumptions by block.
     assumptions: HashMap<u32, Vec<Op>>,
-    /// No loop of the function may run for ever unnoticed.
+    /// True if every loop of the function must make progress.
     must_progress: bool,
     pool: Pool,
     exprs: Memo<Value, ExprId>,
@@ -95,21 +95,21 @@ pub struct ScalarEvolution<'f> {
     noticed: Memo<LoopId, bool>,
     exiting: Memo<LoopId, Rc<[u32]>>,
     loop_counts: Memo<LoopId, Rc<Counts>>,
-    /// Values whose expressions are being found out.
+    /// Values whose expressions are being computed.
     in_progress: HashMap<Value, ()>,
-    /// Loops whose counts are being found out, and how many that were for the sake of the first.
+    /// Loops whose counts are being computed. `nested` is the number of counts computed for the
+    /// sake of the first.
     active: Vec<LoopId>,
     nested: usize,
-    /// How many values that meet are being looked through.
+    /// The number of merges being looked through.
     merges: u32,
-    /// True if something that was asked for since is only known for now.
+    /// True if an answer since then is provisional.
     provisional: bool,
 }
 
 impl<'f> ScalarEvolution<'f> {
-    /// Returns what is known of a function and its loops, which must be those it has. The data
-    /// layout
-    /// must be that of the function's module: it decides how wide addresses are.
+    /// Returns the scalar evolution of a function with this analysis of its loops. The data layout
+    /// must be that of the function's module: it decides the width of addresses.
     pub fn new(function: &'f Body, analysis: &'f Analysis, data_layout: &DataLayout) -> ScalarEvolution<'f> {
         let mut scev = ScalarEvolution {
             function,
@@ -160,11 +160,11 @@ impl<'f> ScalarEvolution<'f> {
         }
     }
 
-    /// All loops, each before those in it, in the order of the text.
+    /// Returns all loops, each before its inner loops, in the order of the text.
     pub fn loops_from_the_outside(&self) -> Vec<LoopId> {
         let loops = self.analysis.loops();
         let mut order = Vec::new();
-        // The outermost stand in postorder: the last is met first.
+        // The outermost loops are in postorder: the last comes first in the text.
         let mut pending: Vec<LoopId> = loops.top().to_vec();
         while let Some(of) = pending.pop() {
             order.push(of);
@@ -173,12 +173,12 @@ impl<'f> ScalarEvolution<'f> {
         order
     }
 
-    /// The function.
+    /// Returns the function.
     pub fn function(&self) -> &'f Body {
         self.function
     }
 
-    /// The data layout of its target.
+    /// Returns the data layout of the target.
     pub fn data_layout(&self) -> &DataLayout {
         &self.data_layout
     }
@@ -188,22 +188,22 @@ impl<'f> ScalarEvolution<'f> {
         self.analysis
     }
 
-    /// What an expression is.
+    /// Returns the contents of an expression.
     pub fn get(&self, id: ExprId) -> &Expr {
         self.pool.get(id)
     }
 
-    /// The type of an expression.
+    /// Returns the type of an expression.
     pub fn type_of(&self, id: ExprId) -> ExprType {
         self.pool.ty(id)
     }
 
-    /// The values of the cases of a switch, as bits.
+    /// Returns the values of the cases of a switch, as bits.
     pub fn case_values(&self, of: Op) -> Vec<u128> {
         branch::case_values(self.function, of)
     }
 
-    /// An answer that is known, or is computed now.
+    /// Returns a cached result, or computes it.
     fn remembered<K: Hash + Eq + Copy, V: Clone>(
         &mut self,
         table: fn(&mut Self) -> &mut Memo<K, V>,

@@ -1,26 +1,26 @@
-//! Control flow without detours: blocks that nothing leads to, that only lead on, or that follow
-//! each other go, and so do branches that don't decide anything.
+//! Simplification of control flow: unreachable blocks, forwarding blocks and undecided branches are
+//! removed, and consecutive blocks are merged.
 //!
-//! | what | becomes |
+//! | pattern | becomes |
 //! | --- | --- |
-//! | a branch on a constant; a switch all of whose ways are one | a plain branch |
-//! | a case that leads where the default does | no case |
-//! | a conditional branch with one target that it hands a few different values | `llvm.select` and a plain branch |
+//! | a branch on a constant; a switch with one common target | a plain branch |
+//! | a case with the target of the default | no case |
+//! | a conditional branch to one target with a few different operands | `llvm.select` and a plain branch |
 //! | a switch of one case | a conditional branch |
-//! | an edge to a block that only leads on | an edge to where that leads |
-//! | a block that is reached from one that leads nowhere else | the end of that one |
-//! | an argument that every edge hands the same value | that value |
-//! | a block that nothing leads to | nothing |
+//! | an edge to a forwarding block | an edge to its target |
+//! | a block whose only predecessor has no other successor | the end of that predecessor |
+//! | an argument for which every edge passes the same value | that value |
+//! | an unreachable block | nothing |
 //!
-//! With `keep-loops` the forms of loops stay: loop-simplify, LCSSA, single entries and exits. An
-//! empty preheader stays, an empty latch unless one block leads to it, an empty exit, an argument
-//! that hands a value out of its loop, and a branch on a constant that holds a loop together.
+//! With `keep-loops` the forms of loops stay: loop-simplify, LCSSA, single entries and exits. Kept
+//! are an empty preheader, an empty latch unless one block leads to it, and an empty exit. Also
+//! kept are an argument that passes a value out of its loop, and a branch on a constant that holds
+//! a loop together.
 //!
-//! **Cost.** Blocks are looked at from the end of the function to its beginning, and again when
-//! something about them has changed: each change takes an edge, a block or an argument away, and
-//! costs what the branch is long that it changes. A round of this is linear but for that; what only
-//! shows when unreachable cycles are gone, or loops are none any more, takes another one, of at
-//! most 32.
+//! **Cost.** Blocks are visited from the end of the function to its beginning, and again after a
+//! change near them. Each change removes an edge, a block or an argument, and is linear in the
+//! changed branch. Otherwise a round is linear. Changes that only show when unreachable cycles are
+//! gone, or loops are dissolved, take another round, of at most 32.
 //!
 //! # Limits
 //!
@@ -48,25 +48,25 @@ use keep::Keep;
 mod fold;
 mod keep;
 
-/// So often the whole function is looked at.
+/// The maximal number of rounds over the whole function.
 const MAX_ROUNDS: usize = 32;
 
-/// What was done.
+/// The statistics of simplification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Simplified {
-    /// Branches that decide less than they did.
+    /// Branches with fewer targets than before.
     pub branches: usize,
-    /// Edges that skip blocks that only led on.
+    /// Edges that now skip forwarding blocks.
     pub threaded: usize,
-    /// Blocks that became the end of another.
+    /// Blocks that were merged into another block.
     pub merged: usize,
     /// Arguments that were one value.
     pub arguments: usize,
-    /// Blocks that went, as nothing led to them.
+    /// Erased unreachable blocks.
     pub erased: usize,
 }
 
-/// Simplifies the control flow of a function of the dialect, whose branches are all known.
+/// Simplifies the control flow of a function of the dialect. All its branches are known.
 pub fn simplify_cfg(function: &mut Body, keep_loops: bool) -> Simplified {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     for _ in 0..MAX_ROUNDS {
@@ -81,13 +81,13 @@ pub fn simplify_cfg(function: &mut Body, keep_loops: bool) -> Simplified {
     done
 }
 
-/// Goes through all blocks of a function.
+/// A round over all blocks of a function.
 struct Round<'f> {
     function: &'f mut Body,
-    /// What must not be touched, if anything.
+    /// The protected loops, if any.
     keep: Option<Keep>,
-    /// Blocks to look at. Those that are to be looked at again come behind all others, so that what
-    /// has many changes at once is looked at once.
+    /// Blocks to visit. Blocks to revisit go to the end, so that a block with many changes is
+    /// revisited once.
     pending: VecDeque<Block>,
     is_pending: HashSet<Block>,
     gone: HashSet<Block>,
@@ -108,8 +108,8 @@ impl Round<'_> {
         self.merge();
     }
 
-    /// Makes blocks that follow each other alone one, from the first of each such row. None of them
-    /// is a circle: nothing would lead to it.
+    /// Merges chains of blocks, each from its first block. No chain is a cycle, because it would be
+    /// unreachable.
     fn merge(&mut self) {
         let blocks = self.function.blocks(self.function.region(self.function.root(), 0));
         for block in blocks.collect::<Vec<_>>() {
@@ -144,7 +144,7 @@ impl Round<'_> {
         }
     }
 
-    /// Ends a block that nothing leads to, so that it leads nowhere.
+    /// Makes an unreachable block end without successors.
     fn abandon(&mut self, block: Block) {
         let behind: Vec<Block> = self.function.block_successors(block).collect();
         end_block(self.function, block, &Ending::Unreachable);
@@ -160,7 +160,7 @@ impl Round<'_> {
         let folded = fold_arguments(self.function, block, may_be);
         self.done.arguments += folded.count;
         for user in folded.users {
-            // What is inside other operations is of no interest.
+            // Blocks inside other operations are ignored.
             let Some(at) = self.function.block_of(user) else { continue };
             if self.function.successors(user).len() > 0 {
                 self.revisit(at);
@@ -170,7 +170,7 @@ impl Round<'_> {
                     .into_iter()
                     .for_each(|to| self.revisit(to));
             } else if let Some(branch) = self.function.terminator(at).filter(|_| at != block) {
-                // A condition may be made of it.
+                // The condition may depend on it.
                 if self.function.operands(branch).any(|value| self.function.defining_op(value) == Some(user))
                 {
                     self.revisit(at);
@@ -197,7 +197,7 @@ impl Round<'_> {
         before.into_iter().for_each(|to| self.revisit(to));
     }
 
-    /// Where a block that is nothing but a branch leads.
+    /// Returns the branch of a block without other operations.
     fn leads_on(&self, block: Block) -> Option<Op> {
         let function = &*self.function;
         let branch = function.first_op(block).filter(|op| function.is(*op, llvm::BrOp::DEF))?;
@@ -208,7 +208,7 @@ impl Round<'_> {
         leads_on.then_some(branch)
     }
 
-    /// Lets the edges out of a block skip what only leads on.
+    /// Redirects the edges out of a block over forwarding blocks.
     fn thread(&mut self, block: Block) {
         let Some(op) = self.function.terminator(block) else { return };
         let mut ways = Ways::of(self.function, op);
@@ -235,12 +235,12 @@ impl Round<'_> {
             self.revisit(old);
             self.revisit(new);
         }
-        // What it leads to may be one block now.
+        // The successors may now be a single block.
         self.revisit(block);
     }
 
-    /// Where an edge out of `from` leads behind the blocks there that only lead on, and the branch
-    /// among them that says something of a loop; `None` if that is where it leads already.
+    /// Returns the final target of an edge out of `from` behind forwarding blocks, and the branch
+    /// among them with a loop annotation. `None` if the edge already leads there.
     fn skip(&self, from: Block, op: Op, edge: &Target) -> Option<(Target, Option<Op>)> {
         let function = &*self.function;
         let mut at = edge.clone();
@@ -260,7 +260,7 @@ impl Round<'_> {
                 break;
             }
             if !passed.insert(onward) {
-                // They lead to each other alone.
+                // The blocks form a cycle of their own.
                 return None;
             }
             let value = |value: Value| {
@@ -273,7 +273,7 @@ impl Round<'_> {
         (at.block != edge.block).then_some((at, says))
     }
 
-    /// The block that a block is the end of: the only one that leads there, and nowhere else.
+    /// Returns the only predecessor of a block, if the block is its only successor.
     fn only_branch_into(&self, block: Block) -> Option<Block> {
         let mut edges = self.function.predecessor_edges(block);
         let (Some((op, _)), None) = (edges.next(), edges.next()) else { return None };
@@ -281,8 +281,8 @@ impl Round<'_> {
         (self.function.is(op, llvm::BrOp::DEF) && !self.function.is_entry(block)).then_some(before)
     }
 
-    /// Makes the blocks behind one its end, as long as each is reached from there alone, which
-    /// leads nowhere else.
+    /// Merges successors into a block, as long as each is the only successor and has no other
+    /// predecessor.
     fn take_in_next(&mut self, block: Block) {
         while let Some(next) =
             self.function.terminator(block).and_then(|op| self.function.successors(op).next())

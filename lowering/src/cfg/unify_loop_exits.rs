@@ -1,16 +1,16 @@
-//! One exit for each loop: ways out that lead to several blocks go through one.
+//! Unification of loop exits: exits to several blocks go through one.
 //!
-//! A loop that leads to several blocks gets one block behind it that all its exits' edges lead to,
-//! and that is told where to go on. It is in the loops around that it leads back to. Loops are in
-//! loop-simplify form and closed: what they hand out are arguments of their exits, which go through
-//! the new block, and no other value has to be followed. They are in both forms afterwards.
+//! A loop with several exit blocks gets one block behind it that all its exit edges lead to. An
+//! argument tells the block where to continue. The block is in the surrounding loops that it leads
+//! back to. Loops are in loop-simplify form and closed. Their live-out values are arguments of
+//! their exits and go through the new block, so no other value needs repair. They are in both forms
+//! afterwards.
 //!
-//! A switch may leave by several edges, and of what it switches on only the ways out know which; so
-//! its edges out lead to a block of its own first, outside of the loop, which switches once more
-//! between them.
+//! A switch may leave by several edges, and only it knows which one. Its exit edges therefore first
+//! lead to a block of its own outside of the loop, which switches between them once more.
 //!
-//! Linear in the blocks of each loop and in the operands of the edges out, but for what dominators
-//! cost, which are found anew once.
+//! Linear in the blocks of each loop and in the operands of the exit edges, plus the cost of
+//! dominators, which are computed anew once.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::loops::LoopId;
@@ -24,8 +24,8 @@ use super::hub::{are_one, by_branch, lead_through_hub};
 use super::roles::Roles;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
-/// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got
-/// one.
+/// Unifies the exits of every loop of a function in loop-simplify form with closed loops. Returns
+/// the number of changed loops.
 pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
     analysis.defer_updates();
     let (mut unified, mut constants) = (0, Constants::default());
@@ -59,7 +59,7 @@ fn unify(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants
     }
 }
 
-/// The edges out of a loop.
+/// Returns the edges out of a loop.
 fn edges_out(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<(Op, usize)> {
     let is_inside = |block: Block| analysis.loops().contains(id, analysis.number(block));
     let exiting = Roles::of(analysis, id).exiting;
@@ -69,15 +69,15 @@ fn edges_out(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<(Op, usize
     edges.filter(|(_, _, to)| !is_inside(*to)).map(|(op, index, _)| (op, index)).collect()
 }
 
-/// The loop that a block is in which is behind a loop and leads to some blocks.
+/// Returns the innermost loop around `id` that contains one of `blocks`.
 fn loop_behind(analysis: &Analysis, id: LoopId, blocks: &[Block]) -> Option<LoopId> {
     let mut around =
         std::iter::successors(analysis.loops().get(id).parent, |id| analysis.loops().get(*id).parent);
     around.find(|id| blocks.iter().any(|block| analysis.loops().contains(*id, analysis.number(*block))))
 }
 
-/// Lets the edges of a switch out of a loop lead to a block of their own, which switches again.
-/// Returns the edges there.
+/// Redirects the edges of a switch out of a loop to a new block, which switches again. Returns the
+/// edges of that block.
 fn switch_again(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -88,7 +88,8 @@ fn switch_again(
     let Some(from) = function.block_of(op) else { return Vec::new() };
     let all = targets(function, op);
     let blocks: Vec<Block> = indices.iter().map(|index| all[*index].block).collect();
-    // What the block uses it is handed: the value that is switched on, and what goes on.
+    // The block receives the values it uses as arguments: the switched value, and the operands to
+    // pass on.
     let mut handed: Vec<Value> = vec![function.operand(op, 0)];
     let mut places: HashMap<Value, usize> = HashMap::from_iter([(handed[0], 0)]);
     for value in indices.iter().flat_map(|index| &all[*index].operands) {
@@ -106,7 +107,7 @@ fn switch_again(
         Target { block: all[index].block, operands }
     };
     let values = case_values(function, op);
-    // Only values that lead out come here, so the last of them may as well be the default.
+    // Only values that leave the loop arrive here, so the last of them may become the default.
     let mut order: Vec<usize> = indices.to_vec();
     order.sort_unstable();
     let default = if order[0] == 0 { order.remove(0) } else { order.pop().unwrap_or_default() };
@@ -125,8 +126,7 @@ fn switch_again(
 
 const NAME: &str = "unify-loop-exits";
 
-/// The form: each loop leads to one block at most. It comes with loop-simplify form and closed
-/// loops.
+/// The form: each loop has at most one exit. Includes loop-simplify form and closed loops.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(UnifyLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {

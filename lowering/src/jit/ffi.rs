@@ -1,9 +1,9 @@
 //! The foreign functions of LLVM and MLIR: the one file of the project with `unsafe` code.
 //!
-//! Everything it exports is safe to call, so each block below is justified here, in this file: who
-//! owns the object behind a raw handle, how long it lives, and that a call's memory fits the
-//! function's type. melior owns contexts and modules; where it has no safe form of a function (or
-//! one that panics or prints) the C API is called directly.
+//! Everything it exports is safe to call, so each block below is justified here, in this file. The
+//! justification covers the owner and the lifetime of the object behind a raw handle, and that a
+//! call's memory fits the function's type. melior owns contexts and modules. If it has no safe form
+//! of a function (or one that panics or prints), the C API is called directly.
 //!
 //! Invariants: an LLVM module never outlives its context; an engine's functions are called only
 //! through signatures read from the very module it was compiled from.
@@ -24,11 +24,11 @@ use mlir_sys::*;
 use super::layout::{JitType, JitValue, LlvmType, Signature, Slot};
 use super::{JitError, LlvmDiagnostic, OptLevel, Place, Severity};
 
-/// Deepest nesting of a type or a location that is looked into.
+/// The maximal nesting of a type or a location to examine.
 const MAX_DEPTH: u32 = 64;
 
-/// Parses and verifies `text`, then does `work` on the module. What MLIR said comes back if the
-/// text is no module or `work` gives nothing.
+/// Parses and verifies `text`, then applies `work` to the module. Returns MLIR's diagnostics if the
+/// text is no module or `work` returns nothing.
 pub(super) fn with_module<T>(
     text: &str,
     work: impl FnOnce(&Module<'_>) -> Option<T>,
@@ -54,7 +54,7 @@ fn error(message: String) -> LlvmDiagnostic {
     LlvmDiagnostic { severity: Severity::Error, place: None, message, notes: Vec::new() }
 }
 
-/// Collects what a context says, instead of letting it print.
+/// Collects the diagnostics of a context, instead of letting it print them.
 struct DiagnosticSink<'c> {
     context: &'c Context,
     handler: MlirDiagnosticHandlerID,
@@ -86,8 +86,8 @@ impl<'c> DiagnosticSink<'c> {
 
 impl Drop for DiagnosticSink<'_> {
     fn drop(&mut self) {
-        // SAFETY: attached in `attach` and detached only here; afterwards nobody else knows the
-        // box.
+        // SAFETY: attached in `attach` and detached only here; afterwards there is no other
+        // reference to the box.
         unsafe {
             mlirContextDetachDiagnosticHandler(self.context.to_raw(), self.handler);
             drop(Box::from_raw(self.collected));
@@ -136,7 +136,7 @@ unsafe extern "C" fn append_bytes(chunk: MlirStringRef, vector: *mut c_void) {
     }
 }
 
-/// The first file position in `location`.
+/// Returns the first file position in `location`.
 ///
 /// # Safety
 /// `location` must be valid.
@@ -179,7 +179,7 @@ pub(super) struct LlvmModule {
 }
 
 impl LlvmModule {
-    /// The LLVM IR of `module`; what is wrong goes to the MLIR context's handlers.
+    /// Returns the LLVM IR of `module`. Errors go to the MLIR context's handlers.
     pub(super) fn translate(module: &Module<'_>) -> Option<LlvmModule> {
         // SAFETY: `module` is alive; the new context is owned by the result and freed once, in
         // `drop`, after the module in it and before the vector its handler writes to.
@@ -199,7 +199,7 @@ impl LlvmModule {
         unsafe { take_message(LLVMPrintModuleToString(self.module)) }
     }
 
-    /// The functions and global variables, in order.
+    /// Returns the functions and global variables, in order.
     fn globals(&self) -> Vec<Global> {
         let mut globals = Vec::new();
         // SAFETY: iterators of a valid module; they end with null.
@@ -218,7 +218,8 @@ impl LlvmModule {
         globals
     }
 
-    /// The functions with a body: how each is called, or why it can't be.
+    /// Returns the functions with a body, each with its calling convention or the reason why it
+    /// cannot be called.
     fn defined_functions(&self) -> Vec<(String, Result<Callable, String>)> {
         let defined = |global: &Global| global.is_function && !global.is_declaration();
         // SAFETY: each is a function of this module, which is alive.
@@ -226,7 +227,7 @@ impl LlvmModule {
         self.globals().into_iter().filter(defined).map(describe).collect()
     }
 
-    /// Symbols the module uses that neither it nor this process defines.
+    /// Returns the symbols that the module uses and neither the module nor this process defines.
     fn undefined_symbols(&self) -> Vec<String> {
         // SAFETY: a null name opens the running program itself, which is open already.
         unsafe { LLVMLoadLibraryPermanently(ptr::null()) };
@@ -348,7 +349,7 @@ impl Global {
         unsafe { LLVMIsDeclaration(self.value) != 0 }
     }
 
-    /// How this function is called.
+    /// Returns the calling form of this function.
     ///
     /// # Safety
     /// It must be a function.
@@ -381,7 +382,7 @@ impl Global {
         }
     }
 
-    /// The attribute of a parameter, if any, that changes how it is passed.
+    /// Returns the attribute that changes how a parameter is passed, if any.
     ///
     /// # Safety
     /// It must be a function with such a parameter.
@@ -436,7 +437,7 @@ unsafe fn read_type(ty: LLVMTypeRef, depth: u32) -> LlvmType {
     }
 }
 
-/// How a compiled function is called.
+/// The calling form of a compiled function.
 #[derive(Debug)]
 struct Callable {
     arguments: Vec<Slot>,
@@ -453,8 +454,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Compiles `module`; nothing if it has no LLVM IR, with the reason gone to the context's
-    /// handlers.
+    /// Compiles `module`. `None` if it has no LLVM IR; the reason goes to the context's handlers.
     pub(super) fn new(module: &Module<'_>, level: OptLevel) -> Option<Result<Engine, JitError>> {
         let translated = LlvmModule::translate(module)?;
         let functions = translated.defined_functions();
@@ -482,7 +482,7 @@ impl Engine {
         Some(Ok(Engine { raw, functions, by_name }))
     }
 
-    /// The functions in the module's order.
+    /// Returns the functions in the module's order.
     pub(super) fn functions(&self) -> impl Iterator<Item = (&str, Result<&Signature, &str>)> {
         self.functions.iter().map(|(name, callable)| {
             let signature = callable.as_ref().map(|callable| &callable.signature);
@@ -490,7 +490,7 @@ impl Engine {
         })
     }
 
-    /// The type of `function`.
+    /// Returns the type of `function`.
     pub(super) fn signature(&self, function: &str) -> Result<&Signature, JitError> {
         self.callable(function).map(|callable| &callable.signature)
     }
@@ -548,8 +548,8 @@ struct TargetMachine {
 }
 
 impl TargetMachine {
-    /// One for the triple of `module`, or this machine's if it has none, in which case the module
-    /// gets it.
+    /// Returns a target machine for the triple of `module`. Without a triple it is this machine's,
+    /// which is then set in the module.
     fn new(module: LLVMModuleRef, level: OptLevel) -> Result<TargetMachine, String> {
         initialize_native_target()?;
         // SAFETY: `module` is alive; triples and names are C strings, alive during the calls;
@@ -583,7 +583,7 @@ impl Drop for TargetMachine {
     }
 }
 
-/// Makes this machine's code generator known to LLVM. MLIR's engine does so when one is made; the C
+/// Registers this machine's code generator with LLVM. MLIR's engine does so at its creation; the C
 /// functions for it are named after each processor.
 fn initialize_native_target() -> Result<(), String> {
     let registry = DialectRegistry::new();

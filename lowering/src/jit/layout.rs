@@ -1,15 +1,15 @@
-//! Types and values that cross into compiled code, and where they lie in memory.
+//! Types and values that cross into compiled code, and their memory layout.
 //!
-//! LLVM's engine offers each function `f` once more as a packed one: it takes an array of
-//! addresses, one of each argument and one for the result, and loads and stores the values in
-//! LLVM's own layout. This file computes that layout and moves scalars in and out of it. Aggregates
-//! are taken apart into scalars, so a caller sees flat lists only.
+//! For each function `f` LLVM's engine also offers a packed form. It takes an array of addresses,
+//! one of each argument and one for the result, and loads and stores the values in LLVM's own
+//! layout. This file computes that layout and moves scalars in and out of it. Aggregates are split
+//! into scalars, so a caller sees flat lists only.
 //!
-//! Invariant: every [`Field`] of a [`Slot`] lies within the slot's size. Sizes and alignments are
+//! Invariant: every [`Field`] of a [`Slot`] is within the slot's size. Sizes and alignments are
 //! those of Rust's own types of the same width, which follow the platform's data layout as LLVM's
 //! do.
 //!
-//! Cost: number of scalars times depth of the type; what is larger than [`MAX_FIELDS`] words is
+//! Cost: number of scalars times depth of the type; types larger than [`MAX_FIELDS`] words are
 //! refused.
 
 use std::fmt;
@@ -57,7 +57,7 @@ pub enum JitValue {
 }
 
 impl JitValue {
-    /// The integer of `width` bits that is `value` modulo 2^width.
+    /// Returns the integer of `width` bits that equals `value` modulo 2^width.
     pub fn int(width: u32, value: i64) -> JitValue {
         JitValue::Int { width, bits: value as u64 & mask(width) }
     }
@@ -72,7 +72,7 @@ impl JitValue {
         }
     }
 
-    /// The value of an integer read as two's complement.
+    /// Returns the value of an integer read as two's complement.
     pub fn as_signed(&self) -> Option<i64> {
         match *self {
             JitValue::Int { width: width @ 1..=64, bits } => {
@@ -83,13 +83,13 @@ impl JitValue {
     }
 }
 
-/// The bits below `width`.
+/// Returns the bits below `width`.
 fn mask(width: u32) -> u64 {
     u64::MAX.checked_shr(64u32.saturating_sub(width)).unwrap_or(0)
 }
 
-/// The arguments that stand for one memref of the source program: allocated and aligned address,
-/// offset, sizes, strides, the last three counted in elements.
+/// Returns the arguments for one memref of the source program: allocated and aligned address,
+/// offset, sizes, strides. The last three count elements.
 ///
 /// `buffer` must be aligned as the element type asks.
 pub fn memref_arguments(buffer: *mut u8, offset: i64, sizes: &[i64], strides: &[i64]) -> Vec<JitValue> {
@@ -98,7 +98,7 @@ pub fn memref_arguments(buffer: *mut u8, offset: i64, sizes: &[i64], strides: &[
     arguments
 }
 
-/// What a function takes and gives, aggregates taken apart into scalars.
+/// The signature of a function, with aggregates split into scalars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Types of the arguments, in order.
@@ -120,7 +120,7 @@ impl fmt::Display for TypeList<'_> {
     }
 }
 
-/// Largest size of one argument or result, in words.
+/// The maximal size of one argument or result, in words.
 const MAX_FIELDS: usize = 1 << 12;
 
 /// A type of LLVM IR, as far as layout goes.
@@ -159,7 +159,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// The slot of `ty`, or what makes it impossible.
+    /// Returns the slot of `ty`, or the reason why there is none.
     pub(super) fn of(ty: &LlvmType) -> Result<Slot, String> {
         let size = extent(ty)?.size;
         let mut fields = Vec::new();
@@ -177,7 +177,7 @@ impl Slot {
         self.fields.len()
     }
 
-    /// Zeroed memory for it, aligned to 8 bytes and never empty.
+    /// Returns zeroed memory for the value, aligned to 8 bytes and never empty.
     pub(super) fn memory(&self) -> Vec<u64> {
         vec![0; self.size.div_ceil(8).max(1)]
     }
@@ -222,13 +222,13 @@ impl Slot {
     }
 }
 
-/// The low `size` bytes of `bits` in the order memory holds them.
+/// Returns the low `size` bytes of `bits` in memory order.
 fn significant_bytes(bits: u64, size: usize) -> impl Iterator<Item = u8> {
     let skip = if cfg!(target_endian = "little") { 0 } else { 8 - size };
     bits.to_ne_bytes().into_iter().skip(skip).take(size)
 }
 
-/// Bytes a load or store of `ty` touches.
+/// Returns the number of bytes that a load or store of `ty` touches.
 fn store_size(ty: JitType) -> usize {
     match ty {
         JitType::Int(width) => width.div_ceil(8) as usize,
@@ -245,8 +245,8 @@ struct Extent {
     align: usize,
 }
 
-/// How much room `ty` takes, or why it can't be passed. Recursion is bounded by the depth of `ty`,
-/// which is bounded where it is made.
+/// Returns the size and alignment of `ty`, or the reason why it can't be passed. The recursion is
+/// bounded by the depth of `ty`, which is bounded where it is made.
 fn extent(ty: &LlvmType) -> Result<Extent, String> {
     let (size, align) = match ty {
         LlvmType::Void => (0, 1),
@@ -275,7 +275,7 @@ fn extent(ty: &LlvmType) -> Result<Extent, String> {
         LlvmType::Int(width) => return Err(format!("i{width} is wider than 64 bits")),
         LlvmType::Other(ty) => return Err(format!("type {ty} can't be passed as plain scalars")),
     };
-    // Nested arrays multiply; far below any overflow.
+    // The sizes of nested arrays multiply. The limit is far below any overflow.
     if size > 8 * MAX_FIELDS { Err(too_large()) } else { Ok(Extent { size, align }) }
 }
 

@@ -1,30 +1,30 @@
-//! What a text says of a function that the dialect has no place for: names of values and blocks,
-//! flags and locations of phi nodes, debug records.
+//! Parts of a function's text without a place in the dialect: names of values and blocks, flags and
+//! locations of phi nodes, debug records.
 //!
-//! One attribute of the function keeps it, by places in the text, with a [`stamp`] of the function.
-//! It counts as long as the function still has that stamp. So no pass sees any of it and none
-//! decides by it, a record keeps no value alive and never speaks of another one, and a function
-//! that a pass has changed is written without.
+//! One attribute of the function keeps them, by places in the text, with a [`stamp`] of the
+//! function. They are valid as long as the function still has that stamp. No pass therefore sees
+//! them or depends on them. A record keeps no value alive and never refers to another one. A
+//! function that a pass has changed is written without them.
 //!
-//! **Cost.** Linear in the function, where there is something to keep.
+//! **Cost.** Linear in the function, if there is something to keep.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, Type, Value};
 
-/// Of a function: what its text said besides.
+/// An attribute of a function: the additional parts of its text.
 const AS_READ: &str = "llvm.as_read";
 /// The key of the stamp in it.
 const STAMP: &str = "stamp";
 
-/// Something that has a name or number in a text.
+/// An item with a name or a number in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Named {
     Value(Value),
     Block(Block),
 }
 
-/// What has a name or number, in the order in which LLVM numbers it.
+/// Returns everything with a name or number, in LLVM's order of numbering.
 pub(super) fn named(body: &Body) -> Vec<Named> {
     let region = body.region(body.root(), 0);
     let mut all = Vec::new();
@@ -43,17 +43,17 @@ pub(super) fn named(body: &Body) -> Vec<Named> {
     all
 }
 
-/// What the text of a function says besides. Places of names, flags and attachments are those of
-/// [`named`], those of records count the lines before them.
+/// The additional parts of a function's text. Places of names, flags and attachments are those of
+/// [`named`]. Places of records count the lines before them.
 #[derive(Clone, Default, Debug)]
 pub(super) struct AsRead {
     /// Names of values and blocks.
     pub(super) names: Vec<(usize, String)>,
     /// Flags of phi nodes.
     pub(super) flags: Vec<(usize, String)>,
-    /// What is attached to phi nodes.
+    /// Attachments of phi nodes.
     pub(super) attached: Vec<(usize, String)>,
-    /// Debug records, in order; `%5` in one is what has place 5.
+    /// Debug records, in order. `%5` in a record is the value with place 5.
     pub(super) records: Vec<(usize, String)>,
 }
 
@@ -63,7 +63,7 @@ impl AsRead {
         [("names", names), ("flags", flags), ("attached", attached), ("records", records)]
     }
 
-    /// Keeps it with a function, as that is now.
+    /// Attaches the names and attachments to a function in its current state.
     pub(super) fn keep(&self, function: &mut Body) {
         if self.lists().iter().all(|(_, list)| list.is_empty()) {
             return;
@@ -81,7 +81,7 @@ impl AsRead {
         function.set_attr(function.root(), AS_READ, dict);
     }
 
-    /// Has what is kept count for the function as it is now, whose text has the same lines.
+    /// Renews the stamp for the current function, whose text has the same lines.
     pub(super) fn renew(function: &mut Body) {
         let ctx = function.ctx().clone();
         let kept = function.attr(function.root(), AS_READ);
@@ -91,7 +91,7 @@ impl AsRead {
         }
     }
 
-    /// What is kept with a function that is still as it was read.
+    /// Returns the parts kept with a function, if it is unchanged since it was read.
     pub(super) fn of(function: &Body) -> AsRead {
         let ctx = function.ctx();
         let Some(AttrKind::Dictionary(dict)) =
@@ -125,8 +125,8 @@ fn stamp_attr(function: &Body) -> Attr {
     function.ctx().int_attr(Type::I64, i128::from(stamp(function).cast_signed()))
 }
 
-/// A number that changes if operations, their order, what they use or where they branch does. Of
-/// literals only that they are some counts. The same on all machines.
+/// Returns a hash of operations, their order, operands and targets. Of literals only their number
+/// counts. The same on all machines.
 fn stamp(body: &Body) -> u64 {
     let places: HashMap<Named, u64> = named(body).into_iter().zip(1..).collect();
     let place = |named: Named| places.get(&named).copied().unwrap_or(0);
@@ -169,7 +169,7 @@ impl Fnv {
     }
 }
 
-/// For each operation how many lines of the text stand before its own.
+/// Returns, for each operation, the number of lines of the text before its own.
 pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
     let mut next = 0;
     let mut lines = HashMap::new();
@@ -182,7 +182,7 @@ pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
     lines
 }
 
-/// True if an operation is a constant that becomes a literal at its uses.
+/// True if an operation is a constant that is written as a literal at its uses.
 pub(super) fn is_literal(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [

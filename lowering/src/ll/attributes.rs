@@ -1,7 +1,7 @@
-//! What attributes of the dialect and LLVM's words for functions, parameters and results have to do
-//! with each other.
+//! The correspondence of the dialect's attributes and LLVM's words for functions, parameters and
+//! results.
 
-/// Attributes that are a word alone, of functions, parameters or results.
+/// Attributes without a value, of functions, parameters or results.
 pub(super) const WORDS: &[&str] = &[
     "allocalign",
     "allocptr",
@@ -88,7 +88,7 @@ pub(super) const WORDS: &[&str] = &[
     "zeroext",
 ];
 
-/// Attributes of the dialect that are a word of LLVM.
+/// Attributes of the dialect that correspond to a keyword of LLVM.
 pub(super) const FLAGS: &[(&str, &str)] = &[
     ("no_inline", "noinline"),
     ("always_inline", "alwaysinline"),
@@ -99,7 +99,7 @@ pub(super) const FLAGS: &[(&str, &str)] = &[
     ("optimize_none", "optnone"),
 ];
 
-/// Attributes of the dialect that are a string attribute of LLVM.
+/// Attributes of the dialect that correspond to a string attribute of LLVM.
 pub(super) const STRINGS: &[(&str, &str)] = &[
     ("target_cpu", "target-cpu"),
     ("tune_cpu", "tune-cpu"),
@@ -121,7 +121,7 @@ pub(super) const NUMBERS: &[&str] = &["dereferenceable", "dereferenceable_or_nul
 /// Parameter attributes with a type in parentheses.
 pub(super) const TYPES: &[&str] = &["byval", "sret", "byref", "preallocated", "inalloca", "elementtype"];
 
-/// Places of memory: in the dialect, and LLVM's word.
+/// Memory locations: the dialect's name and LLVM's keyword.
 pub(super) const PLACES: [(&str, &str); 6] = [
     ("other", ""),
     ("argMem", "argmem"),

@@ -1,9 +1,9 @@
 //! Intrinsics: functions LLVM knows by their names.
 //!
-//! Which types an intrinsic is for is part of its name, and some of its arguments are attributes in
-//! the dialect; [`INTRINSICS`] says which.
+//! The overloaded types of an intrinsic are part of its name, and some of its arguments are
+//! attributes in the dialect. [`INTRINSICS`] lists both.
 
-/// What an intrinsic's name says of its types.
+/// A type in an intrinsic's name.
 #[derive(Clone, Copy)]
 pub(super) enum Overload {
     /// The type of the result.
@@ -12,7 +12,7 @@ pub(super) enum Overload {
     Operand(usize),
 }
 
-/// An argument that is an attribute of the operation.
+/// An argument that is an attribute of the operation, not an operand.
 #[derive(Clone, Copy)]
 pub(super) enum Immediate {
     /// `i1`.
@@ -24,7 +24,7 @@ pub(super) enum Immediate {
 use Immediate::{Bool, I32};
 use Overload::{Operand, Result as Res};
 
-/// What `intr.` is followed by, the types in the name, the arguments behind the operands.
+/// The name behind `intr.`, the types in the intrinsic's name, the arguments behind the operands.
 const INTRINSICS: &[(&str, &[Overload], &[Immediate])] = &[
     ("abs", &[Res], &[Bool("is_int_min_poison")]),
     ("assume", &[], &[]),
@@ -76,13 +76,13 @@ fn entry(name: &str) -> Option<&'static (&'static str, &'static [Overload], &'st
     INTRINSICS.iter().find(|(own, ..)| *own == name)
 }
 
-/// The types in the name of an intrinsic. Those that are not listed are overloaded on their one
-/// type.
+/// Returns the types in the name of an intrinsic. Intrinsics that are not listed are overloaded on
+/// their one type.
 pub(super) fn overloads(name: &str) -> &'static [Overload] {
     entry(name).map_or(&[Res], |(_, overloads, _)| overloads)
 }
 
-/// The arguments of an intrinsic that are attributes; they stand behind the others.
+/// Returns the arguments of an intrinsic that are attributes. They follow the others.
 pub(super) fn immediates(name: &str) -> &'static [Immediate] {
     entry(name).map_or(&[], |(_, _, immediates)| immediates)
 }

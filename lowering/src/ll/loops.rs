@@ -1,22 +1,21 @@
 //! Annotations of loops: LLVM's metadata and the dialect's attribute.
 //!
-//! In the text a branch back to the start of a loop has a node (`!llvm.loop`) that lists
-//! properties, each a node of a name and maybe a value. In the dialect it has
-//! `#llvm.loop_annotation<…>`, with a field for each property, some in groups. [`PROPERTIES`] says
-//! which is which. What has no field (places in the source, what becomes of the loop after it is
-//! transformed, parallel accesses) stays metadata.
+//! In the text a latch's branch has a node (`!llvm.loop`) that lists properties, each a node of a
+//! name and maybe a value. In the dialect it has `#llvm.loop_annotation<…>`, with a field for each
+//! property, some in groups. [`PROPERTIES`] maps one to the other. Properties without a field
+//! (source locations, follow-ups after a transformation, parallel accesses) stay metadata.
 
 use std::fmt::Write;
 
 /// The name of the attribute.
 pub(crate) const ANNOTATION: &str = "loop_annotation";
 
-/// How a property's value is written in the text, and what it is in the attribute.
+/// The form of a property's value in the text, and its meaning in the attribute.
 #[derive(Clone, Copy)]
 enum Value {
-    /// Nothing: `true`.
+    /// No value: `true`.
     Present,
-    /// Nothing: `true`; under another name: `false`.
+    /// No value: `true`; under another name: `false`.
     OneOf(&'static str),
     /// `i1`.
     Flag,
@@ -30,8 +29,8 @@ enum Value {
 
 use Value::{Flag, Number, One, OneOf, Opposite, Present};
 
-/// Group and field of the attribute, the property's name in the text, its value. In the order of
-/// the attribute.
+/// The group and field of the attribute, the property's name in the text, and its value. In the
+/// order of the attribute.
 const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("", "disableNonforced", "llvm.loop.disable_nonforced", Present),
     ("vectorize", "disable", "llvm.loop.vectorize.enable", Opposite),
@@ -56,8 +55,8 @@ const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("", "isVectorized", "llvm.loop.isvectorized", One),
 ];
 
-/// The body of the attribute of a loop with these properties, each its name and its value with its
-/// type, if it has one. `None` if there is no field for one, or it stands there twice.
+/// Returns the body of the attribute of a loop with these properties. Each has a name, and
+/// optionally a value with its type. `None` if there is no field for one, or it occurs twice.
 pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<String> {
     let mut fields: Vec<Option<String>> = vec![None; PROPERTIES.len()];
     for (name, value) in properties {
@@ -101,12 +100,12 @@ pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<
     Some(body)
 }
 
-/// The properties that an attribute of this body says, as nodes of metadata. `None` if it says one
-/// that has no node here.
+/// Returns the properties of an attribute with this body, as nodes of metadata. `None` if a
+/// property has no node here.
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     let mut nodes = Vec::new();
     for (field, said) in fields(body.strip_prefix(ANNOTATION)?)? {
-        // A group may be written with its name, `#llvm.loop_unroll<…>`.
+        // A group may carry its name, `#llvm.loop_unroll<…>`.
         let said = match said.strip_prefix("#llvm.loop_") {
             Some(named) => &named[named.find('<')?..],
             None => said,
@@ -123,7 +122,7 @@ pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     Some(nodes)
 }
 
-/// The node of one field; an empty list if nothing is to be said.
+/// Returns the node of one field; an empty list if there is nothing to write.
 fn node(group: &str, field: &str, said: &str) -> Option<Option<String>> {
     let (_, _, name, value) = PROPERTIES.iter().find(|(own, f, ..)| *own == group && *f == field)?;
     let is_true = match said {
@@ -146,7 +145,7 @@ fn node(group: &str, field: &str, said: &str) -> Option<Option<String>> {
     })
 }
 
-/// The fields of `<a = b, c = <…>>`, one level of them.
+/// Returns the fields of `<a = b, c = <…>>`, one level of them.
 fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
     let inside = text.strip_prefix('<')?.strip_suffix('>')?;
     let mut fields = Vec::new();

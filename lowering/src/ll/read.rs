@@ -1,20 +1,20 @@
 //! The `llvm` dialect from LLVM's text (`.ll`), in pure Rust.
 //!
-//! What [`write`](super::write) does, the other way round: literals become constant operations at
-//! the start of the function, phi nodes block arguments, calls of intrinsics operations. What it
-//! does not interpret (metadata, attributes) is kept as it is written, to be written again: nodes
-//! of metadata are numbered as in the text.
+//! The inverse of [`write`](super::write): literals become constant operations at the start of the
+//! function, phi nodes block arguments, calls of intrinsics operations. Uninterpreted parts
+//! (metadata, attributes) are kept as they are written, for writing them again: nodes of metadata
+//! are numbered as in the text.
 //!
-//! Named types have to be structs; pointers are opaque; what LLVM has given up is not read.
+//! Named types must be structs; pointers are opaque; obsolete constructs of LLVM are not read.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `lexer` | tokens |
 //! | `types`, `constants`, `numbers` | types and constants |
-//! | `attributes`, `metadata` | what is said of functions, parameters and instructions beside what they do |
+//! | `attributes`, `metadata` | attributes and metadata of functions, parameters and instructions |
 //! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
 //! | `instructions`, `calls` | one instruction each |
-//! | `beside` | names, debug records and what else is kept beside the dialect |
+//! | `beside` | names, debug records and other data that is kept beside the dialect |
 //!
 //! An error ends the global or function it is in; all of a text are reported. Linear in the text.
 
@@ -43,14 +43,14 @@ mod metadata;
 mod numbers;
 mod types;
 
-/// How deep types and constants may nest.
+/// The maximal nesting of types and constants.
 const MAX_DEPTH: usize = 256;
-/// The number of errors that are reported.
+/// The maximal number of reported errors.
 const MAX_ERRORS: usize = 100;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-/// Where in a text a reader is, and what its names stand for.
+/// A reader's position in a text, and the meaning of its names.
 struct Reader<'s> {
     ctx: Context,
     source: &'s str,
@@ -58,19 +58,19 @@ struct Reader<'s> {
     tokens: Vec<Token>,
     pos: usize,
     types: HashMap<&'s str, Named>,
-    /// Where attribute groups begin, behind their brace.
+    /// The first tokens of attribute groups, behind their brace.
     groups: HashMap<&'s str, usize>,
-    /// What has an address but is no function: variables and aliases.
+    /// Symbols with an address that are no functions: variables and aliases.
     addresses: HashSet<Cow<'s, str>>,
-    /// Where nodes of metadata begin, behind their sign.
+    /// The first tokens of nodes of metadata, behind their sign.
     nodes: HashMap<&'s str, usize>,
-    /// Nodes of loops that became attributes.
+    /// Loop nodes that were converted to attributes.
     loops: HashSet<&'s str>,
-    /// Nodes that something refers to which is kept as it is written.
+    /// Nodes referred to by something that is kept as it is written.
     kept: HashSet<&'s str>,
 }
 
-/// What a module holds beside variables and functions.
+/// The contents of a module besides variables and functions.
 #[derive(Default)]
 struct Rest<'s> {
     /// Nodes of metadata and lists of them, by number or name.
@@ -81,10 +81,10 @@ struct Rest<'s> {
     assembly: Vec<Attr>,
 }
 
-/// The module that a text of LLVM IR is. `name` is the file's, for locations.
+/// Parses a module of LLVM IR. `name` is the file name, for locations.
 ///
 /// # Errors
-/// Everything in it that can't be read, each at its token.
+/// Everything that cannot be read, each at its token.
 ///
 /// ```
 /// let mut registry = loomir_ir::Registry::new();
@@ -116,16 +116,16 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
     reader.module()
 }
 
-/// True if a text is LLVM IR rather than MLIR: by its first word, or the comment before it.
-/// Constant but for blanks.
+/// True if a text is LLVM IR rather than MLIR. The first word decides, or the comment before it.
+/// Constant except for blanks.
 pub fn is_ll(source: &str) -> bool {
     let text = source.trim_start();
     let mut words = text.split(|c: char| c.is_whitespace() || c == '=').filter(|word| !word.is_empty());
     match words.next().unwrap_or_default() {
         "define" | "declare" | "source_filename" | "target" | "attributes" => true,
-        // MLIR's modules have a name or a body.
+        // A module of MLIR has a name or a body.
         "module" => words.next().is_some_and(|word| word.starts_with("asm")),
-        // In MLIR too a line may begin with the name of a value.
+        // A line of MLIR may also begin with the name of a value.
         first if first.starts_with('%') => words.next() == Some("type"),
         first => {
             first.starts_with([';', '@', '$'])
@@ -150,7 +150,7 @@ impl<'s> Reader<'s> {
         self.text_at(self.pos)
     }
 
-    /// Goes on; never beyond the end.
+    /// Advances to the next token, but never beyond the end.
     fn advance(&mut self) {
         self.pos = (self.pos + 1).min(self.tokens.len() - 1);
     }
@@ -163,7 +163,7 @@ impl<'s> Reader<'s> {
         self.is_sign_at(self.pos, sign)
     }
 
-    /// True if the token behind this one is a sign.
+    /// True if the next token is this sign.
     fn is_sign_behind(&self, sign: &str) -> bool {
         self.is_sign_at(self.pos + 1, sign)
     }
@@ -200,14 +200,14 @@ impl<'s> Reader<'s> {
         if self.accept_word(word) { Ok(()) } else { Err(self.error(format!("expected '{word}'"))) }
     }
 
-    /// The first of `words` that stands here, taken.
+    /// Accepts the first of `words` that is here.
     fn accept_any<'w>(&mut self, words: &[&'w str]) -> Option<&'w str> {
         let word = words.iter().copied().find(|word| self.is_word(word))?;
         self.advance();
         Some(word)
     }
 
-    /// A number that is not negative.
+    /// Reads a number that is not negative.
     fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
         let number = if self.kind() == Kind::Integer { self.text().parse().ok() } else { None };
         let number = number.ok_or_else(|| self.error("expected a number"))?;
@@ -215,7 +215,7 @@ impl<'s> Reader<'s> {
         Ok(number)
     }
 
-    /// The bytes of a quoted text.
+    /// Reads the bytes of a quoted text.
     fn quoted(&mut self) -> Result<Vec<u8>> {
         if self.kind() != Kind::Text {
             return Err(self.error("expected a text in quotes"));
@@ -225,13 +225,13 @@ impl<'s> Reader<'s> {
         Ok(unescape(&text[1..text.len() - 1]))
     }
 
-    /// A quoted text as an attribute.
+    /// Reads a quoted text as an attribute.
     fn string_attr(&mut self) -> Result<Attr> {
         let bytes = self.quoted()?;
         Ok(self.ctx.attr(AttrKind::String(bytes.into())))
     }
 
-    /// The name behind a sigil, or in front of the colon of a label.
+    /// Returns the name behind a sigil, or in front of the colon of a label.
     fn name_at(&self, at: usize) -> Result<Cow<'s, str>> {
         let text = self.text_at(at);
         let name = if self.tokens[at].kind == Kind::Label { &text[..text.len() - 1] } else { &text[1..] };
@@ -253,7 +253,7 @@ impl<'s> Reader<'s> {
         Ok(name)
     }
 
-    /// Skips `uselistorder …, { … }`: the order of uses means nothing.
+    /// Skips `uselistorder …, { … }`. The order of uses has no meaning.
     fn skip_use_order(&mut self) -> Result<()> {
         while !self.is_sign("{") && self.kind() != Kind::End {
             self.advance();
@@ -262,7 +262,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Skips a bracket with all that is in it, and returns the tokens it began and ended at.
+    /// Skips a bracket with its contents, and returns its first and its last token.
     fn skip_balanced(&mut self) -> Result<(usize, usize)> {
         let start = self.pos;
         let mut depth = 0usize;
@@ -280,7 +280,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The text from one token to another.
+    /// Returns the text from one token to another.
     fn slice(&self, first: usize, last: usize) -> &'s str {
         &self.source[self.tokens[first].start as usize..self.tokens[last].end as usize]
     }
@@ -306,8 +306,8 @@ impl<'s> Reader<'s> {
 
     // The module.
 
-    /// Finds what may be used before it is defined: named types, attribute groups, variables and
-    /// aliases, nodes of metadata.
+    /// Finds everything that may be used before its definition: named types, attribute groups,
+    /// variables and aliases, nodes of metadata.
     fn find_definitions(&mut self) {
         let mut depth = 0usize;
         for at in 0..self.tokens.len() {
@@ -376,7 +376,7 @@ impl<'s> Reader<'s> {
         Ok(module)
     }
 
-    /// Skips the definition of a type, which is read where it is used.
+    /// Skips the definition of a type. Its first use reads it.
     fn skip_type(&mut self) -> Result<()> {
         if !self.accept_word("opaque") {
             let is_packed = self.is_sign("<") && self.is_sign_behind("{");
@@ -393,7 +393,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Goes to where the next item may begin: at the start of a line.
+    /// Moves to the start of the next item, which begins a line.
     fn skip_to_item(&mut self) {
         let begins = |reader: &Self| {
             let starts = match reader.kind() {

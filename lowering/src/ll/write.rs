@@ -6,7 +6,7 @@
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
 //! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
-//! | `metadata` | what was kept as it was read, annotations of loops |
+//! | `metadata` | kept metadata, annotations of loops |
 //!
 //! One walk for numbers and one for text: linear in the module and in what is written.
 
@@ -34,14 +34,14 @@ mod types;
 
 pub(crate) use beside::Label;
 
-/// What is collected for the whole module while its parts are written.
+/// Data collected for the whole module while its parts are written.
 pub(crate) struct Module {
     ctx: Context,
     types: TypeText,
-    /// Declarations of intrinsics by name, in the order they were first called.
+    /// The declarations of intrinsics by name, in the order of their first call.
     intrinsics: Vec<String>,
     declared: HashMap<String, ()>,
-    /// The numbers of symbols without a name, in the order in which they are written.
+    /// The numbers of symbols without a name, in the order of writing.
     unnamed: HashMap<String, usize>,
     metadata: Nodes,
 }
@@ -59,7 +59,7 @@ impl Module {
         }
     }
 
-    /// Takes in what the module declares itself.
+    /// Records the declarations of the module itself.
     fn find_declarations(&mut self, module: &Body) {
         let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
         let mut functions = Vec::new();
@@ -88,7 +88,7 @@ impl Module {
         }
     }
 
-    /// Has an intrinsic declared, once.
+    /// Declares an intrinsic, once.
     fn declare(&mut self, name: &str, declaration: String) {
         if self.declared.insert(name.to_owned(), ()).is_none() {
             self.intrinsics.push(declaration);
@@ -96,24 +96,24 @@ impl Module {
     }
 }
 
-/// What each block of a function is called in its text, by the block's index.
+/// Returns the label of each block of a function in its text, by the block's index.
 pub(crate) fn block_labels(function: &Body) -> Vec<Label> {
     function::Function::new(function).into_block_labels()
 }
 
-/// The values of a function of a module that blocks take or operations compute, in the order of its
-/// text: what they are called there, and how they are written.
+/// Returns the arguments and results of a function, in the order of its text: their names there,
+/// and their text.
 ///
 /// # Errors
-/// What has no text.
+/// Constructs without text.
 pub(crate) fn results(module: &Body, function: &Body) -> Result<Vec<(Value, Label, String)>, Diagnostics> {
     function::results(&mut Module::new(module), function)
 }
 
-/// The text of a module of the `llvm` dialect.
+/// Writes a module of the `llvm` dialect as LLVM IR.
 ///
 /// # Errors
-/// Everything in it that is not of the dialect or has no text.
+/// Everything that is not of the dialect or has no text.
 pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut m = Module::new(module);
@@ -205,7 +205,7 @@ fn write_symbol(
     Err(if is_llvm { diagnostic } else { diagnostic.help("run convert-to-llvm first") }.into())
 }
 
-/// The diagnostic for something that has no LLVM IR.
+/// Returns the diagnostic for something that has no LLVM IR.
 pub(crate) fn no_text(op: OpRef<'_>, what: &str) -> Diagnostic {
     Diagnostic::error(op.loc(), format!("'{}' {what} has no LLVM IR", op.name()))
 }

@@ -1,16 +1,18 @@
-//! Which values of two functions are equal: partition refinement over both at once.
+//! Equality of values of two functions: partition refinement over both at once.
 //!
-//! The blocks of one correspond to those of the other. Two values are in one class if nothing tells
-//! them apart: arguments of corresponding blocks are as long as they are handed values of equal
-//! classes, what is computed is if it is computed alike of such, wherever it stands, and what is
-//! read from memory if that stands in corresponding blocks behind the same effects. At first all
-//! arguments of a block count as equal; each round tells more of them apart, until one tells no
-//! more. What then is one class is one value whenever both functions run in step: that follows by
-//! induction over the steps, since what a value is made of cannot change before the value does
-//! (each definition is above its uses).
+//! The blocks of one correspond to those of the other. Two values are in one class if nothing
+//! distinguishes them. Arguments of corresponding blocks are equal as long as their incoming values
+//! are in equal classes. Computed values are equal if they have the same operation and operands of
+//! equal classes, at any place. Values read from memory are equal if the reads are in corresponding
+//! blocks behind the same effects.
 //!
-//! Cost: each round is linear; there are as many as it takes a difference to pass through
-//! arguments, bounded by [`MAX_ROUNDS`].
+//! At first all arguments of a block count as equal. Each round distinguishes more of them, until
+//! one round changes nothing. The values of one class are then equal whenever both functions run in
+//! step. This follows by induction over the steps, because a value's operands cannot change before
+//! the value does (each definition dominates its uses).
+//!
+//! Cost: each round is linear. The number of rounds is the number of arguments that a difference
+//! must pass through, bounded by [`MAX_ROUNDS`].
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -24,15 +26,14 @@ use crate::cfg::conditions::constant_bits;
 /// Most rounds.
 pub(super) const MAX_ROUNDS: usize = 256;
 
-/// One of two functions: its blocks in an order in which each stands behind those that dominate it,
-/// corresponding ones at the same place.
+/// One of two functions: its blocks, each after its dominators, with corresponding ones at the same
+/// place.
 pub(super) struct Side<'f> {
     pub(super) function: &'f Body,
     pub(super) blocks: Vec<Block>,
-    /// The operations of each, the branch last.
+    /// The operations of each block, the branch last.
     ops: Vec<Vec<Row>>,
-    /// What each block is handed, for each edge into it, in the order of the blocks these come
-    /// from.
+    /// The incoming operands of each block for each edge, in the order of the source blocks.
     edges: Vec<Vec<Vec<Value>>>,
 }
 
@@ -44,7 +45,7 @@ struct Row {
 }
 
 impl<'f> Side<'f> {
-    /// The side of a function with blocks in this order.
+    /// Returns the side of a function with blocks in this order.
     pub(super) fn of(function: &'f Body, blocks: Vec<Block>, shapes: &mut Shapes) -> Side<'f> {
         let numbers: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
         let mut edges = vec![Vec::new(); blocks.len()];
@@ -63,46 +64,46 @@ impl<'f> Side<'f> {
     }
 }
 
-/// What a class is.
+/// The key of a class.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     /// A parameter of the function.
     Parameter(usize),
-    /// An argument of a block of a type: its class before, and those it is handed.
+    /// An argument of a block of a type: its previous class, and its incoming classes.
     Argument(u32, Type, u32, Vec<u32>),
-    /// A result of what is computed of these.
+    /// A result of a computation with these operands.
     Pure(u32, u32, Vec<u32>),
     /// An integer.
     Sum(Type, Sum),
-    /// What happens in a block, behind what it must stand behind there.
+    /// An effect in a block, with the effects it must follow there.
     Effect { block: u32, shape: u32, operands: Vec<u32>, behind: Vec<u32> },
-    /// A result of that.
+    /// A result of an effect.
     Result(u32, u32),
 }
 
-/// Something that happens in a block.
+/// An event in a block.
 pub(super) struct Happens {
     pub(super) op: Op,
     pub(super) class: u32,
 }
 
-/// The classes of the values of one side, and of what happens there.
+/// The classes of the values of one side, and its effects.
 #[derive(Default)]
 pub(super) struct Classes {
-    /// By the number of the value.
+    /// The class of each value, by the value's number.
     values: Vec<u32>,
     /// For each block.
     pub(super) happens: Vec<Vec<Happens>>,
 }
 
 impl Classes {
-    /// That of a value.
+    /// Returns the class of a value.
     pub(super) fn of(&self, value: Value) -> u32 {
         self.values.get(value.index()).copied().unwrap_or(0)
     }
 }
 
-/// The classes of both sides. `None` if that takes too many rounds.
+/// Returns the classes of both sides. `None` if that takes too many rounds.
 pub(super) fn classes(sides: &[Side<'_>; 2]) -> Option<[Classes; 2]> {
     let mut known = sides
         .each_ref()
@@ -111,7 +112,8 @@ pub(super) fn classes(sides: &[Side<'_>; 2]) -> Option<[Classes; 2]> {
     for round in 0..MAX_ROUNDS {
         let mut table = Table::default();
         let [a, b] = [0, 1].map(|side| table.round(&sides[side], &known[side], round == 0));
-        // All classes of arguments are made anew from those they were, so none of them is lost.
+        // All classes of arguments are computed anew from the previous ones, so none of them is
+        // lost.
         let found = table.arguments;
         known = [a, b];
         if round > 0 && found == arguments {
@@ -126,9 +128,9 @@ pub(super) fn classes(sides: &[Side<'_>; 2]) -> Option<[Classes; 2]> {
 #[derive(Default)]
 struct Table {
     classes: HashMap<Key, u32>,
-    /// What of them are sums.
+    /// The classes that are sums.
     sums: HashMap<u32, Sum>,
-    /// How many are of arguments.
+    /// The number of classes of arguments.
     arguments: usize,
 }
 
@@ -166,11 +168,11 @@ impl Table {
         now
     }
 
-    /// The classes of the results of a block's operations, and what happens there.
+    /// Computes the classes of the results of a block's operations. Returns its effects.
     fn block(&mut self, side: &Side<'_>, number: u32, now: &mut Classes) -> Vec<Happens> {
         let function = side.function;
         let mut happens = Vec::new();
-        // What was done last that may change memory, and what has read that since.
+        // The last operation that may change memory, and the reads since.
         let (mut last, mut reads): (Option<u32>, Vec<u32>) = (None, Vec::new());
         for row in &side.ops[number as usize] {
             let operands = operands(function, row.op, now);
@@ -191,7 +193,7 @@ impl Table {
             }
             let behind = match row.does {
                 Does::Nothing => Vec::new(),
-                // What was done may have ended the program.
+                // An earlier event may have ended the program.
                 Does::MayFail | Does::Reads => last.into_iter().collect(),
                 Does::Acts => {
                     reads.sort_unstable();
@@ -222,7 +224,7 @@ impl Table {
         class
     }
 
-    /// What an operation on integers makes, as a sum.
+    /// Returns the result of an operation on integers, as a sum.
     fn sum(&self, function: &Body, op: Op, now: &Classes) -> Option<Sum> {
         let result = function.results(op).next()?;
         let width =
@@ -257,8 +259,8 @@ impl Table {
     }
 }
 
-/// The classes of the operands of an operation, those apart that a branch hands on; sorted if their
-/// order does not matter.
+/// Returns the classes of the operands of an operation without operands passed to successors.
+/// Sorted if their order does not matter.
 pub(super) fn operands(function: &Body, op: Op, now: &Classes) -> Vec<u32> {
     let handed: usize = match function.successors(op).len() {
         0 => 0,

@@ -1,14 +1,14 @@
-//! Whether two functions are one but for names, for where what is pure stands, and for the order of
-//! what may change places.
+//! Comparison of two functions up to names, the places of pure operations, and the order of
+//! reorderable operations.
 //!
-//! They are walked in step from their entries: each branch leads to as many blocks in one as in the
-//! other, and a block that was met before is met again beside the same one. In corresponding blocks
-//! the same has to happen, in the same order as far as that matters, to equal (`classes`) values;
-//! and the branches decide by equal values and say the same. What is promised of results in one
-//! alone is counted and no difference.
+//! Both are walked in step from their entries. Each branch must have as many successors as its
+//! partner, and a block that was visited before must meet the same partner again. Corresponding
+//! blocks must have the same effects, in the same order as far as that matters, on equal
+//! (`classes`) values. Branches must decide by equal values in the same way. Promises about results
+//! on one side alone are counted and are no difference.
 //!
-//! The answer "equal" is a proof that both do the same; "different" is none that they don't. Cost:
-//! that of the classes.
+//! The answer "equal" proves that both behave the same; "different" does not prove that they don't.
+//! Cost: that of the classes.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::ControlFlow;
@@ -17,23 +17,23 @@ use loomir_ir::{Attr, Block, Body, Loc, Name, Op};
 use super::classes::{Classes, Happens, Side, classes, operands};
 use super::shape::{Shapes, promises};
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Comparison {
-    /// They are one, but for this many values of which more is promised in one of them.
+    /// They are equal, except for this many values with more promises on one side.
     Equal(usize),
-    /// Where they first differ.
+    /// They differ: the first difference.
     Different(Difference),
-    /// They can't be compared, and why.
+    /// They can't be compared, for this reason.
     Open(&'static str),
 }
 
-/// Where two functions differ.
+/// A difference of two functions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// What is different, in a sentence.
+    /// The difference, in a sentence.
     pub what: String,
-    /// Where that is in each.
+    /// Its location in each function.
     pub places: [Loc; 2],
 }
 
@@ -68,8 +68,7 @@ pub fn compare(first: &Body, second: &Body) -> Comparison {
     Comparison::Equal(promised_apart(&sides, &known))
 }
 
-/// The blocks of two functions, corresponding ones at the same place, in an order in which
-/// dominators come first.
+/// Returns the blocks of two functions, corresponding ones at the same place, dominators first.
 fn in_step(functions: [&Body; 2]) -> Result<[Vec<Block>; 2], Difference> {
     let flow = functions.map(|function| ControlFlow::of(function, function.region(function.root(), 0)));
     let ends = |side: usize, block: Block| functions[side].terminator(block);
@@ -115,7 +114,7 @@ fn place(function: &Body, op: Option<Op>) -> Loc {
     op.map_or(Loc::UNKNOWN, |op| function.loc(op))
 }
 
-/// Whether the same happens in two blocks, and they end alike.
+/// Checks that two blocks have the same effects and equal terminators.
 fn same_block(
     sides: &[Side<'_>; 2],
     known: &[Classes; 2],
@@ -149,7 +148,7 @@ fn same_block(
     Ok(())
 }
 
-/// The first that happens in one block more often than in the other.
+/// Returns the first event that occurs more often in one block than in the other.
 fn without_partner(own: &[Happens], other: &[Happens]) -> Option<Op> {
     let mut left: HashMap<u32, usize> = HashMap::new();
     other.iter().for_each(|happens| *left.entry(happens.class).or_default() += 1);
@@ -164,10 +163,10 @@ fn without_partner(own: &[Happens], other: &[Happens]) -> Option<Op> {
     lonely.map(|happens| happens.op)
 }
 
-/// What is promised of a value on each side.
+/// The promises about a value on each side.
 type Promises = [Option<Vec<(Name, Attr)>>; 2];
 
-/// The number of values on both sides of which not the same is promised.
+/// Returns the number of values with different promises on both sides.
 fn promised_apart(sides: &[Side<'_>; 2], known: &[Classes; 2]) -> usize {
     let mut all: HashMap<u32, Promises> = HashMap::new();
     for (side, own) in sides.iter().enumerate() {

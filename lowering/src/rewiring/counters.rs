@@ -1,13 +1,13 @@
-//! Each loop counted by one variable: an argument of its header that starts at zero and grows by
-//! one.
+//! Canonical counters: each loop is counted by one argument of its header that starts at zero and
+//! grows by one.
 //!
-//! What else the header is handed that grows by a fixed amount is what it starts with and so many
-//! times that, and where it is known how often the loop runs, its latch asks whether it has. Loops
-//! that count differently and do the same are then written alike. Words wrap as they did; flags
-//! that promised they would not are gone from what is new.
+//! Another header argument that grows by a fixed amount becomes its initial value plus a multiple
+//! of the counter. If the trip count is known, the latch compares the counter with it. Loops that
+//! count differently but behave the same are then written alike. Words wrap as before; new
+//! operations have no no-wrap flags.
 //!
-//! Loops need a preheader and one latch. Cost: that of scalar evolution, and linear in the uses of
-//! what is replaced.
+//! Loops need a preheader and one latch. Cost: that of scalar evolution, and linear in the replaced
+//! uses.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::layout::DataLayout;
@@ -27,11 +27,11 @@ struct Counted {
     header: Block,
     preheader: Block,
     latch: Block,
-    /// How often its backedge is taken, if only its latch leaves it.
+    /// The backedge-taken count, if only the latch leaves the loop.
     count: Option<Formula>,
 }
 
-/// Counts the loops of a function; returns how many there are.
+/// Adds counters to the loops of a function and returns their number.
 pub(super) fn count_loops(function: &mut Body, analysis: &Analysis, data_layout: &DataLayout) -> usize {
     let loops = loops(function, analysis, data_layout);
     let mut counters = Counters::new();
@@ -48,7 +48,7 @@ pub(super) fn count_loops(function: &mut Body, analysis: &Analysis, data_layout:
     loops.len()
 }
 
-/// The loops that can be counted, outer ones first.
+/// Returns the loops that can be counted, outer ones first.
 fn loops(function: &Body, analysis: &Analysis, data_layout: &DataLayout) -> Vec<Counted> {
     let mut scev = ScalarEvolution::new(function, analysis, data_layout);
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ fn add_counter(function: &mut Body, own: &Counted) -> Value {
     counter
 }
 
-/// Hands a block one more value.
+/// Passes one more value to a block.
 fn hand(function: &mut Body, branch: Op, to: Block, value: Value) {
     let mut operands = successor_operands(function, branch);
     for (block, operands) in function.successors(branch).zip(&mut operands) {
@@ -88,7 +88,7 @@ fn hand(function: &mut Body, branch: Op, to: Block, value: Value) {
     set_successor_operands(function, branch, &operands);
 }
 
-/// Replaces arguments that grow by a fixed amount by what they are in terms of the counter.
+/// Replaces arguments that grow by a fixed amount by formulas over the counter.
 fn close_forms(
     function: &mut Body,
     analysis: &Analysis,
@@ -102,7 +102,7 @@ fn close_forms(
         let ty = function.value_type(argument);
         let mut b = Builder::new(function, InsertPoint::Start(own.header));
         let step = match constant_like(b.body(), step) {
-            // It may stand inside the loop.
+            // It may be inside the loop.
             Some(op) => {
                 let ctx = b.ctx();
                 let state = b.state(llvm::ConstantOp::DEF).results(&[ty]);
@@ -129,14 +129,14 @@ fn close_forms(
     }
 }
 
-/// The value of a constant.
+/// Returns the value of a constant.
 fn constant_like(function: &Body, value: Value) -> Option<loomir_ir::Attr> {
     let op = function.defining_op(value).filter(|op| function.is(*op, llvm::ConstantOp::DEF))?;
     function.attr(op, "value")
 }
 
-/// What an argument starts with and what is added each time, if that is a value from outside of the
-/// loop.
+/// Returns the initial value and the step of an argument, if the step is a value from outside of
+/// the loop.
 fn recurrence(function: &Body, analysis: &Analysis, own: &Counted, index: usize) -> Option<(Value, Value)> {
     let argument = function.argument(own.header, index);
     function.value_type(argument).integer_width(function.ctx()).filter(|width| *width <= 64)?;
@@ -155,7 +155,7 @@ fn recurrence(function: &Body, analysis: &Analysis, own: &Counted, index: usize)
     ([a, b].contains(&argument) && step != argument && is_fixed).then_some((start, step))
 }
 
-/// Lets the latch ask whether the backedge was taken as often as it is.
+/// Makes the latch compare the counter with the backedge-taken count.
 fn test(
     function: &mut Body,
     own: &Counted,
@@ -191,5 +191,5 @@ fn test(
     end_block(function, own.latch, &Ending::Conditional(goes_on, [back, out]));
 }
 
-/// The predicate of `llvm.icmp` of two numbers that differ.
+/// The predicate of `llvm.icmp` for inequality.
 const NOT_EQUAL: i128 = 1;

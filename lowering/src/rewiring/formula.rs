@@ -1,4 +1,4 @@
-//! Expressions of scalar evolution that can be written as operations again.
+//! Expressions of scalar evolution that can be written as operations.
 //!
 //! Linear in the expression, which is of bounded size.
 
@@ -20,12 +20,13 @@ pub(super) enum Formula {
     Sum(Vec<Formula>),
     Product(Vec<Formula>),
     Cast(Cast, Box<Formula>, u32),
-    /// Of a loop: what it starts with and what is added each time.
+    /// A recurrence of a loop: initial value and step.
     Recurrence(LoopId, Box<[Formula; 2]>),
 }
 
 impl Formula {
-    /// That of an expression, to be used in front of a loop: what it is made of is there.
+    /// Returns the formula of an expression, to be used before a loop where its operands are
+    /// available.
     pub(super) fn of(scev: &ScalarEvolution<'_>, id: ExprId, before: LoopId) -> Option<Formula> {
         let all = |ids: &[ExprId]| -> Option<Vec<Formula>> {
             ids.iter().map(|id| Formula::of(scev, *id, before)).collect()
@@ -55,7 +56,8 @@ impl Formula {
         })
     }
 
-    /// Writes it; `replaced` says what values have become. Recurses as deep as the expression.
+    /// Writes the formula. `replaced` maps values to their replacements. Recurses as deep as the
+    /// expression.
     pub(super) fn write(
         &self,
         b: &mut Builder<'_>,
@@ -100,21 +102,21 @@ impl Formula {
     }
 }
 
-/// A constant.
+/// Emits a constant.
 pub(super) fn number(b: &mut Builder<'_>, ty: Type, bits: i128) -> Value {
     let ctx = b.ctx();
     let state = b.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, bits)).results(&[ty]);
     b.value(state)
 }
 
-/// An operation of two operands and a result of one type.
+/// Emits an operation with two operands and a result of one type.
 pub(super) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: Value, y: Value) -> Value {
     let ty = b.type_of(x);
     let state = b.state(def).operands(&[x, y]).results(&[ty]);
     b.value(state)
 }
 
-/// The low bits of a word of 64.
+/// Emits the low bits of a word of 64 bits.
 pub(super) fn resize(b: &mut Builder<'_>, value: Value, ty: Type) -> Value {
     if b.type_of(value) == ty {
         return value;

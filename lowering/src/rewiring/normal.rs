@@ -1,12 +1,12 @@
-//! Functions brought into one form: what differs only in how control flow is laid out, or in how
-//! loops count, becomes the same.
+//! The normal form of functions: functions that differ only in the layout of control flow, or in
+//! the counting of loops, become equal.
 //!
-//! Loops are simplified, closed and tested at their ends, first as they are and again when detours
-//! are gone, since loops that do little without these would be left as they are. Those that do
-//! nothing go. Each is counted by one variable (`counters`), and what was only there for the sake
-//! of that goes again. Nothing here knows of fusion, and what is computed stays if anybody uses it.
+//! Loops are simplified, closed and rotated, first as they are and again after detours are removed,
+//! because nearly empty loops would be left unchanged otherwise. Loops without effect are deleted.
+//! Each loop is counted by one variable (`counters`), and code that became unused is removed.
+//! Nothing here knows about fusion, and used computations stay.
 //!
-//! Cost: that of the passes it is made of.
+//! Cost: the sum of its passes.
 
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::symbols::SymbolTable;
@@ -19,7 +19,7 @@ use crate::cfg::{Analysis, branch, effects, lcssa, loop_deletion, loop_rotate, l
 /// Brings a function of the `llvm` dialect, of a module with these symbols, into normal form.
 ///
 /// # Errors
-/// If it branches in a way that is not known.
+/// If it contains an unknown branch.
 pub fn normalise(function: &mut Body, symbols: &SymbolTable) -> Result<(), Diagnostics> {
     branch::all_known(function)?;
     let counted = loop_deletion::Counted::of(function, symbols);
@@ -27,7 +27,7 @@ pub fn normalise(function: &mut Body, symbols: &SymbolTable) -> Result<(), Diagn
     for _ in 0..MAX_ROUNDS {
         let mut analysis = in_form(function, symbols);
         loop_deletion::delete_loops(function, &mut analysis, &counted);
-        // A block of what nobody uses is an empty one.
+        // A block of unused operations counts as empty.
         effects::unused(function, false).into_iter().for_each(|op| function.erase(op));
         simplify_cfg(function, false);
         let before =
@@ -42,7 +42,7 @@ pub fn normalise(function: &mut Body, symbols: &SymbolTable) -> Result<(), Diagn
     Ok(())
 }
 
-/// So often what became possible is looked for, at most.
+/// The maximal number of repetitions.
 const MAX_ROUNDS: usize = 8;
 
 /// Simplifies, closes and rotates the loops of a function.

@@ -1,4 +1,4 @@
-//! The rewiring check as a pass: it changes nothing, and says what it found.
+//! The rewiring check as a pass: it changes nothing and reports its results.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
@@ -40,7 +40,7 @@ impl Pass for CheckRewiring {
     }
 }
 
-/// What came of a step, in words: an error if both sides differ.
+/// Returns the diagnostic for a step: an error if both sides differ.
 pub fn told(body: &Body, step: &Step) -> Diagnostic {
     let remarks = Remarks { body, pass: NAME };
     let [first, second] = step.loops;

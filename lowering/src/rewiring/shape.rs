@@ -1,7 +1,7 @@
-//! What an operation is, apart from its operands and from where it stands.
+//! The shape of an operation: everything but its operands and its place.
 //!
-//! Promises about results (that a word does not wrap, that a float is a number) are no part of
-//! that: they are kept aside. How many values a branch hands on is not either.
+//! Promises about results (that a word does not wrap, that a float is a number) are not part of it:
+//! they are compared separately. Neither is the number of values that a branch passes on.
 
 use hashbrown::HashMap;
 use loomir_dialects::branch::CASE_SEGMENTS;
@@ -20,21 +20,21 @@ const PROMISES: &[&str] = &[
     loomir_dialects::llvm::SAME_SIGN,
 ];
 
-/// What an operation does besides making values.
+/// The effect of an operation besides making values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Does {
-    /// Nothing: it may be computed anywhere.
+    /// No effect: it may be computed anywhere.
     Nothing,
-    /// Nothing, but it must not run where it did not.
+    /// No effect, but it must not run where it did not.
     MayFail,
     /// It reads memory.
     Reads,
-    /// Anything else.
+    /// Any other effect.
     Acts,
 }
 
 impl Does {
-    /// That of an operation; the worst of one about which nothing is known.
+    /// Returns the effect of an operation; the worst case for an unknown one.
     pub(super) fn of(function: &Body, op: Op) -> Does {
         let makes_objects = function.has_trait(op, Trait::DistinctResults);
         if function.has_trait(op, Trait::Pure) && !makes_objects {
@@ -69,7 +69,7 @@ struct Shape {
 }
 
 impl Shapes {
-    /// That of an operation.
+    /// Returns the shape of an operation.
     pub(super) fn of(&mut self, function: &Body, op: Op) -> u32 {
         let ctx = function.ctx();
         let branches = function.successors(op).len() > 0;
@@ -84,7 +84,7 @@ impl Shapes {
     }
 }
 
-/// What an operation promises of its results.
+/// Returns the promises of an operation about its results.
 pub(super) fn promises(function: &Body, op: Op) -> Vec<(Name, Attr)> {
     let ctx = function.ctx();
     entries(function, op).filter(|(name, _)| PROMISES.contains(&ctx.str(*name))).collect()

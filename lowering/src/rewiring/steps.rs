@@ -1,7 +1,7 @@
-//! Loops of a tree and of the graph that it becomes, known to each other.
+//! The correspondence of loops of a tree and of its lowered graph.
 //!
-//! Before a function is lowered each of its loops is marked, and lowering hands what is attached to
-//! a loop to the branch that closes it. So a loop of the graph is known by its latch.
+//! Before a function is lowered each of its loops is marked. Lowering passes the attributes of a
+//! loop on to the branch that closes it, so a loop of the graph is identified by its latch.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
@@ -11,10 +11,10 @@ use loomir_ir::{Attr, AttrKind, Body, Dict, Loc, Op, Trait, Type, TypeKind};
 use crate::cfg::Analysis;
 use crate::cfg::roles::Roles;
 
-/// What loops are marked by, while they are compared.
+/// The attribute that marks loops during the comparison.
 const MARK: &str = "loomir.loop";
 
-/// The loops of a function, in the order of the text.
+/// Returns the loops of a function, in the order of the text.
 pub(super) fn loops(function: &Body) -> Vec<Op> {
     let kinds = [
         affine::ForOp::DEF,
@@ -29,8 +29,8 @@ pub(super) fn loops(function: &Body) -> Vec<Op> {
         .collect()
 }
 
-/// The pairs of loops of a function that follow each other in a block, by their places among its
-/// loops: outer ones first.
+/// Returns the pairs of neighbouring loops in a block, by their positions among the function's
+/// loops, outer pairs first.
 pub(super) fn neighbours(function: &Body, loops: &[Op]) -> Vec<[usize; 2]> {
     let mut last = HashMap::new();
     let mut found = Vec::new();
@@ -43,12 +43,13 @@ pub(super) fn neighbours(function: &Body, loops: &[Op]) -> Vec<[usize; 2]> {
     found
 }
 
-/// True if nothing stands between two loops of a block but what makes values.
+/// True if only operations that make values are between two loops of a block.
 pub(super) fn are_adjacent(function: &Body, pair: [Op; 2]) -> bool {
     between(function, pair).all(|op| function.has_trait(op, Trait::Pure))
 }
 
-/// The places of all that stands between two loops of a block, and behind the one that they became.
+/// Returns the locations of operations that were between two loops of a block, and are behind the
+/// fused one.
 pub(super) fn moved_behind(function: &Body, pair: [Op; 2], fused: &Body, place: usize) -> Vec<Loc> {
     let Some(one) = loops(fused).get(place).copied() else { return Vec::new() };
     let behind: HashSet<Loc> = following(fused, one).map(|op| fused.loc(op)).collect();
@@ -71,7 +72,7 @@ pub(super) fn mark(function: &mut Body) {
     }
 }
 
-/// Which loop of the graph is which of the tree.
+/// Returns, for each loop of the tree, the loop of the graph with its mark.
 pub(super) fn marked(function: &Body, analysis: &Analysis) -> HashMap<usize, LoopId> {
     let place = |id: LoopId| {
         let latch = Roles::of(analysis, id).latch()?;
@@ -81,10 +82,9 @@ pub(super) fn marked(function: &Body, analysis: &Analysis) -> HashMap<usize, Loo
     analysis.loops().iter().filter_map(|(id, _)| Some((place(id)?, id))).collect()
 }
 
-/// Says of the pointers of the graph's parameters what the tree was told of its memrefs: that they
-/// are apart from all others, each that is `noalias` or `all`. Lowering drops that, since it speaks
-/// of the memref as a whole; its elements are reached by the second of the pointers that it
-/// becomes.
+/// Adds `noalias` to pointers of the graph's parameters if the tree assumed their memrefs distinct:
+/// those marked `noalias`, or all. Lowering drops the attribute, because it is about the whole
+/// memref. The elements are accessed through the second of the resulting pointers.
 pub(super) fn tell_apart(tree: &Body, graph: &mut Body, all: bool) {
     let ctx = graph.ctx().clone();
     let Some(entry) = tree.entry_block(tree.region(tree.root(), 0)) else { return };

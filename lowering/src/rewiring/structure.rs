@@ -1,11 +1,10 @@
-//! What has to hold of a graph after two of its loops were fused, whatever they compute.
+//! The structural requirements on a graph after the fusion of two loops, whatever they compute.
 //!
 //! The fused loop has the preheader and the header of the first, the latch and the exit of the
-//! second, and the blocks of both, of which some may have become one; the second is none any more,
-//! and what was in it is in the first. The function is well formed, and what is known of its blocks
-//! is what an analysis made anew says.
+//! second, and the blocks of both, some of which may be merged. The second loop is gone, and its
+//! inner loops are in the first. The function is well formed, and the analysis equals a fresh one.
 //!
-//! Cost: linear times how deep loops nest.
+//! Cost: linear times the nesting depth of loops.
 
 use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
@@ -18,13 +17,13 @@ use crate::cfg::roles::Roles;
 pub(super) struct Before {
     pair: [LoopId; 2],
     blocks: [Vec<Block>; 2],
-    /// The headers of the loops right inside each.
+    /// The headers of the outermost loops inside each loop.
     inside: [Vec<Block>; 2],
     first: [Option<Block>; 3],
     second: [Option<Block>; 3],
 }
 
-/// Preheader and header, or latch and exit, as they are looked at.
+/// Returns preheader, header and latch, exit: the blocks that are compared.
 fn corners(analysis: &Analysis, id: LoopId) -> ([Option<Block>; 3], [Option<Block>; 3]) {
     let roles = Roles::of(analysis, id);
     let block = |node: u32| analysis.block(node);
@@ -34,7 +33,7 @@ fn corners(analysis: &Analysis, id: LoopId) -> ([Option<Block>; 3], [Option<Bloc
 }
 
 impl Before {
-    /// What two loops are.
+    /// Returns the facts about two loops before their fusion.
     pub(super) fn of(analysis: &Analysis, pair: [LoopId; 2]) -> Before {
         let loops = analysis.loops();
         let blocks = pair.map(|id| loops.get(id).nodes.iter().map(|node| analysis.block(*node)).collect());
@@ -47,7 +46,7 @@ impl Before {
         Before { pair, blocks, inside, first, second }
     }
 
-    /// What does not hold now that the first is both, if anything.
+    /// Returns the requirement that is violated after the fusion, if any.
     pub(super) fn broken(&self, function: &Body, analysis: &Analysis) -> Option<&'static str> {
         if verifier::verify(function).has_errors() {
             return Some("the function is not well formed");
@@ -66,7 +65,8 @@ impl Before {
         }
         let there: HashSet<Block> = function.blocks(function.region(function.root(), 0)).collect();
         let is_latch = |of: Option<Block>| latch == of;
-        // The second one's header may be the end of the first one's latch, and its own latch.
+        // The header of the second loop may be merged into the first loop's latch and into its own
+        // latch.
         let may_be_merged = self.second[0].is_some_and(|latch| !there.contains(&latch));
         if !is_latch(self.second[0]) && !may_be_merged {
             return Some("the fused loop does not have the second one's latch");
@@ -82,8 +82,7 @@ impl Before {
         let inside: HashSet<Block> =
             loops.get(fused).children.iter().map(|id| analysis.block(loops.get(*id).header())).collect();
         let were: HashSet<Block> = self.inside.iter().flatten().copied().collect();
-        // A loop at the start of the second has its header in the block that this became the end
-        // of.
+        // The header of a loop at the start of the second body may be merged into its predecessor.
         let kept = were.iter().filter(|block| there.contains(*block));
         if inside.len() != were.len() || kept.into_iter().any(|block| !inside.contains(block)) {
             return Some("the loops inside both are not those inside the fused one");

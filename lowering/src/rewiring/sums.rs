@@ -5,10 +5,10 @@
 
 use loomir_dialects::interp::integer::mask;
 
-/// Most terms that are kept apart; what has more is one operation of two operands.
+/// The maximal number of separate terms. A longer sum is one operation of two operands.
 const MAX_TERMS: usize = 16;
 
-/// A number and so many times each of some classes, in their order, none of them zero times.
+/// A constant and multiples of some classes, in their order, with nonzero factors.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Sum {
     pub(super) constant: u128,
@@ -16,27 +16,28 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// A number.
+    /// Returns the sum that is a constant.
     pub(super) fn number(bits: u128) -> Sum {
         Sum { constant: bits, terms: Vec::new() }
     }
 
-    /// One class, once.
+    /// Returns the sum that is a single class.
     pub(super) fn one(class: u32) -> Sum {
         Sum { constant: 0, terms: vec![(class, 1)] }
     }
 
-    /// The class that it is, if it is one.
+    /// Returns the class, if the sum is a single class.
     pub(super) fn as_class(&self) -> Option<u32> {
         if let (0, [(class, 1)]) = (self.constant, &self.terms[..]) { Some(*class) } else { None }
     }
 
-    /// The number that it is, if it is one.
+    /// Returns the constant, if the sum is one.
     pub(super) fn as_number(&self) -> Option<u128> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// This and another one so many times, in words of a width. `None` if that has too many terms.
+    /// Returns this sum plus `times` times another, in words of a width. `None` if it has too many
+    /// terms.
     pub(super) fn plus(&self, other: &Sum, times: u128, width: u32) -> Option<Sum> {
         let mut sum =
             Sum::number(self.constant.wrapping_add(other.constant.wrapping_mul(times)) & mask(width));

@@ -1,8 +1,8 @@
 //! `scf.parallel` and `scf.forall` as nests of `scf.for`: the sequential order, outermost dimension
 //! first.
 //!
-//! Reductions become carried values: each instance combines what it contributes with what came
-//! before, by the region of `scf.reduce` written out in place of it.
+//! Reductions become carried values: each iteration combines its contribution with the result so
+//! far, by the region of `scf.reduce` inlined in its place.
 
 use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Builder, DYNAMIC, Diagnostic, InsertPoint, Op, Type, Value};
@@ -22,14 +22,14 @@ struct Dimension {
     step: Value,
 }
 
-/// Bounds by dimension, from bounds by kind.
+/// Converts bounds by kind to bounds by dimension.
 fn dimensions(lowers: Vec<Value>, uppers: Vec<Value>, steps: Vec<Value>) -> Vec<Dimension> {
     let pairs = lowers.into_iter().zip(uppers).zip(steps);
     pairs.map(|((lower, upper), step)| Dimension { lower, upper, step }).collect()
 }
 
-/// Makes nested loops before `op` that carry `inits`. Returns them, the innermost body, which has
-/// no terminator yet, and the induction variables.
+/// Creates nested loops before `op` that carry `inits`. Returns the loops, the innermost body
+/// without a terminator, and the induction variables.
 fn make_nest(
     body: &mut Body,
     op: Op,
@@ -49,7 +49,7 @@ fn make_nest(
             .results(&types);
         let innermost = b.insert(state);
         if so_far.is_some() {
-            // The loop around yields what this one results in.
+            // The surrounding loop yields the results of this one.
             let results: Vec<Value> = b.body().results(innermost).collect();
             let state = b.state(scf::YieldOp::DEF).operands(&results);
             b.insert(state);
@@ -89,7 +89,7 @@ pub(super) fn parallel_to_for(body: &mut Body, op: Op) -> Result<Nest, Diagnosti
     let (nest, innermost, variables) = make_nest(body, op, &dimensions(lowers, uppers, steps), &inits)?;
     body.inline_block(entry, innermost, None, &variables);
 
-    // The reductions, written out behind the body.
+    // The reductions follow the body.
     let carried: Vec<Value> = body.arguments(innermost).skip(1).collect();
     let contributed: Vec<Value> = body.operands(reduce).collect();
     let mut combined = Vec::with_capacity(inits.len());

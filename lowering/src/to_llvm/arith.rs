@@ -1,4 +1,5 @@
-//! `arith`, `index` and `ub`: most operations have a twin; the others are spelled out.
+//! The dialects `arith`, `index` and `ub`. Most operations have an equivalent; the others are
+//! expanded.
 //!
 //! | operations | become |
 //! | --- | --- |
@@ -16,7 +17,7 @@ use super::build::{ICmp, NONE};
 use super::function::FunctionConverter;
 use super::{ConvertToLlvm, Converted, attach};
 
-/// Operations that have a twin: same operands, same result.
+/// Operations with an equivalent: same operands, same result.
 pub(super) const TWINS: &[(&str, &OpDef)] = &[
     ("arith.addi", llvm::AddOp::DEF),
     ("arith.subi", llvm::SubOp::DEF),
@@ -107,7 +108,7 @@ pub(super) fn register(registry: &mut Registry) {
     attach(registry, "ub.poison", poison);
 }
 
-/// An operation that becomes one other operation on the same operands.
+/// An operation that is replaced by one operation on the same operands.
 #[derive(Debug)]
 pub(super) struct Twin(pub(super) &'static OpDef);
 
@@ -137,7 +138,7 @@ impl ConvertToLlvm for Twin {
                 _ => {}
             }
         }
-        // `nonNeg` is not in the table of `arith`; whoever attaches it means it.
+        // `nonNeg` is not in the table of `arith`, but it is respected if present.
         if let Some(attr) = op.attributes().get(&ctx, "nonNeg")
             && self.0.is_inherent("nonNeg")
         {
@@ -163,7 +164,8 @@ pub(super) fn fastmath(ctx: &Context, attr: Attr) -> Attr {
     to.attr(ctx, bits)
 }
 
-/// Vectors of several dimensions become arrays of vectors, on which LLVM has no arithmetic.
+/// Refuses vectors of several dimensions. They are arrays of vectors, on which LLVM has no
+/// arithmetic.
 pub(super) fn refuse_arrays(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let ctx = op.ctx();
     let several = |ty: Type| matches!(ty.kind(ctx), TypeKind::Vector { shape, .. } if shape.len() > 1);
@@ -180,7 +182,7 @@ fn constant(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     };
     let old_ty = op.type_of(result);
     let ty = cx.convert_type(old_ty)?;
-    // Floats LLVM does not have are kept as the integers they are stored as.
+    // Float formats that LLVM lacks are stored as integers.
     if let (loomir_ir::AttrKind::Float { bits, .. }, Some(_)) = (value.kind(&ctx), ty.integer_width(&ctx)) {
         value = ctx.int_attr(ty, *bits as i128);
     }
@@ -243,14 +245,14 @@ fn index_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, extend: &'static Op
     Ok(())
 }
 
-/// Both operands of a binary operation.
+/// Returns both operands of a binary operation.
 fn two(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Result<(Value, Value), Diagnostic> {
     refuse_arrays(cx, op)?;
     Ok((cx.operand(op, 0)?, cx.operand(op, 1)?))
 }
 
-/// The truncated quotient, moved by `step` where it is not exact and the signs of the operands
-/// compare by `signs`.
+/// Emits the truncated quotient. If it is inexact and the operands' signs compare by `signs`, adds
+/// `step`.
 fn corrected_division(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, signs: ICmp, step: i64) -> Converted {
     let (x, y) = two(cx, op)?;
     let ty = cx.type_of(x);
@@ -305,7 +307,7 @@ fn add_extended(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// The product in twice the width, in two halves.
+/// Emits the product in twice the width, as two halves.
 fn mul_extended(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, extend: &'static OpDef) -> Converted {
     let (x, y) = two(cx, op)?;
     let ctx = cx.ctx();

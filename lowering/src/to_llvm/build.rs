@@ -1,4 +1,4 @@
-//! Short ways to make `llvm` operations, at the end of the current block.
+//! Shorthands that emit `llvm` operations at the end of the current block.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
@@ -45,19 +45,19 @@ impl FunctionConverter<'_> {
         self.emit(state)
     }
 
-    /// An index as a constant of type `i64`.
+    /// Emits an index as a constant of type `i64`.
     pub fn index(&mut self, value: i64) -> Value {
         let attr = self.ctx().index_attr(value);
         self.constant(attr, Type::I64)
     }
 
-    /// An integer constant of a type.
+    /// Emits an integer constant of a type.
     pub fn integer(&mut self, ty: Type, value: i64) -> Value {
         let attr = self.ctx().int_attr(ty, value);
         self.constant(attr, ty)
     }
 
-    /// An integer in every element of `ty`, an integer or a vector of integers.
+    /// Emits an integer in every element of `ty`, an integer or a vector of integers.
     pub fn splat(&mut self, ty: Type, value: i64) -> Value {
         let ctx = self.ctx();
         let scalar = ty.scalar(&ctx);
@@ -72,7 +72,7 @@ impl FunctionConverter<'_> {
         self.constant(ctx.attr(attr), ty)
     }
 
-    /// An operation on two operands of one type, which is also the result's.
+    /// Emits an operation on two operands of one type, which is also the type of the result.
     pub fn binary(&mut self, def: &OpDef, lhs: Value, rhs: Value) -> Value {
         let ty = self.type_of(lhs);
         let state = self.state(def).operands(&[lhs, rhs]).results(&[ty]);
@@ -121,7 +121,7 @@ impl FunctionConverter<'_> {
         self.emit(state)
     }
 
-    /// A conversion of one operand to `ty`.
+    /// Emits a conversion of one operand to `ty`.
     pub fn cast(&mut self, def: &OpDef, value: Value, ty: Type) -> Value {
         let state = self.state(def).operands(&[value]).results(&[ty]);
         self.emit(state)
@@ -208,7 +208,7 @@ impl FunctionConverter<'_> {
         self.emit(state)
     }
 
-    /// The bytes that `count` elements take, one after the other.
+    /// Emits the size in bytes of `count` consecutive elements.
     pub fn size_in_bytes(&mut self, count: Index, element: Type) -> Value {
         let null = pointer(&self.ctx());
         let state = self.state(llvm::ZeroOp::DEF).results(&[null]);

@@ -1,7 +1,7 @@
 //! `func`, `cf` and `ub.unreachable`: calls, returns and branches.
 //!
-//! A function takes a memref in parts and gives results in one struct, so that what it takes and
-//! gives is what C and MLIR expect.
+//! A function takes a memref in parts and returns its results in one struct, so that its interface
+//! is the one that C and MLIR expect.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::{function, pointer, void};
@@ -37,13 +37,13 @@ fn refuse_unranked_results(
     mut types: impl Iterator<Item = Type>,
 ) -> Converted {
     if types.any(|ty| is_unranked(op, ty)) {
-        // Its descriptor would lie in the frame of the function that returns it.
+        // Its descriptor would be in the stack frame of the function that returns it.
         return Err(cx.unsupported(op, "that returns an unranked memref"));
     }
     Ok(())
 }
 
-/// The values an argument is passed as.
+/// Returns the values that an argument is passed as.
 fn promote(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, old: Value) -> Result<Vec<Value>, Diagnostic> {
     let new = cx.value(old)?;
     Ok(match op.type_of(old).kind(op.ctx()) {
@@ -116,7 +116,7 @@ fn returns(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// A terminator that becomes its twin: operands, successors and attributes stay.
+/// Emits the equivalent of a terminator: operands, successors and attributes stay.
 fn same_terminator(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,

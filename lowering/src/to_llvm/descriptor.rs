@@ -1,8 +1,8 @@
 //! Memrefs as structs of LLVM IR: reading their parts, and building them.
 //!
-//! `(allocated pointer, aligned pointer, offset, sizes, strides)`. The allocated pointer is what
-//! `dealloc` frees, the aligned one is what accesses start from. What a memref's type says (a
-//! static size, a stride of 1) is not read from the struct.
+//! `(allocated pointer, aligned pointer, offset, sizes, strides)`. `dealloc` frees the allocated
+//! pointer; accesses start from the aligned one. Static facts of the memref's type (a size, a
+//! stride of 1) are not read from the struct.
 
 use loomir_dialects::llvm::types::{LlvmType, pointer_in};
 use loomir_ir::{DYNAMIC, Type, TypeKind, Value};
@@ -35,7 +35,7 @@ pub struct Parts {
     pub strides: Vec<Value>,
 }
 
-/// The type of the pointers of a descriptor type.
+/// Returns the type of the pointers of a descriptor type.
 fn pointer_type(cx: &FunctionConverter<'_>, descriptor: Type) -> Type {
     let ctx = cx.ctx();
     match LlvmType::of(&ctx, descriptor) {
@@ -48,8 +48,8 @@ fn pointer_type(cx: &FunctionConverter<'_>, descriptor: Type) -> Type {
     .unwrap_or_else(|| pointer_in(&ctx, 0))
 }
 
-/// A descriptor of type `ty` from its parts in the order arguments are passed in: for a ranked
-/// memref pointers, offset, sizes, strides; for an unranked one rank and pointer.
+/// Builds a descriptor of type `ty` from its parts in the order of arguments. The parts of a ranked
+/// memref are pointers, offset, sizes and strides; of an unranked one rank and pointer.
 pub fn from_parts(cx: &mut FunctionConverter<'_>, ty: Type, parts: &[Value]) -> Value {
     let mut value = cx.poison(ty);
     let rank = parts.len().saturating_sub(3) / 2;
@@ -64,7 +64,7 @@ pub fn from_parts(cx: &mut FunctionConverter<'_>, ty: Type, parts: &[Value]) -> 
     value
 }
 
-/// A descriptor of type `ty`.
+/// Returns a descriptor of type `ty`.
 pub fn build(cx: &mut FunctionConverter<'_>, ty: Type, parts: &Parts) -> Value {
     let mut all = vec![parts.allocated, parts.aligned, parts.offset];
     all.extend(&parts.sizes);
@@ -72,7 +72,7 @@ pub fn build(cx: &mut FunctionConverter<'_>, ty: Type, parts: &Parts) -> Value {
     from_parts(cx, ty, &all)
 }
 
-/// All parts of a descriptor of a memref of rank `rank`, in the order arguments are passed in.
+/// Returns all parts of the descriptor of a memref of rank `rank`, in the order of arguments.
 pub fn to_parts(cx: &mut FunctionConverter<'_>, descriptor: Value, rank: usize) -> Vec<Value> {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     let mut parts = vec![
@@ -86,27 +86,27 @@ pub fn to_parts(cx: &mut FunctionConverter<'_>, descriptor: Value, rank: usize) 
     parts
 }
 
-/// The two parts of the descriptor of an unranked memref: its rank, and the pointer to a ranked
-/// descriptor.
+/// Returns the two parts of the descriptor of an unranked memref: its rank, and the pointer to a
+/// ranked descriptor.
 pub fn unranked_parts(cx: &mut FunctionConverter<'_>, descriptor: Value) -> (Value, Value) {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     (cx.extract(descriptor, &[0], Type::I64), cx.extract(descriptor, &[1], pointer))
 }
 
-/// The allocated pointer.
+/// Returns the allocated pointer.
 pub fn allocated(cx: &mut FunctionConverter<'_>, descriptor: Value) -> Value {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     cx.extract(descriptor, &[ALLOCATED], pointer)
 }
 
-/// The aligned pointer.
+/// Returns the aligned pointer.
 pub fn aligned(cx: &mut FunctionConverter<'_>, descriptor: Value) -> Value {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     cx.extract(descriptor, &[ALIGNED], pointer)
 }
 
-/// What is known of a memref from its type: sizes, strides and offset, [`DYNAMIC`] where they are
-/// not known.
+/// The static facts of a memref's type: sizes, strides and offset, [`DYNAMIC`] if they are not
+/// known.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// One a dimension.
@@ -120,7 +120,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What the type of a ranked memref with strides says.
+    /// Returns the static facts of a ranked, strided memref type.
     pub fn of(cx: &FunctionConverter<'_>, ty: Type) -> Option<Shape> {
         let ctx = cx.ctx();
         let sizes = ty.shape(&ctx)?.to_vec();
@@ -129,13 +129,12 @@ impl Shape {
         Some(Shape { sizes, strides, offset, is_identity })
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.sizes.len()
     }
 
-    /// True if the elements follow each other without gaps in row-major order, as far as the type
-    /// says.
+    /// True if the type guarantees that the elements are contiguous in row-major order.
     pub fn is_contiguous(&self) -> bool {
         if self.is_identity {
             return true;
@@ -154,7 +153,7 @@ impl Shape {
     }
 }
 
-/// Size `dimension`: a constant if the type says it.
+/// Returns size `dimension`: a constant if it is static.
 pub fn size(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, dimension: usize) -> Value {
     match shape.sizes[dimension] {
         DYNAMIC => cx.extract(descriptor, &[SIZES, dimension as i64], Type::I64),
@@ -162,7 +161,7 @@ pub fn size(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, di
     }
 }
 
-/// Stride `dimension`: a constant if the type says it.
+/// Returns stride `dimension`: a constant if it is static.
 pub fn stride(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, dimension: usize) -> Value {
     match shape.strides[dimension] {
         DYNAMIC => cx.extract(descriptor, &[STRIDES, dimension as i64], Type::I64),
@@ -170,7 +169,7 @@ pub fn stride(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, 
     }
 }
 
-/// The offset: a constant if the type says it.
+/// Returns the offset: a constant if it is static.
 pub fn offset(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape) -> Value {
     match shape.offset {
         DYNAMIC => cx.extract(descriptor, &[OFFSET], Type::I64),

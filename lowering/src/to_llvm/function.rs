@@ -1,10 +1,10 @@
-//! One function: the walk that builds its new body, and what a conversion may ask of it.
+//! One function: the walk that builds its new body, and the services for a conversion.
 //!
-//! New blocks are made first, for the old ones that can be reached, in the order of the text. Then
-//! operations are converted in an order in which every block comes after those that dominate it
-//! (reverse postorder), so that the new value of an operand is always there. An operation that
-//! needs several blocks goes on in another one ([`FunctionConverter::enter`]); what follows it is
-//! appended there, and nothing is ever split or moved.
+//! New blocks are made first, for the reachable old ones, in the order of the text. Operations are
+//! then converted in reverse postorder: every block comes after its dominators, so that the new
+//! value of an operand always exists. An operation that needs several blocks continues in another
+//! one ([`FunctionConverter::enter`]). Later operations are appended there, and nothing is ever
+//! split or moved.
 
 use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::SYMBOL_NAME;
@@ -16,7 +16,7 @@ use super::symbols::Symbols;
 use super::types::TypeConverter;
 use super::{ConvertToLlvm, Converted, descriptor};
 
-/// What a conversion works with: the function so far, and the tables from old to new.
+/// The state of a conversion: the function so far, and the tables from old to new.
 pub struct FunctionConverter<'a> {
     ctx: Context,
     new: Body,
@@ -29,7 +29,7 @@ pub struct FunctionConverter<'a> {
     symbols: &'a mut Symbols,
 }
 
-/// The diagnostic for an operation nobody knows how to convert.
+/// Returns the diagnostic for an operation without a conversion.
 pub(super) fn no_conversion(op: OpRef<'_>) -> Diagnostic {
     let diagnostic =
         Diagnostic::error(op.loc(), format!("'{}' cannot be converted to the llvm dialect", op.name()));
@@ -41,19 +41,19 @@ pub(super) fn no_conversion(op: OpRef<'_>) -> Diagnostic {
 }
 
 impl<'a> FunctionConverter<'a> {
-    /// The context.
+    /// Returns the context.
     pub fn ctx(&self) -> Context {
         self.ctx.clone()
     }
 
-    /// The new function.
+    /// Returns the new function.
     pub fn body(&self) -> &Body {
         &self.new
     }
 
     // From old to new.
 
-    /// What a type becomes.
+    /// Converts a type.
     ///
     /// # Errors
     /// If it has no counterpart.
@@ -71,7 +71,7 @@ impl<'a> FunctionConverter<'a> {
         })
     }
 
-    /// What the element of a memref becomes.
+    /// Converts the element type of a memref.
     ///
     /// # Errors
     /// If it has no counterpart.
@@ -80,7 +80,7 @@ impl<'a> FunctionConverter<'a> {
         self.convert_type(element)
     }
 
-    /// The types of the values that an argument is passed as.
+    /// Returns the types of the values that an argument is passed as.
     ///
     /// # Errors
     /// If the type has no counterpart.
@@ -89,10 +89,10 @@ impl<'a> FunctionConverter<'a> {
         Ok(self.types.convert_argument(ty).unwrap_or_default())
     }
 
-    /// The new value of an old one.
+    /// Returns the new value of an old one.
     ///
     /// # Errors
-    /// If there is none: the old value is used where it is not defined.
+    /// If there is none: the old value is used outside of its scope.
     pub fn value(&self, old: Value) -> Result<Value, Diagnostic> {
         self.values
             .get(old.index())
@@ -101,7 +101,7 @@ impl<'a> FunctionConverter<'a> {
             .ok_or_else(|| Diagnostic::error(self.loc, "an operand is used where it is not defined"))
     }
 
-    /// The new value of operand `index`.
+    /// Returns the new value of operand `index`.
     ///
     /// # Errors
     /// As for [`FunctionConverter::value`], and if there is no such operand.
@@ -112,7 +112,7 @@ impl<'a> FunctionConverter<'a> {
         }
     }
 
-    /// The new values of all operands.
+    /// Returns the new values of all operands.
     ///
     /// # Errors
     /// As for [`FunctionConverter::value`].
@@ -120,7 +120,7 @@ impl<'a> FunctionConverter<'a> {
         op.operands().map(|old| self.value(old)).collect()
     }
 
-    /// The new values of some old ones.
+    /// Returns the new values of some old ones.
     ///
     /// # Errors
     /// As for [`FunctionConverter::value`].
@@ -128,19 +128,19 @@ impl<'a> FunctionConverter<'a> {
         old.iter().map(|old| self.value(*old)).collect()
     }
 
-    /// Says which new value stands for an old one.
+    /// Maps an old value to a new one.
     pub fn set(&mut self, old: Value, new: Value) {
         self.values[old.index()] = Some(new);
     }
 
-    /// Says which new values stand for the results of `op`.
+    /// Maps the results of `op` to new values.
     pub fn set_results(&mut self, op: OpRef<'_>, new: &[Value]) {
         for (old, new) in op.results().zip(new) {
             self.set(old, *new);
         }
     }
 
-    /// The new block of an old one.
+    /// Returns the new block of an old one.
     ///
     /// # Errors
     /// Not for a successor of an operation that can be reached.
@@ -149,24 +149,24 @@ impl<'a> FunctionConverter<'a> {
         new.ok_or_else(|| Diagnostic::error(self.loc, "a successor cannot be reached"))
     }
 
-    /// The integer an old value is, if it is the result of a constant.
+    /// Returns the integer value of an old value that is the result of a constant.
     pub fn constant_of(&self, old: Value) -> Option<i64> {
         loomir_ir::rewrite::constant_of(self.old, old)?.as_int(&self.ctx)
     }
 
-    // Making what is new.
+    // Making new operations.
 
-    /// The location new operations get: that of the operation being converted.
+    /// Returns the location for new operations: the location of the converted operation.
     pub fn loc(&self) -> Loc {
         self.loc
     }
 
-    /// An operation of a definition, not placed yet.
+    /// Returns the state of an operation of a definition, which is not inserted yet.
     pub fn state(&self, def: &OpDef) -> OperationState {
         OperationState::of(&self.ctx, def, self.loc)
     }
 
-    /// Makes an operation at the end of the current block.
+    /// Inserts an operation at the end of the current block.
     pub fn insert(&mut self, mut state: OperationState) -> Op {
         state.set_defaults(&self.ctx);
         let op = self.new.create(state);
@@ -174,23 +174,23 @@ impl<'a> FunctionConverter<'a> {
         op
     }
 
-    /// Makes an operation with one result.
+    /// Inserts an operation with one result.
     pub fn emit(&mut self, state: OperationState) -> Value {
         let op = self.insert(state);
         self.new.result(op, 0)
     }
 
-    /// The type of a new value.
+    /// Returns the type of a new value.
     pub fn type_of(&self, new: Value) -> Type {
         self.new.value_type(new)
     }
 
-    /// The block operations are appended to.
+    /// Returns the block to which operations are appended.
     pub fn current_block(&self) -> Block {
         self.block
     }
 
-    /// A new block behind the current one.
+    /// Adds a block behind `after`.
     pub fn new_block(&mut self, after: Block, arguments: &[Type]) -> Block {
         let region = self.new.region(self.new.root(), 0);
         self.new.create_block(region, Some(after), arguments)
@@ -201,12 +201,12 @@ impl<'a> FunctionConverter<'a> {
         self.new.argument(block, index)
     }
 
-    /// From here on operations are appended to `block`.
+    /// Makes `block` the block to which operations are appended.
     pub fn enter(&mut self, block: Block) {
         self.block = block;
     }
 
-    /// Sees to it that the module has a function of this name and type. Returns the symbol to call.
+    /// Ensures that the module has a function of this name and type. Returns the symbol to call.
     ///
     /// # Errors
     /// If the name is taken by something else.
@@ -228,12 +228,12 @@ impl<'a> FunctionConverter<'a> {
 
     // What is wrong.
 
-    /// The diagnostic for an operation that the verifier would refuse.
+    /// Returns the diagnostic for an operation that the verifier would refuse.
     pub fn malformed(&self, op: OpRef<'_>) -> Diagnostic {
         Diagnostic::error(op.loc(), format!("'{}' is malformed and cannot be converted", op.name()))
     }
 
-    /// The diagnostic for what has no counterpart.
+    /// Returns the diagnostic for an operation without a counterpart.
     pub fn unsupported(&self, op: OpRef<'_>, what: &str) -> Diagnostic {
         Diagnostic::error(op.loc(), format!("'{}' {what} cannot be converted to the llvm dialect", op.name()))
     }
@@ -249,7 +249,7 @@ impl<'a> FunctionConverter<'a> {
         Err(no_conversion(op))
     }
 
-    /// An operation that is of the `llvm` dialect already.
+    /// Copies an operation that is already of the `llvm` dialect.
     fn keep(&mut self, op: OpRef<'_>) -> Converted {
         let mut state = OperationState::named(self.ctx.op_name(op.name()), self.loc);
         state.operands = self.operands(op)?;
@@ -313,8 +313,7 @@ pub(super) fn convert_function(
             } else if op.info().interface::<dyn ConvertToLlvm>().is_none()
                 && op.ctx().str(op.info().dialect()) != "llvm"
             {
-                // What comes behind an error is only looked at for operations that have no
-                // conversion at all.
+                // Behind an error, only operations without a conversion are reported.
                 diagnostics.push(no_conversion(op));
             }
         }
@@ -323,7 +322,7 @@ pub(super) fn convert_function(
 }
 
 impl FunctionConverter<'_> {
-    /// Makes a new block for each old one that can be reached, and the arguments of all.
+    /// Creates a new block for each reachable old block, and the arguments of all.
     fn make_blocks(&mut self, entry: Block, reachable: &[Block], counts: &[usize]) -> Converted {
         let old = self.old;
         let mut is_reachable = vec![false; old.num_block_slots()];
@@ -345,7 +344,7 @@ impl FunctionConverter<'_> {
         Ok(())
     }
 
-    /// The arguments of the function: those that are memrefs come in parts.
+    /// Makes the arguments of the function. Memrefs come in parts.
     fn make_entry_arguments(&mut self, entry: Block, counts: &[usize]) -> Converted {
         let old = self.old;
         let mut parts_of = Vec::new();
@@ -369,7 +368,7 @@ impl FunctionConverter<'_> {
     }
 }
 
-/// What the new function starts from, and how many arguments each argument becomes.
+/// Returns the state of the new function, and the number of new arguments for each old one.
 fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<usize>)> {
     let (ctx, root) = (old.ctx(), old.root());
     let mut state = OperationState::of(ctx, llvm::FuncOp::DEF, old.loc(root));
@@ -405,8 +404,8 @@ fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<
     Some((state, counts))
 }
 
-/// Attributes of arguments after each became as many as `counts` says. Those of memrefs speak of
-/// the whole memref and are dropped.
+/// Returns attributes of arguments after each became as many as `counts` says. Attributes of
+/// memrefs are about the whole memref and are dropped.
 fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
     let empty = ctx.attr(loomir_ir::AttrKind::Dictionary(loomir_ir::Dict::EMPTY));
     let mut spread = Vec::new();
@@ -419,12 +418,12 @@ fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
     ctx.array_attr(&spread)
 }
 
-/// The blocks that can be reached from `entry`, each after those that dominate it.
+/// Returns the blocks reachable from `entry`, each after its dominators.
 fn reverse_postorder(body: &Body, entry: Block) -> Vec<Block> {
     let mut seen = vec![false; body.num_block_slots()];
     let mut order = Vec::new();
-    // Blocks with the successors still to visit; the last first, so that the order follows the text
-    // where it can.
+    // Blocks with the successors still to visit. The last successor is visited first, so that the
+    // order follows the text where possible.
     let mut stack = vec![(entry, body.block_successors(entry).collect::<Vec<_>>())];
     seen[entry.index()] = true;
     while let Some((block, successors)) = stack.last_mut() {

@@ -1,8 +1,8 @@
-//! `math`: intrinsics where LLVM has them, calls into the C library where it has not.
+//! `math`: intrinsics where LLVM has them, calls into the C library elsewhere.
 //!
-//! `expm1` and `log1p` are calls too: written with `exp` and `log` they would lose what they are
-//! for, precision near zero. The C library knows `float` and `double`; narrower floats are widened
-//! for it.
+//! `expm1` and `log1p` are calls too: written with `exp` and `log` they would lose their purpose,
+//! precision near zero. The C library knows `float` and `double`; narrower floats are widened for
+//! it.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::function;
@@ -42,7 +42,7 @@ const INTRINSICS: &[(&str, &OpDef)] = &[
     ("math.trunc", llvm::FTruncOp::DEF),
 ];
 
-/// Operations and the C function for `double`; that for `float` has an `f` behind.
+/// Operations and their C functions for `double`. The function for `float` has the suffix `f`.
 const LIBRARY: &[(&str, &str)] = &[
     ("math.acosh", "acosh"),
     ("math.asinh", "asinh"),
@@ -106,7 +106,7 @@ impl ConvertToLlvm for LibraryCall {
     }
 }
 
-/// A test whether a float is of some classes.
+/// A test for classes of floats.
 #[derive(Debug)]
 struct IsClass(i64);
 
@@ -127,7 +127,7 @@ impl ConvertToLlvm for IsClass {
     }
 }
 
-/// An intrinsic with a flag that is off: its result is defined for every operand.
+/// Emits an intrinsic with a flag that is off: its result is defined for every operand.
 fn with_bool(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, def: &'static OpDef, flag: &str) -> Converted {
     refuse_arrays(cx, op)?;
     let ctx = cx.ctx();

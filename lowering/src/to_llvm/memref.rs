@@ -8,9 +8,9 @@
 //! | `copy` | copying |
 //! | [`global`] | globals and their addresses |
 //!
-//! Subscripts are in bounds, or the access is undefined; strides are positive and offsets are not
-//! negative, by the rules of the type. So an address is computed without wrapping around and stays
-//! inside its object, and says so.
+//! Subscripts are in bounds, or the access is undefined. Strides are positive and offsets are not
+//! negative, by the rules of the type. An address computation therefore does not wrap and stays
+//! inside its object, which its flags state.
 
 use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
 use loomir_dialects::{arith, llvm, memref};
@@ -39,12 +39,12 @@ pub(super) fn register(registry: &mut Registry) {
     views::register(registry);
 }
 
-/// The shape of a ranked memref with strides.
+/// Returns the shape of a ranked memref with strides.
 fn shape_of(cx: &FunctionConverter<'_>, op: OpRef<'_>, ty: Type) -> Result<Shape, Diagnostic> {
     Shape::of(cx, ty).ok_or_else(|| cx.unsupported(op, "on a memref without strides"))
 }
 
-/// The pointer to the element at the offset.
+/// Returns the pointer to the element at the offset.
 fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape, element: Type) -> Value {
     let aligned = descriptor::aligned(cx, descriptor);
     if shape.offset == 0 {
@@ -54,12 +54,12 @@ fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape
     cx.gep(aligned, element, &[Index::Value(offset)], NONE)
 }
 
-/// What an address computation may take for granted.
+/// The assumptions of an address computation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bounds {
-    /// The element is one of the memref's.
+    /// The element is inside the memref.
     Inside,
-    /// Nothing: the address may never be accessed.
+    /// None: the address may never be accessed.
     Unknown,
 }
 
@@ -79,7 +79,7 @@ impl FunctionConverter<'_> {
     }
 }
 
-/// The address of an element of the memref `old`.
+/// Returns the address of an element of the memref `old`.
 fn element_address(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
@@ -98,7 +98,7 @@ fn element_address(
     Ok(address(cx, descriptor, &shape, element, &indices, bounds))
 }
 
-/// The address of the element at `indices` of a descriptor.
+/// Returns the address of the element at `indices` of a descriptor.
 fn address(
     cx: &mut FunctionConverter<'_>,
     descriptor: Value,
@@ -131,7 +131,7 @@ fn address(
     }
 }
 
-/// Gives a load or store what is said of the access.
+/// Gives a load or store the attributes of the access.
 fn access_attributes(cx: &FunctionConverter<'_>, op: OpRef<'_>, state: &mut loomir_ir::OperationState) {
     let ctx = cx.ctx();
     if op.attr("nontemporal") == Some(Attr::TRUE) {
@@ -225,7 +225,7 @@ fn dim(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let new = match (ty.shape(&cx.ctx()).map(<[i64]>::len), cx.constant_of(index)) {
         (None, _) => unranked_dim(cx, descriptor, index)?,
         (Some(rank), Some(index)) => {
-            // A dimension that is not there is undefined behaviour; any value will do.
+            // An absent dimension is undefined behaviour, so any value will do.
             let Some(dimension) = usize::try_from(index).ok().filter(|d| *d < rank) else {
                 let poison = cx.poison(Type::I64);
                 cx.set(op.result(0), poison);
@@ -259,7 +259,7 @@ fn dim(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// A size of an unranked memref: read from the descriptor it points to.
+/// Returns a size of an unranked memref, read from the descriptor that it points to.
 fn unranked_dim(
     cx: &mut FunctionConverter<'_>,
     descriptor: Value,
@@ -290,7 +290,7 @@ fn rank(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// Numbers and values, mixed: an entry of `statics` that is [`DYNAMIC`] stands for the next of
+/// Returns mixed numbers and values: an entry [`DYNAMIC`] of `statics` stands for the next of
 /// `dynamics`.
 fn mixed(
     cx: &mut FunctionConverter<'_>,

@@ -1,7 +1,7 @@
-//! The symbols of a module under conversion: what there is, and what conversions came to need.
+//! The symbols of a module under conversion: existing ones, and those that conversions need.
 //!
-//! New declarations and constants are collected while functions are converted and put in front of
-//! the module at the end, in the order they were first asked for.
+//! New declarations and constants are collected while functions are converted. They are put at the
+//! start of the module at the end, in the order of the first request.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -14,10 +14,10 @@ use loomir_ir::{Attr, AttrKind, Body, Context, Loc, Name, OperationState, Type, 
 #[derive(Debug)]
 pub(super) struct Symbols {
     there: SymbolTable,
-    /// What was declared or made, with its type.
+    /// The new symbols, with their types.
     added: HashMap<Name, Type>,
     strings: HashMap<Box<[u8]>, (Attr, Type)>,
-    /// Where to go on looking for a free name.
+    /// The number to continue the search for a free name with.
     next_string: usize,
     new: Vec<OperationState>,
 }
@@ -33,13 +33,13 @@ impl Symbols {
         }
     }
 
-    /// Sees to it that there is a function of this name and type. False if the name is taken by
+    /// Ensures that there is a function of this name and type. False if the name is taken by
     /// something else.
     pub(super) fn declare(&mut self, ctx: &Context, name: &str, ty: Type, loc: Loc) -> bool {
         let id = ctx.name(name);
         if let Some(there) = self.there.get(id) {
-            // A function of any signature: pointers are opaque, and a wrong one is the program's
-            // affair.
+            // Any signature is accepted: pointers are opaque, and the program is responsible for
+            // the signature.
             return matches!(ctx.op_str(there.name), "llvm.func" | "func.func");
         }
         if let Some(added) = self.added.get(&id) {
@@ -53,7 +53,7 @@ impl Symbols {
         true
     }
 
-    /// A private constant that holds `bytes` and a zero byte. Equal ones are made once.
+    /// Returns a private constant with `bytes` and a zero byte. Equal constants are created once.
     pub(super) fn string_constant(
         &mut self,
         ctx: &Context,
@@ -95,7 +95,7 @@ impl Symbols {
         known
     }
 
-    /// Puts what was added at the start of the module.
+    /// Inserts the new symbols at the start of the module.
     pub(super) fn place(self, module: &mut Body) {
         let ctx = module.ctx().clone();
         let Some(block) = module.own_regions(module.root()).next().and_then(|r| module.entry_block(r)) else {

@@ -1,4 +1,4 @@
-//! Which type becomes which.
+//! The conversion of types.
 //!
 //! | type | becomes |
 //! | --- | --- |
@@ -12,13 +12,13 @@
 //! | unranked memref | `struct<(i64, ptr)>`: rank and pointer to a descriptor of that rank |
 //! | types of `llvm` | themselves |
 //!
-//! Results are remembered, so a type is looked at once.
+//! Results are cached, so a type is converted once.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm::types::{array, function, is_compatible, literal_struct, pointer_in, void};
 use loomir_ir::{AttrKind, Context, FloatKind, Type, TypeKind};
 
-/// Converts types, remembering what it found.
+/// Converts types and caches the results.
 #[derive(Debug)]
 pub struct TypeConverter {
     ctx: Context,
@@ -26,12 +26,12 @@ pub struct TypeConverter {
 }
 
 impl TypeConverter {
-    /// A converter that knows nothing yet.
+    /// Creates an empty converter.
     pub fn new(ctx: &Context) -> Self {
         TypeConverter { ctx: ctx.clone(), known: HashMap::new() }
     }
 
-    /// What `ty` becomes; `None` if it has no counterpart.
+    /// Converts `ty`; `None` if it has no counterpart.
     pub fn convert(&mut self, ty: Type) -> Option<Type> {
         if let Some(known) = self.known.get(&ty) {
             return *known;
@@ -73,7 +73,7 @@ impl TypeConverter {
         converted
     }
 
-    /// What a type without parts becomes.
+    /// Converts a type without parts.
     fn convert_scalar(&mut self, ty: Type) -> Option<Type> {
         match ty.kind(&self.ctx) {
             TypeKind::Index | TypeKind::Integer { .. } | TypeKind::Float(_) => self.convert(ty),
@@ -82,13 +82,13 @@ impl TypeConverter {
         }
     }
 
-    /// What an element of a memref becomes. Memrefs nest only as deep as their text.
+    /// Converts an element of a memref. Memrefs nest only as deep as their text.
     pub fn convert_element(&mut self, ty: Type) -> Option<Type> {
         self.convert(ty)
     }
 
-    /// The types of the values that an argument of type `ty` is passed as: one each for the parts
-    /// of a memref.
+    /// Returns the types of the values that an argument of type `ty` is passed as. The parts of a
+    /// memref are separate values.
     pub fn convert_argument(&mut self, ty: Type) -> Option<Vec<Type>> {
         let converted = self.convert(ty)?;
         let ctx = &self.ctx;
@@ -104,7 +104,7 @@ impl TypeConverter {
         })
     }
 
-    /// The type of the results of a function together: void, the one result, or a struct.
+    /// Returns the type of all results of a function: void, the one result, or a struct.
     pub fn pack_results(&mut self, results: &[Type]) -> Option<Type> {
         let converted: Option<Vec<Type>> = results.iter().map(|ty| self.convert(*ty)).collect();
         Some(match converted?.as_slice() {
@@ -114,8 +114,8 @@ impl TypeConverter {
         })
     }
 
-    /// What a function type becomes as the type of an `llvm.func`, and how many arguments each
-    /// input becomes.
+    /// Converts a function type to the type of an `llvm.func`. Also returns the number of arguments
+    /// that each input becomes.
     pub fn convert_signature(
         &mut self,
         inputs: &[Type],
@@ -133,7 +133,7 @@ impl TypeConverter {
     }
 }
 
-/// The address space a memory space stands for: none is 0, an integer itself.
+/// Returns the address space of a memory space: none is 0, an integer itself.
 pub fn address_space(ctx: &Context, space: Option<loomir_ir::Attr>) -> Option<u32> {
     match space.map(|space| space.kind(ctx)) {
         None => Some(0),

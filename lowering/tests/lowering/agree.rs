@@ -1,9 +1,9 @@
-//! What the interpreter computes is what LLVM computes: each function of the programs that takes
-//! and gives numbers alone is called on the same arguments by both.
+//! Agreement of the interpreter and LLVM: each function of the programs that takes and returns
+//! numbers alone is called on the same arguments by both.
 //!
-//! LLVM's calls are those of a `main` put behind the program, each in a process of its own, so that
-//! none sees what another did to variables. A call that the interpreter doesn't finish (undefined
-//! behaviour, the world outside, too many steps) is not made by LLVM.
+//! LLVM's calls are in a `main` appended to the program, each in a process of its own, so that they
+//! do not share variables. A call that the interpreter doesn't finish (undefined behaviour,
+//! external functions, too many steps) is not made by LLVM.
 
 use std::fmt::Write;
 use std::fs;
@@ -21,8 +21,8 @@ use crate::programs::{for_each, output, programs, translated};
 /// Arguments of integer type; each is wrapped to its width.
 const INTEGERS: &[i64] = &[0, 1, 5, 12, -3, 1000];
 
-/// The type of a number as LLVM writes it; none for other types, and for floats that C doesn't pass
-/// as they are.
+/// Returns the type of a number in LLVM's syntax. `None` for other types, and for floats that C
+/// does not pass unchanged.
 fn number(ctx: &Context, ty: Type) -> Option<&'static str> {
     match ty.kind(ctx) {
         TypeKind::Integer { width, .. } => [(8, "i8"), (16, "i16"), (32, "i32"), (64, "i64")]
@@ -34,7 +34,7 @@ fn number(ctx: &Context, ty: Type) -> Option<&'static str> {
     }
 }
 
-/// The defined functions that take and give numbers, with the types of both.
+/// Returns the defined functions on numbers, with the types of arguments and result.
 fn functions(module: &Body) -> Vec<(String, Vec<Type>, Type)> {
     let ctx = module.ctx();
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
@@ -52,8 +52,8 @@ fn functions(module: &Body) -> Vec<(String, Vec<Type>, Type)> {
         .collect()
 }
 
-/// Adds the calls of a function that the interpreter finishes: instructions to `main`, what LLVM
-/// must print to `expected`.
+/// Adds the calls of a function that the interpreter finishes: instructions to `main`, and LLVM's
+/// expected output to `expected`.
 fn calls(module: &Body, function: &(String, Vec<Type>, Type), main: &mut String, expected: &mut String) {
     let ctx = module.ctx();
     let (name, parameters, result) = function;

@@ -1,8 +1,8 @@
-//! Functions at the edge of what a function is, and each pass on control flow: blocks that nothing
-//! leads to, ends that are never reached, no way out, no block at all.
+//! Corner cases of functions, and each pass on control flow: unreachable blocks, unreachable ends,
+//! no way out, no block at all.
 //!
-//! The snapshot is what is read, and what each pass makes of it where that is something else. All
-//! of it is accepted by LLVM, and the loops in it are those that `opt` finds.
+//! The snapshot is the function as read, and the output of each pass that changes it. LLVM accepts
+//! all of it, and its loops are those that `opt` finds.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::fixture::context;
 use crate::forms::agree_on_control_flow;
 use crate::llvm;
 
-/// The text of each function by itself.
+/// Returns the text of each function separately.
 fn functions(module: &Body) -> Vec<String> {
     let text = to_ll(module).unwrap_or_else(|errors| panic!("{}", errors.to_text(module.ctx())));
     let begins = |line: &&str| line.starts_with("define ");
@@ -30,7 +30,7 @@ fn functions(module: &Body) -> Vec<String> {
     functions
 }
 
-/// Holds the control flow of a module against what `opt` says.
+/// Compares the control flow of a module with the output of `opt`.
 fn agree(module: &Body, what: &str) {
     let Some(llvm) = llvm() else { return };
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("corners.ll");
@@ -48,7 +48,7 @@ fn functions_at_the_edge() {
     }
     agree(&module, "before");
     let before = functions(&module);
-    // For each function what it is turned into, and by which passes.
+    // For each function its results, with the passes that make them.
     let mut made: Vec<Vec<(Vec<&str>, String)>> = vec![Vec::new(); before.len()];
     for pass in FORMS.iter().map(|form| form.name).chain(["simplify-cfg", "mem2reg"]) {
         let manager = registry.parse(&format!("builtin.module(llvm.func({pass}))")).expect("a pipeline");

@@ -1,11 +1,11 @@
-//! What cannot be lowered is said, with its place and all at once.
+//! Errors of lowering: everything that cannot be lowered is reported at once, with its location.
 
 use loomir_ir::Diagnostics;
 use loomir_lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm, to_ll};
 
 use crate::fixture::{context, read};
 
-/// What a step says against a program.
+/// Returns the errors of a step on a program.
 fn errors(source: &str, step: fn(&mut loomir_ir::Body) -> Result<(), Diagnostics>) -> String {
     let ctx = context();
     let mut module = read(&ctx, source).unwrap_or_else(|errors| panic!("{errors}"));

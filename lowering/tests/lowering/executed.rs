@@ -1,5 +1,5 @@
-//! The sixty programs, whole, in the interpreter: what they print there is what they print when
-//! they are compiled, and nothing they do is undefined.
+//! The sixty programs in the interpreter: their output equals that of the compiled programs, and
+//! their behaviour is defined.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use loomir_lowering::from_ll;
 use crate::fixture::context;
 use crate::programs::{LEVELS, for_each, output, programs, same, translated};
 
-/// Programs that the interpreter does not execute at some level, and why.
+/// Programs that the interpreter does not execute at some level, and the reason.
 const NOT_EXECUTED: &[(&str, &str)] = &[
     ("aliases.c", "a function that is chosen when the program is loaded"),
     ("assembly.c", "a variable that assembly defines"),
@@ -26,7 +26,7 @@ const NOT_EXECUTED: &[(&str, &str)] = &[
     ("virtuals.cpp", "tables of the library's classes"),
 ];
 
-/// What `main` prints.
+/// Returns the output of `main`.
 fn printed(module: &Body) -> Result<String, Box<Fault>> {
     let limits = Limits { steps: 100_000_000, ..Limits::default() };
     let outcome = interp::run(module, "main", &[], &limits)?;

@@ -1,4 +1,5 @@
-//! A program with calls to compare its stages on: lines `// CALL: function ; argument ; argument`.
+//! A program with calls for the comparison of its stages: lines
+//! `// CALL: function ; argument ; argument`.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub(crate) struct Fixture {
     long: bool,
 }
 
-/// A context that knows all dialects and how they are lowered.
+/// Returns a context with all dialects and their lowering.
 pub(crate) fn context() -> Context {
     let mut registry = Registry::new();
     loomir_dialects::register_all(&mut registry);
@@ -41,7 +42,8 @@ pub(crate) fn read(ctx: &Context, source: &str) -> Result<Body, String> {
     if diagnostics.has_errors() { Err(diagnostics.to_text(ctx)) } else { Ok(module) }
 }
 
-/// What a call gives, as far as it is the same for all engines: results one by one, and buffers.
+/// Returns the outcome of a call as far as all engines agree on it: results one by one, and
+/// buffers.
 pub(crate) fn observed(outcome: Outcome) -> (Vec<Output>, Vec<(usize, Output)>) {
     let mut results = Vec::new();
     let mut stack: Vec<Output> = outcome.results.into_iter().rev().collect();
@@ -65,12 +67,12 @@ impl Fixture {
         Fixture { calls: calls.collect(), source: source.to_owned(), long: false }
     }
 
-    /// The same, for calls that take long.
+    /// Marks the calls of a fixture as long.
     pub(crate) fn long(self) -> Fixture {
         Fixture { long: true, ..self }
     }
 
-    /// Takes the program through all stages. With a name each is compared with a snapshot.
+    /// Runs the program at all stages. With a name, each stage is compared with a snapshot.
     pub(crate) fn check(&self, name: Option<&str>) {
         let ctx = context();
         let mut module = read(&ctx, &self.source).unwrap_or_else(|errors| panic!("{errors}"));
@@ -131,8 +133,8 @@ impl Fixture {
     }
 }
 
-/// The arguments of a call of a function with these parameters. In a lowered program they must say
-/// what they once were.
+/// Returns the arguments of a call of a function with these parameters. In a lowered program they
+/// must name their original types.
 pub(crate) fn specs(
     ctx: &Context,
     call: &Call,
@@ -150,7 +152,7 @@ pub(crate) fn specs(
     Ok(specs)
 }
 
-/// Runs a tool of LLVM on a text and returns what it writes.
+/// Runs a tool of LLVM on a text and returns its output.
 pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -> Vec<u8> {
     let output = run(folder, name, arguments, input);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -158,7 +160,7 @@ pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -
     output.stdout
 }
 
-/// True if a tool of LLVM has nothing against a text.
+/// True if a tool of LLVM accepts a text.
 pub(crate) fn accepts(folder: &Path, name: &str, arguments: &[&str], input: &str) -> bool {
     run(folder, name, arguments, input).status.success()
 }

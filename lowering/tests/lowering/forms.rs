@@ -1,6 +1,6 @@
-//! The canonical forms of control flow, on the programs in C and C++ at every level: each is
-//! reached in one go and holds, loops, cycles and post-dominators are those that `opt` finds before
-//! and after, and what all forms one after the other leave behaves as the original.
+//! The canonical forms of control flow, on the programs in C and C++ at every level. Each form is
+//! reached in one run and holds. Loops, cycles and post-dominators equal those of `opt` before and
+//! after. The result of all forms in sequence behaves as the original.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn as_text(module: &Body) -> String {
     text::print(module, &PrintOptions::default())
 }
 
-/// What `opt` prints of a file, on its standard error.
+/// Returns the output of `opt` for a file, on its standard error.
 fn printed_by_opt(llvm: &Path, file: &Path, passes: &str) -> Result<String, String> {
     let mut opt = Command::new(llvm.join("bin/opt"));
     let output = opt.args(["-disable-output", &format!("-passes={passes}")]).arg(file).output();
@@ -43,8 +43,7 @@ fn printed_by_opt(llvm: &Path, file: &Path, passes: &str) -> Result<String, Stri
     if output.status.success() { Ok(said) } else { Err(said) }
 }
 
-/// Whether LLVM accepts a module, and finds the loops, cycles and post-dominators in it that are
-/// found here.
+/// Checks that LLVM accepts a module, and finds the same loops, cycles and post-dominators.
 pub(crate) fn agree_on_control_flow(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
     let written = to_ll(module).map_err(|errors| errors.to_text(module.ctx()))?;
     fs::write(file, written).map_err(|error| error.to_string())?;
@@ -99,7 +98,7 @@ fn programs_are_in_every_form_and_behave_as_before() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// For each form a function that is not in it, and what its check says.
+/// For each form a function that violates it, and the message of its check.
 const OUT_OF_FORM: &[(&str, &str, &str)] = &[
     (
         "loop-simplify",

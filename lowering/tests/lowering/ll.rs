@@ -1,5 +1,5 @@
-//! `.ll` as text: what is read and how it is written again, what is refused and how that is said,
-//! and that no text makes the reader panic, recurse without bound, or take more than linear time.
+//! Reading and writing of `.ll` text: accepted text and its output, refused text and its errors. No
+//! text makes the reader panic, recurse without bound, or take more than linear time.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ use crate::llvm;
 
 const EVERYTHING: &str = include_str!("fixtures/ll/everything.ll");
 
-/// What separates programs in a file.
+/// The separator of programs in a file.
 const SEPARATOR: &str = "; -----\n";
 
-/// The module of a text, verified, or what is said against it.
+/// Returns the verified module of a text, or its errors.
 fn read(source: &str) -> Result<Body, String> {
     let ctx = context();
     let module = from_ll(&ctx, source, "-").map_err(|errors| errors.to_text(&ctx))?;
@@ -41,8 +41,8 @@ fn everything() {
     }
 }
 
-/// What the dialect has no place for survives, and what is written means to LLVM what was read.
-/// Through MLIR's text, too.
+/// Parts without a place in the dialect survive, and the written text means the same to LLVM. The
+/// same holds through MLIR's text.
 #[test]
 fn kept() {
     let mut report = String::new();
@@ -62,8 +62,8 @@ fn kept() {
     insta::assert_snapshot!("ll.kept", report);
 }
 
-/// A text as LLVM writes it, without metadata, which is numbered anew, the name of the file, and
-/// what its upgrade leaves over.
+/// Returns a text as LLVM writes it. Metadata, which is numbered anew, the name of the file, and
+/// remains of its upgrade are left out.
 fn normal_form(folder: &std::path::Path, text: &str) -> Vec<String> {
     let text = String::from_utf8(tool(folder, "opt", &["-passes=verify", "-S", "-", "-o", "-"], text))
         .expect("UTF-8");
@@ -77,7 +77,8 @@ fn normal_form(folder: &std::path::Path, text: &str) -> Vec<String> {
     lines
 }
 
-/// A function that a pass changes is written without what was read besides; the others keep it.
+/// A function that a pass changes is written without the additional parts of its text; the others
+/// keep them.
 #[test]
 fn changed_functions_are_written_plain() {
     let text = "define i32 @f(i32 %x) {\n  %y = add i32 %x, 1\n  %z = add i32 %y, 2\n  ret i32 %y\n}\n";
@@ -93,8 +94,8 @@ fn changed_functions_are_written_plain() {
     assert!(text.contains("%2 = add i32 %0, 1"), "{text}");
 }
 
-/// Each program of a file with what is said against it; `peer_refuses` says whether LLVM must
-/// refuse each too, or accept it.
+/// Returns each program of a file with its errors. `peer_refuses` is true if LLVM must refuse each
+/// too, false if it must accept it.
 fn refusals(source: &str, peer_refuses: bool) -> String {
     let (mut report, mut accepted_here) = (String::new(), String::new());
     for program in source.split(SEPARATOR) {
@@ -125,7 +126,7 @@ fn unsupported() {
     insta::assert_snapshot!(refusals(include_str!("fixtures/ll/unsupported.ll"), false));
 }
 
-/// Reads a text that may be anything, and if it is a module takes it once around.
+/// Reads an arbitrary text. If it is a module, writes it and reads it again.
 fn answer(source: &str) {
     if let Ok(module) = read(source)
         && let Ok(text) = to_ll(&module)
@@ -135,7 +136,7 @@ fn answer(source: &str) {
     }
 }
 
-/// Where tokens begin, roughly.
+/// Returns the approximate starts of tokens.
 fn starts(text: &str) -> Vec<usize> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
     let mut before = ' ';
@@ -150,7 +151,8 @@ fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// The text of one function and what it uses, so that there are not too many tokens to damage.
+/// Returns the text of one function and its references, so that there are not too many tokens to
+/// damage.
 fn small() -> String {
     let (head, rest) = EVERYTHING.split_once("define dso_local fastcc").expect("the function");
     let attributes = rest.find("attributes #0").expect("its attributes");
@@ -177,7 +179,7 @@ fn damaged_texts_are_answered() {
     }
 }
 
-// Large texts, that a quadratic step would choke on, are done at once.
+// Large texts, which would expose a quadratic step, take little time.
 
 /// Reads, verifies, writes.
 fn take(source: &str) {

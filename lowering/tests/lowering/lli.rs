@@ -1,5 +1,5 @@
-//! Running our `.ll` by LLVM: a `main` in LLVM IR is put behind it that calls the function on the
-//! very bytes the interpreter gets, and writes buffers and results to the standard output.
+//! Running our `.ll` by LLVM: a `main` in LLVM IR is appended. It calls the function on the very
+//! bytes that the interpreter gets, and writes buffers and results to the standard output.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use loomir_ir::{Body, Context, Diagnostics, FloatKind, Type, TypeKind};
 
 use crate::fixture::{Call, observed, specs, tool};
 
-/// Type in LLVM IR and bytes in memory of a scalar result, or of a vector's elements.
+/// Returns the LLVM IR type and the size in bytes of a scalar result, or of a vector's elements.
 fn scalar(ctx: &Context, ty: Type) -> (String, usize) {
     match ty.kind(ctx) {
         TypeKind::Index => ("i64".into(), 8),
@@ -22,8 +22,8 @@ fn scalar(ctx: &Context, ty: Type) -> (String, usize) {
     }
 }
 
-/// The results of a function one after the other, those of vectors too: type of the whole, type of
-/// the part, how many.
+/// Returns the parts of a function's results, including those of vectors: type of the whole, type
+/// of the part, number.
 fn parts(ctx: &Context, ty: Type) -> (String, Type, usize) {
     match ty.kind(ctx) {
         TypeKind::Vector { shape, element, .. } => {
@@ -41,7 +41,7 @@ fn escaped(bytes: &[u8]) -> String {
     })
 }
 
-/// What `call` gives when `ll`, made of `original`, is run.
+/// Returns the outcome of `call` on `ll`, which was made from `original`.
 pub(crate) fn run(
     folder: &Path,
     original: &Body,

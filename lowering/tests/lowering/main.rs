@@ -1,6 +1,6 @@
-//! Lowering, by behaviour: each fixture goes down stage by stage, and at each stage is verified,
-//! printed (a snapshot), read back, and executed. Where LLVM 22 is installed (`LOOMIR_LLVM` names
-//! its folder), `mlir-opt` reads what we print, `opt` verifies our `.ll`, and `lli` runs it.
+//! Lowering by behaviour. Each fixture is lowered stage by stage. Each stage is verified, printed
+//! (a snapshot), read back, and executed. If LLVM 22 is installed (`LOOMIR_LLVM` names its folder),
+//! `mlir-opt` reads our output, `opt` verifies our `.ll`, and `lli` runs it.
 
 mod agree;
 mod corners;
@@ -19,7 +19,7 @@ mod wide;
 
 use fixture::Fixture;
 
-/// The folder of LLVM's tools.
+/// Returns the folder of LLVM's tools.
 fn llvm() -> Option<std::path::PathBuf> {
     let folder = std::env::var_os("LOOMIR_LLVM").map(std::path::PathBuf::from);
     if folder.is_none() {
@@ -28,7 +28,7 @@ fn llvm() -> Option<std::path::PathBuf> {
     folder
 }
 
-/// Prints a note for who reads the log of the tests.
+/// Prints a note for readers of the test log.
 #[allow(clippy::print_stderr)]
 fn say(text: &str) {
     eprintln!("{text}");
@@ -54,7 +54,7 @@ fixtures! {
     scf = "fixtures/scf.mlir", true;
 }
 
-/// One dense layer, as `mlir-opt` wrote it.
+/// A dense layer in the output of `mlir-opt`.
 const LAYER: &str = "// CALL: mlp_layer ; random:1 : memref<64x128xf32> ; random:2 : memref<128x256xf32> ; random:3 : memref<256xf32> ; random:4 : memref<64x256xf32> ; random:5 : memref<64xf32>\n";
 
 #[test]

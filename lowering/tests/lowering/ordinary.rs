@@ -1,5 +1,5 @@
-//! Ordinary passes on the programs in C and C++: LLVM accepts what they leave, which behaves as the
-//! original, and `mem2reg` leaves no more on the stack than that of `opt`.
+//! Ordinary passes on the programs in C and C++. LLVM accepts their output, which behaves as the
+//! original. `mem2reg` leaves no more stack allocations than that of `opt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn run(module: &mut Body, passes: &str) -> Result<(), Diagnostics> {
     if report.succeeded() { Ok(()) } else { Err(report.diagnostics) }
 }
 
-/// How much room a module makes on the stack, in places of the text.
+/// Returns the number of stack allocations in the text of a module.
 fn allocations(ll: &str) -> usize {
     ll.matches(" = alloca ").count()
 }
@@ -33,7 +33,7 @@ fn check(llvm: &Path, program: &Path) -> Result<(), String> {
     let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ordinary-{name}"));
     fs::copy(program, &scratch).map_err(|error| error.to_string())?;
     let expected = output(llvm, program, &scratch)?;
-    // Functions say at -O0 that they are not to be optimised, and `opt` keeps to it.
+    // At -O0, functions are marked as not to be optimized, and `opt` obeys.
     let source = translated(llvm, program, "-O0")?.replace(" optnone", "");
     let ctx = context();
     let failed = |errors: Diagnostics| errors.to_text(&ctx);

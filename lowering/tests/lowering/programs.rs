@@ -1,6 +1,6 @@
-//! Programs in C and C++ (`tests/c/`), as clang translates them at several levels of optimisation:
-//! their `.ll` is read, verified, written and read back; LLVM verifies what is written, `mlir-opt`
-//! reads its form in MLIR, and clang makes of it a program that prints what the original prints.
+//! Programs in C and C++ (`tests/c/`), as clang translates them at several levels of optimisation.
+//! Their `.ll` is read, verified, written and read back. LLVM verifies the written text, `mlir-opt`
+//! reads its form in MLIR. clang compiles it to a program with the output of the original.
 //!
 //! Programs are independent of each other, so each core takes the next one.
 
@@ -20,11 +20,11 @@ use crate::llvm;
 /// The levels each program is translated at.
 pub(crate) const LEVELS: &[&str] = &["-O0", "-O1", "-O2"];
 
-/// Programs whose form in MLIR only Loomir reads: cases of a switch beyond 64 bits, which
-/// `mlir-opt` prints but doesn't read.
+/// Programs whose MLIR text only Loomir reads: `mlir-opt` prints switch cases beyond 64 bits but
+/// does not read them.
 const NOT_READ_BY_MLIR: &[&str] = &["int128.c"];
 
-/// The programs, by name.
+/// Returns the programs, by name.
 pub(crate) fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     let entries = fs::read_dir(folder).expect("the programs");
@@ -34,8 +34,7 @@ pub(crate) fn programs() -> Vec<PathBuf> {
     all
 }
 
-/// Does something with each program, on all cores, and returns what went wrong in the order of the
-/// programs.
+/// Runs a job on each program, on all cores. Returns the failures in the order of the programs.
 pub(crate) fn for_each(
     programs: &[PathBuf],
     job: impl Fn(&Path) -> Result<(), String> + Sync,
@@ -59,7 +58,7 @@ pub(crate) fn for_each(
     failures.into_iter().map(|(program, failure)| format!("{}: {failure}", program.display())).collect()
 }
 
-/// Runs a tool; its standard output, or what it complains of.
+/// Runs a tool. Returns its standard output, or its error.
 fn run(program: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
     let output = Command::new(program).args(arguments).output();
     let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
@@ -71,7 +70,7 @@ fn run(program: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
     Err(format!("{command}: {}\n{errors}", output.status))
 }
 
-/// The compiler for a program, and what it is always told.
+/// Returns the compiler for a program, and its fixed options.
 fn compiler(llvm: &Path, program: &Path) -> (PathBuf, &'static [&'static str]) {
     match program.extension().is_some_and(|extension| extension == "cpp") {
         true => (llvm.join("bin/clang++"), &["-w", "-std=c++20", "-fno-exceptions"]),
@@ -79,7 +78,7 @@ fn compiler(llvm: &Path, program: &Path) -> (PathBuf, &'static [&'static str]) {
     }
 }
 
-/// A program as LLVM IR, translated at a level.
+/// Returns a program as LLVM IR, translated at a level.
 pub(crate) fn translated(llvm: &Path, program: &Path, level: &str) -> Result<String, String> {
     let (clang, options) = compiler(llvm, program);
     let source = program.to_string_lossy();
@@ -87,7 +86,7 @@ pub(crate) fn translated(llvm: &Path, program: &Path, level: &str) -> Result<Str
     String::from_utf8(run(&clang, &arguments)?).map_err(|error| error.to_string())
 }
 
-/// What `opt` makes of a file by some passes.
+/// Returns the output of `opt` for a file and some passes.
 pub(crate) fn optimised(llvm: &Path, file: &Path, passes: &str) -> Result<String, String> {
     let passes = format!("-passes={passes}");
     let file = file.to_string_lossy();
@@ -95,7 +94,7 @@ pub(crate) fn optimised(llvm: &Path, file: &Path, passes: &str) -> Result<String
         .map_err(|error| error.to_string())
 }
 
-/// What a program prints that clang makes of `source`.
+/// Returns the output of a program that clang compiles from `source`.
 pub(crate) fn output(llvm: &Path, program: &Path, source: &Path) -> Result<String, String> {
     let (clang, options) = compiler(llvm, program);
     let executable = source.with_added_extension("run");
@@ -118,7 +117,7 @@ fn check(llvm: &Path, program: &Path) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// The first lines that two texts differ in.
+/// Returns the first lines that differ as an error.
 pub(crate) fn same(first: &str, second: &str) -> Result<(), String> {
     let pair = first.lines().zip(second.lines()).find(|(first, second)| first != second);
     match pair {
@@ -128,8 +127,8 @@ pub(crate) fn same(first: &str, second: &str) -> Result<(), String> {
     }
 }
 
-/// Takes a program, translated at a level, through reader and writer; `file` is where what is
-/// written goes.
+/// Takes a program, translated at a level, through reader and writer. The output is written to
+/// `file`.
 fn check_level(llvm: &Path, program: &Path, level: &str, file: &Path, expected: &str) -> Result<(), String> {
     let source = translated(llvm, program, level)?;
     let ctx = context();

@@ -1,5 +1,4 @@
-//! What the comparison of the rewiring check takes for one function and what not: each kind of
-//! difference by itself.
+//! The decisions of the rewiring check's comparison: each kind of difference separately.
 
 use loomir_ir::Body;
 use loomir_ir::symbols::SymbolTable;
@@ -8,7 +7,7 @@ use loomir_lowering::rewiring::normal::normalise;
 
 use crate::fixture::{context, read};
 
-/// A loop that adds up what it loads, doubled, stores that elsewhere, and hands out the sum.
+/// A loop that sums the values it loads, stores them doubled elsewhere, and returns the sum.
 const PROGRAM: &str = r#"
 llvm.func @f(%a: !llvm.ptr, %b: !llvm.ptr, %n: i64) -> i64 {
   %zero = llvm.mlir.constant(0 : i64) : i64
@@ -32,8 +31,8 @@ llvm.func @f(%a: !llvm.ptr, %b: !llvm.ptr, %n: i64) -> i64 {
 }
 "#;
 
-/// What becomes of the comparison if a text is replaced on one side. Both are in normal form first
-/// if `normal`.
+/// Returns the comparison after a text is replaced on one side. Both are in normal form first if
+/// `normal`.
 fn compared(text: &str, replacement: &str, normal: bool) -> Comparison {
     assert_eq!(PROGRAM.matches(text).count(), 1, "{text}");
     let ctx = context();

@@ -1,5 +1,5 @@
-//! Lowering is linear: twice the program makes twice the operations, and a program that a quadratic
-//! step would choke on is done at once.
+//! Lowering is linear. Twice the program gives twice the operations, and a program that would
+//! expose a quadratic step takes little time.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use loomir_lowering::{PASSES, convert_scf_to_cf, convert_to_llvm, from_ll, lower
 use crate::fixture::{context, read};
 use crate::say;
 
-/// `count` loops in one function, one after the other, with a condition in each.
+/// Returns `count` consecutive loops in one function, with a condition in each.
 fn neighbours(count: usize) -> String {
     let mut text =
         String::from("func.func @f(%a: memref<64xf32>, %n: index) {\n  %x = arith.constant 1.0 : f32\n");
@@ -38,7 +38,7 @@ fn nest(depth: usize) -> String {
     text
 }
 
-/// The number of operations at the end, after all steps, and how long the text is.
+/// Returns the number of operations after all steps, and the length of the text.
 fn lowered(ctx: &Context, source: &str) -> (usize, usize) {
     let mut module = read(ctx, source).unwrap_or_else(|errors| panic!("{errors}"));
     for step in [lower_affine, convert_scf_to_cf, convert_to_llvm] {
@@ -66,9 +66,9 @@ fn nests_as_deep_as_the_parser_allows() {
     assert!(operations > 500 && text > 0);
 }
 
-/// A function in LLVM's text of about `blocks` blocks: nests of three loops with a way out of the
-/// middle, one behind the other, with what each computes used in the next; in front of them a
-/// switch of a tenth as many ways. In each nest something is stored on the stack.
+/// Returns a function in LLVM's text of about `blocks` blocks: consecutive nests of three loops
+/// with an exit from the middle, each using values of the one before. A switch with a tenth as many
+/// cases precedes them. In each nest something is stored on the stack.
 fn many_blocks(blocks: usize) -> String {
     let (ways, nests) = (blocks / 10, blocks * 9 / 10 / 8);
     let mut text = String::from("define i32 @f(i32 %n) {\n");
@@ -105,8 +105,8 @@ fn many_blocks(blocks: usize) -> String {
     text
 }
 
-/// How long loops, dominators and post-dominators of a module's function take, bringing it into
-/// each form, the forms it needs included, and ordinary passes.
+/// Returns the times for loops, dominators and post-dominators of a module's function, for bringing
+/// it into each form (including the forms it needs), and for ordinary passes.
 fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     let module = from_ll(ctx, source, "many.ll").unwrap_or_else(|errors| panic!("{}", errors.to_text(ctx)));
     let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
@@ -136,16 +136,16 @@ fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     times
 }
 
-/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is
-/// linear stays below half of that, even where the smaller function fits a cache that the larger
-/// one does not fit, and others use too.
+/// Ten times the blocks would cost a hundred times as much if anything were quadratic. Linear work
+/// stays below half of that, even if the smaller function fits a shared cache and the larger one
+/// does not.
 #[test]
 fn forms_of_a_hundred_thousand_blocks() {
     let ctx = context();
     let [small, large] = [10_000, 100_000].map(many_blocks);
     let mut failure = None;
     let mut least: Vec<[Duration; 2]> = Vec::new();
-    // Where something else ran in between, another try: the least time of each is its own.
+    // Another try if something else ran in between: the least time of each is its own.
     for _ in 0..4 {
         let (some, more) = (times_of(&ctx, &small), times_of(&ctx, &large));
         least.resize(some.len(), [Duration::MAX; 2]);

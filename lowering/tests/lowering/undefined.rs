@@ -1,5 +1,5 @@
-//! What no program may do, in LLVM IR: each kind of undefined behaviour that the interpreter knows
-//! is reported where it happens, with its cause; beside each stands what is near and allowed.
+//! Undefined behaviour in LLVM IR: each kind that the interpreter knows is reported where it
+//! happens, with its cause. Beside each is a similar case that is allowed.
 //!
 //! The fixture holds functions, each below lines `; run @name(argument ; …)`. The snapshot is the
 //! outcome of every run.
@@ -12,7 +12,7 @@ use loomir_lowering::from_ll;
 
 use crate::fixture::{accepts, context};
 
-/// What a run leaves behind or ends with, as text.
+/// Returns the outcome or the fault of a run, as text.
 fn outcome(module: &Body, name: &str, arguments: &str) -> String {
     let ctx = module.ctx();
     let limits = Limits { steps: 100_000, call_depth: 100, memory: 1 << 20 };

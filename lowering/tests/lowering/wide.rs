@@ -1,10 +1,9 @@
-//! Switches of ten thousand ways: each pass on control flow takes them, reaches its form, and
-//! leaves what is computed as it was.
+//! Switches with ten thousand cases: each pass on control flow accepts them, reaches its form, and
+//! preserves the results.
 //!
-//! A way is one branch to a block of its own, out of a loop, around it, or into the middle of a
-//! cycle. What each pass leaves is verified, printed and read back in both forms of text, and run
-//! by the interpreter. That the time grows with the ways alone is asked in
-//! `benches/tests/growth.rs`.
+//! A case is one branch to a block of its own, out of a loop, around it, or into the middle of a
+//! cycle. The output of each pass is verified, printed and read back in both forms of text, and run
+//! by the interpreter. `benches/tests/growth.rs` checks that the time is linear in the cases.
 
 use std::fmt::Write;
 
@@ -20,21 +19,22 @@ use crate::fixture::context;
 
 const WAYS: usize = 10_000;
 
-/// The first lines of a switch on `value`, with a block `w` for each way.
+/// Returns the first lines of a switch on `value`, with a block `w` for each case.
 fn switch(value: &str, default: &str) -> String {
     let mut text = format!("  switch i32 {value}, label %{default} [\n");
     (0..WAYS).for_each(|way| _ = writeln!(text, "    i32 {way}, label %w{way}"));
     text + "  ]\n"
 }
 
-/// What the ways hand to the block where they meet, and what comes on other edges.
+/// Returns the incoming values of the block where the cases meet: from the cases, and from other
+/// edges.
 fn met(ways: impl Iterator<Item = usize>, value: impl Fn(usize) -> String, others: &str) -> String {
     let mut text = String::new();
     ways.for_each(|way| _ = write!(text, "[ {}, %w{way} ], ", value(way)));
     text + others
 }
 
-/// Every way leads to a block of its own, and all of them to one.
+/// Every case leads to a block of its own, and all of these to one.
 fn straight() -> String {
     let mut text = "define i32 @f(i32 %n) {\n  %m = alloca i32\n  store i32 3, ptr %m\n".to_owned();
     text += &switch("%n", "end");
@@ -46,8 +46,8 @@ fn straight() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// A loop around the switch: one of a hundred ways leaves it, one is back at the header at once,
-/// one is a loop itself.
+/// Returns a loop around the switch. Of a hundred cases, one leaves the loop, one goes back to the
+/// header at once, and one is a loop itself.
 fn in_a_loop() -> String {
     let is = |kind: usize| (0..WAYS).filter(move |way| way % 100 == kind);
     let mut text =
@@ -83,7 +83,7 @@ fn in_a_loop() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// Every way leads into a cycle at another place.
+/// Returns a switch whose cases enter a cycle at different blocks.
 fn into_a_cycle() -> String {
     let mut text = "define i32 @f(i32 %n) {\n  %m = alloca i32\n  store i32 0, ptr %m\n".to_owned();
     text += &switch("%n", "end");
@@ -108,7 +108,7 @@ fn into_a_cycle() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// What a module computes for some arguments.
+/// Returns the results of a module for some arguments.
 fn computed(module: &Body) -> Vec<String> {
     let ctx = module.ctx();
     let limits = Limits { steps: 10_000_000, ..Limits::default() };
@@ -123,7 +123,7 @@ fn computed(module: &Body) -> Vec<String> {
         .collect()
 }
 
-/// A module verified, and read back from both kinds of text, which print the same again.
+/// Verifies a module and reads it back from both kinds of text, which must print the same again.
 fn check_text(module: &Body, what: &str) {
     let ctx = module.ctx();
     let fail = |errors: Diagnostics| -> ! {

@@ -1,6 +1,6 @@
-//! Accesses: what is said of them is shown, and held against the addresses of what runs. In random
-//! programs each access that happens is one that is said to, each two that meet are said to, and
-//! where nothing was approximated nothing else is said.
+//! Tests of accesses: printed analyses, and comparison with the addresses of runs. In random
+//! programs each access that happens is predicted, and so are each two that meet. If nothing was
+//! approximated, nothing else is predicted.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ fn shown() {
     insta::assert_snapshot!(print(&module, Printed::Accesses).expect("text"));
 }
 
-/// What is touched by programs whose loops have subscripts.
+/// The accesses of programs whose loops have subscripts.
 #[test]
 fn programs() {
     let ctx = context();
@@ -56,20 +56,20 @@ fn programs() {
     }
 }
 
-/// Deepest nest, and most accesses, of a random program.
+/// The maximal nesting depth, and the maximal number of accesses, of a random program.
 const MAX_DEPTH: usize = 3;
 const MAX_ACCESSES: usize = 7;
-/// More iterations of a loop are not asked about.
+/// The maximal number of examined iterations of a loop.
 const BOX: i64 = 9;
 
-/// A program being written, of a list of choices.
+/// A program under construction from a list of choices.
 struct Program<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
     next: usize,
     accesses: usize,
     block: String,
-    /// Variables of the loops around, of 64 bits.
+    /// The induction variables of the loops around, of 64 bits.
     variables: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ impl Program<'_> {
         self.next
     }
 
-    /// A number, an argument or a variable around.
+    /// Returns a number, an argument or an induction variable.
     fn operand(&mut self) -> String {
         match self.choose(4) {
             0 => ["%n", "%m"][self.choose(2)].to_owned(),
@@ -135,7 +135,7 @@ impl Program<'_> {
         self.touch(&index);
     }
 
-    /// A number and multiples of the variables around.
+    /// Returns the sum of a number and multiples of the induction variables.
     fn sum(&mut self, number: String, flags: &str) -> String {
         let mut index = number;
         for variable in self.variables.clone() {
@@ -191,8 +191,8 @@ impl Program<'_> {
         self.block = format!("j{own}");
     }
 
-    /// A loop, tested at its start or its end, there with or without a guard, perhaps left in
-    /// between.
+    /// Writes a loop, tested at its start or its end, with or without a guard, perhaps with an
+    /// early exit.
     fn counting(&mut self, depth: usize) {
         let own = self.label();
         let width = [64, 64, 32][self.choose(3)];
@@ -276,7 +276,7 @@ struct Instance<'a> {
     bytes: u64,
 }
 
-/// How much was held against what runs.
+/// The numbers of comparisons with runs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     located: usize,
@@ -309,7 +309,7 @@ impl Run<'_> {
         i64::try_from(signed(width, self.values.get(&value)? & mask(width))).ok()
     }
 
-    /// What is in the place of an operation's operands and results, and where a branch goes.
+    /// Records the values of an operation's operands and results, and the target of a branch.
     fn event(&mut self, event: &Event) {
         let function = self.function;
         for (value, datum) in function.operands(event.op).zip(&event.operands) {
@@ -335,7 +335,7 @@ impl Run<'_> {
                 if loops.contains(own, from) { self.iterations.get(&own).map_or(0, |n| n + 1) } else { 0 };
             self.iterations.insert(own, next);
         }
-        // Of branches that choose nothing hand anything on here.
+        // An unconditional branch passes its operands here.
         let brought = event.operands[usize::from(is_branch)..].iter();
         for (argument, datum) in function.arguments(to).zip(brought) {
             bits(datum).map(|bits| self.values.insert(argument, bits));
@@ -353,7 +353,7 @@ impl Run<'_> {
         Some(values?.iter().all(|value| *value >= 0))
     }
 
-    /// An access that happens is said to, there.
+    /// Checks that an access that happens is predicted at its address.
     fn check(&self, access: &Access, iteration: &[i64], address: u64, held: &mut Held) -> Result<(), String> {
         let mut is_said = false;
         for class in &access.classes {
@@ -451,7 +451,7 @@ fn one_run(
                 Some(width) => u64::from(width / 8),
                 None => bits(&event.operands[2]).ok_or("a length")? as u64,
             };
-            // What touches no byte touches nothing.
+            // An access of zero bytes touches nothing.
             if bytes == 0 {
                 continue;
             }
@@ -460,7 +460,7 @@ fn one_run(
             instances.push(Instance { access, iteration, address, bytes });
         }
     }
-    // What is said of exact accesses, and does not depend on what is computed on the way, happens.
+    // Predictions of exact accesses that do not depend on computed values must happen.
     for access in accesses.all.iter().filter(|access| access.classes.iter().all(|class| class.domain.exact)) {
         let is_given =
             |value: Value| function.value_block(value).is_some_and(|block| function.is_entry(block));
@@ -471,7 +471,7 @@ fn one_run(
                 })
             });
         let levels = access.loops.len();
-        // What touches no byte does not run here, whatever its block does.
+        // An access of no bytes does not run here, whatever its block does.
         if !is_known || levels > 3 || access.bytes.is_none() {
             continue;
         }
@@ -494,7 +494,7 @@ fn one_run(
             }
         }
     }
-    // What meets is said to meet.
+    // Accesses that meet are predicted to.
     let mut met: HashMap<(usize, usize), Vec<Vec<Order>>> = HashMap::new();
     let place = |access: &Access| accesses.all.iter().position(|own| std::ptr::eq(own, access)).unwrap_or(0);
     for a in &instances {

@@ -1,6 +1,6 @@
-//! Loops of every kind, written systematically: each comparison, direction, step, width and
-//! promise, with starts and bounds that are numbers or arguments, tested at the end or at the start
-//! of an iteration, guarded or not.
+//! Systematically generated loops: each comparison, direction, step, width and promise, with starts
+//! and bounds that are constants or arguments, tested at the end or at the start of an iteration,
+//! guarded or not.
 
 use std::fmt::Write;
 
@@ -20,16 +20,16 @@ pub(crate) struct Counting {
     pub(crate) shape: Shape,
 }
 
-/// Where a loop is tested.
+/// The place of a loop's test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// At the end of each iteration, what comes next.
+    /// Tested at the end of each iteration, the next value.
     Next,
-    /// At the end of each iteration, what was.
+    /// Tested at the end of each iteration, the current value.
     Latch,
     /// At the start.
     Header,
-    /// At the end, and before it is entered.
+    /// At the end, and by a guard before the loop.
     Guarded,
 }
 
@@ -38,7 +38,7 @@ pub(crate) const PREDICATES: [&str; 10] =
 const SHAPES: [Shape; 4] = [Shape::Next, Shape::Latch, Shape::Header, Shape::Guarded];
 
 impl Counting {
-    /// Why less is said of it than `opt` says.
+    /// Returns the reason why the analysis is less precise than `opt`'s.
     fn why_less(&self) -> Option<&'static str> {
         let is_promised = !self.flags.is_empty();
         if self.step < 0 && self.flags.contains("nuw") {
@@ -57,7 +57,7 @@ impl Counting {
         None
     }
 
-    /// Its function, of the start and the bound.
+    /// Returns a function with this loop. Its arguments are the start and the bound.
     pub(crate) fn function(&self, name: &str) -> String {
         let ty = format!("i{}", self.width);
         let operand = |number: Option<i64>, argument: &str| {
@@ -91,7 +91,7 @@ impl Counting {
     }
 }
 
-/// The loops.
+/// Returns the loops.
 pub(crate) fn all() -> Vec<Counting> {
     let mut loops = Vec::new();
     let mut turn = 0usize;
@@ -102,7 +102,7 @@ pub(crate) fn all() -> Vec<Counting> {
                     for (start, bound) in
                         [(None, None), (Some(0), None), (None, Some(10)), (Some(3), Some(90))]
                     {
-                        // Shapes in turn, so that each meets each.
+                        // Shapes in turn, so that each occurs with each.
                         turn += 1;
                         let shape = SHAPES[(turn + turn / 4 + turn / 16 + turn / 64) % 4];
                         loops.push(Counting { width, predicate, step, flags, start, bound, shape });
@@ -117,7 +117,7 @@ pub(crate) fn all() -> Vec<Counting> {
 /// Words that matter.
 pub(crate) const WORDS: [i64; 12] = [0, 1, 2, 3, 9, 10, 100, 127, -1, -2, -8, -128];
 
-/// Starts and bounds for a loop, other pairs for others.
+/// Returns starts and bounds for a loop. Different loops get different pairs.
 pub(crate) fn calls(index: usize) -> Vec<Vec<u128>> {
     let word = |at: usize| WORDS[at % WORDS.len()] as u128;
     (0..WORDS.len()).map(|turn| vec![word(turn), word(turn * 5 + index)]).collect()

@@ -1,6 +1,6 @@
-//! Scalar evolution, held against what runs: each expression against each value that is computed,
-//! each range, flag and fact, and each count against counted backedges; and against what `opt` says
-//! of the same loops.
+//! Scalar evolution against runs: each expression against each computed value, each range, flag and
+//! fact, and each count against counted backedges. Also against the output of `opt` for the same
+//! loops.
 
 mod accesses;
 mod generated;
@@ -15,7 +15,7 @@ mod watch;
 use loomir_ir::{Body, Context, Registry};
 use loomir_lowering::from_ll;
 
-/// A context that knows all dialects and how they are lowered.
+/// Returns a context with all dialects and their lowering.
 fn context() -> Context {
     let mut registry = Registry::new();
     loomir_dialects::register_all(&mut registry);
@@ -23,13 +23,13 @@ fn context() -> Context {
     Context::new(registry)
 }
 
-/// A module of LLVM's text.
+/// Reads a module from LLVM IR.
 fn read(ctx: &Context, source: &str) -> Body {
     let module = from_ll(ctx, source, "loops.ll");
     module.unwrap_or_else(|errors| panic!("{}\n{source}", errors.to_text(ctx)))
 }
 
-/// The functions of a module that have a body, with their names.
+/// Returns the functions of a module that have a body, with their names.
 fn functions(module: &Body) -> Vec<(String, &Body)> {
     let ctx = module.ctx();
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));

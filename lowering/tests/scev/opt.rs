@@ -1,4 +1,4 @@
-//! What `opt` says of loops, held against what we say, and against what runs.
+//! The loop counts of `opt`, compared with ours and with runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,18 +13,18 @@ use loomir_lowering::to_ll;
 use crate::watch::watch;
 use crate::{context, functions, read};
 
-/// How what we say compares.
+/// The result of comparing our counts with `opt`'s.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// The same, or equal wherever that is defined.
+    /// Equal, or equal wherever the expression is defined.
     Equal,
-    /// We know what `opt` doesn't, or a lesser maximum.
+    /// We have a count that `opt` lacks, or a lesser maximum.
     More,
-    /// `opt` knows what we don't; what.
+    /// `opt` has a count that we lack, with its text.
     Less(String),
 }
 
-/// The counts of a loop, as text: exact, constant maximum, symbolic maximum.
+/// The counts of a loop as text: exact, constant maximum, symbolic maximum.
 type Said = [Option<String>; 3];
 
 const KINDS: [&str; 3] = [
@@ -33,7 +33,7 @@ const KINDS: [&str; 3] = [
     "symbolic max backedge-taken count is ",
 ];
 
-/// What is said of each loop of each function.
+/// Returns the counts of each loop of each function.
 fn said(text: &str) -> BTreeMap<String, BTreeMap<String, Said>> {
     let mut all: BTreeMap<String, BTreeMap<String, Said>> = BTreeMap::new();
     let mut function = String::new();
@@ -56,7 +56,7 @@ fn said(text: &str) -> BTreeMap<String, BTreeMap<String, Said>> {
     all
 }
 
-/// What `opt` prints; nothing if it is not there.
+/// Returns the output of `opt`; `None` if it is not installed.
 fn opt(source: &str) -> Option<String> {
     let folder = std::env::var_os("LOOMIR_LLVM")?;
     let mut command = Command::new(std::path::Path::new(&folder).join("bin/opt"));
@@ -72,7 +72,7 @@ fn opt(source: &str) -> Option<String> {
     Some(text)
 }
 
-/// What we print of a module.
+/// Returns our output for a module.
 pub(crate) fn printed(module: &Body) -> String {
     let mut text = String::new();
     for (_, function) in functions(module) {
@@ -82,7 +82,7 @@ pub(crate) fn printed(module: &Body) -> String {
     text
 }
 
-/// Compares what is said of each function of a text; nothing without `opt`. `calls` gives arguments
+/// Compares the counts of each function of a text; `None` without `opt`. `calls` returns arguments
 /// for the n-th function.
 pub(crate) fn compare(
     source: &str,
@@ -136,7 +136,7 @@ fn of_loop(header: &str, ours: &Said, theirs: &Said, check: &dyn Fn(&str) -> Res
                             let _ = write!(less, "{header}: {kind}{theirs}, not {ours} ");
                         }
                     }
-                    // A number is more than an expression.
+                    // A number says more than an expression.
                     (Some(_), None) => more = true,
                     _ if kind.starts_with("backedge") => {
                         if let Err(error) = check(theirs) {
@@ -158,7 +158,8 @@ fn of_loop(header: &str, ours: &Said, theirs: &Said, check: &dyn Fn(&str) -> Res
     }
 }
 
-/// Whether a count that `opt` prints, of arguments alone, is how often a loop goes around.
+/// Checks that a count of `opt`, in terms of arguments alone, is the number of backedges taken in
+/// runs.
 fn against_runs(
     module: &Body,
     name: &str,
@@ -175,7 +176,7 @@ fn against_runs(
     let Some(count_of) = Count::parse(count) else { return Ok(()) };
     let (_, left) = watch(module, name, function, calls)?;
     for (call, left) in calls.iter().zip(left) {
-        // Headers are told apart only where there is one loop.
+        // Headers are identified only if there is one loop.
         let Some([(_, times)]) = left.as_deref() else { continue };
         if let Some(said) = count_of.evaluate(call, &widths).filter(|said| said != times) {
             return Err(format!(
@@ -186,7 +187,7 @@ fn against_runs(
     Ok(())
 }
 
-/// An expression as `opt` writes it.
+/// An expression in the syntax of `opt`.
 #[derive(Clone, Debug)]
 enum Count {
     Number(i128),
@@ -240,7 +241,7 @@ impl Count {
         }
     }
 
-    /// What it is for these arguments; nothing if something in it is no argument.
+    /// Returns its value for these arguments; `None` if it contains anything but arguments.
     fn evaluate(&self, arguments: &[u128], widths: &[u32]) -> Option<u128> {
         let width = self.width(widths).unwrap_or(128);
         self.bits(arguments, widths, width)

@@ -1,5 +1,5 @@
-//! Programs in C and C++, as clang translates them: what is said of their functions is true of what
-//! runs, and no less than what `opt` says.
+//! Programs in C and C++, as clang translates them. The analyses of their functions are true in
+//! runs, and at least as precise as those of `opt`.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,10 +12,10 @@ use crate::opt::{Verdict, compare};
 use crate::watch::{Watched, watch};
 use crate::{context, functions, read};
 
-/// Functions of which less is said than `opt` says, and why.
+/// Functions analysed less precisely than by `opt`, and why.
 const LESS: &[(&str, &str, &str)] = &[("exits.c", "first_multiple", "ranges have ends, not steps")];
 
-/// What clang makes of each program at a level; nothing without clang.
+/// Returns each program translated by clang at a level; empty without clang.
 pub(crate) fn translated(level: &str) -> Vec<(String, String)> {
     let Some(folder) = std::env::var_os("LOOMIR_LLVM") else { return Vec::new() };
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
@@ -36,7 +36,7 @@ pub(crate) fn translated(level: &str) -> Vec<(String, String)> {
     paths.into_iter().map(translate).collect()
 }
 
-/// True if a function calls one of the module, which would be in the trace too.
+/// True if a function calls no function of the module, which would also be in the trace.
 fn calls_none(function: &Body) -> bool {
     function.preorder(function.root()).all(|op| !function.is(op, llvm::CallOp::DEF))
 }

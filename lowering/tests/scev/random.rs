@@ -1,6 +1,5 @@
-//! Random nests of loops: what is said of every value, range, flag, fact and count is true of what
-//! runs, whatever the program. Programs are made of a list of choices, so a failure shrinks to a
-//! short one.
+//! Random nests of loops: every expression, range, flag, fact and count is true in runs, whatever
+//! the program. Programs are made from a list of choices, so a failure shrinks to a short one.
 
 use std::fmt::Write;
 
@@ -9,7 +8,7 @@ use proptest::prelude::*;
 use crate::watch::{Watched, watch};
 use crate::{context, functions, read};
 
-/// Most operations of a program, and how deep loops nest.
+/// The maximal number of operations of a program, and the maximal nesting depth of loops.
 const MAX_OPERATIONS: usize = 60;
 const MAX_DEPTH: usize = 3;
 const WIDTHS: [u32; 3] = [8, 16, 32];
@@ -19,7 +18,7 @@ const PREDICATES: [&str; 10] = ["ne", "slt", "ult", "sgt", "ugt", "sle", "ule", 
 struct Program<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
-    /// Values in sight, with their widths.
+    /// The visible values, with their widths.
     values: Vec<(String, u32)>,
     next: usize,
     operations: usize,
@@ -27,7 +26,7 @@ struct Program<'c> {
 }
 
 impl Program<'_> {
-    /// A choice among so many; the first, when choices are used up.
+    /// Returns a choice among `count`; the first, when the choices are used up.
     fn choose(&mut self, count: usize) -> usize {
         usize::from(self.choices.next().copied().unwrap_or(0)) % count.max(1)
     }
@@ -37,7 +36,7 @@ impl Program<'_> {
         format!("%v{}", self.next)
     }
 
-    /// A value in sight of a width, or a number.
+    /// Returns a visible value of a width, or a number.
     fn operand(&mut self, width: u32) -> String {
         let own: Vec<String> =
             self.values.iter().filter(|(_, own)| *own == width).map(|(name, _)| name.clone()).collect();
@@ -134,7 +133,7 @@ impl Program<'_> {
         }
     }
 
-    /// A loop; what its header takes is in sight behind it, what else is in it is not.
+    /// Writes a loop. Its header's arguments are in scope behind it, its other values are not.
     fn counting(&mut self, depth: usize) {
         self.operations += 4;
         let width = self.width();
@@ -145,7 +144,7 @@ impl Program<'_> {
         let [iv, carried, next] = [0; 3].map(|_| self.name());
         let from = std::mem::replace(&mut self.block, header.clone());
         let _ = writeln!(self.text, "  br label %{header}\n{header}:");
-        // What comes back is known when the body is written.
+        // The values of the backedge are known once the body is written.
         let phis = self.text.len();
         self.values.push((iv.clone(), width));
         self.values.push((carried.clone(), carried_width));
@@ -157,7 +156,7 @@ impl Program<'_> {
             self.block.clone_from(&latch);
         }
         if width < 32 {
-            // What is extended says whether it wraps.
+            // The extensions show if it wraps.
             self.define(32, &format!("sext i{width} {iv} to i32"));
             self.define(32, &format!("zext i{width} {iv} to i32"));
         }
@@ -190,7 +189,7 @@ impl Program<'_> {
             "  {iv} = phi i{width} [ {start}, %{from} ], [ {next}, %{back} ]\n  {carried} = phi i{carried_width} [ {carried_start}, %{from} ], [ {carried_next}, %{back} ]\n"
         );
         self.text.insert_str(phis, &taken);
-        // The step must not be one of what is not in sight before: it is in the loop.
+        // The step must be a value from before: the others are in the loop.
         self.values.truncate(in_sight);
         let _ = writeln!(self.text, "{exit}:");
         self.block = exit;
@@ -207,7 +206,7 @@ impl Program<'_> {
     }
 }
 
-/// The program that choices make.
+/// Returns the program of these choices.
 fn program(choices: &[u8]) -> String {
     let text = "define i32 @f(i8 %a, i16 %b, i32 %c) {\nentry:\n".to_owned();
     let values = [("%a", 8), ("%b", 16), ("%c", 32)].map(|(name, width)| (name.to_owned(), width)).to_vec();
@@ -249,7 +248,8 @@ proptest! {
     }
 }
 
-/// What steps by nothing is where it began, of which it says nothing that the step does not wrap.
+/// A recurrence with step zero equals its start. The no-wrap flags of its step imply nothing about
+/// the start.
 #[test]
 fn flags_of_a_step_by_nothing_are_not_those_of_the_start() {
     let source = "

@@ -1,10 +1,10 @@
-//! Dependences of a tree and of the control flow graph that it is lowered to: loads and stores of
-//! one object that meet in the tree meet there, in the same directions, and no others.
+//! Dependences of a tree and of its lowered control flow graph: loads and stores of one object that
+//! meet in the tree meet in the graph, in the same directions, and no others.
 //!
-//! Both are asked pair by pair, of the classes that accesses have here and there; the integer sets
-//! that answer are the same. Which access is which is told by their order in the text, which
-//! lowering keeps. Where the graph knows less, it is since numbers that are known only when it runs
-//! may wrap there, and a descriptor says nothing of them.
+//! Both are examined pair by pair, for the classes of accesses on each side; the integer sets that
+//! answer are the same. Accesses are matched by their order in the text, which lowering keeps. The
+//! graph is less precise in one case: run-time numbers may wrap there, and a descriptor has no
+//! facts about them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -34,8 +34,8 @@ use crate::{context, functions};
 
 const ORDERS: [(Order, char); 3] = [(Order::Less, '<'), (Order::Equal, '='), (Order::Greater, '>')];
 
-/// The directions in so many loops around both in which two accesses meet; `meets` says it of the
-/// iterations that have so many of these in common, and further levels in these orders.
+/// Returns the directions in `levels` common loops in which two accesses meet. `meets` decides it
+/// for iterations with a number of common loops, and these orders at further levels.
 fn directions(levels: u32, meets: impl Fn(u32, &[(u32, Order)]) -> Answer) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut pending: Vec<(Vec<Order>, String)> = vec![(Vec::new(), String::new())];
@@ -56,17 +56,17 @@ fn directions(levels: u32, meets: impl Fn(u32, &[(u32, Order)]) -> Answer) -> BT
     found
 }
 
-/// What is said of the loads and stores of a function.
+/// The predictions about the loads and stores of a function.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Said {
-    /// Whether each writes, and how many loops are around it.
+    /// For each access, true if it writes, and the number of loops around it.
     accesses: Vec<(bool, u32)>,
     /// In which directions two meet.
     pairs: Vec<BTreeSet<String>>,
 }
 
-/// What the tree says of those pairs with a store that are of one object, and these; nothing if a
-/// value that a loop computes is a parameter somewhere.
+/// Returns the pairs of accesses of one object with a store, and the tree's predictions about them.
+/// `None` if a value computed in a loop is a parameter somewhere.
 fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
     const OPS: [(&OpDef, bool); 4] = [
         (memref::LoadOp::DEF, false),
@@ -123,7 +123,7 @@ fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
     Some((asked, Said { accesses, pairs }))
 }
 
-/// What the control flow graph says of these pairs; nothing of pairs if there are other accesses.
+/// Returns the graph's predictions about these pairs; no pairs if there are other accesses.
 fn of_graph(module: &Body, function: &Body, asked: &[(usize, usize)], stand: &[(bool, u32)]) -> Said {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::default());
@@ -143,7 +143,7 @@ fn of_graph(module: &Body, function: &Body, asked: &[(usize, usize)], stand: &[(
     Said { accesses: own, pairs }
 }
 
-/// What tree and graph say of a function.
+/// The predictions of tree and graph about a function.
 struct Both {
     name: String,
     asked: Vec<(usize, usize)>,
@@ -152,15 +152,15 @@ struct Both {
 }
 
 impl Both {
-    /// The pairs with what both say of them.
+    /// Returns the pairs with both predictions.
     fn pairs(&self) -> impl Iterator<Item = (&(usize, usize), &BTreeSet<String>, &BTreeSet<String>)> {
         let both = self.tree.pairs.iter().zip(&self.graph.pairs);
         self.asked.iter().zip(both).map(|(asked, (tree, graph))| (asked, tree, graph))
     }
 }
 
-/// What is said of each function of a module with a body, and what the graphs touch, as text.
-/// Nothing where it is not lowered.
+/// Returns the predictions about each function of a module with a body, and the accesses of the
+/// graphs as text. Empty if it is not lowered.
 fn both(ctx: &Context, source: &str) -> (Vec<Both>, String) {
     let module = parse(ctx, source, "tree.mlir").unwrap_or_else(|errors| panic!("{}", errors.to_text(ctx)));
     let mut lowered = module.duplicate();
@@ -185,8 +185,8 @@ fn list(directions: &BTreeSet<String>) -> String {
     if all.is_empty() { "never".into() } else { all.join(" ") }
 }
 
-/// Each pair, in which directions it meets, and what both say where they differ; behind that what
-/// the graphs touch.
+/// Shows each pair with its directions, and both predictions where they differ. The accesses of the
+/// graphs follow.
 #[test]
 fn shown() {
     let mut report = String::new();
@@ -204,7 +204,7 @@ fn shown() {
     insta::assert_snapshot!("relations", format!("{report}\n{accesses}"));
 }
 
-/// The same of the programs that fusion is shown with; only differences are.
+/// The same for the programs that show fusion; only differences are printed.
 #[test]
 fn programs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/fusion");

@@ -1,5 +1,5 @@
-//! Loops whose expressions and counts are shown as they are printed: what each is about is said in
-//! the text.
+//! Snapshots of loops with their printed expressions and counts. The text states the subject of
+//! each.
 
 use crate::opt::printed;
 use crate::watch::watch;

@@ -1,4 +1,4 @@
-//! Watching a run: whether all that is said of a function is true of it.
+//! Watching a run: checks that all predictions about a function are true in it.
 
 use hashbrown::HashMap;
 
@@ -15,18 +15,18 @@ use loomir_lowering::cfg::roles::Roles;
 use loomir_lowering::cfg::scev::ScalarEvolution;
 use loomir_lowering::cfg::scev::expr::{Expr, ExprId};
 
-/// What was watched.
+/// The numbers of checks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watched {
-    /// Runs that came to their end.
+    /// Runs that terminated.
     pub(crate) runs: usize,
-    /// Values held against expressions that say more than the value itself.
+    /// Values compared with expressions that say more than the value itself.
     pub(crate) values: usize,
     /// Loops that were left, with an exact count.
     pub(crate) exact: usize,
     /// Loops that were left.
     pub(crate) left: usize,
-    /// Values seen from outside of a loop that was left.
+    /// Values used outside of a loop that was left.
     pub(crate) scoped: usize,
     /// Loops with a guard that were entered.
     pub(crate) guards: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Watched {
     pub(crate) bounds: usize,
 }
 
-/// How often a loop, by the number of its header, went around each time it was left.
+/// The backedge counts of loops, by the numbers of their headers, each time they were left.
 pub(crate) type Left = Vec<(u32, u128)>;
 
 impl Watched {
@@ -49,23 +49,23 @@ impl Watched {
     }
 }
 
-/// The state of a run as far as it was watched.
+/// The state of a run so far.
 struct Watch<'s, 'f> {
     scev: &'s mut ScalarEvolution<'f>,
     analysis: &'f Analysis,
     function: &'f Body,
     values: HashMap<Value, u128>,
-    /// When a value was computed, in headers that ran before.
+    /// The time at which a value was computed, in executed headers.
     times: HashMap<Value, u64>,
     time: u64,
-    /// For each loop that was entered, how often its backedges were taken since.
+    /// The number of taken backedges since the entry of each loop.
     iterations: HashMap<LoopId, u128>,
     at: Block,
     done: Watched,
     left: Left,
 }
 
-/// The arguments of a call as the interpreter wants them: numbers, and for an address a buffer.
+/// Returns the arguments of a call for the interpreter: numbers, and a buffer for an address.
 fn arguments(module: &Body, name: &str, arguments: &[u128]) -> Result<Vec<ArgSpec>, String> {
     let ctx = module.ctx();
     let (parameters, _) = interp::signature(module, name).ok_or("no signature")?;
@@ -81,8 +81,8 @@ fn arguments(module: &Body, name: &str, arguments: &[u128]) -> Result<Vec<ArgSpe
     parameters.iter().zip(arguments).map(spec).collect()
 }
 
-/// Runs a function on each of these arguments and holds what is said of it against what is
-/// computed; says for each run how often loops went around. Runs that do not end well, or soon, say
+/// Runs a function on each of these arguments and compares its predictions with the computed
+/// values. Returns the backedge counts of each run. Runs that fail, or take too long, count for
 /// nothing.
 pub(crate) fn watch(
     module: &Body,
@@ -154,7 +154,7 @@ impl Watch<'_, '_> {
         let range = model.successor_operands(view, index);
         self.go(to)?;
         for (argument, datum) in self.function.arguments(to).zip(&event.operands[range]) {
-            // All at once: what they are is looked at when all are there.
+            // All are assigned at once, and examined afterwards.
             match bits(datum) {
                 Some(bits) => _ = self.values.insert(argument, bits),
                 None => _ = self.values.remove(&argument),
@@ -168,7 +168,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// Which successor a branch goes to.
+    /// Returns the index of the successor that a branch goes to.
     fn taken(&self, event: &Event) -> usize {
         if self.function.is(event.op, llvm::CondBrOp::DEF) {
             return usize::from(bits(&event.operands[0]) == Some(0));
@@ -195,7 +195,7 @@ impl Watch<'_, '_> {
         }
     }
 
-    /// A value is what its expression says, in its range, and flags hold.
+    /// Checks that a value equals its expression and is in its range, and that flags hold.
     fn check_value(&mut self, value: Value) -> Result<(), String> {
         let Some(bits) = self.values.get(&value).copied() else { return Ok(()) };
         if self.scev.expr_type(value).is_none() {
@@ -263,7 +263,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// Control goes to a block: loops are left, entered, or go around.
+    /// Moves control to a block: loops are left, entered, or continued.
     fn go(&mut self, to: Block) -> Result<(), String> {
         let (from, to) = (self.analysis.number(self.at), self.analysis.number(to));
         let loops = self.analysis.loops();
@@ -308,7 +308,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// A loop whose guard is known is entered where that says so.
+    /// Checks that a loop with a known guard is entered as the guard decides.
     fn check_guard(&mut self, of: LoopId) -> Result<(), String> {
         let Some(guard) = guard(self.function, self.analysis, of) else { return Ok(()) };
         self.done.guards += 1;
@@ -319,7 +319,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// The latch goes on as long as what comes next compares so.
+    /// Checks that the latch continues as long as the comparison of the next value holds.
     fn check_bounds(&mut self, of: LoopId, goes_on: bool) -> Result<(), String> {
         let Some(bounds) = bounds(self.scev, of) else { return Ok(()) };
         let (next, last) = (self.values.get(&bounds.next), self.values.get(&bounds.last));
@@ -333,7 +333,7 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
-    /// A loop is left: what was said of how often it goes around, and of what its values are then.
+    /// Checks the predicted count and the predicted final values when a loop is left.
     fn left(&mut self, of: LoopId, from: u32) -> Result<(), String> {
         let count = self.iterations.get(&of).copied().ok_or("a loop that was entered")?;
         self.left.push((self.analysis.loops().get(of).header(), count));
@@ -381,7 +381,7 @@ impl Watch<'_, '_> {
         self.check_scope(of)
     }
 
-    /// Values of the last iteration are what they are said to be seen from outside.
+    /// Checks that values of the last iteration equal their predicted values outside.
     fn check_scope(&mut self, of: LoopId) -> Result<(), String> {
         let own = self.analysis.loops().get(of);
         let parent = own.parent;

@@ -1,5 +1,5 @@
-//! What campaigns have in common that run in steps of many cases and end with the first difference:
-//! how they are called, and how they report on the way.
+//! Shared code of campaigns that run in steps of many cases and end with the first difference:
+//! their command line and their progress reports.
 
 use std::fmt::Display;
 
@@ -10,8 +10,9 @@ pub(crate) fn option(name: &str) -> Option<u64> {
     words.get(at + 1)?.parse().ok()
 }
 
-/// Runs `cases` cases, `step` at once, each time from the first of them on; says how many are done
-/// after each step. Returns how many failed: the first that does is the last.
+/// Runs `cases` cases in steps of `step`. Each step starts at the number of its first case. Prints
+/// the number of finished cases after each step. Stops at the first failure and returns the number
+/// of failures.
 pub(crate) fn run<E: Display>(cases: u64, step: u64, mut run: impl FnMut(u64, u64) -> Result<(), E>) -> u64 {
     for first in (0..cases).step_by(step as usize) {
         let count = step.min(cases - first);

@@ -1,4 +1,4 @@
-//! The memrefs of a random program: a few buffers, and other names for them.
+//! The memrefs of a random program: a few buffers, and aliases of them.
 
 use super::Generator;
 use crate::program::{Element, MemRef, MemRefId, Source, row_major};
@@ -103,7 +103,7 @@ impl Generator<'_> {
 
     fn reinterpretation(&mut self, of: MemRefId, source: &MemRef) -> MemRef {
         let elements: i64 = source.shape.iter().product::<i64>().max(1);
-        // What the object holds at least: reinterpret_cast counts from its start.
+        // The least size of the object: reinterpret_cast counts from its start.
         let held = if source.is_identity() { elements } else { elements.min(source.shape[0]) };
         let (offset, shape, strides) = match self.random.weighted(&[30, 25, 45]) {
             0 => (0, vec![held], vec![1]),

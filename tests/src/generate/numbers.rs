@@ -1,11 +1,12 @@
-//! Loops of which it hangs on numbers known when the program runs whether they may be one.
+//! Loops whose fusion is legal only under a condition on run-time numbers.
 
 use super::{Generator, Place};
 use crate::program::{Carried, Expr, Item, Kind, Loop, MemRefId};
 
 impl Generator<'_> {
-    /// Two loops over one line of which it hangs on two parameters whether they can be one: as long
-    /// as these say, and carrying values; or the second reads as far ahead as one of them says.
+    /// Makes two loops over one line whose legality of fusion depends on two parameters. Either the
+    /// parameters are the trip counts and the loops carry values, or the second loop reads ahead by
+    /// a parameter.
     pub(super) fn symbolic(&mut self, place: &Place, items: &mut Vec<Item>, guarded: bool) {
         let is_line = |m: &MemRefId| self.program.memrefs[*m].shape.len() == 1;
         let lines: Vec<MemRefId> = self.pool.iter().copied().filter(is_line).collect();

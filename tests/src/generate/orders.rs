@@ -1,11 +1,10 @@
-//! Loops of which the second goes another way than the first: with its loops in the other order, or
-//! from its end backwards.
+//! Loop nests whose second nest runs in a different order than the first: interchanged or reversed.
 
 use super::{Generator, Place};
 use crate::program::{Expr, Item, Kind, MemRefId};
 
 impl Generator<'_> {
-    /// Two nests over one plane, the second with its loops in the other order.
+    /// Adds two nests over one plane, the second with interchanged loops.
     pub(super) fn transposed(&mut self, place: &Place, items: &mut Vec<Item>) {
         let Some(plane) = self.of_rank(2) else { return };
         let sizes = self.program.memrefs[plane].shape.clone();
@@ -31,7 +30,7 @@ impl Generator<'_> {
         items.extend([first, second]);
     }
 
-    /// Two loops over one line, the second from its end backwards.
+    /// Adds two loops over one line. The second runs backwards.
     pub(super) fn mirrored(&mut self, place: &Place, items: &mut Vec<Item>) {
         let Some(line) = self.of_rank(1) else { return };
         let end = self.extent.min(self.program.memrefs[line].shape[0]);
@@ -51,7 +50,7 @@ impl Generator<'_> {
         items.extend([first, second]);
     }
 
-    /// A memref of so many dimensions, if there is one.
+    /// Returns a memref of this rank, if there is one.
     fn of_rank(&mut self, rank: usize) -> Option<MemRefId> {
         let has_rank = |m: &MemRefId| self.program.memrefs[*m].shape.len() == rank;
         let all: Vec<MemRefId> = self.pool.iter().copied().filter(has_rank).collect();

@@ -4,8 +4,8 @@ use super::{Generator, Place};
 use crate::program::{Expr, Item, MemRefId};
 
 impl Generator<'_> {
-    /// An update, most often of one element in all iterations, which others update too; now and
-    /// then under a condition.
+    /// Adds an update, most often of one element in all iterations, which other statements update,
+    /// too. Sometimes it is under a condition.
     pub(super) fn update(&mut self, place: &mut Place, items: &mut Vec<Item>) {
         let (memref, at) = self.updated(place);
         let (old, new, mut own) = (self.value(), self.value(), Vec::new());
@@ -26,7 +26,7 @@ impl Generator<'_> {
         items.append(&mut own);
     }
 
-    /// What is updated.
+    /// Returns the memref and the subscripts that are updated.
     fn updated(&mut self, place: &Place) -> (MemRefId, Vec<Expr>) {
         let again = self.random.chance(60);
         let last = self.last_update.clone().filter(|(memref, _)| again && self.pool.contains(memref));

@@ -1,5 +1,5 @@
-//! Random operations on floats, whose results LLVM says to the bit: what it leaves open (the sign
-//! and payload of a NaN, which zero is the larger) is never looked at.
+//! Random operations on floats whose results LLVM defines to the bit. Open results (the sign and
+//! payload of a NaN, which zero is the larger) are never looked at.
 
 use super::function::Function;
 use super::types::{Ty, integer, splat_float};
@@ -10,14 +10,14 @@ const PREDICATES: [&str; 16] = [
 ];
 
 impl Function<'_> {
-    /// A value, or one where it is a NaN, with the bits that everyone agrees on.
+    /// Returns a value, with NaN replaced by one. Its bits are then the same everywhere.
     pub(super) fn without_nan(&mut self, ty: &Ty, value: &str) -> String {
         let bit = ty.with(Ty::Int(1));
         let is_nan = self.make(&format!("fcmp uno {ty} {value}, {value}"));
         self.make(&format!("select {bit} {is_nan}, {ty} {}, {ty} {value}", splat_float(ty, 1.0)))
     }
 
-    /// A value if its magnitude is at most a hundred, else that of three.
+    /// Returns a value if its magnitude is at most a hundred, else three.
     fn bounded(&mut self, ty: &Ty, value: &str) -> String {
         let bit = ty.with(Ty::Int(1));
         let magnitude = self.make(&format!("call {ty} @llvm.fabs.{}({ty} {value})", ty.mangled()));
@@ -80,7 +80,7 @@ impl Function<'_> {
                 self.keep(ty, &format!("freeze {ty} {number}"));
             }
             _ => {
-                // A hundred fits in eight bits.
+                // The number 100 fits in eight bits.
                 let widths: &[u32] =
                     if ty.count().is_some() { &[8, 16, 32, 64] } else { &[8, 16, 13, 33, 64] };
                 let to = ty.with(Ty::Int(*self.random.pick(widths)));
@@ -122,7 +122,7 @@ impl Function<'_> {
                 self.keep(ty, &format!("call {ty} @llvm.copysign.{own}({ty} {a}, {ty} {b})"));
             }
             3 => {
-                // Which zero they give is left open: now it is the positive one.
+                // The sign of a zero result is unspecified. The sum with zero makes it positive.
                 let name = *self.random.pick(&["maxnum", "minnum"]);
                 let chosen = self.make(&format!("call {ty} @llvm.{name}.{own}({ty} {a}, {ty} {b})"));
                 self.keep(ty, &format!("fadd {ty} {chosen}, {}", splat_float(ty, 0.0)));
@@ -132,7 +132,7 @@ impl Function<'_> {
                 self.keep(ty, &format!("call {ty} @llvm.{name}.{own}({ty} {a}, {ty} {b})"));
             }
             5 => {
-                // Of NaNs both kinds or none.
+                // Both kinds of NaN are tested, or none.
                 let classes =
                     (self.random.bits() as i64 & 0x3fc) | if self.random.chance(50) { 3 } else { 0 };
                 let bit = ty.with(Ty::Int(1));

@@ -1,9 +1,9 @@
-//! A random function: what is in scope, and how control flows.
+//! A random function: its values in scope, and its control flow.
 //!
-//! Every value in scope is free of poison, and every byte of memory in scope is written, so
-//! whatever is computed from them by an operation that is made total (divisors that are not zero,
-//! shifts in range, flags only where they hold) is so too. Control nests: what is made on one side
-//! of a branch leaves scope at its end, by a phi node or not at all.
+//! Every value in scope is free of poison, and every byte of memory in scope is written. Operations
+//! are made total (nonzero divisors, shifts in range, flags only where they hold), so their results
+//! are free of poison too. Control nests: values made in one branch leave scope at its end, through
+//! a phi node or not at all.
 
 use std::fmt::Write;
 
@@ -21,20 +21,20 @@ pub(super) struct Value {
 /// A function that may be called.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
-    /// What stands between `call` and the arguments: its name, or that of a table of functions with
-    /// as many entries.
+    /// The callee between `call` and the arguments: its name, or the name of a table of functions
+    /// with as many entries.
     pub(super) name: String,
     pub(super) table: Option<u32>,
     pub(super) result: Ty,
     /// Types with their attributes.
     pub(super) parameters: Vec<(Ty, String)>,
-    /// What the first argument, an `i32`, must be below.
+    /// The exclusive upper bound of the first argument, an `i32`.
     pub(super) first_below: Option<u32>,
-    /// About how many instructions a call executes.
+    /// The approximate number of instructions that a call executes.
     pub(super) cost: u64,
 }
 
-/// Instructions that a function may execute, about.
+/// The approximate maximal number of instructions that a function executes.
 const MAX_COST: u64 = 6_000;
 
 /// A function on its way.
@@ -42,16 +42,16 @@ pub(super) struct Function<'r> {
     pub(super) random: &'r mut Random,
     pub(super) text: String,
     next: usize,
-    /// The label of the block that is written.
+    /// The label of the current block.
     block: String,
     pub(super) values: Vec<Value>,
     pub(super) slots: Vec<Slot>,
     pub(super) bytes: Vec<Bytes>,
     callees: &'r [Callee],
     result: Ty,
-    /// True if it may return in the middle.
+    /// True if the function may return early.
     pub(super) may_leave: bool,
-    /// How often what is written now is executed, at most.
+    /// The maximal number of executions of the code written now.
     times: u64,
     pub(super) cost: u64,
 }
@@ -81,20 +81,20 @@ impl<'r> Function<'r> {
         self.next
     }
 
-    /// An instruction without a result.
+    /// Writes an instruction without a result.
     pub(super) fn line(&mut self, instruction: &str) {
         self.cost += self.times;
         let _ = writeln!(self.text, "  {instruction}");
     }
 
-    /// An instruction with a result, and its name.
+    /// Writes an instruction with a result, and returns its name.
     pub(super) fn make(&mut self, instruction: &str) -> String {
         let name = format!("%v{}", self.fresh());
         self.line(&format!("{name} = {instruction}"));
         name
     }
 
-    /// As [`Function::make`]; the result is in scope from here on.
+    /// Like [`Function::make`], but adds the result to the visible values.
     pub(super) fn keep(&mut self, ty: &Ty, instruction: &str) -> String {
         let name = self.make(instruction);
         self.values.push(Value { ty: ty.clone(), name: name.clone() });
@@ -113,11 +113,11 @@ impl<'r> Function<'r> {
 
     // Values.
 
-    /// A value of a type: one in scope, or made for this.
+    /// Returns a value of a type: a visible one, or a new one.
     pub(super) fn value(&mut self, ty: &Ty) -> String {
         let fitting: Vec<usize> = (0..self.values.len()).filter(|at| self.values[*at].ty == *ty).collect();
         if !fitting.is_empty() && (self.random.chance(85) || matches!(ty, Ty::Ptr)) {
-            // What came last is used most, so that expressions are deep.
+            // Recent values are used most, so that expressions are deep.
             let from = if self.random.chance(60) { fitting.len().saturating_sub(3) } else { 0 };
             let at = fitting[from + self.random.below(fitting.len() - from)];
             return self.values[at].name.clone();
@@ -130,7 +130,7 @@ impl<'r> Function<'r> {
         }
     }
 
-    /// A number or vector made from an integer in scope, if there is one.
+    /// Returns a number or vector converted from a visible integer, if there is one.
     fn converted(&mut self, ty: &Ty) -> String {
         let is_other = |value: &&Value| matches!(value.ty, Ty::Int(1..=64)) && value.ty != *ty;
         let others: Vec<Value> = self.values.iter().filter(is_other).cloned().collect();
@@ -156,7 +156,7 @@ impl<'r> Function<'r> {
         }
     }
 
-    /// A value of a type that occurs in scope, any of its own making else.
+    /// Returns a type that occurs in scope, sometimes any number type.
     fn some_type(&mut self) -> Ty {
         match self.values.is_empty() || self.random.chance(20) {
             true => Ty::number(self.random),
@@ -170,7 +170,7 @@ impl<'r> Function<'r> {
 
     // Control.
 
-    /// So many statements; control nests at most `depth` deep.
+    /// Writes `count` statements. Control nests at most `depth` deep.
     pub(super) fn statements(&mut self, count: usize, depth: usize) {
         for _ in 0..count {
             if self.cost > MAX_COST {
@@ -193,7 +193,7 @@ impl<'r> Function<'r> {
         }
     }
 
-    /// What is in scope, for [`Function::leave`].
+    /// Returns the sizes of the scope, for [`Function::leave`].
     pub(super) fn enter(&self) -> (usize, usize, usize) {
         (self.values.len(), self.slots.len(), self.bytes.len())
     }
@@ -204,8 +204,8 @@ impl<'r> Function<'r> {
         self.bytes.truncate(bytes);
     }
 
-    /// Statements in a scope of their own in a block of its own that goes on at `to`: the values of
-    /// these types at the end, and the block they come from.
+    /// Writes statements in a scope and block of their own. The block ends with a branch to `to`.
+    /// Returns the values of these types at the end, and the block they come from.
     fn side(&mut self, label: &str, to: &str, types: &[Ty], depth: usize) -> (Vec<String>, String) {
         self.begin(label.into());
         let scope = self.enter();
@@ -217,7 +217,7 @@ impl<'r> Function<'r> {
         (values, self.block.clone())
     }
 
-    /// A phi node for each type: of each edge the values and the block.
+    /// Writes a phi node for each type, with the values and the block of each edge.
     fn join(&mut self, types: &[Ty], edges: &[(Vec<String>, String)]) {
         for (at, ty) in types.iter().enumerate() {
             let entry = |(values, from): &(Vec<String>, String)| format!("[ {}, %{from} ]", values[at]);
@@ -271,7 +271,7 @@ impl<'r> Function<'r> {
         }
         self.line(&format!("switch {ty} {value}, label %{default} [{cases} ]"));
         for block in 0..blocks {
-            // Some are reached by no case.
+            // Some of these blocks belong to no case.
             edges.push(self.side(&format!("{case}.{block}"), &end, &types, depth));
         }
         if all {
@@ -284,7 +284,7 @@ impl<'r> Function<'r> {
         self.join(&types, &edges);
     }
 
-    /// A loop that counts upwards, tested at its top, sometimes left in the middle.
+    /// Writes a loop that counts upwards, tested at its top, sometimes with an early exit.
     fn repeat(&mut self, depth: usize) {
         let [head, body, go_on, latch, end] = self.labels(["head", "body", "on", "latch", "end"]);
         let counter = Ty::Int(*self.random.pick(&[32, 64, 8, 48]));
@@ -332,7 +332,7 @@ impl<'r> Function<'r> {
         self.line(&format!("br label %{head}"));
         self.leave(scope);
         self.times = around;
-        // What comes back is known now.
+        // The values of the backedge are known now.
         let mut text = format!("  {count} = phi {counter} [ 0, %{before} ], [ {counted}, %{latch} ]\n");
         for (at, ty) in types.iter().enumerate() {
             let (name, first, next) = (&carried[at], &first[at], &next[at]);
@@ -363,7 +363,7 @@ impl<'r> Function<'r> {
 
     // Calls.
 
-    /// A call of one of the functions, if it is not too long.
+    /// Writes a call of one of the functions, if it is not too long.
     pub(super) fn call(&mut self) {
         let budget = MAX_COST.saturating_sub(self.cost) / self.times;
         let fitting: Vec<&Callee> = self.callees.iter().filter(|callee| callee.cost < budget).collect();
@@ -378,7 +378,7 @@ impl<'r> Function<'r> {
         self.call_of(&callee, first.as_deref());
     }
 
-    /// A call with random arguments, the first given or not.
+    /// Writes a call with random arguments. The first one may be given.
     pub(super) fn call_of(&mut self, callee: &Callee, first: Option<&str>) {
         let mut arguments = Vec::new();
         for (at, (ty, attributes)) in callee.parameters.iter().enumerate() {
@@ -403,7 +403,7 @@ impl<'r> Function<'r> {
         self.keep(&result, &format!("{word} {result} {target}({})", arguments.join(", ")));
     }
 
-    /// A number below `count`, of type `i64`.
+    /// Returns a number below `count`, of type `i64`.
     pub(super) fn index(&mut self, count: u64) -> String {
         if self.random.chance(40) {
             return self.random.below(count as usize).to_string();

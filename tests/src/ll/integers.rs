@@ -1,4 +1,4 @@
-//! Random operations on integers, which are never undefined: operands are first brought into the
+//! Random operations on integers that are never undefined: operands are first brought into the
 //! range that a flag promises.
 
 use super::function::Function;
@@ -12,7 +12,7 @@ impl Function<'_> {
         self.make(&format!("{op} {ty} {a}, {b}"))
     }
 
-    /// The bits of a value that are set in `bits`, in each element.
+    /// Returns a value masked by `bits`, in each element.
     fn masked(&mut self, ty: &Ty, value: &str, bits: u128) -> String {
         self.binary("and", ty, value, &splat(ty, bits))
     }
@@ -57,7 +57,7 @@ impl Function<'_> {
         }
     }
 
-    /// An operation with `nsw`, `nuw` or `disjoint`.
+    /// Writes an operation with `nsw`, `nuw` or `disjoint`.
     fn flagged(&mut self, ty: &Ty, a: &str, b: &str) {
         let w = ty.width();
         let flags = *self.random.pick(&["nsw", "nuw", "nuw nsw"]);
@@ -84,7 +84,7 @@ impl Function<'_> {
         self.keep(ty, &format!("{op} {ty} {a}, {b}"));
     }
 
-    /// A division or remainder, by what is neither 0 nor -1.
+    /// Writes a division or remainder by a value that is neither 0 nor -1.
     fn division(&mut self, ty: &Ty, a: &str, b: &str) {
         let (op, w) = (*self.random.pick(&["udiv", "urem", "sdiv", "srem"]), ty.width());
         let divisor = if op.starts_with('u') || self.random.chance(50) {
@@ -99,7 +99,7 @@ impl Function<'_> {
         self.keep(ty, &format!("{op} {ty} {a}, {divisor}"));
     }
 
-    /// A division or shift without a remainder.
+    /// Writes an exact division or shift.
     fn exact(&mut self, ty: &Ty, a: &str) {
         let w = ty.width();
         let amount = self.random.below((w - 1).min(60) as usize) as u32;
@@ -127,7 +127,7 @@ impl Function<'_> {
         self.keep(&ty.with(Ty::Int(1)), &format!("icmp {flag}{predicate} {ty} {a}, {b}"));
     }
 
-    /// To another width, to a float, or to the same bits cut otherwise.
+    /// Writes a conversion to another width, to a float, or to another type of the same size.
     fn integer_cast(&mut self, ty: &Ty, a: &str) {
         let w = ty.width();
         if self.random.chance(25) {
@@ -169,7 +169,7 @@ impl Function<'_> {
         self.keep(&to, &format!("{word} {ty} {a} to {to}"));
     }
 
-    /// The same bits in elements of another width, or in one.
+    /// Writes a cast of the same bits to elements of another width, or to one.
     fn bitcast(&mut self, ty: &Ty, a: &str) {
         let bits = ty.bits();
         let mut fitting: Vec<Ty> = ELEMENT_WIDTHS
@@ -242,7 +242,7 @@ impl Function<'_> {
         }
     }
 
-    /// A fact of a value, told to LLVM.
+    /// Writes an assumption about a value.
     pub(super) fn assumption(&mut self) {
         let ty = Ty::Int(*self.random.pick(&[8, 32, 64]));
         let (value, bound) = (self.value(&ty), 1 + self.random.below(100) as u128);

@@ -1,8 +1,8 @@
 //! Random accesses to memory, all within objects whose bytes are written.
 //!
 //! Some objects are bytes: any integer is read and written anywhere in them. Others are of a type,
-//! and are read as they were written, part by part, since padding and the bits beside odd integers
-//! are nobody's.
+//! and are read as they were written, part by part. Padding, and the unused bits of odd integers,
+//! are unspecified.
 
 use super::function::Function;
 use super::types::Ty;
@@ -23,9 +23,9 @@ pub(super) struct Slot {
     pub(super) writable: bool,
 }
 
-/// What every pointer in scope leads to.
+/// The number of accessible bytes behind every pointer in scope.
 pub(super) const REACH: u64 = 16;
-/// How objects of bytes are aligned.
+/// The alignment of objects of bytes.
 pub(super) const ALIGN: u64 = 16;
 
 impl Function<'_> {
@@ -64,7 +64,7 @@ impl Function<'_> {
 
     // Objects.
 
-    /// An object on the stack or heap, filled.
+    /// Returns an object on the stack or heap, filled.
     pub(super) fn new_bytes(&mut self) -> Bytes {
         let size = REACH + self.random.below(32) as u64;
         let name = match self.random.below(8) {
@@ -90,7 +90,7 @@ impl Function<'_> {
         slot
     }
 
-    /// An object of bytes, one that may be written if that is asked.
+    /// Returns an object of bytes, a writable one if `write` is set.
     fn some_bytes(&mut self, write: bool) -> Bytes {
         let fitting: Vec<&Bytes> = self.bytes.iter().filter(|bytes| bytes.writable || !write).collect();
         match fitting.is_empty() {
@@ -99,14 +99,14 @@ impl Function<'_> {
         }
     }
 
-    /// A pointer into some object that leads as far as pointers in scope do.
+    /// Returns a pointer into some object that leads as far as the visible pointers do.
     pub(super) fn pointer(&mut self) -> String {
         let bytes = self.some_bytes(true);
         let index = self.index(bytes.size - REACH + 1);
         self.make(&format!("getelementptr inbounds nuw i8, ptr {}, i64 {index}", bytes.name))
     }
 
-    /// A place with room for so many bytes, and how it is aligned.
+    /// Returns an address with room for `size` bytes, and its alignment.
     fn place(&mut self, size: u64, write: bool) -> (String, u64) {
         if self.random.chance(25) && size <= REACH {
             return (self.value(&Ty::Ptr), 1);
@@ -141,7 +141,7 @@ impl Function<'_> {
 
     // Bytes.
 
-    /// A type all bits of whose bytes count, of at most [`REACH`] bytes.
+    /// Returns a type without unused bits, of at most [`REACH`] bytes.
     fn bytes_type(&mut self) -> Ty {
         let types = [
             Ty::Int(8),
@@ -165,7 +165,7 @@ impl Function<'_> {
         self.random.pick(&types).clone()
     }
 
-    /// The number of bytes a type of [`Function::bytes_type`] takes.
+    /// Returns the number of bytes of a type of [`Function::bytes_type`].
     fn byte_count(ty: &Ty) -> u64 {
         if let Ty::Array(..) = ty { ty.layout().0 } else { u64::from(ty.bits().div_ceil(8)) }
     }
@@ -292,7 +292,7 @@ impl Function<'_> {
         match self.random.below(6) {
             0 => {
                 let predicate = *self.random.pick(&["eq", "ne", "ult", "uge", "slt"]);
-                // Signs of addresses are left open, not whether they are equal.
+                // The signs of addresses are unspecified; their equality is not.
                 let predicate = if predicate == "slt" { "ule" } else { predicate };
                 self.keep(&Ty::Int(1), &format!("icmp {predicate} ptr {a}, {b}"));
             }
@@ -321,7 +321,7 @@ impl Function<'_> {
                 self.keep(&Ty::Int(1), &format!("icmp {predicate} ptr {a}, null"));
             }
             _ => {
-                // Addresses in the elements of a vector.
+                // A vector of addresses.
                 let index = Ty::vector(2, Ty::Int(64));
                 let any = self.value(&index);
                 let most = bytes.size - REACH + 1;
@@ -336,7 +336,7 @@ impl Function<'_> {
 
     // Others.
 
-    /// An access of one go, on a variable of its own.
+    /// Writes an atomic access to its own variable.
     fn atomic(&mut self) {
         let ty = match self.random.chance(80) {
             true => Ty::Int(*self.random.pick(&[8, 16, 32, 64])),
@@ -382,7 +382,7 @@ impl Function<'_> {
         }
     }
 
-    /// An object that lives for a few statements.
+    /// Writes an object with a short life.
     fn temporary(&mut self) {
         let scope = self.enter();
         if self.random.chance(50) {
@@ -392,7 +392,7 @@ impl Function<'_> {
             self.bytes.push(Bytes { name: name.clone(), size: 24, writable: true });
             self.store_bytes();
             self.load_bytes();
-            // What is kept leads into no object that ends.
+            // The remaining values contain no pointer into an ended object.
             let last = self.values.last().map(|value| value.ty.clone());
             let sum = last.filter(|ty| *ty != Ty::Ptr).unwrap_or(Ty::Int(64));
             let kept = self.value(&sum);

@@ -1,5 +1,5 @@
-//! A random program: variables, functions that call those before them, and one without parameters
-//! that calls them and returns a number that depends on all that was computed.
+//! A random program: variables, functions that call earlier ones, and an entry without parameters
+//! that calls them. The entry returns a number that depends on everything computed.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::memory::{ALIGN, Bytes, REACH, Slot};
 use super::types::Ty;
 use crate::random::Random;
 
-/// How deep a function may call itself.
+/// The maximal depth of recursion.
 const DEPTH: u32 = 4;
 
-/// The text of a program; the function to call is `@name`, and all other names begin with that.
+/// Returns the text of a program. The function to call is `@name`; all other names begin with it.
 pub(super) fn program(random: &mut Random, name: &str) -> String {
     let mut program = Program { name, text: String::new(), bytes: Vec::new(), slots: Vec::new(), table: 0 };
     program.variables(random);
@@ -34,11 +34,11 @@ struct Program<'n> {
     text: String,
     bytes: Vec<Bytes>,
     slots: Vec<Slot>,
-    /// The number of addresses the table of pointers holds.
+    /// The number of addresses in the table of pointers.
     table: u64,
 }
 
-/// What is said of an argument of a type; all of it holds for every value in scope.
+/// Returns attributes for an argument of a type. They hold for every value in scope.
 fn attributes(random: &mut Random, ty: &Ty) -> String {
     let pick = match ty {
         Ty::Int(1 | 8 | 16 | 32) => *random.pick(&["", "noundef", "noundef signext", "noundef zeroext"]),
@@ -103,7 +103,7 @@ impl Program<'_> {
 
     // Functions.
 
-    /// A function with the variables in scope.
+    /// Begins a function with the visible variables.
     fn begin<'r>(&self, random: &'r mut Random, callees: &'r [Callee], result: Ty) -> Function<'r> {
         let mut function = Function::new(random, callees, result);
         function.bytes.clone_from(&self.bytes);
@@ -121,7 +121,7 @@ impl Program<'_> {
         let _ = write!(self.text, "define {result} {name}({parameters}){said} {{\nstart:\n{body}}}\n");
     }
 
-    /// A function of a signature, and its entry among those that may be called.
+    /// Writes a function of a signature, and adds it to the callable functions.
     fn function(
         &mut self,
         random: &mut Random,
@@ -149,7 +149,7 @@ impl Program<'_> {
         callees.push(Callee { name: name.into(), table: None, result, parameters, first_below: None, cost });
     }
 
-    /// A few functions of one signature, and the table through which they are called.
+    /// Writes a few functions of one signature, and the table for their indirect calls.
     fn family(&mut self, random: &mut Random, callees: &mut Vec<Callee>) {
         let (result, parameters) = signature(random);
         let count = 1 + random.below(3);
@@ -167,7 +167,7 @@ impl Program<'_> {
         callees.push(Callee { name, table, result, parameters, first_below: None, cost });
     }
 
-    /// A function that calls itself, as often as its first argument says.
+    /// Writes a function that calls itself as often as its first argument says.
     fn recursive(&mut self, random: &mut Random, callees: &mut Vec<Callee>) {
         let (result, mut parameters) = signature(random);
         parameters.insert(0, (Ty::Int(32), format!("noundef range(i32 0, {DEPTH})")));
@@ -205,7 +205,8 @@ impl Program<'_> {
         callees.push(Callee { cost, ..own });
     }
 
-    /// The function that calls the others and says what was computed.
+    /// Writes the function that calls the others and returns a number that depends on their
+    /// results.
     fn entry(&mut self, random: &mut Random, callees: &[Callee]) {
         let mut function = self.begin(random, callees, Ty::Int(64));
         function.may_leave = false;
@@ -227,7 +228,7 @@ impl Program<'_> {
             sum = function.mixed(&sum, &one);
         }
         for Bytes { name, size, .. } in function.bytes.clone() {
-            // Words, the last of which may overlap the one before.
+            // Words. The last one may overlap the one before.
             for at in (0..size - 8).step_by(8).chain([size - 8]) {
                 let place = function.make(&format!("getelementptr i8, ptr {name}, i64 {at}"));
                 let word = function.make(&format!("load i64, ptr {place}, align 1"));

@@ -1,4 +1,4 @@
-//! Types of random programs, and constants of them as text.
+//! Types of random programs, and text of their constants.
 
 use std::fmt::{self, Display};
 
@@ -11,19 +11,19 @@ pub(super) enum Ty {
     Half,
     Float,
     Double,
-    /// So many numbers.
+    /// A vector of this many numbers.
     Vector(u32, Box<Ty>),
     Array(u32, Box<Ty>),
     Struct(Vec<Ty>),
-    /// Of a value: to 16 bytes at least, which are written and may be written.
+    /// A pointer. Values point to at least 16 bytes, which are written and writable.
     Ptr,
 }
 
-/// Widths of integers in vectors. Of vectors of others LLVM's code differs from what its optimiser
-/// computes (quotients, casts of constants).
+/// Widths of integers in vectors. For vectors of other widths LLVM's code generator disagrees with
+/// its optimiser (quotients, casts of constants).
 pub(super) const ELEMENT_WIDTHS: &[u32] = &[1, 8, 16, 32, 64];
 
-/// Widths of integers, the usual ones more often.
+/// Widths of integers. The usual ones occur more often.
 const WIDTHS: &[u32] = &[
     1, 8, 16, 32, 64, 8, 16, 32, 64, 32, 64, 2, 3, 5, 7, 13, 20, 24, 31, 33, 40, 48, 63, 65, 96, 127, 128,
     128,
@@ -52,7 +52,7 @@ impl Ty {
         Ty::Vector(count, Box::new(scalar))
     }
 
-    /// An integer, half the time of 32 or 64 bits.
+    /// Returns an integer type. Half of the time, it has 32 or 64 bits.
     pub(super) fn int(random: &mut Random) -> Ty {
         Ty::Int(if random.chance(50) { 32 << random.below(2) } else { *random.pick(WIDTHS) })
     }
@@ -66,7 +66,7 @@ impl Ty {
         if random.chance(70) { Ty::int(random) } else { Ty::float(random) }
     }
 
-    /// A number or, if there are such, a vector of numbers.
+    /// Returns a scalar type or, if possible, a vector of this type.
     pub(super) fn lanes(random: &mut Random, scalar: Ty) -> Ty {
         match scalar.may_be_element() && random.chance(30) {
             true => Ty::vector(*random.pick(&[2, 4, 2, 4, 3, 8, 1]), scalar),
@@ -74,12 +74,12 @@ impl Ty {
         }
     }
 
-    /// True if there are vectors of this type.
+    /// True if vectors of this type exist.
     pub(super) fn may_be_element(&self) -> bool {
         if let Ty::Int(width) = self { ELEMENT_WIDTHS.contains(width) } else { true }
     }
 
-    /// A number, a vector, or a few of them together, at most `depth` deep.
+    /// Returns the type of a number, a vector or an aggregate, at most `depth` deep.
     pub(super) fn any(random: &mut Random, depth: usize) -> Ty {
         match random.weighted(if depth > 0 { &[50, 30, 20] } else { &[1, 0, 0] }) {
             0 => {
@@ -95,12 +95,12 @@ impl Ty {
         if let Ty::Vector(_, scalar) = self { scalar } else { self }
     }
 
-    /// The number of elements a vector has.
+    /// Returns the number of elements of a vector.
     pub(super) fn count(&self) -> Option<u32> {
         if let Ty::Vector(count, _) = self { Some(*count) } else { None }
     }
 
-    /// The same shape with another scalar.
+    /// Returns the same shape with another scalar.
     pub(super) fn with(&self, scalar: Ty) -> Ty {
         match self {
             Ty::Vector(count, _) => Ty::vector(*count, scalar),
@@ -116,7 +116,7 @@ impl Ty {
         matches!(self.scalar(), Ty::Half | Ty::Float | Ty::Double)
     }
 
-    /// Bits of a scalar, or of one element of a vector.
+    /// Returns the bits of a scalar, or of one element of a vector.
     pub(super) fn width(&self) -> u32 {
         match self.scalar() {
             Ty::Int(width) => *width,
@@ -126,12 +126,12 @@ impl Ty {
         }
     }
 
-    /// Bits of a number or vector.
+    /// Returns the bits of a number or vector.
     pub(super) fn bits(&self) -> u32 {
         self.width() * self.count().unwrap_or(1)
     }
 
-    /// How the name of an intrinsic says this type.
+    /// Returns the suffix of an intrinsic's name for this type.
     pub(super) fn mangled(&self) -> String {
         match self {
             Ty::Vector(count, scalar) => format!("v{count}{}", scalar.mangled()),
@@ -151,7 +151,7 @@ impl Ty {
         }
     }
 
-    /// Size in an array and alignment, in bytes, on x86-64.
+    /// Returns the size in an array and the alignment, in bytes, on x86-64.
     pub(super) fn layout(&self) -> (u64, u64) {
         let round = |size: u64, align: u64| size.next_multiple_of(align);
         match self {
@@ -170,8 +170,8 @@ impl Ty {
             }
             number => {
                 let align = u64::from(number.bits().div_ceil(8).next_power_of_two());
-                // Integers are aligned to 16 bytes at most, and so are vectors here, since none is
-                // larger that is no whole power.
+                // Integers are aligned to at most 16 bytes. Vectors are, too, because none that is
+                // larger has a power of two as size.
                 (align, align)
             }
         }
@@ -192,17 +192,17 @@ pub(super) fn integer(width: u32, bits: u128) -> String {
     }
 }
 
-/// The same integer in each element, as text.
+/// Returns a constant with the same integer in each element, as text.
 pub(super) fn splat(ty: &Ty, bits: u128) -> String {
     elements(ty, || integer(ty.width(), bits))
 }
 
-/// The same float in each element, as text. It is exact in every format.
+/// Returns a constant with the same float in each element, as text. It is exact in every format.
 pub(super) fn splat_float(ty: &Ty, value: f64) -> String {
     elements(ty, || float(ty.scalar(), value))
 }
 
-/// A random constant of a number or vector.
+/// Returns a random constant of a number or vector.
 pub(super) fn constant(random: &mut Random, ty: &Ty) -> String {
     elements(ty, || match ty.scalar() {
         Ty::Int(width) => {
@@ -225,7 +225,7 @@ pub(super) fn constant(random: &mut Random, ty: &Ty) -> String {
     })
 }
 
-/// Zeros, one, ends of the ranges of normal and other numbers, infinities, a quiet NaN.
+/// Zeros, one, the ends of the ranges of normal and other numbers, infinities, and a quiet NaN.
 const HALVES: &[u16] =
     &[0, 0x8000, 0x3c00, 0xbe00, 0x0001, 0x03ff, 0x0400, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x4248, 0xd640];
 const SINGLES: &[u32] =
@@ -243,7 +243,7 @@ const DOUBLES: &[u64] = &[
     0x43e << 52,
 ];
 
-/// A float as text; it is exact in its format.
+/// Returns a float as text. It is exact in its format.
 fn float(ty: &Ty, value: f64) -> String {
     match ty {
         Ty::Half => {
@@ -256,7 +256,7 @@ fn float(ty: &Ty, value: f64) -> String {
     }
 }
 
-/// In single precision, which is written as in double.
+/// Returns the text of a single-precision number, which is written like a double.
 fn single(value: f32) -> String {
     format!("0x{:016X}", f64::from(value).to_bits())
 }

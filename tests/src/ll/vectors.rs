@@ -16,7 +16,7 @@ impl Function<'_> {
         Ty::vector(*self.random.pick(&[2, 4, 3, 8, 1, 5]), scalar)
     }
 
-    /// The number of an element, of some integer type.
+    /// Returns the number of an element, of some integer type.
     fn element(&mut self, count: u32) -> String {
         let ty = Ty::Int(*self.random.pick(&[32, 64, 8]));
         if self.random.chance(50) {
@@ -63,7 +63,7 @@ impl Function<'_> {
                 self.keep(&scalar, &format!("{reduce}.{name}.{own}({ty} {a})"));
             }
             _ => {
-                // Which zero it gives is left open: now it is the positive one.
+                // The sign of a zero result is unspecified. The sum with zero makes it positive.
                 let name = *self.random.pick(&["fmax", "fmin"]);
                 let chosen = self.make(&format!("{reduce}.{name}.{own}({ty} {a})"));
                 self.keep(&scalar, &format!("fadd {scalar} {chosen}, {}", splat_float(&scalar, 0.0)));
@@ -71,7 +71,7 @@ impl Function<'_> {
         }
     }
 
-    /// Any elements of two vectors in any order; a lane that is left out is filled in afterwards.
+    /// Writes a shuffle of any elements of two vectors. An undefined lane is filled in afterwards.
     fn shuffle(&mut self, ty: &Ty, a: &str) {
         let (count, b) = (ty.count().unwrap_or(1), self.value(ty));
         let to = Ty::vector(*self.random.pick(&[count, 2, 4, 3]), ty.scalar().clone());
@@ -116,7 +116,7 @@ impl Function<'_> {
         }
     }
 
-    /// A way into an aggregate, as `, 0, 2`, and what is there.
+    /// Returns a path into an aggregate, as `, 0, 2`, and the type of the part there.
     fn path(&mut self, ty: &Ty) -> (String, Ty) {
         let (mut path, mut part) = (String::new(), ty.clone());
         loop {
@@ -143,9 +143,9 @@ impl Function<'_> {
         whole
     }
 
-    // What is left at the end.
+    // The result at the end.
 
-    /// A value as one of type `i64` that depends on all of its bits that are not left open.
+    /// Returns an `i64` that depends on all specified bits of a value.
     pub(super) fn folded(&mut self, ty: &Ty, value: &str) -> String {
         match ty {
             Ty::Struct(_) | Ty::Array(..) => {
@@ -191,7 +191,7 @@ impl Function<'_> {
         self.make(&format!("xor i64 {turned}, {b}"))
     }
 
-    /// Some constant of any type that has one.
+    /// Returns some constant of a type, as an initial value.
     pub(super) fn initial(&mut self, ty: &Ty) -> String {
         let parts = |function: &mut Self, open: &str, close: &str| {
             let parts: Vec<String> =

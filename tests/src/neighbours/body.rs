@@ -1,14 +1,14 @@
-//! What an iteration of a neighbouring loop does: loads, stores, arithmetic, conditions, a loop of
-//! its own, now and then something that orders others or may not return.
+//! The body of a neighbouring loop: loads, stores, arithmetic, conditions, an inner loop, and
+//! sometimes an operation that orders others or may not return.
 
 use super::{Between, Writer};
 
-/// Types of elements, as often as they are taken.
+/// Types of elements, repeated by frequency.
 pub(super) const TYPES: [&str; 8] = ["i8", "i16", "i32", "i32", "i32", "i64", "i64", "i64"];
 
 impl Writer<'_> {
-    /// The statements of an iteration with this counter, and a pointer that moves if there is one;
-    /// a value of the last block.
+    /// Writes the statements of an iteration with this counter, and with a moving pointer if there
+    /// is one. Returns a value of the last block.
     pub(super) fn iteration(&mut self, label: &str, variable: &str, pointer: Option<&str>) -> String {
         if let Some(pointer) = pointer {
             self.at_pointer(pointer);
@@ -20,7 +20,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A load or a store where a pointer is.
+    /// Writes a load or a store at a pointer.
     fn at_pointer(&mut self, pointer: &str) {
         if self.one_in(2) {
             let value = self.fresh("%v");
@@ -30,7 +30,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A part that runs in some iterations.
+    /// Writes a part that runs in some iterations.
     fn condition(&mut self, label: &str, variable: &str) -> String {
         let last = self.statements(variable);
         let condition = self.fresh("%if");
@@ -72,7 +72,7 @@ impl Writer<'_> {
         last
     }
 
-    /// Some statements in a row; a value of the last.
+    /// Writes some consecutive statements. Returns a value of the last.
     fn statements(&mut self, variable: &str) -> String {
         let mut last = variable.to_owned();
         if let (Between::FirstElements, Some(other)) = (self.between, self.handed.last().cloned()) {
@@ -135,7 +135,7 @@ impl Writer<'_> {
         if self.one_in(2) {
             return self.load_of(array, ty, index);
         }
-        // Now and then the same in every iteration.
+        // Sometimes the value is the same in every iteration.
         let value = if self.one_in(4) { "9" } else { value };
         self.store_of(array, ty, index, value);
         value.to_owned()
@@ -169,7 +169,7 @@ impl Writer<'_> {
         loaded
     }
 
-    /// A subscript from 0 to 15.
+    /// Returns a subscript from 0 to 15.
     fn index(&mut self, variable: &str) -> String {
         let value = self.fresh("%e");
         let text = match self.random.weighted(&[76, 5, 3, 4, 2, 2, 2, 6]) {
@@ -186,7 +186,7 @@ impl Writer<'_> {
         value
     }
 
-    /// An array, and the type of its elements, or now and then another.
+    /// Returns an array and the type of its elements, or sometimes another type.
     fn array(&mut self) -> (&'static str, &'static str) {
         let at = self.random.weighted(&[45, 30, 25]);
         let types = if self.is_odd { &super::odd::TYPES } else { &TYPES };
@@ -200,7 +200,7 @@ impl Writer<'_> {
         place
     }
 
-    /// A number that is loaded from some array, as one of 64 bits.
+    /// Loads a number from some array and returns it as a number of 64 bits.
     pub(super) fn load(&mut self, index: &str) -> String {
         let (array, ty) = self.array();
         self.load_of(array, ty, index)

@@ -1,20 +1,17 @@
-//! Neighbouring loops with what compilers seldom see: odd widths, vectors of three, another address
-//! space,
-//! memory on the stack that is given back, functions whose attributes stand at their definition
-//! only, and
-//! one of the program's own with the name of one of the C library.
+//! Neighbouring loops with rare constructs: odd widths, vectors of three, another address space,
+//! stack memory that is released, functions whose attributes are only at their definition, and a
+//! function named like one of the C library.
 
 use super::Writer;
 
-/// Types of elements. A store of most touches fewer bytes than an array of it takes.
+/// Types of elements. For most of them a store touches fewer bytes than the array stride.
 pub(super) const TYPES: [&str; 8] = ["i24", "i24", "i40", "i56", VECTOR, "i16", "i32", "i64"];
 
 /// A vector of three.
 const VECTOR: &str = "<3 x i32>";
 
-/// Functions that such functions call besides, and the memory that they share. That begins with
-/// zeros in each
-/// run.
+/// Additional functions that the test functions call, and the memory that they share. The memory
+/// begins with zeros in each run.
 pub const CALLED: &str = "
 @pool = global [40 x i64] zeroinitializer
 declare ptr @llvm.stacksave.p0()
@@ -33,7 +30,7 @@ define i64 @together(i64 %x) convergent noinline nounwind willreturn memory(none
 ";
 
 impl Writer<'_> {
-    /// Straight code between loops that makes a value.
+    /// Writes straight-line code between loops that computes a value.
     pub(super) fn odd_between(&mut self) -> String {
         let place = self.fresh("%stack");
         self.line(&format!("{place} = alloca i64, i64 2"));
@@ -44,7 +41,7 @@ impl Writer<'_> {
         value
     }
 
-    /// A statement of an iteration; the value that it makes.
+    /// Writes a statement of an iteration. Returns the value that it computes.
     pub(super) fn odd_statement(&mut self, last: &str) -> String {
         let value = self.fresh("%v");
         match self.random.weighted(&[30, 20, 20, 20, 10]) {
@@ -71,7 +68,7 @@ impl Writer<'_> {
         value
     }
 
-    /// The address of one of three numbers of the pool.
+    /// Returns the address of one of three numbers of the pool.
     fn pool(&mut self) -> String {
         let (pool, place) = (self.fresh("%pool"), self.fresh("%p"));
         let at = self.random.below(3);
@@ -80,7 +77,7 @@ impl Writer<'_> {
         place
     }
 
-    /// An address in the address space in which it is used, with its type.
+    /// Returns an address with its type, in the address space in which it is used.
     fn in_some_space(&mut self, place: &str) -> String {
         if !self.one_in(6) {
             return format!("ptr {place}");

@@ -1,16 +1,16 @@
-//! The campaign that holds Loomir's fusion of control flow graphs against that of `opt`: random
-//! functions of [neighbouring loops](crate::neighbours), as they are and as both fuse them.
+//! The campaign that compares Loomir's fusion of control flow graphs with that of `opt`: random
+//! functions of [neighbouring loops](crate::neighbours), before and after both fusions.
 //!
-//! All are run by the interpreter. Loomir's must do the same as before. Where `opt`'s do the same
-//! too, each pair of loops that `opt` fused Loomir must have fused, or fuse if it is asked to fuse
-//! these alone: one of them with another neighbour is as good. Not so where accesses order those of
-//! other threads, nor where something may not return: `opt` does not ask whether what it runs
-//! before that is defined; nor where a run shows that a dependence is turned around, and only the
-//! values hide it. Before `opt` is said to be right where Loomir refuses, its function is called
-//! with many more arguments.
+//! The interpreter runs all of them. Loomir's functions must behave as before. If `opt`'s do too,
+//! Loomir must have fused each pair of loops that `opt` fused. Alternatively it must fuse the pair
+//! when asked for that pair alone, because fusing one of them with another neighbour is as good.
 //!
-//! Loops are copied here wherever that lets them be fused, as `opt` does not ask what is gained
-//! either.
+//! Some pairs are exempt. Accesses may order those of other threads. An operation may not return,
+//! and `opt` does not check that operations moved before it are defined. A run may show that a
+//! dependence is reversed, and only the values hide it. Before `opt` is said to be right where
+//! Loomir refuses, its function is called with many more arguments.
+//!
+//! Loops are copied here wherever that enables fusion, because `opt` ignores profitability too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ use crate::neighbours::{CALLED, Neighbours, neighbours};
 use crate::peers::Peer;
 use crate::random::Random;
 
-/// What a campaign found.
+/// The statistics of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Functions.
@@ -42,55 +42,55 @@ pub struct Tally {
     pub runs: u64,
     /// Pairs of loops that Loomir fused.
     pub ours: u64,
-    /// Of `opt` as it is.
+    /// Results of `opt` without peeling.
     pub plain: Rival,
-    /// Of `opt` where it makes the first loop up to three iterations shorter.
+    /// Results of `opt` with up to three peeled iterations of the first loop.
     pub peeling: Rival,
-    /// The functions that `opt` as it is gets wrong.
+    /// The functions that `opt` without peeling gets wrong.
     pub wrong: Vec<String>,
 }
 
-/// How `opt` does beside Loomir.
+/// The results of `opt` compared with Loomir's.
 #[derive(Clone, Debug, Default)]
 pub struct Rival {
-    /// Functions on which it crashes, or does not come to an end.
+    /// Functions on which `opt` crashes, or does not terminate.
     pub crashed: u64,
-    /// Functions in which it fused loops.
+    /// Functions in which `opt` fused loops.
     pub fused: u64,
-    /// Those that do something else afterwards.
+    /// Fused functions that behave differently afterwards.
     pub wrong: u64,
-    /// Pairs of loops that it fused, in functions that do the same.
+    /// Pairs of loops that `opt` fused, in functions with unchanged behaviour.
     pub pairs: u64,
-    /// Those that Loomir fused too.
+    /// Pairs that Loomir fused too.
     pub both: u64,
-    /// Those of which Loomir fused one with another loop, but fuses them if it is asked for these
-    /// alone.
+    /// Pairs that Loomir fuses only when asked for them alone. It fused one of the loops with
+    /// another.
     pub otherwise: u64,
-    /// Those that Loomir does not fuse and that order what other threads see.
+    /// Pairs that Loomir does not fuse and that order accesses of other threads.
     pub ordered: u64,
-    /// Those that Loomir does not fuse since something in them may not return, and what would run
-    /// before that then is not known to be defined.
+    /// Pairs that Loomir does not fuse because an operation may not return. Operations that would
+    /// run before it are not known to be defined.
     pub unreturned: u64,
-    /// Those that Loomir does not fuse and in which a dependence [is turned around](turns_around):
-    /// what comes of it is the same by what the values happen to be.
+    /// Pairs that Loomir does not fuse and in which a dependence [is reversed](turns_around). The
+    /// values happen to hide the difference.
     pub turned: u64,
-    /// Those that Loomir does not fuse otherwise.
+    /// Pairs that Loomir does not fuse for other reasons.
     pub missed: u64,
-    /// Why, and how often.
+    /// The reasons, and their counts.
     pub reasons: BTreeMap<String, u64>,
     /// An example of each.
     pub examples: BTreeMap<String, String>,
-    /// Pairs that Loomir fused and it did not, in all functions.
+    /// Pairs that Loomir fused and `opt` did not, in all functions.
     pub ours_alone: u64,
 }
 
-/// The number of functions that are read, fused and judged at once.
+/// The number of functions in a batch.
 const BATCH: u64 = 100;
 
 /// Runs `cases` functions of the campaign of `seed`, from number `first` on.
 ///
 /// # Errors
-/// The first function that Loomir makes something else of, or that can't be judged.
+/// The first function whose behaviour Loomir changes, or that can't be judged.
 pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     let mut at = first;
     while at < first + cases {
@@ -102,14 +102,14 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// A case of a campaign, with its name.
+/// Returns a case of a campaign, with its name.
 pub fn case(seed: u64, index: u64) -> (String, Neighbours) {
     let name = format!("f{index}");
     let function = neighbours(&mut Random::of_case(seed, index), &name);
     (name, function)
 }
 
-/// Compares functions of a text that begins with what is given.
+/// Compares functions of a text that begins with `head`.
 ///
 /// # Errors
 /// As for [`run`].
@@ -191,7 +191,7 @@ pub fn compare(
 }
 
 impl Rival {
-    /// Counts a pair that it fused and Loomir did not.
+    /// Counts a pair that the rival fused and Loomir did not.
     fn count_refused(
         &mut self,
         checker: &Checker,
@@ -225,8 +225,8 @@ impl Rival {
     }
 }
 
-/// What Loomir says against fusing the loops with latches in these lines if it is asked to fuse
-/// these alone; nothing if it does. If they are not adjacent it says that.
+/// Returns Loomir's remark against fusing the loops with latches in these lines, when asked for
+/// these alone. `None` if it fuses them. Reports loops that are not adjacent as such.
 fn missed_alone(
     checker: &Checker,
     before: &Body,
@@ -254,7 +254,7 @@ fn missed_alone(
     let [Some(first), Some(second)] = lines.map(loop_at) else { return Ok(Some(apart)) };
     let profitability = Profitability::Always;
     let options = Options { peel_max_count: peel, profitability, ..Options::default() };
-    // Of loops in others, these first.
+    // Inner loops come first.
     let around = [first, second].map(|id| {
         let mut around: Vec<_> = analysis.loops_around(analysis.loops().get(id).header()).collect();
         around.reverse();
@@ -274,12 +274,12 @@ fn missed_alone(
 struct Fused {
     peel: u32,
     modules: Vec<Body>,
-    /// The number of its module, and which loops became one.
+    /// The number of each function's module, and its fused groups.
     functions: BTreeMap<String, (usize, Groups)>,
 }
 
 impl Fused {
-    /// Asks `opt`; where it crashes, about fewer at once.
+    /// Runs `opt`. If it crashes, tries fewer functions at once.
     fn add(
         &mut self,
         head: &str,
@@ -305,14 +305,14 @@ impl Fused {
         Ok(())
     }
 
-    /// Which loops of a function became one, and the module it is in; nothing if that was a crash.
+    /// Returns the groups of fused loops of a function, and its module. `None` after a crash.
     fn of(&self, name: &str) -> Option<(&Groups, &Body)> {
         let (place, groups) = self.functions.get(name)?;
         Some((groups, &self.modules[*place]))
     }
 }
 
-/// How the defined calls of a function end.
+/// The ends of the defined calls of a function.
 struct Expected {
     runs: Vec<(Input, Ending)>,
 }
@@ -329,7 +329,7 @@ impl Expected {
         Ok(Expected { runs })
     }
 
-    /// The first call that ends otherwise.
+    /// Returns the first call with a different ending.
     fn difference(&self, after: &Body, entry: &str) -> Result<Option<String>, String> {
         for (input, expected) in &self.runs {
             let ending = call(after, entry, input, &Limits::default())?;
@@ -343,7 +343,8 @@ impl Expected {
     }
 }
 
-/// What a remark says in short, and whether something keeps the loops apart that may not return.
+/// Returns the reason of a remark in short, and true if an operation that may not return keeps the
+/// loops apart.
 fn reason(missed: &Diagnostic) -> (String, bool) {
     let mut found = missed.remark.as_deref().map_or("NonAdjacent", |about| about.name).to_owned();
     let keeps = ["MayThrowException", "NonEmptyExitBlock", "NonEmptyGuardBlock", "NonEmptyPreheader"];

@@ -1,8 +1,8 @@
-//! Whether two loops, run as one, would touch some byte in another order than they do: what a run
-//! of the program shows, whatever anybody says of it.
+//! Detection of reversed dependences by execution: two loops, fused, would touch some byte in
+//! another order. This shows in a run of the program and relies on no analysis.
 //!
-//! Where that is so, and one of both writes, no analysis of dependences lets the loops be fused.
-//! What comes of it may be the same all the same, if the values happen to be.
+//! No dependence analysis may then fuse the loops if one of the accesses writes. The results may
+//! still be the same, if the values happen to hide the difference.
 //!
 //! Cost: linear in a run, and quadratic in the accesses of both loops.
 
@@ -14,7 +14,7 @@ use loomir::lowering::cfg::Analysis;
 
 use crate::behaviour::Input;
 
-/// Longest run that is looked at.
+/// The longest run to examine.
 const MAX_STEPS: u64 = 100_000;
 
 /// An access in one of two loops.
@@ -34,10 +34,10 @@ struct Loops<'m> {
     latches: [Op; 2],
 }
 
-/// Whether, in some of these calls, an iteration of the first loop touches what an earlier one of
-/// the second does, and one of both writes. The loops are those with latches in these lines, in no
-/// other loop; if the first may be made shorter, iterations are counted from the end of what it
-/// runs longer.
+/// True if, in some of these calls, fusion would reverse a dependence: an iteration of the first
+/// loop and an earlier one of the second touch one byte, and one of them writes. The loops are
+/// outermost, with latches in these lines. If the first may be made shorter, iterations count from
+/// the end of its longer part.
 pub fn turns_around(module: &Body, entry: &str, lines: [u32; 2], calls: &[Input], shorter: bool) -> bool {
     let Some(loops) = Loops::of(module, entry, lines) else { return false };
     calls.iter().any(|input| loops.turned_in(entry, input, shorter))
@@ -76,12 +76,12 @@ impl Loops<'_> {
         })
     }
 
-    /// What is touched in both loops, and how often they run.
+    /// Returns the accesses of both loops, and their trip counts.
     fn accesses(&self, trace: &[Event]) -> (Vec<Access>, [u64; 2]) {
         let (mut found, mut counts) = (Vec::new(), [0; 2]);
         let mut called: Option<&Body> = None;
         for event in trace {
-            // Operations of what is called have numbers of their own.
+            // Operations of called functions have numbers of their own.
             if let Some(body) = called {
                 called = (!body.is(event.op, llvm::ReturnOp::DEF)).then_some(body);
                 continue;
@@ -96,7 +96,7 @@ impl Loops<'_> {
         (found, counts)
     }
 
-    /// The body that a call names.
+    /// Returns the body of a called function.
     fn called(&self, op: Op) -> Option<&Body> {
         let callee = self.function.attr(op, "callee").filter(|_| self.function.is(op, llvm::CallOp::DEF))?;
         let body = self.module.nested(self.symbols.resolve(self.function.ctx(), callee)?.op)?;

@@ -1,10 +1,10 @@
 //! Executing a [`Program`] by its own definition, with a trace.
 //!
-//! Independent of the dialects, the interpreter and the analyses: this is what they are checked
-//! against. It ends with an error where the program does what no program may do, and then nothing
-//! is required of its transformations.
+//! The execution is independent of the dialects, the interpreter and the analyses, which are
+//! checked against it. Undefined behaviour ends it with an error. Nothing is then required of
+//! transformations.
 //!
-//! Cost: linear in what is executed; the trace keeps a path for each element touched.
+//! Cost: linear in the executed operations; the trace keeps a path for each element touched.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use super::{
     Test, ValueId,
 };
 
-/// Which object each argument is: the number of the first argument that is the same one.
+/// The object of each argument: the number of the first argument with the same object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Aliasing(pub Vec<usize>);
 
-/// One iteration of one loop around.
+/// One iteration of one surrounding loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Step {
     /// The loop.
     pub id: LoopId,
-    /// How many iterations of it came before, in this run of the loop.
+    /// The number of earlier iterations in this run of the loop.
     pub iteration: u64,
 }
 
@@ -34,35 +34,34 @@ pub struct Access {
     pub path: Vec<Step>,
     /// The object.
     pub object: usize,
-    /// The element of it.
+    /// The element of the object.
     pub element: i64,
     /// True if it is written.
     pub writes: bool,
-    /// Of which updates it is part.
+    /// The update that the access is part of.
     pub update: Option<Update>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Execution {
-    /// What the argument buffers hold at the end, in order of the arguments.
+    /// The final contents of the argument buffers, in order of the arguments.
     pub arguments: Vec<Vec<i64>>,
-    /// What is returned.
+    /// The returned values.
     pub results: Vec<i64>,
-    /// The elements of the arguments, and the results, that come of sums and products that may be
-    /// associated otherwise.
+    /// For each element of the arguments, and each result, true if it depends on sums or products
+    /// that may be reassociated.
     pub open: (Vec<Vec<bool>>, Vec<bool>),
     /// Every element touched, in order.
     pub trace: Vec<Access>,
 }
 
-/// A value became poison. What may come of that depends on what becomes of it, which is not
-/// followed.
+/// A value became poison. Its consequences depend on its uses, which are not followed.
 pub const POISON: &str = "poison";
-/// What may be rounded otherwise decides what runs.
+/// A value that may be rounded differently decides control flow.
 pub const ROUNDED: &str = "decided by what may be rounded otherwise";
 
-/// A number, and whether it comes of sums or products that may be associated otherwise.
+/// A number, and true if it depends on sums or products that may be reassociated.
 type Number = (i64, bool);
 
 struct Object {
@@ -86,11 +85,10 @@ struct State<'p> {
 }
 
 impl Program {
-    /// Runs the program with these parameters and with arguments that are one buffer where
-    /// `aliasing` says so.
+    /// Runs the program with these parameters. Arguments share buffers according to `aliasing`.
     ///
     /// # Errors
-    /// What it did that no program may do.
+    /// The undefined behaviour of the program.
     pub fn execute(&self, parameters: &[i64], aliasing: &Aliasing) -> Result<Execution, &'static str> {
         let (objects, object_of, arguments) = self.objects(parameters, aliasing);
         let mut state = State {
@@ -118,7 +116,7 @@ impl Program {
         Ok(Execution { arguments, results, open: (open, open_results), trace: state.trace })
     }
 
-    /// What argument buffer `index` of `len` elements holds at first.
+    /// Returns the initial contents of argument buffer `index` of `len` elements.
     pub fn initial(&self, index: usize, len: i64) -> Vec<i64> {
         (0..len).map(|k| self.element.of_number((index as i64 * 7 + k * 5 + 3) % 23 - 7)).collect()
     }
@@ -128,7 +126,7 @@ impl Program {
         (0..self.memrefs.len()).filter(|m| matches!(self.memrefs[*m].source, Source::Argument { .. }))
     }
 
-    /// The objects, the one of each memref, and those of the arguments.
+    /// Returns the objects, the object of each memref, and the objects of the arguments.
     fn objects(&self, parameters: &[i64], aliasing: &Aliasing) -> (Vec<Object>, Vec<usize>, Vec<usize>) {
         let mut objects: Vec<Object> = Vec::new();
         let mut object_of: Vec<usize> = Vec::new();
@@ -182,13 +180,13 @@ impl Program {
     }
 }
 
-/// What every element of a global holds at first.
+/// Returns the initial value of every element of a global.
 pub(super) fn global_value(name: usize) -> i64 {
     3 + name as i64
 }
 
 impl Element {
-    /// A small number as a value.
+    /// Returns a small number as a value.
     pub fn of_number(self, number: i64) -> i64 {
         match self {
             Element::I32 => i64::from(number as i32),
@@ -205,7 +203,8 @@ impl Element {
                     Operator::Add => x + y,
                     Operator::Sub => x - y,
                     Operator::Mul => x * y,
-                    // The greater, a zero without sign above one with, NaN if one is.
+                    // The maximum. A positive zero is greater than a negative one, and NaN
+                    // prevails.
                     Operator::Max if x.is_nan() || y.is_nan() => f32::NAN,
                     Operator::Max if x == y => {
                         if x.is_sign_negative() {
@@ -230,7 +229,7 @@ impl Element {
         }
     }
 
-    /// True if the number that an operation on two integers has is another one in this type.
+    /// True if an operation on two integers wraps in this type.
     fn wraps(self, operator: Operator, a: i64, b: i64) -> bool {
         let exact = match operator {
             Operator::Add => i128::from(a) + i128::from(b),
@@ -334,7 +333,7 @@ impl State<'_> {
                 if !std::mem::replace(&mut object.alive, false) {
                     return Err("freed twice");
                 }
-                // For the order of things, the end of a life writes every element.
+                // For the order of accesses, the end of a life writes every element.
                 for cell in self.cells(*memref) {
                     let access = self.access(self.object_of[*memref], cell, true);
                     self.trace.push(access);
@@ -415,7 +414,7 @@ impl State<'_> {
         Ok((self.object_of[memref], cell))
     }
 
-    /// Every element of a memref in row-major order.
+    /// Returns every element of a memref in row-major order.
     fn cells(&self, memref: MemRefId) -> Vec<i64> {
         let view = &self.program.memrefs[memref];
         let mut cells = vec![view.offset];
@@ -429,7 +428,7 @@ impl State<'_> {
         Access { path: self.path.clone(), object, element, writes, update: None }
     }
 
-    /// The last access loaded or stored this value: if that is part of an update, it says so.
+    /// Marks the last access, which loaded or stored this value, as part of its update, if any.
     fn mark_update(&mut self, value: ValueId) {
         if let (Some(last), Some(update)) = (self.trace.last_mut(), self.updates.get(&value)) {
             last.update = Some(*update);

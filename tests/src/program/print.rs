@@ -1,7 +1,7 @@
 //! Writing a [`Program`] as MLIR.
 //!
-//! Index arithmetic in `affine` operations becomes their maps where it is affine; elsewhere it
-//! becomes `arith` operations or `affine.apply`, as the program's style says. Only what is used is
+//! Affine index arithmetic in `affine` operations becomes their maps. Elsewhere it becomes `arith`
+//! operations or `affine.apply`, according to the program's style. Unused definitions are not
 //! written.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub struct Text {
 }
 
 impl Program {
-    /// The program as a module whose function is called `kernel`. Its arguments are the parameters,
+    /// Returns the program as a module with a function `kernel`. Its arguments are the parameters,
     /// then the memrefs.
     pub fn to_mlir(&self) -> Text {
         let mut writer = Writer {
@@ -50,7 +50,7 @@ struct Writer<'p> {
     program: &'p Program,
     out: String,
     depth: usize,
-    /// Index constants to be written at the top.
+    /// Index constants that are written at the top.
     constants: BTreeSet<i64>,
     used: BTreeSet<MemRefId>,
     callees: Vec<(&'static str, String)>,
@@ -136,7 +136,7 @@ impl Writer<'_> {
         format!("%x{}", self.next - 1)
     }
 
-    /// Marks a memref, and those it is a view of, as used.
+    /// Marks a memref, and the sources of its views, as used.
     fn memref(&mut self, memref: MemRefId) -> String {
         let mut pending = vec![memref];
         while let Some(m) = pending.pop() {
@@ -166,7 +166,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The function's body, into `out`; what goes before it is known afterwards.
+    /// Writes the function's body into `out`. The text before it is known only afterwards.
     fn body(&mut self) {
         self.items(&self.program.body);
         let returns: Vec<String> = self.program.returns.iter().map(|v| format!("%v{v}")).collect();
@@ -205,7 +205,7 @@ impl Writer<'_> {
             self.line(&format!("%v{value} = arith.constant {literal} : {ty}"));
             self.defined(*value);
         }
-        // The condition of selections needs a constant as well.
+        // The condition of selections also needs a constant.
         let selects = self.used.iter().any(|m| matches!(program.memrefs[*m].source, Source::Select(..)));
         if selects {
             self.constants.insert(0);
@@ -373,7 +373,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Compares a value that was just defined, if something depends on whether it is positive.
+    /// Compares a new value with zero if something depends on its sign.
     fn defined(&mut self, value: ValueId) {
         if self.tested.contains(&value) {
             let (element, zero) = (self.program.element, self.fresh());
@@ -434,8 +434,8 @@ impl Writer<'_> {
         self.loops.pop();
     }
 
-    /// As `scf.while`: the variable, then what is carried, compared before and incremented behind
-    /// the body.
+    /// Writes a loop as `scf.while`. It carries the induction variable, then the carried value. The
+    /// condition is before the body, the increment after it.
     fn write_while(&mut self, l: &Loop) {
         let ty = self.program.element.name();
         let (lower, upper) = (self.scf_bound(&l.lower, "maxsi"), self.scf_bound(&l.upper, "minsi"));
@@ -502,7 +502,7 @@ impl Writer<'_> {
         results.into_iter().for_each(|result| self.defined(result));
     }
 
-    /// A conditional on comparisons, without its regions: a set where that may be.
+    /// Returns a conditional on comparisons, without its regions: as an integer set where possible.
     fn test(&mut self, tests: &[Test]) -> String {
         let in_affine = self.loops.last().is_some_and(|(_, kind)| *kind == Kind::Affine);
         let fits = |test: &Test| test.relation != Relation::UnsignedBelow && self.is_affine(&test.expr);
@@ -533,8 +533,8 @@ impl Writer<'_> {
         format!("scf.if {}", all.unwrap_or_default())
     }
 
-    /// True if an index may stand in an affine map here: sums, multiples and quotients of variables
-    /// of `affine` loops and of parameters.
+    /// True if an index is an affine expression here: sums, multiples and quotients of induction
+    /// variables of `affine` loops and of parameters.
     fn is_affine(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Constant(_) | Expr::Parameter(_) => true,
@@ -545,7 +545,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The dialect of an access with these subscripts, and the subscripts.
+    /// Returns the dialect of an access with these subscripts, and the subscripts as text.
     fn subscripts(&mut self, at: &[Expr]) -> (&'static str, String) {
         let in_affine = self.loops.last().is_some_and(|(_, kind)| *kind == Kind::Affine);
         let affine = in_affine && at.iter().all(|e| self.is_affine(e));
@@ -575,7 +575,7 @@ impl Writer<'_> {
         reduced.unwrap_or_default()
     }
 
-    /// An index as a value, computed before the current line.
+    /// Computes an index before the current line and returns its value.
     fn index(&mut self, expr: &Expr) -> String {
         let nsw = if self.program.style.nsw { " overflow<nsw>" } else { "" };
         let two = |this: &mut Self, operation: &str, a: &Expr, b: &Expr, flags: &str| {
@@ -644,13 +644,13 @@ fn has_product(expr: &Expr) -> bool {
     }
 }
 
-/// `(d0, d1) -> (…)` and its operands.
+/// Returns `(d0, d1) -> (…)` and its operands.
 fn map_of(exprs: &[Expr]) -> (String, String) {
     let (dims, operands, results) = in_dimensions(exprs.iter());
     (format!("({dims}) -> ({})", results.join(", ")), operands)
 }
 
-/// `(d0, d1) : (… >= 0)` and its operands.
+/// Returns `(d0, d1) : (… >= 0)` and its operands.
 fn set_of(tests: &[Test]) -> (String, String) {
     let (dims, operands, sides) = in_dimensions(tests.iter().map(|test| &test.expr));
     let constraints: Vec<String> = tests
@@ -665,7 +665,7 @@ fn set_of(tests: &[Test]) -> (String, String) {
     (format!("({dims}) : ({})", constraints.join(", ")), operands)
 }
 
-/// `d0, d1`, the operands they stand for, and the expressions over them.
+/// Returns `d0, d1`, their operands, and the expressions over them.
 fn in_dimensions<'e>(exprs: impl Iterator<Item = &'e Expr>) -> (String, String, Vec<String>) {
     let mut operands: Vec<String> = Vec::new();
     let mut name = |atom: &Expr| {
@@ -689,7 +689,7 @@ fn affine_text(expr: &Expr, name: &mut dyn FnMut(&Expr) -> String) -> String {
         Expr::Scale(a, factor) => format!("{} * {factor}", factor_text(a, name)),
         Expr::FloorDiv(a, divisor) => format!("{} floordiv {divisor}", factor_text(a, name)),
         Expr::Mod(a, divisor) => format!("{} mod {divisor}", factor_text(a, name)),
-        // Not affine; callers ask first.
+        // Not affine. Callers check this first.
         Expr::Product(..) | Expr::Wrapped(..) => String::new(),
     }
 }
@@ -724,7 +724,7 @@ fn tested_values(items: &[Item], values: &mut BTreeSet<ValueId>) {
     }
 }
 
-/// Which values an index needs.
+/// Calls `f` with the values that an index needs.
 pub(super) fn values_of(expr: &Expr, f: &mut dyn FnMut(ValueId)) {
     match expr {
         Expr::Wrapped(value, _) => f(*value),

@@ -1,14 +1,14 @@
 //! Making a failing [`Program`] smaller.
 //!
-//! Items are left out one at a time, as long as the program still fails; what used their values
-//! uses a constant then. Quadratic in the items, times the cost of asking.
+//! Items are removed one at a time, as long as the program still fails. Uses of their values are
+//! replaced by a constant. Quadratic in the items, times the cost of the check.
 
 use super::print::values_of;
 use super::{Condition, Expr, Item, Program, ValueId, results_of};
 
 impl Program {
-    /// A program with as few items as leaving out single ones can give, for which `fails` holds as
-    /// it does for this one.
+    /// Returns a smallest program, by removing single items, for which `fails` holds as for this
+    /// one.
     pub fn reduced(&self, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
         let mut best = self.clone();
         let shorter = Program { returns: Vec::new(), ..best.clone() };
@@ -27,7 +27,7 @@ impl Program {
         best
     }
 
-    /// The number of items, those inside others included.
+    /// Returns the number of items, including nested ones.
     pub fn num_items(&self) -> usize {
         count(&self.body)
     }
@@ -38,7 +38,7 @@ impl Program {
         remove(&mut program.body, &mut left).then_some(program)
     }
 
-    /// Replaces uses of values that nothing defines any more.
+    /// Replaces uses of values without a definition.
     fn mend(&mut self) {
         let Some((constant, _)) = self.constants.first().copied() else { return };
         let mut defined: Vec<ValueId> = self.constants.iter().map(|(value, _)| *value).collect();
@@ -135,7 +135,7 @@ fn mend(items: &mut [Item], defined: &mut Vec<ValueId>, constant: ValueId) {
     }
 }
 
-/// An index that needs a value nothing defines becomes 0.
+/// Replaces an index with an undefined value by 0.
 fn mend_index(expr: &mut Expr, defined: &[ValueId]) {
     let mut whole = true;
     values_of(expr, &mut |value| whole &= defined.contains(&value));

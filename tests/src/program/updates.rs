@@ -1,16 +1,17 @@
-//! Updates of one element whose order does not matter, as they are written.
+//! Updates of one element whose order does not matter, found in the text of the program.
 
 use std::collections::BTreeMap;
 
 use super::{Element, Expr, Item, Kind, MemRef, MemRefId, Operator, Program, Source, ValueId};
 
-/// Updates that have no order: by this operation, and whether it has it by leave to associate
-/// otherwise.
+/// A reorderable update: its operation, and true if a flag allows reassociation.
 pub type Update = (Operator, bool);
 
-/// The values that updates load and store: loaded, combined with something else and stored back, in
-/// one list of items, by nothing else used, with nothing between that writes; not in what may run
-/// in any order. Sums and products of floats need a flag for that; the flags of integers do not
+/// Returns the values that reorderable updates load and store.
+///
+/// An update loads an element, combines it with something else and stores it back, within one list
+/// of items. Nothing else uses the value, and no other write is in between. Updates in loops of any
+/// order are left out. Sums and products of floats need a flag; the flags of integers do not
 /// matter.
 pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Update> {
     let (mut used, mut found) = (BTreeMap::new(), BTreeMap::new());
@@ -20,7 +21,7 @@ pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Update> {
     found
 }
 
-/// How often each value is used.
+/// Counts the uses of each value.
 fn count(items: &[Item], used: &mut BTreeMap<ValueId, usize>) {
     let mut add = |value: &ValueId| *used.entry(*value).or_insert(0) += 1;
     for item in items {
@@ -65,8 +66,8 @@ fn collect(
                     _ => None,
                 });
                 let Some((operator, a, b)) = computed else { continue };
-                // A load of the same element, behind which nothing writes.
-                // What is called may.
+                // The load reads the same element, and no item behind it writes. A called function
+                // may write.
                 let writes = |item: &Item| match item {
                     Item::Load(value, ..) => program.is_called(*value),
                     Item::Compute(..) | Item::Index(..) => false,
@@ -95,8 +96,8 @@ fn collect(
     }
 }
 
-/// True if subscripts that are equal name one element in two memrefs, because they are views of
-/// one, or of one global.
+/// True if equal subscripts name one element in two memrefs, because both are views of one object,
+/// or of one global.
 fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
     let [a, b] = [a, b].map(|id| viewed(program, id));
     let is_global = |source: &Source| matches!(source, Source::Global(_));
@@ -104,7 +105,7 @@ fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
     a == b || (x == y && is_global(x))
 }
 
-/// What a memref is a view of whose elements have the subscripts that they have in the view.
+/// Returns the memref behind views whose elements have the same subscripts as in the view.
 fn viewed(program: &Program, mut id: MemRefId) -> MemRefId {
     loop {
         id = match &program.memrefs[id].source {
@@ -131,8 +132,8 @@ fn are_equal(program: &Program, a: &[Expr], b: &[Expr]) -> bool {
     sums(a) == sums(b)
 }
 
-/// An index as a number and multiples of what is no sum. Recurses as deep as the generator nests
-/// it.
+/// Splits an index into a constant and multiples of terms that are no sums. The recursion is as
+/// deep as the generator's nesting.
 fn sum(program: &Program, expr: &Expr) -> (i64, BTreeMap<String, i64>) {
     match expr {
         Expr::Constant(number) => (*number, BTreeMap::new()),

@@ -7,14 +7,14 @@ use loomir::dialects::interp::{self, ArgSpec, Arguments, Flat};
 use loomir::ir::{Body, FloatKind, Type, TypeKind};
 use loomir_testing::peers::Peer;
 
-/// Returns the bytes that a call leaves behind, and how the process ended.
+/// Returns the bytes that a call leaves behind, and the ending of the process.
 pub(crate) fn run(module: &Body, entry: &str, arguments: &[String], lli: &Peer) -> (Vec<u8>, Option<i32>) {
     let ctx = module.ctx();
     let (parameters, results) = interp::signature(module, entry).expect("the function is there");
     let specs: Result<Vec<ArgSpec>, _> = arguments.iter().map(|text| ArgSpec::parse(ctx, text)).collect();
     let made = specs.and_then(|specs| Arguments::materialise(ctx, &parameters, &specs));
     let made = made.unwrap_or_else(|fault| panic!("{}", fault.diagnostic.message));
-    // What is lowered is a copy.
+    // A copy is lowered.
     let mut lowered = module.duplicate();
     loomir::lowering::lower_to_llvm(&mut lowered).expect("it can be lowered");
     let mut text = loomir::lowering::to_ll(&lowered).expect("it can be written");
@@ -73,7 +73,7 @@ fn operand(flat: &Flat) -> String {
     }
 }
 
-/// The type of a result, as LLVM writes it.
+/// Returns the type of a result in LLVM's syntax.
 fn scalar(module: &Body, ty: Type) -> &'static str {
     match ty.kind(module.ctx()) {
         TypeKind::Index => "i64",

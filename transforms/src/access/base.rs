@@ -1,27 +1,27 @@
-//! Base objects: which memory a memref value can refer to.
+//! Base objects: the memory that a memref value can refer to.
 //!
-//! Two SSA values are not two buffers. A value is followed through casts and views to where its
-//! object comes from; two objects are apart only where that is known: different allocations,
-//! different globals, an allocation and anything that existed before the function ran, arguments
-//! that are declared not to overlap. What else may be assumed is said by the [`AliasMode`].
+//! Two SSA values are not two buffers. A value is followed through casts and views to its object.
+//! Two objects are distinct only if this is known: different allocations, different globals, an
+//! allocation and any older object, arguments that are declared not to overlap. The [`AliasMode`]
+//! adds assumptions.
 //!
 //! # Assumptions
 //!
-//! - An allocation is apart from all that was there before, whatever its memory space.
-//! - Results of `memref.distinct_objects` are apart in one run of it; in a loop they are not
-//!   told apart. Tried in `fixtures/distribution/cuts.mlir`.
-//! - A cast with sizes of its own may leave its argument; then nothing is known of it.
+//! - An allocation is distinct from every older object, whatever its memory space.
+//! - Results of `memref.distinct_objects` are distinct in one execution; results of different
+//!   iterations may overlap. Tried in `fixtures/distribution/cuts.mlir`.
+//! - A cast with sizes of its own may exceed its argument; then nothing is known about it.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects, Resource, ViewLike};
 use loomir_dialects::memref;
 use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
 
-/// What is assumed of memrefs about which nothing is known.
+/// The assumption about memrefs that nothing is known about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AliasMode {
-    /// Two memref arguments of a function do not overlap: this is tested when the program runs, and
-    /// if it does not hold, the original runs.
+    /// Two memref arguments of a function do not overlap. A run-time check guards this assumption,
+    /// and the fallback is the original code.
     #[default]
     Version,
     /// They may overlap.
@@ -50,43 +50,43 @@ impl std::str::FromStr for AliasMode {
     }
 }
 
-/// Where an object comes from.
+/// The origin of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Base {
-    /// Made by this allocation (in each run of it another one).
+    /// Made by this allocation. Each execution makes another object.
     Allocation(Value),
     /// The global of this name.
     Global(Name),
     /// Passed in as this argument of the function.
     Argument(Value),
-    /// One of several that `memref.distinct_objects`, in no loop, declares apart: its result.
+    /// A result of a `memref.distinct_objects` in no loop: distinct from its other results.
     Distinct(Value),
-    /// Not known where from, or how far it reaches.
+    /// Unknown origin or extent.
     Unknown(Value),
-    /// Not memory: what a loop hands on to its next iteration.
+    /// Not memory: the loop-carried values of a loop.
     Carried(Op),
-    /// Not memory: whether what comes next is reached. Read by what may be undefined; written, as
-    /// is all else, by what touches the world.
+    /// Not memory: the fact that control continues. Read by operations that may be undefined.
+    /// Written, like everything else, by operations that touch the world.
     Exit,
     /// Anything, and the world outside.
     World,
 }
 
-/// Whether two objects may overlap.
+/// The relation of two objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overlap {
-    /// They are one object.
+    /// One object.
     Same,
-    /// They may be.
+    /// They may overlap.
     May,
-    /// They are apart since two arguments were assumed to be.
+    /// Distinct, under the assumption that two arguments are.
     AssumedApart,
-    /// They are apart.
+    /// Distinct.
     Apart,
 }
 
-/// The number of bytes an element of a memref takes, if that is the same everywhere: numbers of 8,
-/// 16, 32 and 64 bits.
+/// Returns the size in bytes of an element of a memref, if it is the same on every target: numbers
+/// of 8, 16, 32 and 64 bits.
 pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
     let bits = match ty.kind(ctx) {
         TypeKind::Index => 64,
@@ -101,8 +101,8 @@ pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
 pub struct Bases<'b> {
     body: &'b Body,
     mode: AliasMode,
-    /// For each value its base, and the value of which it is a plain renaming (casts that keep
-    /// subscripts are looked through).
+    /// For each value its base, and the value that it renames. Casts that keep subscripts are
+    /// renamings.
     memo: HashMap<Value, (Base, Value)>,
 }
 
@@ -112,8 +112,8 @@ impl<'b> Bases<'b> {
         Bases { body, mode, memo: HashMap::new() }
     }
 
-    /// The base of a memref value, and the value whose elements its subscripts name: itself, or
-    /// what it is a cast of.
+    /// Returns the base of a memref value, and the value that its subscripts are relative to:
+    /// itself, or the source of a cast.
     pub fn of(&mut self, value: Value) -> (Base, Value) {
         if let Some(known) = self.memo.get(&value) {
             return *known;
@@ -139,7 +139,7 @@ impl<'b> Bases<'b> {
             let Some(next) = view.info().interface::<dyn ViewLike>().map(|model| model.source(view)) else {
                 break self.result_base(op, current);
             };
-            // With sizes of its own, of memory that what it is a cast of need not cover.
+            // It has sizes of its own and may exceed its source.
             reaches_further |= self.body.is(op, memref::ReinterpretCastOp::DEF);
             if !self.body.is(op, memref::CastOp::DEF) {
                 renaming = false;
@@ -152,8 +152,8 @@ impl<'b> Bases<'b> {
             Base::Argument(value) | Base::Distinct(value) if reaches_further => Base::Unknown(value),
             base => base,
         };
-        // Only `value` itself is remembered: what it is made of has the same base, but origins of
-        // its own.
+        // Only `value` itself is remembered. Its sources have the same base, but origins of their
+        // own.
         self.memo.insert(value, (base, origin));
         (base, origin)
     }
@@ -168,9 +168,8 @@ impl<'b> Bases<'b> {
         }
     }
 
-    /// True if an operation runs at most once while a block of the function does: it stands in no
-    /// loop. What it says of its results it says of those
-    /// of one run.
+    /// True if an operation runs at most once in an execution of the function's block: it is in no
+    /// loop. Facts about its results then hold for one execution.
     fn runs_once(&self, op: Op) -> bool {
         let body = self.body;
         let mut around = std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
@@ -192,7 +191,7 @@ impl<'b> Bases<'b> {
         if allocates { Base::Allocation(value) } else { Base::Unknown(value) }
     }
 
-    /// Whether two objects may overlap.
+    /// Returns the relation of two objects.
     pub fn overlap(&self, a: Base, b: Base) -> Overlap {
         use Base::{Allocation, Argument, Carried, Distinct, Exit, Global, Unknown, World};
         if a == b && a != World {
@@ -221,8 +220,7 @@ impl<'b> Bases<'b> {
         }
     }
 
-    /// True if the bytes a memref refers to can be computed when the program runs: those from its
-    /// address on.
+    /// True if the address range of a memref, from its address on, can be computed at run time.
     fn can_be_tested(&self, value: Value) -> bool {
         let ctx = self.body.ctx();
         match self.body.value_type(value).kind(ctx) {

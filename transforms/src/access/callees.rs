@@ -1,26 +1,26 @@
 //! Summaries of functions for their callers.
 //!
-//! A call does what the called function does. The [`Summary`] of a function lists the arguments and
-//! globals that it reads and writes, and their elements, as affine forms over its arguments. Where
-//! the function is called, these become the forms of the operands. Memory that the function makes
-//! itself is not in the summary: nobody can know it before the call, and later only by what the
-//! call returned or wrote. A function of which nothing is known touches the world, as does one that
-//! may not return. The reason is kept for remarks.
+//! A call has the effects of the called function. The [`Summary`] of a function lists the arguments
+//! and globals that it reads and writes, and their elements, as affine forms over its arguments. At
+//! a call these become forms over the operands. Memory that the function allocates is not in the
+//! summary. No caller knows it before the call, and afterwards only through returned or stored
+//! values. An unknown function touches the world, as does a function that may not return. The
+//! reason is kept for remarks.
 //!
 //! **Functions that change meanwhile.** [`SURVEY`](super::survey::SURVEY) is taken before passes
 //! run on functions in parallel. It stays valid. For its callers a function is one step, from the
-//! memory before to the memory behind, and no pass changes what that step computes. A step that
-//! depends on the listed elements only, and changes only those, may change places with others for
-//! that reason alone, whatever it touches on the way.
+//! memory before to the memory after, and no pass changes the result of that step. A step that
+//! depends on the listed elements only, and changes only those, may be reordered with others for
+//! that reason alone. Other memory that it touches does not matter.
 //!
 //! # Assumptions
 //!
-//! - A name that is defined twice, or whose linkage lets others replace it, touches the world. No
+//! - A name that is defined twice, or whose linkage allows replacement, touches the world. No
 //!   function is known by its name alone. Tried with a function of a module inside another one.
 //!
-//! **Cost.** Each function is looked at twice: once for its calls and, if somebody calls it, once
-//! for its accesses, callees first. A summary has at most [`MAX_CLASSES`](summary::MAX_CLASSES)
-//! classes. A module without calls costs a look at each of its operations.
+//! **Cost.** Each function is visited twice: once for its calls and, if it is called, once for its
+//! accesses, callees first. A summary has at most [`MAX_CLASSES`](summary::MAX_CLASSES) classes. A
+//! module without calls costs a visit of each of its operations.
 //!
 //! # Limits
 //!
@@ -39,19 +39,19 @@ use summary::Summary;
 
 pub mod summary;
 
-/// The summaries of the functions that are called, by name; none where nothing is known.
+/// The summaries of called functions, by name. A function without a summary is unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Callees {
     pub(super) summaries: HashMap<Name, Summary>,
 }
 
 impl Callees {
-    /// Returns the summary of the function that a call in `body` calls.
+    /// Returns the summary of the callee of a call in `body`.
     pub fn called_by(&self, body: &Body, call: Op) -> Option<&Summary> {
         self.summaries.get(&callee(body, call)?)
     }
 
-    /// Adds to a remark on an operation that touches the world why it does, if it is a call.
+    /// Explains in a remark why a call touches the world. Other operations get no explanation.
     pub fn explain(&self, body: &Body, op: Op, remark: Diagnostic) -> Diagnostic {
         if body.info(op).interface::<dyn CallLike>().is_none() {
             return remark;
@@ -67,7 +67,7 @@ impl Callees {
     }
 }
 
-/// The function that an operation calls by its name.
+/// Returns the name of the function that an operation calls, if it is a direct call.
 pub fn callee(body: &Body, op: Op) -> Option<Name> {
     let view = body.op_ref(op);
     view.info().interface::<dyn CallLike>()?.callee(view)?.as_flat_symbol(body.ctx())

@@ -1,4 +1,4 @@
-//! Access classes, and the iteration spaces in which they happen.
+//! Access classes, and the iteration domains in which they happen.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Domain {
     pub levels: u32,
     /// Forms that are not negative.
     pub constraints: Vec<AffineForm>,
-    /// True if these are all constraints.
+    /// True if no constraint is missing.
     pub exact: bool,
 }
 
@@ -30,21 +30,21 @@ impl Class {
         Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
     }
 
-    /// Returns the memref whose elements the subscripts of `origin`, or of a cast of it, name. A
-    /// global has none: several values stand for it.
+    /// Returns the memref that the subscripts of `origin`, or of a cast of it, are relative to.
+    /// `None` for a global, because several values name it.
     pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
         let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
         (!names_global).then_some(origin)
     }
 
-    /// True if equal subscripts name equal elements in both, given that both access one object.
+    /// True if equal subscripts name equal elements in both classes. Both must access one object.
     pub fn counts_like(&self, other: &Class) -> bool {
         self.origin == other.origin && self.sizes == other.sizes
     }
 }
 
 impl Domain {
-    /// The levels and what constrains them.
+    /// Returns the levels and their constraints.
     pub fn instances(&self) -> Instances<'_> {
         (self.levels, &self.constraints)
     }
@@ -57,36 +57,37 @@ pub struct Class {
     pub base: Base,
     /// The memref whose elements the subscripts name; `None` for elements of the base, a global.
     pub origin: Option<Value>,
-    /// The sizes of all dimensions but the first, where they are not those of the origin's type.
+    /// The sizes of all dimensions but the first, if they differ from the origin's type.
     pub sizes: Vec<AffineForm>,
-    /// One form a dimension, `None` where it is not affine. `None` altogether: the whole object.
+    /// One form for each dimension, `None` where the subscript is not affine. `None` altogether
+    /// stands for the whole object.
     pub subscripts: Option<Vec<Option<AffineForm>>>,
     /// True for a write.
     pub writes: bool,
-    /// The reduction of whose [update](super::updates) of an element it is a part.
+    /// The reduction, if the access belongs to an [update](super::updates) of an element.
     pub update: Option<Reduction>,
-    /// For which iterations.
+    /// The iteration domain.
     pub domain: Arc<Domain>,
 }
 
-/// The iteration space of a loop.
+/// The iteration domain of a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
-    /// The bounds as they are.
+    /// The bounds as written.
     pub bounds: LoopBounds,
-    /// The one lower bound, if it is affine.
+    /// The single lower bound, if it is affine.
     pub lower: Option<AffineForm>,
     /// The upper bounds; `None` where one is not affine.
     pub uppers: Vec<Option<AffineForm>>,
     /// The step, if it is a positive constant.
     pub step: Option<i64>,
-    /// True if its variable is compared as unsigned.
+    /// True if the induction variable is compared as unsigned.
     pub unsigned: bool,
-    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and
-    /// a constant step. Otherwise the level is the variable itself, which has no form if it is
-    /// unsigned.
+    /// The induction variable. The loop's own level counts iterations if there is one affine lower
+    /// bound and a constant step. Otherwise the level is the induction variable itself, which has
+    /// no form if it is unsigned.
     pub variable: Option<AffineForm>,
-    /// Forms that are not negative, and whether they are all there is to say.
+    /// The constraints (forms that are not negative), and a flag if they are exact.
     pub domain: Domain,
 }
 
@@ -96,7 +97,7 @@ impl Space {
         self.lower.is_some() && self.step.is_some() && !self.unsigned
     }
 
-    /// Its lower and upper bounds, those that are affine.
+    /// Returns the lower and upper bounds that are affine.
     pub fn bounds(&self) -> impl Iterator<Item = &AffineForm> {
         self.lower.iter().chain(self.uppers.iter().flatten())
     }
@@ -111,7 +112,7 @@ impl Space {
 /// The accesses of an operation, with all that is inside it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
-    /// The classes, each with an operation of it.
+    /// The classes, each with one of its operations.
     pub classes: SmallVec<[(Class, Op); 1]>,
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,

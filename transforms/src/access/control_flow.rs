@@ -1,4 +1,4 @@
-//! When what is inside conditionals runs.
+//! The conditions under which the bodies of conditionals run.
 //!
 //! # Limits
 //!
@@ -14,20 +14,20 @@ use loomir_ir::OpRef;
 use crate::affine::Forms;
 use crate::affine::condition::Condition;
 
-/// What is known of conditionals.
+/// Decides the conditions of conditionals.
 ///
-/// **Owed:** the constraints of an outcome are necessary for it, and it is said to be exact only if
-/// they are sufficient too.
+/// **Owed:** the constraints of an outcome are necessary for it. The outcome is exact only if they
+/// are sufficient too.
 pub trait ControlFlow: fmt::Debug + Send + Sync {
-    /// True if a conditional is a guard of the tree, so that what is inside it is moved by itself.
-    /// If not, it is a statement.
+    /// True if a conditional is a guard of the tree, so that its contents are moved separately.
+    /// Otherwise the whole conditional is a statement.
     fn is_guard(&self, op: OpRef<'_>) -> bool;
 
-    /// What is known of what decides a conditional.
+    /// Returns the constraints that a decision implies.
     fn condition(&self, forms: &mut Forms<'_>, decision: &Decision) -> Condition;
 }
 
-/// As a control-flow graph has it: there are branches, and each may be taken.
+/// Conditions as in a control-flow graph: there are branches, and each may be taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Cfg;
 
@@ -55,7 +55,7 @@ impl ControlFlow for Predicates {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn ControlFlow>> {
     Some(match name {
         "cfg" => Arc::new(Cfg),

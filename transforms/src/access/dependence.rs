@@ -1,4 +1,4 @@
-//! Whether two accesses conflict in the wrong order.
+//! Tests for conflicts of two accesses in the wrong order.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,29 +15,29 @@ mod directions;
 
 /// Finds dependences.
 ///
-/// **Owed:** [`Answer::Never`] only if there are no two instances as asked; [`Answer::At`] only
-/// with two that satisfy all that is said of them. All else is an answer too.
+/// **Owed:** [`Answer::Never`] only if no two such instances exist. [`Answer::At`] only with two
+/// instances that satisfy every stated condition. Other answers are always allowed.
 pub trait Dependence: fmt::Debug + Send + Sync {
-    /// True if accesses of objects that are known to be apart, and two reads, are known not to
-    /// conflict. If not, all accesses do.
+    /// True if the dependence test excludes two reads, and accesses of distinct objects. Otherwise
+    /// it assumes a conflict of any two accesses.
     fn tells_objects_apart(&self) -> bool {
         true
     }
 
-    /// Whether there are two instances as asked.
+    /// Decides if two such instances exist.
     fn meet(&self, question: &Question<'_>) -> Answer;
 
-    /// Forms over those parameters that `is_kept` accepts, and over nothing else, none of which is
-    /// negative wherever there are two instances as asked. So if one of them is, there are none.
-    /// Nothing if that is not known.
+    /// Returns conditions that are necessary for two such instances: forms over parameters that
+    /// `is_kept` accepts. Each is nonnegative wherever such instances exist; if one is negative,
+    /// there are none. `None` if no conditions are known.
     fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<AffineForm>> {
         let _ = (question, is_kept);
         None
     }
 }
 
-/// Two accesses of objects that may overlap, and what their instances have to be like: touch one
-/// element, and stand to each other in an order.
+/// A question about two accesses of objects that may overlap: do instances of them touch one
+/// element in a given order?
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The first access. Its domain constrains its levels.
@@ -46,19 +46,19 @@ pub struct Question<'q> {
     pub second: &'q Class,
     /// The loops around both, whose levels they share.
     pub loop_context: &'q LoopContext,
-    /// Subscripts of the first and of the second, equal where both touch one element. What is not
-    /// known of that is not said.
+    /// Pairs of subscripts of the first and the second access, equal if both touch one element.
+    /// Unknown subscripts are left out.
     pub equal: &'q [(&'q AffineForm, &'q AffineForm)],
     /// All of these hold.
     pub order: &'q [Relation<'q>],
-    /// Forms that an example is to give values of.
+    /// Forms whose values an example must contain.
     pub shown: &'q [&'q AffineForm],
-    /// What the answer may cost.
+    /// The limits on the cost of the answer.
     pub limits: &'q Limits,
 }
 
 impl Question<'_> {
-    /// The pairs of instances as asked.
+    /// Returns the pairs of instances that the question is about.
     fn pairs(&self) -> Pair {
         let Question { first, second, loop_context, equal, order, shown, .. } = *self;
         let forms: Vec<&AffineForm> =
@@ -78,15 +78,15 @@ impl Question<'_> {
     }
 }
 
-/// How a form over the levels of the first instance and one over those of the second lie to each
-/// other.
+/// A relation between a form over the levels of the first instance and one over the levels of the
+/// second.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation<'q> {
-    /// Of the first instance.
+    /// The form over the first instance.
     pub first: &'q AffineForm,
-    /// How it lies to the other.
+    /// The relation of the first form to the second.
     pub is: Order,
-    /// Of the second instance.
+    /// The form over the second instance.
     pub second: &'q AffineForm,
 }
 
@@ -101,14 +101,14 @@ pub enum Order {
     Greater,
 }
 
-/// Whether there are two instances as asked.
+/// The answer to a question about two instances.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// There are none.
+    /// No such instances exist.
     Never,
-    /// There may be.
+    /// Such instances may exist.
     Perhaps,
-    /// These are, for what is known of the accesses.
+    /// These two instances are an example, as far as the accesses are known.
     At(Box<Example>),
     /// The limit was reached.
     Unknown,
@@ -122,14 +122,14 @@ pub struct Example {
 }
 
 impl Example {
-    /// What a form over the levels of one of the instances is; nothing if it has a parameter that
-    /// is not among those of the question, or does not fit 64 bits.
+    /// Returns the value of a form over the levels of one instance. `None` if it has a parameter
+    /// that the question does not contain, or does not fit 64 bits.
     pub fn value(&self, form: &AffineForm, side: Side) -> Option<i64> {
         self.pair.value(&self.point, form, side)
     }
 }
 
-/// All that touches memory depends on all that does.
+/// Every access of memory depends on every other.
 #[derive(Clone, Copy, Debug)]
 pub struct Unanalysed;
 
@@ -137,25 +137,25 @@ pub struct Unanalysed;
 #[derive(Clone, Copy, Debug)]
 pub struct Flat;
 
-/// Each subscript by itself, in the directions asked about: by divisibility and by bounds that are
-/// numbers. Linear in the terms of the forms.
+/// Tests each subscript separately, in the directions in question: by divisibility and by constant
+/// bounds. Linear in the terms of the forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Directions;
 
-/// By the difference of both places in one iteration, and how it grows. Linear in the terms of the
-/// forms.
+/// Compares both addresses in one iteration, and the growth of their difference. Linear in the
+/// terms of the forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Differences;
 
-/// As one of these says, where that holds exactly too: what none of them can show is not asked any
-/// further.
+/// Fuses only pairs that a cheap test allows: [`Answer::Never`] needs a `Never` of one of these
+/// tests and of the exact one. Otherwise the exact test is not asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Confirmed(
     /// Cheap ones.
     pub &'static [&'static dyn Dependence],
 );
 
-/// Exactly: by integer sets, where a constant distance does not already say that there are none.
+/// Decides exactly by integer sets, unless a constant distance already excludes a dependence.
 #[derive(Clone, Copy, Debug)]
 pub struct Polyhedral;
 
@@ -215,7 +215,7 @@ impl Dependence for Polyhedral {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn Dependence>> {
     Some(match name {
         "none" => Arc::new(Unanalysed),

@@ -1,8 +1,8 @@
-//! Where in its object an access is.
+//! The location of an access in its object.
 //!
 //! # Assumptions
 //!
-//! - Strides that are not static and positive may be zero, so elements may be one. Tried with
+//! - Strides that are not static and positive may be zero, so two elements may coincide. Tried with
 //!   `memref.reinterpret_cast` and `memref.subview` of stride 0.
 //!
 //! # Limits
@@ -30,21 +30,21 @@ pub use linear::Linear;
 
 /// Locates accesses.
 ///
-/// **Owed:** two accesses of one object with equal origin, equal sizes and equally many subscripts
-/// touch one location only if all subscripts that both have are equal; if both have all, and they
-/// are equal, they do.
+/// **Owed:** this is about two accesses of one object with equal origin, equal sizes and equally
+/// many subscripts. They touch one location only if all subscripts known for both are equal. If
+/// both have all subscripts, and these are equal, they do touch one location.
 pub trait Accesses: fmt::Debug + Send + Sync {
-    /// Where an access is; `None` if it may be anywhere in its object.
+    /// Returns the location of an access; `None` if it may be anywhere in its object.
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements>;
 }
 
-/// Places in an object, by number.
+/// Elements of an object, by subscripts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Elements {
     /// The memref whose elements the subscripts name.
     pub origin: Value,
-    /// The sizes of all dimensions but the first, if they are not those of the origin's type: forms
-    /// over parameters alone.
+    /// The sizes of all dimensions but the first, if they differ from the origin's type: forms over
+    /// parameters alone.
     pub sizes: Vec<AffineForm>,
     /// One form for each dimension, `None` where it is not affine.
     pub subscripts: Vec<Option<AffineForm>>,
@@ -54,31 +54,31 @@ pub struct Elements {
 pub struct Site<'s, 'b> {
     /// The body it is in.
     pub body: &'b Body,
-    /// What is accessed, and with which subscripts.
+    /// The memref of the access and its subscripts.
     pub access: &'s interfaces::Access,
     /// Its object.
     pub base: Base,
-    /// The memref of which the accessed one is a cast, or that itself.
+    /// The source of the accessed memref behind casts, or the memref itself.
     pub origin: Value,
     /// The forms of values.
     pub forms: &'s mut Forms<'b>,
     /// The objects of memrefs.
     pub bases: &'s mut Bases<'b>,
-    /// The iterations in which the access happens, those of the loops of the tree around excepted:
-    /// these are said loop by loop.
+    /// The iterations in which the access happens. Constraints of the surrounding loops of the tree
+    /// are left out; each loop has its own.
     pub domain: &'s Domain,
     /// For each loop around, from the outside, forms that are not negative.
     pub around: &'s [Vec<AffineForm>],
 }
 
 impl Site<'_, '_> {
-    /// True if a memref names one piece of memory while the statement runs. A view that is made
-    /// inside it may be another one each time; an allocation is one object anyway.
+    /// True if a memref refers to the same memory throughout the statement. A view that is created
+    /// inside the statement may differ each time. An allocation counts as one object in any case.
     fn is_one(&self, origin: Value) -> bool {
         self.base == Base::Allocation(origin) || self.forms.is_parameter(origin)
     }
 
-    /// True if a form uses a value that is a product, or what may be one.
+    /// True if a form uses a value that is a product, or may be one.
     fn has_product(&self, form: &AffineForm) -> bool {
         let is_one = |value: Value| {
             let op = self.body.defining_op(value);
@@ -94,9 +94,9 @@ impl Site<'_, '_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Alias;
 
-/// At a subscript for each dimension: of the memref itself or, if it is a view that says no more
-/// than which elements it has, of the memref it is a view of. A memref of one dimension has more if
-/// its subscript is a sum of products with parameters, and these prove to be sizes.
+/// Locates an access by a subscript for each dimension. A view that only renames elements is
+/// replaced by its source. A one-dimensional memref is delinearized if its subscript is a sum of
+/// products with parameters, and these prove to be sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Delinearized;
 
@@ -153,7 +153,7 @@ fn has_separate_strides(ctx: &Context, layout: Attr, shape: &[i64]) -> bool {
     dims.windows(2).all(|pair| pair[0].0.checked_mul(pair[0].1).is_some_and(|extent| extent <= pair[1].0))
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn Accesses>> {
     Some(match name {
         "alias" => Arc::new(Alias),

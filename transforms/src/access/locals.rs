@@ -1,17 +1,17 @@
-//! Which allocations nobody outside of a function can know.
+//! Local allocations: allocations that nothing outside of a function can know.
 //!
-//! An allocation is local if all that happens to it, and to views of it, is seen: its elements are
-//! read and written, it is copied, measured, freed. What is stored, passed on, returned or carried
-//! *escapes*: from then on anything unknown may touch it. So does what is used inside an operation
-//! that [may keep its regions for later](runs_in_place). Nothing outside reads what a local
-//! allocation holds, so what no read of the function needs was not worth writing.
+//! An allocation is local if all uses of it, and of views of it, are understood: its elements are
+//! read and written, it is copied, measured, freed. An allocation that is stored, passed on,
+//! returned or carried *escapes*: from then on any unknown operation may touch it. So does one that
+//! is used inside an operation that [may keep its regions for later](runs_in_place). Nothing
+//! outside reads a local allocation, so a store that no load of the function needs is dead.
 //!
 //! # Assumptions
 //!
-//! - An operation without effects that are known may run its regions later, or never. Tried in
+//! - An operation without known effects may run its regions later, or never. Tried in
 //!   `fixtures/contraction/not_forwarded.mlir`.
 //!
-//! **Cost.** Linear in the uses of allocations and in how deep each stands.
+//! **Cost.** Linear in the uses of allocations and in their nesting depth.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, Resource, ViewLike, runs_in_place};
@@ -24,7 +24,7 @@ use super::base::{AliasMode, Base, Bases};
 pub struct Locals {
     /// In the order of the text.
     allocations: Vec<Value>,
-    /// Whether each becomes known to others.
+    /// For each allocation, true if it escapes.
     escapes: HashMap<Value, bool>,
 }
 
@@ -45,12 +45,12 @@ impl Locals {
         locals
     }
 
-    /// Those that do not escape.
+    /// Returns the allocations that do not escape.
     pub fn local_allocations(&self) -> impl Iterator<Item = Value> + '_ {
         self.allocations.iter().copied().filter(|value| self.is_local_allocation(*value))
     }
 
-    /// True if a value is an allocation that is there.
+    /// True if a value is a known allocation.
     pub fn knows(&self, value: Value) -> bool {
         self.escapes.contains_key(&value)
     }
@@ -60,25 +60,25 @@ impl Locals {
         self.escapes.get(&value) == Some(&false)
     }
 
-    /// True if nobody but the function's own accesses can touch an object.
+    /// True if only the function's own accesses can touch an object.
     pub fn is_local(&self, base: Base) -> bool {
         matches!(base, Base::Allocation(value) if self.is_local_allocation(value))
     }
 
-    /// Another local allocation stands in the place of one.
+    /// Records that the local allocation `new` replaces `old`.
     pub fn replace(&mut self, old: Value, new: Value) {
         self.forget(old);
         self.allocations.push(new);
         self.escapes.insert(new, false);
     }
 
-    /// An allocation is no longer there.
+    /// Removes an erased allocation.
     pub fn forget(&mut self, allocation: Value) {
         self.escapes.remove(&allocation);
     }
 }
 
-/// The first operation found that passes `allocation`, or a view of it, on.
+/// Returns the first operation found that passes `allocation`, or a view of it, on.
 pub fn escape(body: &Body, allocation: Value) -> Option<Op> {
     let mut names = vec![allocation];
     let region = body.value_block(allocation).map(|block| body.block_region(block));
@@ -96,13 +96,13 @@ pub fn escape(body: &Body, allocation: Value) -> Option<Op> {
     None
 }
 
-/// What an operation does with a memref it is given.
+/// The use of a memref by an operation.
 enum Role {
     /// Its results refer to (parts of) the same object.
     View,
-    /// It touches the object, and keeps nothing of it.
+    /// The operation touches the object, and does not keep it.
     Touched,
-    /// Nobody knows.
+    /// Any other use.
     PassedOn,
 }
 

@@ -1,5 +1,4 @@
-//! The objects that something touches, kept so that those which cannot overlap are not looked at
-//! together.
+//! The set of touched objects, organised so that objects which cannot overlap are not compared.
 
 use smallvec::SmallVec;
 
@@ -12,7 +11,7 @@ pub(crate) const ALLOCATED: usize = 2;
 /// Objects in order of first appearance, by how much is known of where they are.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
-    /// By rank, globals by themselves behind them.
+    /// The objects by rank. Globals have a list of their own at the end.
     lists: [SmallVec<[Base; 2]>; 4],
 }
 
@@ -26,14 +25,14 @@ impl Objects {
         self.lists[if is_global { GLOBALS } else { rank(base) }].push(base);
     }
 
-    /// All of them.
+    /// Returns all objects.
     pub fn iter(&self) -> impl Iterator<Item = Base> + '_ {
         self.lists.iter().flatten().copied()
     }
 
-    /// Those that `base` may overlap, and perhaps some others: an allocation is apart from
-    /// everything else that is known, a global from other globals. `is_there` says whether it is
-    /// one of them itself.
+    /// Returns the objects that `base` may overlap, and perhaps some others. An allocation is
+    /// distinct from every other known object, a global from other globals. `is_there` is true if
+    /// `base` itself is in the set.
     pub fn near(&self, base: Base, is_there: bool) -> impl Iterator<Item = Base> + '_ {
         let [anywhere, arguments, allocated, globals] = &self.lists;
         let same = is_there.then_some(base);
@@ -50,7 +49,7 @@ impl Objects {
     }
 }
 
-/// How much is known of where an object is.
+/// Returns the rank of an object by the knowledge of its origin.
 pub(crate) fn rank(base: Base) -> usize {
     match base {
         Base::World | Base::Unknown(_) | Base::Distinct(_) => ANYWHERE,

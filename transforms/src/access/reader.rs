@@ -1,18 +1,18 @@
-//! What operations touch: access classes, and the iteration spaces of loops.
+//! The reader of accesses: it derives access classes of operations, and iteration domains of loops.
 //!
-//! An access is an object, subscripts as affine forms over the loops around it, and whether it
-//! writes. What an operation with regions does inside is summarised with it, loops in it as further
-//! levels. Nothing is left out: what is not affine touches the whole object, a condition shrinks an
-//! iteration space by what is affine in it, a call touches what the function does that it
-//! [calls](super::callees), an operation nobody knows touches the world. `exact` says where nothing
-//! was approximated.
+//! An access is an object, subscripts as affine forms over the surrounding loops, and a flag for
+//! writes. An operation with regions is summarised with its contents, inner loops as further
+//! levels. Nothing is left out. A subscript that is not affine touches the whole object. A
+//! condition restricts an iteration domain by its affine part. A call has the effects of the
+//! function that it [calls](super::callees). An unknown operation touches the world. `exact` is
+//! true if nothing was approximated.
 //!
 //! # Assumptions
 //!
-//! - What may be undefined and touches no memory reads `Exit`, allocations and headers of loops
-//!   and conditionals among it. Tried in `fixtures/fusion/may_not_return.mlir`.
-//! - Arguments of the function at hand are not poison where they bound loops or decide; those of
-//!   functions that it calls may be.
+//! - An operation that may be undefined and touches no memory reads `Exit`, including allocations
+//!   and the headers of loops and conditionals. Tried in `fixtures/fusion/may_not_return.mlir`.
+//! - Arguments of the current function are not poison where they bound loops or decide; those of
+//!   called functions may be.
 //! - Atomic updates read and write their whole object. Tried in `tests/hazards.rs`.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::affine::condition::Condition;
 use crate::affine::surroundings::Surroundings;
 use crate::affine::{AffineForm, Forms};
 
-/// Reads what operations touch, off their interfaces.
+/// Derives the accesses of operations from their interfaces.
 pub struct Reader<'b> {
     body: &'b Body,
     forms: Forms<'b>,
@@ -43,14 +43,15 @@ pub struct Reader<'b> {
     analyses: &'b Analyses,
     /// True if arguments of the function are taken not to be poison.
     trusts_arguments: bool,
-    /// For each loop around what was looked at last, from the outside, forms that are not negative.
+    /// For each loop around the last visited operation, from the outside, forms that are not
+    /// negative.
     around: Vec<Vec<AffineForm>>,
-    /// All iterations of so many loops.
+    /// For each number of loops, the domain of all their iterations.
     everywhere: Vec<Arc<Domain>>,
 }
 
 impl<'b> Reader<'b> {
-    /// Nothing read yet, as seen from `block`.
+    /// Returns a reader for `block` that has read nothing yet.
     pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
         let (around, everywhere) = (Vec::new(), Vec::new());
@@ -58,7 +59,7 @@ impl<'b> Reader<'b> {
         Reader { body, forms, bases, surroundings, analyses, trusts_arguments, around, everywhere }
     }
 
-    /// The same for those who stand outside of the function: see [`Forms::spell_out`].
+    /// Returns the same reader for callers of the function: see [`Forms::spell_out`].
     #[must_use]
     pub fn from_outside(mut self) -> Self {
         self.forms.spell_out();
@@ -67,23 +68,23 @@ impl<'b> Reader<'b> {
         self
     }
 
-    /// What is known where the block stands, facts about the parameters of all that was read among
-    /// it.
+    /// Returns the facts that hold at the block, including facts about the parameters of everything
+    /// read.
     pub fn surroundings(&mut self) -> Surroundings {
         Surroundings { facts: Arc::new(self.forms.facts()), ..self.surroundings.clone() }
     }
 
-    /// The objects.
+    /// Returns the objects.
     pub fn bases(&self) -> &Bases<'b> {
         &self.bases
     }
 
-    /// Makes what is defined directly in the body of an entered loop known by name.
+    /// Makes the values defined directly in the body of an entered loop known by name.
     pub fn enter(&mut self, block: Block) {
         self.forms.enter(block);
     }
 
-    /// The iteration space of a loop that stands inside `depth` others. `op` must implement
+    /// Returns the iteration domain of a loop inside `depth` others. `op` must implement
     /// [`LoopLike`].
     pub fn space(&mut self, op: Op, model: &dyn LoopLike, depth: u32) -> Space {
         let view = self.body.op_ref(op);
@@ -92,8 +93,8 @@ impl<'b> Reader<'b> {
         self.space_within(model.bounds(view), model.is_unsigned(view), variable, depth)
     }
 
-    /// The iteration space within these bounds of a loop that stands inside `depth` others. Its
-    /// variable from now on has the form it has there.
+    /// Returns the iteration domain of a loop inside `depth` others with these bounds. Its
+    /// induction variable has the form of that loop's level from now on.
     pub fn space_within(
         &mut self,
         bounds: LoopBounds,
@@ -140,7 +141,7 @@ impl<'b> Reader<'b> {
         Space { bounds, lower, uppers, step, unsigned, variable, domain }
     }
 
-    /// What `op`, which stands inside `depth` loops, touches, with all that is inside it. Linear.
+    /// Returns the effects of `op` inside `depth` loops, including its contents. Linear.
     pub fn effects(&mut self, op: Op, depth: u32) -> Effects {
         enum Visit {
             Op(Op, Arc<Domain>),
@@ -183,12 +184,12 @@ impl<'b> Reader<'b> {
         self.everywhere[depth as usize].clone()
     }
 
-    /// What is known of what decides a conditional.
+    /// Returns the constraints that a decision implies.
     pub fn condition(&mut self, decision: &Decision) -> Condition {
         self.analyses.control_flow.condition(&mut self.forms, decision)
     }
 
-    /// The iteration space of what is inside a region of an operation.
+    /// Returns the iteration domain of the contents of a region of an operation.
     fn inside(&mut self, op: Op, region: usize, domain: &Arc<Domain>) -> Arc<Domain> {
         let view = self.body.op_ref(op);
         let mut inner = if let Some(model) = view.info().interface::<dyn LoopLike>() {
@@ -198,7 +199,7 @@ impl<'b> Reader<'b> {
         } else {
             let conditional = view.info().interface::<dyn Conditional>();
             let decision = conditional.and_then(|model| model.decision(view));
-            // Without one, something else decides whether, or how often, what is inside runs.
+            // Without a decision, it is unknown if, or how often, the contents run.
             let condition = decision.map_or_else(Condition::opaque, |decision| self.condition(&decision));
             let outcome = condition.outcome(region == 0);
             if outcome.constraints.is_empty() && outcome.exact >= domain.exact {
@@ -234,7 +235,8 @@ impl<'b> Reader<'b> {
             for effect in model.effects(view) {
                 self.effect(op, effect, domain, effects);
             }
-            // What touches memory that was there before stays behind an exit for that already.
+            // An operation that touches existing memory already stays behind an exit for that
+            // reason.
             if effects.classes.len() == before
                 && header_may_be_undefined(self.body, op, self.trusts_arguments)
             {
@@ -249,7 +251,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// What a call touches, if it is known what the function does that it calls.
+    /// Returns the classes of a call, if a summary of the called function is known.
     fn called(&mut self, op: Op, domain: &Arc<Domain>) -> Option<Vec<Class>> {
         let view = self.body.op_ref(op);
         let model = view.info().interface::<dyn CallLike>()?;
@@ -258,7 +260,7 @@ impl<'b> Reader<'b> {
         summary.classes_at(Call { body, operands: model.arguments(view), forms, bases, domain })
     }
 
-    /// The class of an access.
+    /// Returns the class of an access.
     fn located(&mut self, access: &interfaces::Access, domain: &Arc<Domain>) -> Class {
         let (base, origin) = self.bases.of(access.memref);
         let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
@@ -272,7 +274,7 @@ impl<'b> Reader<'b> {
         Class { base, origin, sizes, subscripts, writes, update: None, domain: domain.clone() }
     }
 
-    /// The reduction by a step of which an access of this class is part of an update.
+    /// Returns the reduction of the update that an access of this class is part of.
     fn update(&mut self, op: Op, access: &interfaces::Access, class: &Class) -> Option<Reduction> {
         let is_one = class.subscripts.as_ref().is_some_and(|all| all.iter().all(Option::is_some));
         let updates = if is_one { updates_by(self.body, op, access) } else { Vec::new() };
@@ -292,7 +294,7 @@ impl<'b> Reader<'b> {
         found.map(|update| update.by)
     }
 
-    /// True if blocks inside an operation branch, so that it may repeat them without end.
+    /// True if an operation has several blocks in a region, so that they may form an endless loop.
     fn may_run_forever(&self, op: Op) -> bool {
         self.body.own_regions(op).any(|region| self.body.blocks(region).nth(1).is_some())
     }
@@ -304,7 +306,7 @@ impl<'b> Reader<'b> {
             Resource::World => return effects.touch_world(op, domain),
         };
         if effect.kind == EffectKind::Allocate {
-            // A new object; nobody else can know it yet.
+            // A new object, not known elsewhere yet.
             return;
         }
         let writes = effect.kind != EffectKind::Read;
@@ -313,7 +315,7 @@ impl<'b> Reader<'b> {
 }
 
 impl Effects {
-    /// What is touched by what has these effects and then by what has others.
+    /// Returns the effects of one operation followed by another with effects `other`.
     pub fn and_then(mut self, other: Effects) -> Effects {
         self.classes.extend(other.classes);
         Effects { world: self.world.or(other.world), ..self }
@@ -325,10 +327,9 @@ impl Effects {
     }
 }
 
-/// True if operands may make an operation undefined, before what is inside it runs: a divisor or
-/// step that may be zero; of a loop or
-/// conditional also a bound or condition that may be poison. Arguments of the function are taken
-/// not to be if `trusts_arguments`.
+/// True if operands may make an operation undefined before its contents run. Examples are a divisor
+/// or a step that may be zero. For a loop or conditional, bounds and conditions that may be poison
+/// count too. If `trusts_arguments`, arguments of the function are assumed not to be poison.
 pub fn header_may_be_undefined(body: &Body, op: Op, trusts_arguments: bool) -> bool {
     let view = body.op_ref(op);
     let info = view.info();

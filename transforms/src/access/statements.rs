@@ -1,4 +1,4 @@
-//! How coarse the statements of the tree are.
+//! The granularity of the statements of the tree.
 //!
 //! # Limits
 //!
@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use loomir_ir::{Body, Op, Trait, Type};
 
-/// Says which operations are better kept together.
+/// Decides which operations are better kept together.
 ///
-/// **Owed:** nothing. What is tied becomes one statement where that leaves an order in which
-/// everything can run ([`tree::raise`](crate::tree::raise)); a tie that does not is cut.
+/// **Owed:** nothing. Tied operations become one statement if an order remains in which everything
+/// can run ([`tree::raise`](crate::tree::raise)). Other ties are cut.
 pub trait Statements: fmt::Debug + Send + Sync {
-    /// Pairs of operations of a run that belong together, by their places in it, the ones to be
-    /// kept first. A run are neighbours in a block, none of which is a loop or an `if` of the tree.
+    /// Returns pairs of operations of a run that belong together, by their places in it, in the
+    /// order of importance. A run is a sequence of neighbours in a block without loops and
+    /// conditionals of the tree.
     fn ties(&self, body: &Body, run: &[Op]) -> Vec<(usize, usize)>;
 }
 
@@ -23,8 +24,8 @@ pub trait Statements: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
 
-/// A value is computed and used in one statement. Constants and the arithmetic of subscripts belong
-/// to nobody: many share them.
+/// A value is computed and used in one statement. Constants and the arithmetic of subscripts are
+/// not tied, because many operations share them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tied;
 
@@ -66,7 +67,7 @@ impl Statements for Straight {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(super) fn named(name: &str) -> Option<Arc<dyn Statements>> {
     Some(match name {
         "op" => Arc::new(Single),

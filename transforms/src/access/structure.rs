@@ -10,7 +10,7 @@ pub const MAX_DEPTH: u32 = 32;
 pub enum Structure<'b> {
     /// A counted loop.
     Loop {
-        /// The interface that tells its bounds and body.
+        /// The interface with its bounds and body.
         model: &'b dyn LoopLike,
         /// Its body, which ends in a terminator.
         block: Block,
@@ -69,7 +69,7 @@ impl<'b> Structure<'b> {
         }
     }
 
-    /// The blocks inside.
+    /// Returns the blocks inside.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let blocks = match self {
             Structure::Loop { block, .. } | Structure::Parallel { block, .. } => [Some(*block), None],

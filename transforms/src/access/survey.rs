@@ -1,4 +1,4 @@
-//! The survey of a module: what each function touches that is called.
+//! The survey of a module: the effects of each called function.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use super::callees::summary::{Arguments, MAX_CLASSES, Reason, Summary, Touched};
 use super::callees::{Callees, callee};
 use super::reader::Reader;
 
-/// What the functions touch that stand directly inside a body.
+/// The effects of the functions directly inside a body.
 pub static SURVEY: Survey = Survey { name: "callees", take: |body| Arc::new(Callees::of(body)) };
 
-/// What passes ask for that look at calls.
+/// The surveys for passes that look at calls.
 pub static SURVEYS: &[&Survey] = &[&SURVEY];
 
 impl Callees {
-    /// What was found of the functions around a body that a pass runs on.
+    /// Returns the summaries of the functions around a body that a pass runs on.
     pub fn around(surveys: &Surveys) -> Arc<Callees> {
         surveys.get(&SURVEY).unwrap_or_default()
     }
 
-    /// The functions directly inside the root of `module` that are called there.
+    /// Summarises the called functions directly inside the root of `module`.
     pub fn of(module: &Body) -> Callees {
         let mut calls: HashMap<Name, Vec<Name>> = HashMap::new();
         let mut called = Vec::new();
@@ -41,8 +41,8 @@ impl Callees {
         if called.is_empty() {
             return Callees::default();
         }
-        // Of a name that there is twice, in a scope of its own for one, it is not known whose it
-        // is.
+        // A name may be defined twice, for example in a nested symbol table. Such a name stays
+        // unresolved.
         let mut functions: HashMap<Name, Option<Op>> = HashMap::new();
         for op in module.all_ops() {
             let Some(name) = symbol_name(module, op) else { continue };
@@ -53,8 +53,8 @@ impl Callees {
         functions.retain(|_, op| op.is_some());
         let mut order = bottom_up(&called, &calls);
         order.retain(|name| functions.contains_key(name));
-        // Until it is known what a function does, those that call it and are called by it take it
-        // to call itself.
+        // Until a summary is computed, the callers and callees of a function assume that it is
+        // recursive.
         let unfinished = |name: &Name| (*name, Summary::unknown(Reason::Recursive));
         let callees = Callees { summaries: order.iter().map(unfinished).collect() };
         let mut analyses = Analyses::default().with_callees(&Arc::new(callees));
@@ -130,13 +130,12 @@ fn touched(
     if all.len() > MAX_CLASSES { Err(Reason::TooMuch) } else { Ok(all) }
 }
 
-/// The functions that a function calls by their names.
+/// Returns the names of the functions that a function calls.
 fn called_in(function: &Body) -> Vec<Name> {
     function.all_ops().filter_map(|op| callee(function, op)).collect()
 }
 
-/// The functions that are called, each behind those that it calls, but for those that may call
-/// themselves.
+/// Returns the called functions, callees first, except in recursive cycles.
 fn bottom_up(called: &[Name], calls: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let callees = |name: Name| calls.get(&name).map_or(&[][..], |own| own).iter();
     let mut seen = HashSet::new();

@@ -1,22 +1,22 @@
 //! Updates of memory whose order does not matter: `A[i] = A[i] + e`.
 //!
-//! An access belongs to an *update* if an element is loaded, combined with something else, and
-//! stored back, by a step of a [reduction](Reduction): an associative and commutative operation.
-//! Two updates by one reduction may change places, of whichever elements; each has to happen as a
-//! whole, nothing else writing in between. What is loaded and what is stored are used by nothing
-//! else, so nobody sees in which order it happened. Whoever changes the order has to drop the
-//! [flags](reduction) that need not hold there.
+//! An access belongs to an *update* if an element is loaded, combined with something else and
+//! stored back by a step of a [reduction](Reduction): an associative and commutative operation. Two
+//! updates by one reduction may be reordered, whichever elements they touch. Each must stay whole,
+//! without another write in between. The loaded and stored values have no other use, so the order
+//! is not observable. Reordering must drop the [flags](reduction) that need not hold in another
+//! order.
 //!
-//! That is freedom of order, not of doing two at a time: inside of what may run iterations
-//! together, or in a way nobody knows, there are no updates.
+//! This freedom is about order, not about simultaneous execution. Inside operations that may run
+//! iterations together, or in an unknown way, there are no updates.
 //!
 //! **Assumptions.**
-//! - What is loaded and what is stored have no other use, and nothing between them writes. Tried
-//!   with `fixtures/fusion/updates.mlir`.
-//! - Inside of what runs iterations together there are no updates. Tried with
+//! - The loaded and stored values have no other use, and nothing between them writes. Tried with
+//!   `fixtures/fusion/updates.mlir`.
+//! - Inside of operations that run iterations together there are no updates. Tried with
 //!   `fixtures/fusion/parallel.mlir`.
 //!
-//! **Cost.** At most [`MAX_BETWEEN`] operations are looked at for each access.
+//! **Cost.** At most [`MAX_BETWEEN`] operations are visited for each access.
 //!
 //! # Limits
 //!
@@ -33,30 +33,31 @@ pub use reduction::Reduction;
 
 pub mod reduction;
 
-/// Most operations between the load and the store of an update.
+/// The maximal number of operations between the load and the store of an update.
 pub const MAX_BETWEEN: usize = 64;
 
 /// An update, if the load and the store are of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Update {
-    /// Of which reduction it is a step,
+    /// The reduction.
     pub by: Reduction,
-    /// and by which operation.
+    /// The step of the reduction.
     pub step: Op,
-    /// What reads the element.
+    /// The load of the element.
     pub load: Op,
-    /// What writes it.
+    /// The store to the element.
     pub store: Op,
-    /// What else reads memory for it, directly: if that is the same element, it is no update.
+    /// Another operand's load. If it reads the same element, this is no update.
     pub other: Option<Op>,
 }
 
-/// The updates that an access may belong to: one, or for a store of two loaded numbers two.
+/// Returns the updates that an access may belong to: one, or two for a store of the sum of two
+/// loaded numbers.
 pub fn updates_of(body: &Body, op: Op) -> Vec<Update> {
     access(body, op).map_or_else(Vec::new, |access| updates_by(body, op, &access))
 }
 
-/// The same of `op`, which has this access.
+/// Returns the same for `op`, given its access.
 pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
     let combined = match access.stored {
         Some(value) => body.defining_op(value),
@@ -81,7 +82,7 @@ pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
     updates.collect()
 }
 
-/// True if what is around an operation are loops and conditionals.
+/// True if all operations around an operation are loops and conditionals.
 fn is_in_order(body: &Body, op: Op) -> bool {
     let mut around = std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
     around.all(|op| {
@@ -92,8 +93,8 @@ fn is_in_order(body: &Body, op: Op) -> bool {
     })
 }
 
-/// True if the load and the store stand in one block, the load before, nothing between them writes,
-/// and nothing else uses what is loaded.
+/// True if the load precedes the store in one block, nothing between them writes, and nothing else
+/// uses the loaded value.
 fn is_whole(body: &Body, update: &Update) -> bool {
     let between = std::iter::successors(body.next_op(update.load), |op| body.next_op(*op));
     let mut between =

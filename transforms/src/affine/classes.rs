@@ -1,23 +1,23 @@
-//! Values that are equal though nobody knows what they are: each class has one name, so what is
-//! built from them compares equal.
+//! Classes of equal values that are not affine. Each class has one name, so forms built from its
+//! members compare equal.
 //!
 //! A value that is not affine is known by the operation that computes it. Sums, differences and
-//! products of words are equal if they are so as polynomials modulo 2 to the power of the width;
-//! other pure operations if they and their attributes are the same and their operands are so equal.
-//! Of a class the first value met is the name, where it stands in a block around the other one:
-//! forms are asked for in the order of the text, so the name is computed before each use.
+//! products of words are equal if they are equal as polynomials modulo 2 to the power of the width.
+//! Other pure operations are equal if they agree in kind and attributes and their operands are
+//! equal. The first member met is the name of a class, if its block surrounds the other member.
+//! Forms are requested in the order of the text, so the name is computed before each use.
 //!
-//! What is left is asked of equality saturation ([`Saturation`]), if it computes the same as
-//! another value, one of its own operands or a number, for a few numbers: so nearly every proof
-//! that is tried succeeds.
+//! Remaining values are passed to equality saturation ([`Saturation`]), if a few sample inputs
+//! suggest that the value equals another value, one of its own operands or a number. Nearly every
+//! attempted proof therefore succeeds.
 //!
-//! Poison: a name must not be poison where the value is not, for it may be written in the value's
-//! place. So what may make the name's expression poison, flags and what carries them not looked
-//! into, must be part of what is sure to make the value's so: of a selection only the condition is.
+//! Poison: a name may replace the value, so it must not be poison where the value is not. Every
+//! cause that may make the name's expression poison (including flags) must be a certain cause of
+//! poison for the value. For a selection only the condition is a certain cause.
 //!
 //! # Assumptions
 //!
-//! - What is frozen is another number each time, so it has a class of its own.
+//! - A frozen value is another number each time, so it has a class of its own.
 //!
 //! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried,
 //! each within the limits of a saturation.
@@ -39,10 +39,10 @@ use super::saturation::Saturation;
 use super::word::{Expression, Word};
 use super::{AffineForm, Atom, Forms};
 
-/// Most operations of an expression that are looked into.
+/// The maximal number of operations of an expression to examine.
 const MAX_EXPRESSION: usize = 32;
 
-/// How a value is computed: equal keys are equal values.
+/// The computation of a value: equal keys are equal values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Key {
     /// A polynomial modulo 2 to the power of a width.
@@ -59,10 +59,10 @@ enum Operand {
 
 /// Most proofs that are tried.
 const MAX_PROOFS: usize = 24;
-/// For how many numbers expressions are computed before a proof is tried.
+/// The number of inputs on which expressions are evaluated before a proof is tried.
 const TRIALS: u64 = 4;
 
-/// What an expression of some width is for a few numbers.
+/// The values of an expression of some width for a few sample inputs.
 type Print = (u32, [Option<i64>; TRIALS as usize]);
 
 /// The names of the classes. See the [module](self).
@@ -75,19 +75,19 @@ pub(super) struct Classes {
     proofs: usize,
 }
 
-/// What stands for a class, and what makes it poison.
+/// The representative of a class, and its causes of poison.
 #[derive(Clone)]
 struct Member {
     form: AffineForm,
-    /// It is poison only if one of these is.
+    /// The values that may make it poison: it is poison only if one of these is.
     may: HashSet<Value>,
-    /// If one of these is poison, so is it.
+    /// The values that certainly make it poison: if one of these is poison, so is it.
     must: HashSet<Value>,
 }
 
 impl Forms<'_> {
-    /// The form of a value that is a parameter and, as far as one sees, not affine: the name of its
-    /// class; what is proved equal, if that is a form.
+    /// Returns the form of a value that is a parameter and does not look affine: the name of its
+    /// class, or a proved equal form.
     pub(super) fn name(&mut self, value: Value, fuel: usize) -> AffineForm {
         let body = self.body;
         let own = AffineForm::atom(Atom::Param(value));
@@ -114,8 +114,8 @@ impl Forms<'_> {
         form
     }
 
-    /// Notes that a value has a form that is made of other values' names, for what is proved equal
-    /// to it.
+    /// Records that a value has a form made of other values' names, as a candidate for equality
+    /// proofs.
     pub(super) fn note(&mut self, value: Value, form: &AffineForm, fuel: usize) {
         let body = self.body;
         let is_computed = |value: &Value| {
@@ -139,15 +139,15 @@ impl Forms<'_> {
     fn expression(&mut self, value: Value, fuel: usize) -> Option<Expression> {
         let body = self.body;
         let look_into = |op: Op| !may_make_poison(body, op);
-        // What the value itself is, is being asked.
+        // The form of the value itself is just being computed.
         let mut form_of = |other: Value| {
             if other == value { self.memo.get(&other).cloned().flatten() } else { self.form(other, fuel) }
         };
         Expression::of(body, value, &look_into, &mut form_of)
     }
 
-    /// The form of what an expression is proved equal to: a number, one of its leaves, or an
-    /// earlier expression. If there is none, it is one for others.
+    /// Returns the form that an expression is proved equal to: a number, one of its leaves, or an
+    /// earlier expression. If there is none, the expression becomes a candidate for later ones.
     fn proved(
         &mut self,
         value: Value,
@@ -156,7 +156,7 @@ impl Forms<'_> {
         fuel: usize,
     ) -> Option<AffineForm> {
         let leaves: Vec<Value> = expression.leaves.clone();
-        // A leaf of another width that does not fit is cut off.
+        // A leaf of another width that does not fit is truncated.
         let whole = (-(1i128 << (expression.width - 1)), (1i128 << (expression.width - 1)) - 1);
         let range =
             |leaf: &Value| Some(self.range(*leaf, fuel)).filter(|range| fits(*range, expression.width));
@@ -243,8 +243,7 @@ impl Member {
         Member { form, may, must }
     }
 
-    /// True if it may be written in the place of another value that is equal, and poison if one of
-    /// `must` is.
+    /// True if it may replace an equal value that is poison if one of `must` is.
     fn stands_for(&self, other: Value, must: &HashSet<Value>, body: &Body) -> bool {
         let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
         let mut around = true;
@@ -257,7 +256,7 @@ impl Member {
     }
 }
 
-/// A number that a leaf may be: a small one where it can be, so that little wraps.
+/// Returns a sample number for a leaf: a small one if possible, so that little wraps.
 fn sample(leaf: Value, (lower, upper): Range, trial: u64) -> i64 {
     let least = lower.max(0).min(upper);
     let mixed = (leaf.index() as u64 * 31 + trial + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -280,8 +279,8 @@ fn is_ring(operation: Option<Operation>) -> bool {
     matches!(operation, Some(Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl)))
 }
 
-/// True if an operation has one result, which depends on its operands alone: what is frozen is
-/// another number each time.
+/// True if an operation has one result that depends on its operands alone. A `freeze` does not
+/// qualify: it gives another number each time.
 fn is_computed(body: &Body, op: Op) -> bool {
     let is_pure = body.has_trait(op, Trait::Pure) || body.is(op, memref::DimOp::DEF);
     is_pure
@@ -291,18 +290,18 @@ fn is_computed(body: &Body, op: Op) -> bool {
         && body.own_regions(op).len() == 0
 }
 
-/// How what a value is made of makes it poison.
+/// The way in which the leaves of a value make it poison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Poison {
-    /// It may be poison only if one part is.
+    /// Values that may make it poison.
     Possible,
-    /// It is poison if one part is.
+    /// Values that certainly make it poison.
     Certain,
 }
 
-/// True if a value may be poison: all but constants, variables of loops and, if `trusts_arguments`,
-/// arguments of the function, and what is computed of these
-/// alone without flags.
+/// True if a value may be poison. Exempt are constants, induction variables and, if
+/// `trusts_arguments`, arguments of the function, and values computed from these alone without
+/// flags.
 pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool {
     let is_number = |leaf: Value| {
         let ValueDef::BlockArgument { block, index } = body.def(leaf) else { return false };
@@ -315,7 +314,7 @@ pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool 
     leaves(body, value, Poison::Possible).into_iter().any(|leaf| !is_number(leaf))
 }
 
-/// What a value is made of, as far as that may or is sure to make it poison.
+/// Returns the leaves of a value that may make it poison, or are certain to, according to `how`.
 fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     let mut leaves = HashSet::new();
     let mut open = vec![value];
@@ -336,8 +335,8 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     leaves
 }
 
-/// True if an operation may be poison though its operands are not: by a flag, or if a shift is too
-/// wide.
+/// True if an operation may be poison although its operands are not, because of a flag or a shift
+/// amount that is too large.
 fn may_make_poison(body: &Body, op: Op) -> bool {
     let shifts = [Binary::Shl, Binary::ShrS, Binary::ShrU].map(Operation::Binary);
     match Operation::of(body, op) {

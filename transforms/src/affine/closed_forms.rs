@@ -1,4 +1,4 @@
-//! Which values are followed as affine forms.
+//! The choice of values that get affine forms.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use loomir_ir::OpRef;
 
 use super::{AffineForm, Atom};
 
-/// Closed forms of index values over the variables of loops and parameters.
+/// Chooses closed forms of index values over induction variables and parameters.
 ///
-/// **Owed:** a form that is given out is what the value is whenever the operation executes and is
-/// defined, as an integer, not modulo anything; of what has no form nothing is assumed.
+/// **Owed:** whenever the operation executes and is defined, a returned form is its value as an
+/// integer, not modulo anything. Nothing is assumed about a value without a form.
 pub trait ClosedForms: fmt::Debug + Send + Sync {
-    /// True if a form is followed that was computed from these. Forms of operands that are not
-    /// followed are missing; of the results of operations that arithmetic knows none are given.
+    /// True if a form computed from these operands is kept. Operands without a closed form are
+    /// `None`. Results of operations unknown to arithmetic come without operands.
     fn follows(&self, form: &AffineForm, operands: &[Option<AffineForm>]) -> bool;
 
-    /// The form of the one result of an operation that arithmetic does not know, `operand` being
-    /// those of its operands.
+    /// Returns the form of the only result of an operation that is unknown to arithmetic. `operand`
+    /// returns the forms of its operands.
     fn of_result(
         &self,
         op: OpRef<'_>,
@@ -28,15 +28,15 @@ pub trait ClosedForms: fmt::Debug + Send + Sync {
     }
 }
 
-/// Numbers, variables of loops and parameters; nothing that is computed from them.
+/// Constants, induction variables and parameters. Computed values get no form.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
-/// Sums of multiples.
+/// Linear combinations.
 #[derive(Clone, Copy, Debug)]
 pub struct Affine;
 
-/// Sums of multiples, of quotients by numbers too: so remainders.
+/// Linear combinations that may contain quotients by constants, and so remainders.
 #[derive(Clone, Copy, Debug)]
 pub struct Polyhedral;
 
@@ -58,7 +58,7 @@ impl ClosedForms for Polyhedral {
     }
 }
 
-/// An implementation by its name.
+/// Returns an implementation by its name.
 pub(crate) fn named(name: &str) -> Option<Arc<dyn ClosedForms>> {
     Some(match name {
         "none" => Arc::new(Plain),

@@ -1,15 +1,15 @@
-//! Conditions as affine constraints, for when they hold and for when they fail.
+//! Conditions as affine constraints, for the case that they hold and for the case that they fail.
 //!
-//! Each of the two [`Outcome`]s is known by constraints that are *necessary* for it; it is exact if
-//! they are sufficient too. So a condition that is affine in part still says what it can, and
-//! negation costs nothing. What is followed: comparisons of affine forms, `andi`, `ori`, `xori`
-//! with true, constants, and integer sets.
+//! Each of the two [`Outcome`]s has constraints that are *necessary* for it; it is exact if they
+//! are sufficient too. A partly affine condition therefore still contributes, and negation costs
+//! nothing. Followed are comparisons of affine forms, `andi`, `ori`, `xori` with true, constants,
+//! and integer sets.
 //!
 //! **Assumptions.**
-//! - A comparison is of numbers of at most 64 bits, of more than one. Tried with
-//!   `tests/tests/forms.rs` and `fixtures/fusion/symbolic_guards.mlir`.
+//! - A comparison is of numbers of 2 to 64 bits. Tried with `tests/tests/forms.rs` and
+//!   `fixtures/fusion/symbolic_guards.mlir`.
 //!
-//! Cost: each value is looked at once a [`Forms`], with at most sixteen constraints an outcome.
+//! Cost: each value is visited once a [`Forms`], with at most sixteen constraints an outcome.
 
 use loomir_dialects::arith;
 use loomir_dialects::interfaces::{Decision, Subscripts};
@@ -18,19 +18,20 @@ use loomir_ir::{AffineMap, Op, Value};
 
 use super::{AffineForm, Forms, MAX_CHAIN, width};
 
-/// Most constraints an outcome has; of further ones nothing is known.
+/// The maximal number of constraints of an outcome. Further constraints are dropped.
 const MAX_CONSTRAINTS: usize = 16;
 
-/// One way a condition may come out.
+/// An outcome of a condition.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Outcome {
-    /// Forms that are not negative then.
+    /// Forms that are not negative under this outcome.
     pub constraints: Vec<AffineForm>,
-    /// True if it comes out so wherever none of them is negative.
+    /// True if the constraints are sufficient: the outcome occurs wherever none of them is
+    /// negative.
     pub exact: bool,
 }
 
-/// What is known of a condition. See the [module](self).
+/// The constraints of a condition. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Condition {
     holds: Outcome,
@@ -38,17 +39,17 @@ pub struct Condition {
 }
 
 impl Outcome {
-    /// Nothing is known of when it is so.
+    /// Returns an outcome without known constraints.
     fn unknown() -> Outcome {
         Outcome { constraints: Vec::new(), exact: false }
     }
 
-    /// So wherever none of these is negative.
+    /// Returns an outcome that occurs exactly where none of these is negative.
     fn exactly(constraints: Vec<AffineForm>) -> Outcome {
         Outcome { constraints, exact: true }
     }
 
-    /// Both are so.
+    /// Returns the conjunction of two outcomes.
     fn both(&self, other: &Outcome) -> Outcome {
         let mut both = Outcome { constraints: self.constraints.clone(), exact: self.exact && other.exact };
         for form in &other.constraints {
@@ -64,7 +65,8 @@ impl Outcome {
         both
     }
 
-    /// One of them is so. Known if one never is, or if they are the same.
+    /// Returns the disjunction of two outcomes. It is known if one of them never occurs, or if they
+    /// are the same.
     fn either(&self, other: &Outcome) -> Outcome {
         match (self.is_never(), other.is_never()) {
             (true, _) => other.clone(),
@@ -80,12 +82,12 @@ impl Outcome {
 }
 
 impl Condition {
-    /// Nothing is known of it.
+    /// Returns a condition that nothing is known about.
     pub fn opaque() -> Condition {
         Condition { holds: Outcome::unknown(), fails: Outcome::unknown() }
     }
 
-    /// It always holds, or never.
+    /// Returns a condition that always holds, or never.
     fn constant(value: bool) -> Condition {
         let always = Condition {
             holds: Outcome::exactly(Vec::new()),
@@ -94,7 +96,7 @@ impl Condition {
         if value { always } else { always.not() }
     }
 
-    /// What is known where it holds, or where it does not.
+    /// Returns the outcome in which the condition holds, or fails.
     pub fn outcome(&self, holds: bool) -> &Outcome {
         if holds { &self.holds } else { &self.fails }
     }
@@ -116,7 +118,7 @@ impl Condition {
         Condition { holds: Outcome::exactly(vec![form]), fails }
     }
 
-    /// `form = 0`. What it fails for is no conjunction.
+    /// `form = 0`. Its negation is no conjunction.
     fn zero(form: AffineForm) -> Condition {
         if let Some(number) = form.as_constant() {
             return Condition::constant(number == 0);
@@ -130,7 +132,7 @@ impl Condition {
 }
 
 impl Forms<'_> {
-    /// What is known of what decides a conditional.
+    /// Returns the condition of a decision.
     pub fn of_decision(&mut self, decision: &Decision) -> Condition {
         match decision {
             Decision::Value(value) => self.of_flag(*value, MAX_CHAIN),
@@ -150,7 +152,8 @@ impl Forms<'_> {
         }
     }
 
-    /// What is known of a value of type `i1`. Recurses once an operation, as long as there is fuel.
+    /// Returns the condition of a value of type `i1`. Recurses once an operation, as long as there
+    /// is fuel.
     fn of_flag(&mut self, value: Value, fuel: usize) -> Condition {
         if let Some(known) = self.conditions.get(&value) {
             return known.clone();
@@ -192,8 +195,8 @@ impl Forms<'_> {
         Some(if and { a.and(&b) } else { a.not().and(&b.not()).not() })
     }
 
-    /// A comparison of two integers of at most 64 bits. Those of one bit are left out: 1 and -1 are
-    /// one value of them.
+    /// Returns the condition of a comparison of two integers of at most 64 bits. One-bit integers
+    /// are left out, because 1 and -1 are the same value.
     fn compared(&mut self, op: Op) -> Option<Condition> {
         let body = self.body;
         let [a, b] = [0, 1].map(|i| body.operand(op, i));
@@ -209,8 +212,8 @@ impl Forms<'_> {
         let unsigned_less = |this: &mut Self, (a, x): (Value, &AffineForm), (b, y): (Value, &AffineForm)| {
             match (is_never_negative(this, a), is_never_negative(this, b)) {
                 (true, true) => less(x, y),
-                // A negative number is a great one: below `y ≥ 0` is what is in `0..y`, and at
-                // least `x ≥ 0` is what is not in `0..=x`.
+                // As unsigned, a negative number is large: below `y ≥ 0` are the numbers in `0..y`,
+                // and above `x ≥ 0` are the numbers not in `0..=x`.
                 (false, true) => {
                     let below = less(x, y)?.and(&Condition::at_least_zero(x.clone()));
                     Some(Condition { fails: Outcome::unknown(), ..below })

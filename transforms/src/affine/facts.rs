@@ -1,13 +1,12 @@
-//! Facts about parameters: what is true of a value whatever it is.
+//! Facts about parameters: properties of every value that a parameter may have.
 //!
-//! A parameter is a number that nothing is assumed of, as far as a form goes. The operation that
-//! computes it says more: a size of a memref is not negative, what `arith.minsi` computes is at
-//! most either operand, a remainder is below its divisor, and all are within their types. None of
-//! that is approximated, so with it a question whether there are instances that would go wrong is
-//! answered more often, and its witnesses have numbers that can be.
+//! A form treats a parameter as an arbitrary number. The operation that computes it implies more. A
+//! size of a memref is not negative, `arith.minsi` is at most either operand, a remainder is below
+//! its divisor, and all numbers are within their types. None of these facts is approximated. They
+//! let more questions about wrong instances be answered, and witnesses get possible numbers.
 //!
-//! Poison: facts are about values that are used as bounds, conditions or subscripts of what runs,
-//! so they are not poison.
+//! Poison: facts are about values that are used as executed bounds, conditions or subscripts, so
+//! they are not poison.
 //!
 //! **Assumptions.**
 //! - Sizes of memrefs are not negative. Tried with `fixtures/fusion/symbolic.mlir`.
@@ -22,13 +21,13 @@ use super::operation::{Binary, Operation};
 use super::range::{Range, applied, both, of_product};
 use super::{AffineForm, Atom, Forms, MAX_CHAIN};
 
-/// What is known of some parameters.
+/// The known facts about some parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     of: HashMap<Value, Fact>,
 }
 
-/// What is known of a parameter.
+/// The known facts about a parameter.
 #[derive(Clone, Debug)]
 struct Fact {
     range: Range,
@@ -37,19 +36,19 @@ struct Fact {
 }
 
 impl Facts {
-    /// True if anything was said of a parameter.
+    /// True if facts about a parameter are recorded.
     pub fn is_known(&self, value: Value) -> bool {
         self.of.contains_key(&value)
     }
 
-    /// Adds what is known of a parameter: the least and the greatest number it may be, and forms
-    /// without levels that are not negative.
+    /// Records the facts about a parameter: its least and greatest number, and forms without levels
+    /// that are not negative.
     pub fn know(&mut self, value: Value, range: Range, relations: Vec<AffineForm>) {
         self.of.insert(value, Fact { range, relations });
     }
 
-    /// The least and the greatest number that a parameter, or a product of such, may be where some
-    /// are in narrower ranges; none if nothing is known of it.
+    /// Returns the range of a parameter, or of a product of parameters, where some have narrower
+    /// ranges. `None` if nothing is known.
     pub fn range(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Option<Range> {
         let ranges = unknown.factors()?.iter().map(|value| self.range_of(*value, narrower));
         let ranges = ranges.collect::<Option<Vec<Range>>>()?;
@@ -61,8 +60,8 @@ impl Facts {
         Some(narrower.get(&value).map_or(own, |narrower| both(own, *narrower)))
     }
 
-    /// Forms without levels that are not negative, about a parameter or a product of such,
-    /// likewise.
+    /// Returns forms without levels that are not negative, about a parameter or a product of
+    /// parameters. `narrower` holds narrower ranges of parameters, if known.
     pub fn relations(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Vec<AffineForm> {
         match unknown {
             Atom::Param(value) => self.of.get(value).map(|fact| fact.relations.clone()).unwrap_or_default(),
@@ -71,7 +70,7 @@ impl Facts {
         }
     }
 
-    /// Of `x ≥ a` and `y ≥ b`, `(x - a)(y - b) ≥ 0`: a plane below the product.
+    /// Returns a plane below a product: `x ≥ a` and `y ≥ b` imply `(x - a)(y - b) ≥ 0`.
     fn of_factors(
         &self,
         product: &Atom,
@@ -88,7 +87,7 @@ impl Facts {
 }
 
 impl Forms<'_> {
-    /// What is known of all parameters that forms were made of.
+    /// Returns the facts about all parameters that occur in forms.
     pub fn facts(&mut self) -> Facts {
         let mut facts = Facts::default();
         let mut next = 0;
@@ -107,7 +106,7 @@ impl Forms<'_> {
         facts
     }
 
-    /// Forms that are not negative, by what computes a value.
+    /// Returns forms that are not negative, derived from the operation that computes a value.
     fn relations(&mut self, value: Value) -> Option<Vec<AffineForm>> {
         let body = self.body;
         let op = body.defining_op(value)?;
@@ -133,7 +132,7 @@ impl Forms<'_> {
             Binary::MaxU if is_natural => vec![at_least(of_a), at_least(of_b)],
             Binary::And if is_natural => vec![at_most(of_a), at_most(of_b)],
             Binary::Or if is_natural => vec![at_least(of_a), at_least(of_b)],
-            // A quotient by one or more is at most what is divided; a rest also is less than the
+            // A quotient by one or more is at most the dividend. A remainder is also less than the
             // divisor.
             Binary::DivS | Binary::DivU | Binary::CeilDivS | Binary::CeilDivU | Binary::FloorDivS
                 if a.0 >= 0 && b.0 >= 1 =>

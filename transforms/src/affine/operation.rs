@@ -1,8 +1,8 @@
-//! Integer operations by what they compute, whatever dialect they are written in: `arith` and
-//! `index` have most of them both.
+//! Integer operations by their function, independent of dialects: `arith` and `index` share most of
+//! them.
 //!
-//! Numbers are words of 1 to 64 bits; `index` has 64. What is defined for wider ones, for vectors
-//! and for tensors is not an operation here.
+//! Numbers are words of 1 to 64 bits; `index` has 64. Operations on wider integers, on vectors and
+//! on tensors are not covered here.
 
 use loomir_dialects::interp::integer::{self, Rounding, Wrap};
 use loomir_dialects::{arith, index};
@@ -35,7 +35,7 @@ pub enum Binary {
     MaxU,
 }
 
-/// How two numbers are compared: the result has one bit.
+/// The predicate of a comparison of two numbers. The result has one bit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "they are called what they are called in `arith`")]
 pub enum Predicate {
@@ -58,15 +58,15 @@ pub enum Operation {
     Binary(Binary),
     /// Two numbers compared.
     Compare(Predicate),
-    /// A condition and two numbers, the first if it holds.
+    /// A selection: the first of two numbers if a condition holds, else the second.
     Select,
-    /// Another width: what is narrower loses high bits, what is wider gets copies of the sign.
+    /// Another width: a narrower result loses high bits, a wider one gets copies of the sign.
     Signed,
-    /// Another width: what is wider gets zeros.
+    /// Another width: a wider result gets zeros.
     Unsigned,
 }
 
-/// Each operation on two numbers, in their order, and how it is written.
+/// Each operation on two numbers in the order of [`Binary`], with the operations that compute it.
 const BINARY: [(Binary, [&OpDef; 2]); 20] = [
     (Binary::Add, [arith::AddIOp::DEF, index::AddOp::DEF]),
     (Binary::Sub, [arith::SubIOp::DEF, index::SubOp::DEF]),
@@ -96,28 +96,28 @@ const SIGNED: [&OpDef; 4] =
 const UNSIGNED: [&OpDef; 3] = [arith::IndexCastUIOp::DEF, arith::ExtUIOp::DEF, index::CastUOp::DEF];
 
 impl Binary {
-    /// True if its operands may change places.
+    /// True if the operation is commutative.
     pub fn is_commutative(self) -> bool {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Xor};
         matches!(self, Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU)
     }
 
-    /// All of them.
+    /// Returns all binary operations.
     pub fn all() -> impl Iterator<Item = Binary> {
         BINARY.into_iter().map(|(binary, _)| binary)
     }
 
-    /// The operation of `arith` that it is.
+    /// Returns the corresponding operation of `arith`.
     pub fn def(self) -> &'static OpDef {
         BINARY[self as usize].1[0]
     }
 
-    /// What `index` calls it, without the dialect.
+    /// Returns its name in `index`, without the dialect.
     pub fn name(self) -> &'static str {
         BINARY[self as usize].1[1].name.trim_start_matches("index.")
     }
 
-    /// What it computes of words of so many bits, read as signed; nothing where it is poison or
+    /// Computes the result on words of `width` bits, read as signed. `None` if it is poison or
     /// undefined.
     pub fn compute(self, width: u32, a: i64, b: i64) -> Option<i64> {
         let bits = |number: i64| u128::from(number as u64) & integer::mask(width);
@@ -151,7 +151,7 @@ impl Binary {
 }
 
 impl Predicate {
-    /// All of them, in the order in which `arith` numbers them.
+    /// All predicates, in the numbering of `arith`.
     pub const ALL: [Predicate; 10] = [
         Predicate::Eq,
         Predicate::Ne,
@@ -165,12 +165,12 @@ impl Predicate {
         Predicate::Uge,
     ];
 
-    /// What `arith` and `index` call it.
+    /// Returns its name in `arith` and `index`.
     pub fn name(self) -> &'static str {
         ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"][self as usize]
     }
 
-    /// What holds where this doesn't.
+    /// Returns the negated predicate.
     pub fn inverse(self) -> Predicate {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         match self {
@@ -187,7 +187,7 @@ impl Predicate {
         }
     }
 
-    /// What holds of the two numbers in the other order.
+    /// Returns the predicate for swapped operands.
     pub fn swapped(self) -> Predicate {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         match self {
@@ -208,7 +208,7 @@ impl Predicate {
         matches!(self, Predicate::Slt | Predicate::Sle | Predicate::Sgt | Predicate::Sge)
     }
 
-    /// The same of numbers read as unsigned.
+    /// Returns the same predicate for numbers read as unsigned.
     pub fn unsigned(self) -> Predicate {
         match self {
             Predicate::Slt => Predicate::Ult,
@@ -219,7 +219,8 @@ impl Predicate {
         }
     }
 
-    /// The same of numbers read as signed if it reads them as unsigned, and the other way round.
+    /// Returns the same predicate with the other reading: signed for unsigned, and the other way
+    /// round.
     pub fn with_other_sign(self) -> Predicate {
         let own = self.unsigned();
         if own != self {
@@ -228,7 +229,7 @@ impl Predicate {
         Predicate::ALL.into_iter().find(|other| *other != self && other.unsigned() == self).unwrap_or(self)
     }
 
-    /// True if it holds of any two numbers that another one holds of.
+    /// True if the predicate follows from `stated` for any two numbers.
     pub fn implied_by(self, stated: Predicate) -> bool {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         self == stated
@@ -242,7 +243,7 @@ impl Predicate {
             }
     }
 
-    /// True if it holds of two words of so many bits.
+    /// True if it holds for two words of `width` bits.
     pub fn holds(self, width: u32, a: u128, b: u128) -> bool {
         integer::compare(self as u64).is_some_and(|compare| compare(width, a, b))
     }
@@ -260,7 +261,7 @@ impl Predicate {
 }
 
 impl Operation {
-    /// What an operation computes, if it is one on words.
+    /// Returns the integer operation that an operation is. `None` if it is not on words.
     pub fn of(body: &Body, op: Op) -> Option<Operation> {
         if body.num_results(op) != 1 || !(1..=3).contains(&body.num_operands(op)) {
             return None;
@@ -289,7 +290,7 @@ impl Operation {
     }
 }
 
-/// The number of bits a value has, if it is a word.
+/// Returns the width of a value, if it is a word.
 pub fn width(body: &Body, value: Value) -> Option<u32> {
     match body.value_type(value).kind(body.ctx()) {
         TypeKind::Index => Some(64),
@@ -298,7 +299,7 @@ pub fn width(body: &Body, value: Value) -> Option<u32> {
     }
 }
 
-/// True if an operation has flags, which may make it poison.
+/// True if an operation has flags that may make it poison.
 pub fn has_flags(body: &Body, op: Op) -> bool {
     ["overflowFlags", "isExact", "nonNeg"].into_iter().any(|flag| {
         let attr = body.attr(op, flag);

@@ -1,15 +1,15 @@
 //! Ranges: the least and the greatest number that a value may be, read as signed.
 //!
-//! A range is what the operations that compute a value say of it, from the types at their leaves
-//! on; and what is [supposed](Forms::suppose). Of poison any range is true, so what `nsw` rules out
-//! is ruled out. Where code runs only under a condition, that condition counts for all values in
-//! it, those computed before it too: they have not changed since.
+//! A range follows from the operations that compute a value, starting with the types of their
+//! leaves, and from [assumptions](Forms::suppose). For poison every range is true, so values that
+//! `nsw` excludes are excluded. If code runs only under a condition, the condition applies to all
+//! values in it, including values computed before, which have not changed since.
 //!
 //! **Assumptions.**
-//! - The variable of a counted loop lies between its bounds, unless it counts unsigned. Tried
-//!   with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
+//! - The induction variable of a counted loop is between its bounds, unless it counts unsigned.
+//!   Tried with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
 //!
-//! **Cost.** Each value is looked at once a [`Forms`].
+//! **Cost.** Each value is visited once a [`Forms`].
 //!
 //! # Limits
 //!
@@ -24,23 +24,23 @@ use loomir_ir::{AffineExpr, Attr, Body, Op, Value, ValueDef};
 use super::operation::{Binary, Operation, has_no_signed_wrap};
 use super::{AffineForm, Atom, Forms, MAX_CHAIN, fold_expr};
 
-/// A range of numbers, both ends included. What is out of reach has no end: it is `i128::MIN` below
-/// and `i128::MAX` above.
+/// A range of numbers, both ends included. An unbounded end is `i128::MIN` below and `i128::MAX`
+/// above.
 pub type Range = (i128, i128);
 
-/// Ends beyond this are out of reach: no number of 64 bits, and no sum or product of a few, gets
+/// Ends beyond this count as unbounded. No 64-bit number, and no sum or product of a few, gets
 /// there.
 const REACH: i128 = 1 << 120;
 
 const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
 
 impl Forms<'_> {
-    /// The least and the greatest number that a value may be, read as signed.
+    /// Returns the least and the greatest number that a value may be, read as signed.
     pub fn range_of(&mut self, value: Value) -> Range {
         self.range(value, MAX_CHAIN)
     }
 
-    /// A range that holds every value `value` may have, read as signed.
+    /// Returns a range that holds every value `value` may have, read as signed.
     pub(super) fn range(&mut self, value: Value, fuel: usize) -> Range {
         if let Some(known) = self.ranges.get(&value) {
             return *known;
@@ -51,28 +51,28 @@ impl Forms<'_> {
         range
     }
 
-    /// A range of a form without levels.
+    /// Returns a range of a form without levels.
     pub(super) fn range_of_form(&mut self, form: &AffineForm, fuel: usize) -> Option<Range> {
         of_form(form, &mut |unknown| self.range_of_unknown(unknown, fuel))
     }
 
-    /// The range of a parameter, or of a product of such.
+    /// Returns the range of a parameter, or of a product of parameters.
     fn range_of_unknown(&mut self, unknown: &Atom, fuel: usize) -> Option<Range> {
         let ranges: Vec<Range> = unknown.factors()?.iter().map(|value| self.range(*value, fuel)).collect();
         Some(of_product(unknown, &ranges))
     }
 
-    /// Takes into account that a form is not negative, if it is one of a single value.
+    /// Narrows the range of a value by a form that is not negative, if the form has a single value.
     pub(super) fn narrow(&mut self, constraint: &AffineForm) {
         let Some((value, said)) = of_one(constraint) else { return };
         let range = both(self.range(value, MAX_CHAIN), said);
-        // What nothing satisfies is where nothing runs.
+        // Contradictory constraints belong to code that never runs.
         if range.0 <= range.1 {
             self.ranges.insert(value, range);
         }
     }
 
-    /// The range of what a sum, difference, product or shift to the left comes to in ℤ.
+    /// Returns the range of a sum, difference, product or left shift in ℤ.
     pub(super) fn exact_range(&mut self, op: Op, binary: Binary, fuel: usize) -> Option<Range> {
         let fuel = fuel.checked_sub(1)?;
         let [a, b] = [0, 1].map(|i| self.body.operand(op, i));
@@ -120,7 +120,7 @@ impl Forms<'_> {
         }
     }
 
-    /// The range of what an operation on words computes.
+    /// Returns the range of the result of an operation on words.
     fn operation_range(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<Range> {
         let body = self.body;
         let result = width(body, body.result(op, 0));
@@ -154,7 +154,7 @@ impl Forms<'_> {
         let lower = self.bound_ranges(&bounds.lower, fuel).into_iter().flatten().map(|r| r.0).max()?;
         let upper = self.bound_ranges(&bounds.upper, fuel).into_iter().flatten().map(|r| r.1).min();
         let upper = upper.unwrap_or(i64::MAX.into());
-        // Of a loop that does not run any range is true.
+        // For a loop without iterations, any range is correct.
         Some((lower, upper.saturating_sub(1).max(lower)))
     }
 
@@ -174,13 +174,13 @@ impl Forms<'_> {
     }
 }
 
-/// The map that an `affine.apply`, `affine.min` or `affine.max` applies to its operands.
+/// Returns the map that an `affine.apply`, `affine.min` or `affine.max` applies to its operands.
 pub(super) fn applied(body: &Body, op: Op) -> Option<Subscripts> {
     let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(body.ctx()))?;
     Some(Subscripts { map, operands: body.operands(op).collect() })
 }
 
-/// The number of bits a value has; 64 for what is no integer.
+/// Returns the number of bits of a value; 64 if it is no integer.
 pub(super) fn width(body: &Body, value: Value) -> u32 {
     body.value_type(value).integer_width(body.ctx()).unwrap_or(64)
 }
@@ -190,18 +190,18 @@ pub(crate) fn type_range(body: &Body, value: Value) -> Range {
     match width(body, value) {
         width @ 1..64 => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
         64 => ALL,
-        // What is wider does not fit into anything.
+        // A wider value has no known range.
         _ => (i128::MIN, i128::MAX),
     }
 }
 
-/// True if all numbers of a range have so many bits, read as signed.
+/// True if all numbers of a range fit `width` bits, read as signed.
 pub fn fits(range: Range, width: u32) -> bool {
     let limit = 1i128 << (width.clamp(1, 64) - 1);
     -limit <= range.0 && range.1 < limit
 }
 
-/// The range between two numbers that may have been cut off at the ends of 128 bits.
+/// Returns the range between two numbers that may have saturated at the ends of 128 bits.
 fn reach(lower: i128, upper: i128) -> Range {
     let lower = if lower < -REACH { i128::MIN } else { lower.min(REACH) };
     let upper = if upper > REACH { i128::MAX } else { upper.max(-REACH) };
@@ -218,13 +218,14 @@ pub(super) fn product(a: Range, b: Range) -> Range {
     reach(corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
 }
 
-/// Quotients by a positive number, rounded down; what has no end keeps none.
+/// Returns the range of quotients by a positive number, rounded down. An infinite end stays
+/// infinite.
 fn quotient(range: Range, divisor: i128) -> Range {
     let end = |x: i128| if x == i128::MIN || x == i128::MAX { x } else { x.div_euclid(divisor) };
     (end(range.0), end(range.1))
 }
 
-/// Returns a range of a form, given those of its levels, parameters and products.
+/// Returns a range of a form, given the ranges of its levels, parameters and products.
 pub(crate) fn of_form(form: &AffineForm, of: &mut dyn FnMut(&Atom) -> Option<Range>) -> Option<Range> {
     let mut all: Range = (form.constant_part().into(), form.constant_part().into());
     for (atom, coefficient) in form.terms() {
@@ -238,7 +239,7 @@ pub(crate) fn of_form(form: &AffineForm, of: &mut dyn FnMut(&Atom) -> Option<Ran
     Some(all)
 }
 
-/// The range of a parameter or product, whose factors have these ranges.
+/// Returns the range of a parameter or a product, given the ranges of its factors.
 pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
     let all = ranges.iter().copied().reduce(product).unwrap_or((1, 1));
     match unknown {
@@ -248,8 +249,8 @@ pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
     }
 }
 
-/// What a form that is not negative says of a value, if it is one of a single value. Ends that it
-/// does not say are out of reach.
+/// Returns the range that a nonnegative form with a single parameter implies for it. Ends that the
+/// form does not bound are infinite.
 pub fn of_one(form: &AffineForm) -> Option<(Value, Range)> {
     let [(Atom::Param(value), coefficient)] = form.terms() else { return None };
     let (constant, coefficient) = (i128::from(form.constant_part()), i128::from(*coefficient));
@@ -261,7 +262,7 @@ pub fn of_one(form: &AffineForm) -> Option<(Value, Range)> {
     Some((*value, range))
 }
 
-/// What is in two ranges.
+/// Returns the intersection of two ranges.
 pub fn both(a: Range, b: Range) -> Range {
     (a.0.max(b.0), a.1.min(b.1))
 }
@@ -274,15 +275,15 @@ fn greater(a: Range, b: Range) -> Range {
     (a.0.max(b.0), a.1.max(b.1))
 }
 
-/// The range of what an operation on words of so many bits in these ranges computes, before it is
-/// cut off. What makes it undefined or poison is left out.
+/// Returns the range of the result of an operation on words of `width` bits in these ranges, before
+/// it is truncated. Operands that make it undefined or poison are left out.
 pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Range> {
     let positive = (b.0 >= 1).then_some(b);
     let divisor = positive.filter(|b| b.0 == b.1).map(|b| b.0);
     let is_natural = a.0 >= 0 && b.0 >= 0;
     let below_power = |x: i128, y: i128| (1i128 << (128 - (x | y).leading_zeros())) - 1;
     let up = |x: i128, d: i128| -((-x).div_euclid(d));
-    // Of what is wider nothing is known: its numbers are out of reach.
+    // Wider numbers are not supported; their range is unknown.
     if width > 64 || !fits(a, 64) || !fits(b, 64) {
         return None;
     }
@@ -307,7 +308,7 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
             Some(d) => Some((up(a.0, d), up(a.1, d))),
             None => positive.map(|_| (a.0.min(0), a.1.max(0))),
         },
-        // The rest has the sign of what is divided.
+        // The remainder has the sign of the dividend.
         Binary::RemS | Binary::RemU => positive.map(|b| {
             let most = b.1 - 1;
             (if a.0 >= 0 { 0 } else { a.0.max(-most) }, most.min(a.1.max(0)))
@@ -316,7 +317,7 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
         Binary::And if a.0 >= 0 || b.0 >= 0 => Some((0, if a.0 >= 0 { a.1 } else { b.1 })),
         Binary::Or if is_natural => Some((a.0.max(b.0), below_power(a.1, b.1))),
         Binary::Xor if is_natural => Some((0, below_power(a.1, b.1))),
-        // What is shifted by the width or more is poison.
+        // A shift by the width or more is poison.
         Binary::ShrS if b.0 == b.1 && (0..i128::from(width)).contains(&b.0) => Some((a.0 >> b.0, a.1 >> b.0)),
         Binary::ShrS => Some((a.0.min(0), a.1.max(0))),
         Binary::ShrU if a.0 >= 0 => Some((0, a.1)),
@@ -338,8 +339,8 @@ fn expr_range(
     dims: &[Range],
     symbols: &[Range],
 ) -> Option<Range> {
-    // Affine arithmetic does not wrap, so a result outside 64 bits is undefined behaviour and may
-    // be cut off.
+    // Affine arithmetic does not wrap. A result outside 64 bits is undefined behaviour, so the
+    // range may be clamped.
     let cut = |r: Range| Some((r.0.clamp(ALL.0, ALL.1), r.1.clamp(ALL.0, ALL.1)));
     fold_expr(
         expr,

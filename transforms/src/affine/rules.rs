@@ -1,13 +1,14 @@
-//! The rules by which expressions over words are equal, and the analysis they are conditional on.
+//! The rewrite rules for expressions over words, and the analysis that their conditions use.
 //!
 //! A rule holds at every width from 2 bits on, for all words: it wraps where `arith` without flags
-//! wraps. Both sides are undefined for the same words (they divide by the same things), and neither
-//! is poison otherwise; shifts by what is no number are leaves. What holds only where nothing
-//! wraps, or for numbers of one sign, has a condition on ranges. So an equality may be used in both
-//! directions, and in any surroundings. A test tries every rule with all words of 3 to 5 bits.
+//! wraps. Both sides are undefined for the same words (they divide by the same expressions), and
+//! otherwise neither is poison. Shifts by a non-constant are leaves. A rule that holds only without
+//! wrapping, or for numbers of one sign, has a condition on ranges. An equality may therefore be
+//! used in both directions, and in any context. A test tries every rule with all words of 3 to 5
+//! bits.
 //!
-//! There are no rules that distribute in both directions over everything: what is a polynomial has
-//! its normal form elsewhere ([`form`](crate::affine)).
+//! No rules distribute in both directions over everything: polynomials have a normal form elsewhere
+//! ([`form`](crate::affine)).
 
 use egg::{Analysis, Condition, ConditionalApplier, DidMerge, EGraph, Id, Pattern, Rewrite, Subst, Var};
 
@@ -15,7 +16,7 @@ use super::operation::Binary;
 use super::range::{Range, binary_range, both, fits};
 use super::word::Word;
 
-/// What is known of each class: the range of its words.
+/// The analysis data of each class: the range of its words.
 #[derive(Clone, Debug)]
 pub struct Ranges {
     /// The number of bits the words have.
@@ -55,7 +56,7 @@ impl Analysis<Word> for Ranges {
 
     fn merge(&mut self, a: &mut Range, b: Range) -> DidMerge {
         let merged = both(*a, b);
-        // What is in no range is never computed.
+        // A class with an empty range is never computed.
         if merged.0 > merged.1 {
             return DidMerge(false, true);
         }
@@ -66,7 +67,7 @@ impl Analysis<Word> for Ranges {
 
     fn modify(graph: &mut Graph, id: Id) {
         let (lower, upper) = graph[id].data;
-        // What may be undefined is not the number it is otherwise.
+        // A division may be undefined, so it must not be replaced by its constant value.
         let divides = |node: &Word| matches!(node, Word::Binary(binary, _) if is_division(*binary));
         if lower == upper && !graph[id].iter().any(divides) {
             let number = graph.add(Word::Number(lower as i64));
@@ -75,17 +76,17 @@ impl Analysis<Word> for Ranges {
     }
 }
 
-/// True if an operation may be undefined.
+/// True if an operation is a division or a remainder, so it may be undefined.
 pub fn is_division(binary: Binary) -> bool {
     use Binary::{CeilDivS, CeilDivU, DivS, DivU, FloorDivS, RemS, RemU};
     matches!(binary, DivS | DivU | CeilDivS | CeilDivU | FloorDivS | RemS | RemU)
 }
 
-/// A condition on the ranges of `?a`, `?b` and `?c`, of words of so many bits.
+/// A condition on the width of words, and on the ranges of `?a`, `?b` and `?c`.
 type When = fn(u32, [Range; 3]) -> bool;
 
-/// A rule: its name, both sides, and what it is conditional on. The left side may become the right
-/// one.
+/// A rule: its name, both sides, and its condition. The left side may be rewritten to the right
+/// side.
 struct Rule(&'static str, &'static str, &'static str, Option<When>);
 
 const fn always(name: &'static str, left: &'static str, right: &'static str) -> Rule {
@@ -232,7 +233,7 @@ impl Condition<Word, Ranges> for Ranged {
     }
 }
 
-/// The rules as `egg` takes them.
+/// Returns the rules in the representation of `egg`.
 pub fn rules() -> Vec<Rewrite<Word, Ranges>> {
     let parsed = |Rule(name, left, right, condition): &Rule| {
         let (left, right): (Pattern<Word>, Pattern<Word>) = (left.parse().ok()?, right.parse().ok()?);
@@ -256,7 +257,7 @@ mod tests {
     use super::super::word::evaluate;
     use super::*;
 
-    /// A side of a rule, its variables as leaves.
+    /// Returns a side of a rule, its variables as leaves.
     fn side(text: &str) -> RecExpr<Word> {
         let pattern: Pattern<Word> = text.parse().expect("a side of a rule is an expression");
         let place = |variable: &Var| VARIABLES.iter().position(|name| *name == variable.to_string());
@@ -284,8 +285,7 @@ mod tests {
                     .flat_map(|a| words().map(move |b| (a, b)))
                     .flat_map(|(a, b)| words().map(move |c| (a, b, c)))
                 {
-                    // Where the words are all that is known of; wider ranges allow a rule less
-                    // often.
+                    // Point ranges are the weakest test: wider ranges enable a rule less often.
                     let ranges = [a, b, c].map(|word| (i128::from(word), i128::from(word)));
                     if condition.is_some_and(|condition| !condition(width, ranges)) {
                         continue;
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// A condition that holds of ranges holds of all that is in them.
+    /// A condition that holds for ranges holds for all numbers in these ranges.
     #[test]
     fn conditions_on_ranges_hold_for_what_is_in_them() {
         let ranges: Vec<Range> = (-4..4).flat_map(|low| (low..4).map(move |high| (low, high))).collect();

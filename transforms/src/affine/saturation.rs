@@ -1,5 +1,4 @@
-//! Growing all expressions that are equal by the rules, within limits of nodes and iterations,
-//! never of time.
+//! Equality saturation within limits of nodes and iterations, never of time.
 
 use std::time::Duration;
 
@@ -11,10 +10,10 @@ use super::word::{Expression, Word};
 
 /// Most nodes of a graph.
 const MAX_NODES: usize = 4_000;
-/// Most rounds in which every rule is applied wherever it can be.
+/// The maximal number of rounds. Each round applies every rule wherever possible.
 const MAX_ROUNDS: usize = 12;
 
-/// Two expressions over the same leaves and what the rules make of them.
+/// Equality saturation of expressions over the same leaves.
 pub struct Saturation {
     rules: Vec<egg::Rewrite<Word, Ranges>>,
 }
@@ -26,22 +25,22 @@ impl Default for Saturation {
 }
 
 impl Saturation {
-    /// True if two expressions over leaves of these ranges are proved equal. They have the same
-    /// width, and `b`'s leaves are those of `a` as `leaf` says.
+    /// True if two expressions over leaves of these ranges are proved equal. They must have the
+    /// same width and share the numbering of leaves.
     pub fn are_equal(&self, a: &Expression, b: &RecExpr<Word>, leaves: Vec<Range>) -> bool {
         let (graph, roots) = self.grown(a.width, &[&a.nodes, b], leaves, true);
         matches!(roots[..], [x, y] if graph.find(x) == graph.find(y))
     }
 
-    /// The expressions that are equal to this one, and its class.
+    /// Returns the expressions that are equal to this one, and its class.
     pub fn equals_of(&self, expression: &Expression, leaves: Vec<Range>) -> (Graph, Id) {
         let (graph, roots) = self.grown(expression.width, &[&expression.nodes], leaves, false);
         let root = graph.find(roots[0]);
         (graph, root)
     }
 
-    /// Applies the rules to some expressions until nothing is new, or a limit is reached; if
-    /// wanted, until all are one class.
+    /// Applies the rules to expressions until nothing is new or a limit is reached. On request,
+    /// stops once all expressions are in one class.
     fn grown(
         &self,
         width: u32,

@@ -1,17 +1,16 @@
-//! What subscripts are, where they are used.
+//! Forms of subscripts at an access.
 //!
-//! Arithmetic on words wraps, and most of it says nothing of that: `%i + %m` is a number between 0
-//! and the size of the memref, or there is no access. Outside of a memref nothing may be accessed,
-//! so a sum that, had it wrapped, would be outside did not wrap where it counts. Of an access that
-//! happens its subscripts are what they would be in ℤ, as long as that lies so near that no other
-//! number that is the same word is inside.
+//! Arithmetic on words wraps, and most operations have no flags that exclude it. But in an access
+//! `%i + %m` is between 0 and the size of the memref, or there is no access, because accesses
+//! outside of a memref are undefined. Suppose the wrapped sum would be outside. Then it did not
+//! wrap in any access that happens. The subscripts of an access are therefore their values in ℤ, as
+//! long as no other number inside the memref is the same word.
 //!
 //! **Assumptions.**
 //! - An access outside of its memref is undefined, so one that happens is inside, and a word that
 //!   wrapped would not be. Tried with `fixtures/fusion/subscripts.mlir` and `widths.mlir`.
 //!
-//! **Cost.** Linear in the operations that compute a subscript, up to the first that are forms
-//! already.
+//! **Cost.** Linear in the operations that compute a subscript, up to the first that have forms.
 //!
 //! # Limits
 //!
@@ -27,12 +26,12 @@ use super::operation::{Binary, Operation};
 use super::range::{Range, product, sum, width};
 use super::{AffineForm, Atom, Forms, MAX_CHAIN, ring};
 
-/// What a value would be if nothing wrapped, and between which numbers that lies.
+/// The value without wrapping, and its range.
 type Unwrapped = Option<(AffineForm, Range)>;
 
 impl Forms<'_> {
-    /// The forms of the subscripts of an access, where it happens. `None` for those that are not
-    /// affine.
+    /// Returns the forms of the subscripts of an access that happens. `None` for subscripts that
+    /// are not affine.
     pub fn of_accessed(&mut self, subscripts: &Subscripts) -> Vec<Option<AffineForm>> {
         let mut forms = self.of_subscripts(subscripts);
         let ctx = self.body.ctx();
@@ -51,11 +50,11 @@ impl Forms<'_> {
         forms
     }
 
-    /// The form of a value that is not negative, read as signed.
+    /// Returns the form of a value that is not negative, read as signed.
     fn inside(&mut self, value: Value) -> Option<AffineForm> {
         let body = self.body;
         let mut value = value;
-        // What was made wider is as negative as before.
+        // Sign extension keeps the sign.
         while let Some(op) = body.defining_op(value)
             && Operation::of(body, op) == Some(Operation::Signed)
             && width(body, body.operand(op, 0)) <= width(body, value)
@@ -63,7 +62,7 @@ impl Forms<'_> {
             value = body.operand(op, 0);
         }
         let (form, (least, greatest)) = self.unwrapped(value, MAX_CHAIN, &mut HashMap::new())?;
-        // The words that are not negative are those below half; one more turn, or one less, and a
+        // The nonnegative words are below half of all words. With one more wrap, or one less, the
         // number is another.
         let half = 1i128 << (width(body, value).clamp(1, 64) - 1);
         let is_near = -half <= least && greatest < 2 * half;
@@ -106,13 +105,12 @@ impl Forms<'_> {
     }
 }
 
-/// True if nothing is known of a value of this form but that it is one in each iteration.
+/// True if the form of a value says nothing more than the value itself.
 fn is_open(form: Option<&AffineForm>, value: Value) -> bool {
     form.is_none_or(|form| form.as_parameter() == Some(value))
 }
 
-/// True if a form is another one in each iteration of some loop. One that is not is better told by
-/// its name, as elsewhere.
+/// True if a form varies in some loop. A loop-invariant one is better named, as elsewhere.
 fn has_level(form: &AffineForm) -> bool {
     form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Level(_)))
 }

@@ -1,5 +1,5 @@
-//! What is known where a block stands: the loops and conditions around it, what was asserted or
-//! assumed before, and facts about parameters.
+//! Facts that hold at a block: the loops and conditions around it, earlier assertions and
+//! assumptions, and facts about parameters.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use super::closed_forms::ClosedForms;
 use super::facts::Facts;
 use super::{AffineForm, Atom, Forms};
 
-/// Most operations at the start of a block among which assertions are looked for.
+/// The number of operations at the start of a block that are searched for assertions.
 const MAX_LOOKED_AT: usize = 64;
 
-/// What is known where a block stands: constraints on the induction variables of the loops around,
-/// which are parameters of what is inside, and on other parameters.
+/// The facts that hold at a block: constraints on the induction variables of the surrounding loops,
+/// which are parameters inside, and on other parameters.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Forms that are not negative.
     pub constraints: Vec<AffineForm>,
-    /// True if these are all there are: every combination they allow occurs.
+    /// True if no constraint is missing: every combination of values within the constraints occurs.
     pub exact: bool,
-    /// What is known of parameters wherever they are used.
+    /// The facts that hold for parameters everywhere.
     pub facts: Arc<Facts>,
 }
 
 impl Surroundings {
-    /// What is known in `block`, as forms that know it too, of which those are given out that are
-    /// followed. Linear in its depth and in the bounds around it.
+    /// Returns the facts that hold in `block`, and forms that use them, restricted to those that
+    /// `followed` follows. Linear in the depth of the block and in the bounds around it.
     pub fn of<'b>(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> (Surroundings, Forms<'b>) {
         let mut known = Surroundings::nothing();
         let mut forms = Forms::followed_by(body, block, followed);
@@ -36,12 +36,12 @@ impl Surroundings {
         known.outwards(body, block, forms)
     }
 
-    /// What is known where `block` begins, likewise: not what it asserts itself.
+    /// Returns the facts that hold at the start of `block`, without its own assertions.
     pub fn around(body: &Body, block: Block) -> (Surroundings, Forms<'_>) {
         Surroundings::nothing().outwards(body, block, Forms::new(body, block))
     }
 
-    /// That nothing is known.
+    /// Returns no facts.
     pub(crate) fn nothing() -> Surroundings {
         Surroundings { constraints: Vec::new(), exact: true, facts: Arc::default() }
     }
@@ -62,9 +62,9 @@ impl Surroundings {
         (known, forms)
     }
 
-    /// Adds what assertions and assumptions at the start of a block say: of what is behind them if
-    /// that is `before`, else of the whole block, of which nothing before them writes. That the
-    /// program reaches what is behind an assertion is what makes it true there.
+    /// Adds the facts of assertions and assumptions at the start of a block. With `before`, only
+    /// those before that operation count; they hold because the program has passed them. Without
+    /// it, they count for the whole block, as long as nothing before them writes.
     fn assertions(&mut self, body: &Body, block: Block, before: Option<Op>, forms: &mut Forms<'_>) {
         for op in body.ops(block).take(MAX_LOOKED_AT).take_while(|op| Some(*op) != before) {
             if let Some(condition) = asserted(body, op) {
@@ -75,8 +75,8 @@ impl Surroundings {
         }
     }
 
-    /// Adds what is known in a block that is reached by one branch only, and so on from there
-    /// backwards: which way it went, and what was asserted before.
+    /// Adds the facts of a block that is reached by one branch only, and so on backwards from
+    /// there: the direction of the branch, and earlier assertions.
     fn branches(&mut self, body: &Body, mut block: Block, forms: &mut Forms<'_>) {
         for _ in 0..MAX_LOOKED_AT {
             let mut edges = body.predecessor_edges(block);
@@ -97,7 +97,7 @@ impl Surroundings {
         self.exact &= outcome.exact;
     }
 
-    /// Adds what is known inside a region of an operation.
+    /// Adds the facts that hold inside a region of an operation.
     fn enter(&mut self, body: &Body, region: Region, forms: &mut Forms<'_>) {
         let view = body.op_ref(body.region_parent(region));
         let conditional = view.info().interface::<dyn Conditional>();
@@ -106,7 +106,7 @@ impl Surroundings {
         }
         let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view));
         let Some((model, inner)) = model.and_then(|m| Some((m, body.entry_block(m.body(view))?))) else {
-            // A loop nothing is known of, or the like.
+            // An unknown loop or another unknown operation with regions.
             self.exact = false;
             return;
         };
@@ -115,8 +115,8 @@ impl Surroundings {
         let lowers = forms.of_bound(&bounds.lower);
         match (&lowers[..], forms.of_step(bounds.step)) {
             (_, Some(1)) => {}
-            // From one lower bound on, the variable takes every step-th value: what it is beyond a
-            // whole number of steps is not positive.
+            // From its single lower bound on, the induction variable takes every step-th value: its
+            // remainder modulo the step is not positive.
             ([Some(lower)], Some(step)) => {
                 let beyond = variable.minus(lower).and_then(|d| d.modulo(step));
                 self.add(beyond.and_then(|d| d.times(-1)));
@@ -140,13 +140,13 @@ impl Surroundings {
     }
 }
 
-/// The condition that holds behind an operation.
+/// Returns the condition that holds after an operation.
 fn asserted(body: &Body, op: Op) -> Option<Value> {
     let says = [cf::AssertOp::DEF, llvm::AssumeOp::DEF].into_iter().any(|def| body.is(op, def));
     says.then(|| body.operand(op, 0))
 }
 
-/// True if an operation always comes to its end and changes no memory.
+/// True if an operation always terminates and changes no memory.
 pub(crate) fn is_harmless(body: &Body, op: Op) -> bool {
     if body.own_regions(op).len() > 0 || body.nested(op).is_some() {
         return false;

@@ -1,17 +1,18 @@
 //! Affine forms as constraints of one integer conjunction.
 //!
-//! A [`System`] knows which variable each parameter is, products of parameters being variables too;
-//! which one a level is, is said with each form, since the levels of several instances stand beside
-//! each other. A [`Pair`] is the usual case: instances of two accesses under common loops.
+//! A [`System`] maps each parameter and each product of parameters to a variable. The variables of
+//! levels are given with each form, because a system contains the levels of several instances. A
+//! [`Pair`] is the usual case: instances of two accesses under common loops.
 //!
-//! What is known of parameters ([`Facts`]) is added only where it matters: no points without it are
-//! none with it, and a point that agrees with it is one. So few questions are asked twice.
+//! Facts about parameters ([`Facts`]) are added only if they matter. A set that is empty without
+//! them is empty with them, and a point that satisfies them is a solution. Few questions are
+//! therefore asked twice.
 //!
 //! **Assumptions.**
 //! - A parameter is one variable for all instances of a system. Tried with
 //!   `fixtures/fusion/computed_bounds.mlir` and `tests/tests/dependences.rs`.
-//! - Facts only shrink a set of conflicts, so those that are not followed make no loop legal.
-//!   Tried with `fixtures/fusion/large_coefficients.mlir`.
+//! - Facts only shrink a set of conflicts, so facts that are not followed make no loop legal. Tried
+//!   with `fixtures/fusion/large_coefficients.mlir`.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;
@@ -21,9 +22,9 @@ use super::facts::Facts;
 use super::range::{Range, both, of_one};
 use super::{AffineForm, Atom};
 
-/// Most parameters and products that facts are followed to.
+/// The maximal number of parameters and products whose facts are collected.
 const MAX_FOLLOWED: usize = 64;
-/// Most constraints on the way to what a system says of its parameters.
+/// The maximal number of constraints while projecting a system onto its parameters.
 const MAX_SHADOW: usize = 64;
 
 /// A conjunction under construction.
@@ -31,25 +32,25 @@ const MAX_SHADOW: usize = 64;
 pub struct System {
     /// The constraints so far.
     pub set: Conjunction,
-    /// The variables of parameters and products of such.
+    /// The variables of parameters and of products of parameters.
     unknowns: HashMap<Atom, Var>,
-    /// Those in the order in which they came.
+    /// The parameters and products in the order of their arrival.
     listed: Vec<Atom>,
-    /// What constraints on a single parameter say of it.
+    /// The ranges that constraints on a single parameter imply.
     narrower: HashMap<Value, Range>,
 }
 
 impl System {
-    /// No constraints on so many variables, the last of which are these parameters and products, in
-    /// this order, beginning with `first`.
+    /// Returns a system of `vars` variables without constraints. The last variables are these
+    /// parameters and products, in this order, beginning with `first`.
     pub fn new(vars: usize, first: Var, unknowns: Vec<Atom>) -> System {
         let vars_of = unknowns.iter().cloned().zip((first.0..).map(Var)).collect();
         System { set: Conjunction::new(vars), unknowns: vars_of, listed: unknowns, narrower: HashMap::new() }
     }
 
-    /// A form over the system's variables, of which `level` gives those of the levels. Quotients
-    /// become existential variables, as do parameters that are none; they nest at most
-    /// [`MAX_NESTING`](super::MAX_NESTING) deep.
+    /// Returns a form over the system's variables. `level` returns the variable of a level.
+    /// Quotients become existential variables, as do parameters without a variable. They nest at
+    /// most [`MAX_NESTING`](super::MAX_NESTING) deep.
     pub fn affine(&mut self, form: &AffineForm, level: &dyn Fn(u32) -> Var) -> Affine {
         let mut sum = Affine::constant(form.constant_part());
         for (atom, coefficient) in form.terms() {
@@ -76,7 +77,7 @@ impl System {
         var
     }
 
-    /// Whether there are points for which the facts about parameters hold.
+    /// Decides if there are points for which the facts about parameters hold.
     pub fn is_empty(&self, facts: &Facts, limits: &Limits) -> Emptiness {
         match self.set.is_empty(limits) {
             Emptiness::NonEmpty(point) if !self.agrees(facts, &point) => {
@@ -86,7 +87,7 @@ impl System {
         }
     }
 
-    /// True if facts hold at a point. Of those about further parameters it is not known.
+    /// True if facts hold at a point. Facts about further parameters are not checked.
     pub fn agrees(&self, facts: &Facts, point: &Point) -> bool {
         let at = |atom: &Atom| {
             let var = self.unknowns.get(atom).filter(|var| var.index() < self.set.visible());
@@ -103,7 +104,7 @@ impl System {
         })
     }
 
-    /// The system with what is known of its parameters.
+    /// Returns the system with the facts about its parameters.
     pub fn with_facts(&self, facts: &Facts) -> System {
         let mut all = self.clone();
         let mut next = 0;
@@ -119,14 +120,15 @@ impl System {
                     all.set.add_le(var, Affine::constant(upper));
                 }
             }
-            // There are no levels in them.
+            // Relations contain no levels.
             let relations = facts.relations(&atom, &all.narrower);
             all.constrain(&relations, &Var);
         }
         all
     }
 
-    /// The values of so many levels and of the parameters for which none of the forms is negative.
+    /// Returns the system of `levels` levels and the parameters in which none of the forms is
+    /// negative.
     pub fn over<'a>(levels: u32, forms: impl IntoIterator<Item = &'a AffineForm> + Clone) -> System {
         let mut unknowns = Unknowns::default();
         forms.clone().into_iter().for_each(|form| unknowns.add(form));
@@ -136,9 +138,9 @@ impl System {
         system
     }
 
-    /// Forms over the parameters and products that `is_kept` accepts, and no levels, that are not
-    /// negative wherever there is a point for which the facts hold. `None` if there are too many,
-    /// or none of these is in it.
+    /// Returns forms without levels over the parameters and products that `is_kept` accepts. They
+    /// are not negative wherever there is a point for which the facts hold. `None` if there are too
+    /// many, or none of these unknowns is in the system.
     pub fn shadow(&self, facts: &Facts, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<AffineForm>> {
         if !self.listed.iter().any(is_kept) {
             return None;
@@ -153,11 +155,11 @@ impl System {
                 sum.plus(&AffineForm::atom((*kept.get(var)?).clone()), coefficient.to_i64()?)
             })
         };
-        // What has no form says nothing more.
+        // Rows without a form are dropped.
         Some(rows.iter().filter_map(form).collect())
     }
 
-    /// Adds that none of the forms is negative.
+    /// Adds the constraints that none of the forms is negative.
     pub fn constrain<'a>(
         &mut self,
         forms: impl IntoIterator<Item = &'a AffineForm>,
@@ -174,16 +176,16 @@ impl System {
     }
 }
 
-/// Parameters, and products of such, that forms have.
+/// The parameters, and the products of parameters, in some forms.
 #[derive(Clone, Debug, Default)]
 pub struct Unknowns {
-    /// In the order in which they came.
+    /// The unknowns in the order of their arrival.
     pub listed: Vec<Atom>,
     seen: HashSet<Atom>,
 }
 
 impl Unknowns {
-    /// Adds those of a form.
+    /// Adds the unknowns of a form.
     pub fn add(&mut self, form: &AffineForm) {
         form.each_unknown(&mut |atom| {
             if self.seen.insert(atom.clone()) {
@@ -193,7 +195,7 @@ impl Unknowns {
     }
 }
 
-/// Which of two instances a form is about.
+/// The instance that a form is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The first.
@@ -202,23 +204,23 @@ pub enum Side {
     Second,
 }
 
-/// Instances of two accesses: variables are the levels around both, those of the first, those of
-/// the second, and the parameters of both.
+/// Instances of two accesses. The variables are the common levels, the levels of the first, those
+/// of the second, and the parameters of both.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// The constraints so far.
     pub system: System,
     shared: u32,
-    /// How many levels only the first has.
+    /// The number of levels that only the first has.
     skipped: u32,
 }
 
-/// Which instances of an access there are: its levels, and forms over them that are not negative.
+/// The instances of an access: the number of levels, and forms over them that are not negative.
 pub type Instances<'a> = (u32, &'a [AffineForm]);
 
 impl Pair {
-    /// The pairs of instances of which the first `shared` levels are common and satisfy `around`,
-    /// and for which each of `equal` has equal forms.
+    /// Returns the pairs of instances whose first `shared` levels are common and satisfy `around`,
+    /// and for which the two forms of each of `equal` are equal.
     pub fn new(
         (first, of_first): Instances<'_>,
         (second, of_second): Instances<'_>,
@@ -229,7 +231,7 @@ impl Pair {
         Pair::with_forms((first, of_first), (second, of_second), shared, around, equal, &[])
     }
 
-    /// The same, for use with `forms` too: their parameters are variables.
+    /// Returns the same, with variables for the parameters of `forms` too.
     pub fn with_forms(
         (first, of_first): Instances<'_>,
         (second, of_second): Instances<'_>,
@@ -257,17 +259,17 @@ impl Pair {
         Pair { system, shared, skipped }
     }
 
-    /// The variable of a level of the first.
+    /// Returns the variable of a level of the first instance.
     pub fn first(&self, level: u32) -> Var {
         Var(level)
     }
 
-    /// The variable of a level of the second.
+    /// Returns the variable of a level of the second instance.
     pub fn second(&self, level: u32) -> Var {
         second_var(level, self.shared, self.skipped)
     }
 
-    /// The variable of a level of one of them.
+    /// Returns the variable of a level of one instance.
     pub fn level(&self, level: u32, side: Side) -> Var {
         match side {
             Side::First => self.first(level),
@@ -275,7 +277,7 @@ impl Pair {
         }
     }
 
-    /// A form over the levels of one of them.
+    /// Returns a form over the levels of one instance.
     pub fn affine(&mut self, form: &AffineForm, side: Side) -> Affine {
         let (shared, skipped) = (self.shared, self.skipped);
         match side {
@@ -284,8 +286,8 @@ impl Pair {
         }
     }
 
-    /// What a form of one of them is at a point; nothing if it has a parameter that is not among
-    /// those of the system, or does not fit 64 bits.
+    /// Returns the value of a form of one instance at a point. `None` if it has a parameter that
+    /// the system does not contain, or does not fit 64 bits.
     pub fn value(&self, point: &Point, form: &AffineForm, side: Side) -> Option<i64> {
         let at = |var: Var| point.get(var).to_i64();
         let visible = self.system.set.visible();
@@ -297,7 +299,7 @@ impl Pair {
     }
 }
 
-/// The variable of a level of an instance whose own levels stand behind `skipped` others.
+/// Returns the variable of a level of an instance whose own levels follow `skipped` others.
 fn second_var(level: u32, shared: u32, skipped: u32) -> Var {
     Var(if level < shared { level } else { level + skipped })
 }

@@ -1,8 +1,8 @@
-//! Expressions over words of one width, as `egg` knows them.
+//! Expressions over words of one width, in the representation of `egg`.
 //!
-//! A leaf is a number of a value, `u32`; what is of another width, a comparison or a choice is a
-//! leaf too. Numbers are read as signed. Shifts by a number are written as the products and
-//! quotients they are, and remainders of powers of two as masks, so that fewer rules are needed.
+//! A leaf is the number of a value, `u32`. Values of another width, comparisons and selections are
+//! leaves too. Numbers are read as signed. Shifts by a constant are written as products and
+//! quotients, and remainders by powers of two as masks, so that fewer rules are needed.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use loomir_ir::{Body, Op, Value};
 use super::operation::{Binary, Operation, width};
 use super::{AffineForm, Atom};
 
-/// Most values that are looked at for an expression.
+/// The maximal number of values examined for an expression.
 const MAX_VALUES: usize = 48;
 
 /// A node of an expression.
@@ -22,7 +22,7 @@ const MAX_VALUES: usize = 48;
 pub enum Word {
     /// A number.
     Number(i64),
-    /// A value that is not looked into, by its place in [`Expression::leaves`].
+    /// An opaque value, by its place in [`Expression::leaves`].
     Leaf(u32),
     /// An operation.
     Binary(Binary, [Id; 2]),
@@ -34,7 +34,7 @@ impl Language for Word {
     fn discriminant(&self) -> Self::Discriminant {
         match self {
             Word::Number(number) => (None, *number),
-            // Beyond all numbers of 32 bits; what is not told apart here is by `matches`.
+            // Outside of all numbers of 32 bits. `matches` distinguishes the remaining cases.
             Word::Leaf(leaf) => (None, i64::MIN + i64::from(*leaf)),
             Word::Binary(binary, _) => (Some(*binary), 0),
         }
@@ -86,16 +86,16 @@ impl fmt::Display for Word {
 pub struct Expression {
     /// The number of bits the words have.
     pub width: u32,
-    /// Its nodes; the last one is the whole.
+    /// The nodes of the expression. The last one is the root.
     pub nodes: RecExpr<Word>,
     /// The values its leaves are.
     pub leaves: Vec<Value>,
 }
 
 impl Expression {
-    /// The expression that computes a value, as far as `look_into` says. What `form_of` has a form
-    /// of is a sum over what that is made of, which is the same number. `None` if it is a leaf, not
-    /// a word of at least two bits, or has too many operations.
+    /// Returns the expression that computes a value, through operations that `look_into` accepts. A
+    /// value with a form of `form_of` becomes a sum over the form's atoms, which is the same
+    /// number. `None` if it is a leaf, not a word of at least two bits, or has too many operations.
     pub fn of(
         body: &Body,
         value: Value,
@@ -111,7 +111,8 @@ impl Expression {
         (!is_leaf).then_some(Expression { width, nodes: build.nodes, leaves: build.leaves })
     }
 
-    /// Its nodes over another list of leaves. `None` if one of its own is not in it.
+    /// Returns the nodes over another list of leaves. `None` if a leaf of the expression is not in
+    /// the list.
     pub fn over(&self, leaves: &[Value]) -> Option<Vec<Word>> {
         let place = |leaf: u32| leaves.iter().position(|known| *known == self.leaves[leaf as usize]);
         let nodes = self.nodes.as_ref().iter().map(|node| match node {
@@ -121,13 +122,13 @@ impl Expression {
         nodes.collect()
     }
 
-    /// What it is where its leaves are these numbers; nothing where that is poison or undefined.
+    /// Returns its value for these numbers of its leaves. `None` if it is poison or undefined.
     pub fn evaluate(&self, leaf: &dyn Fn(u32) -> i64) -> Option<i64> {
         evaluate(&self.nodes, self.width, leaf)
     }
 }
 
-/// What the last node is where leaves are these numbers; nothing where anything in it is poison or
+/// Returns the value of the last node for these numbers of leaves. `None` if any node is poison or
 /// undefined.
 pub fn evaluate(nodes: &RecExpr<Word>, width: u32, leaf: &dyn Fn(u32) -> i64) -> Option<i64> {
     let mut numbers: Vec<i64> = Vec::with_capacity(nodes.len());
@@ -143,8 +144,8 @@ pub fn evaluate(nodes: &RecExpr<Word>, width: u32, leaf: &dyn Fn(u32) -> i64) ->
     numbers.last().copied()
 }
 
-/// The power of two that shifting by a number is, as a number of so many bits, if it is not
-/// negative there.
+/// Returns the power of two of a shift amount, as a number of `width` bits, if it is not negative
+/// there.
 fn power(width: u32, by: i64) -> Option<i64> {
     (0..i64::from(width) - 1).contains(&by).then(|| 1 << by)
 }
@@ -157,12 +158,12 @@ struct Build<'a> {
     nodes: RecExpr<Word>,
     leaves: Vec<Value>,
     known: HashMap<Value, Id>,
-    /// The number of values that were looked at.
+    /// The number of values examined.
     opened: usize,
 }
 
 impl Build<'_> {
-    /// The node of a value. Recurses once a value, of which there are at most [`MAX_VALUES`].
+    /// Returns the node of a value. Recurses once a value, at most [`MAX_VALUES`] times.
     fn value(&mut self, value: Value) -> Option<Id> {
         if let Some(known) = self.known.get(&value) {
             return Some(*known);
@@ -195,8 +196,8 @@ impl Build<'_> {
         Some(id)
     }
 
-    /// The node of a sum of parameters and products of such. What is wider than words is cut off,
-    /// which changes nothing in a sum that is not.
+    /// Adds the nodes of a sum of parameters and of products of parameters. Coefficients are
+    /// truncated to the width, which preserves the sum modulo the width.
     fn form(&mut self, form: &AffineForm) -> Option<Id> {
         let binary = |this: &mut Self, binary, a, b| this.nodes.add(Word::Binary(binary, [a, b]));
         let mut sum = None;
@@ -230,7 +231,7 @@ impl Build<'_> {
         Some(binary(self, Binary::Add, sum, constant))
     }
 
-    /// A number, cut off as words are.
+    /// Adds a number, truncated to the width.
     fn number_of(&mut self, number: i64) -> Id {
         let unused = 64 - self.width;
         self.nodes.add(Word::Number(number << unused >> unused))
@@ -240,7 +241,7 @@ impl Build<'_> {
         constant_of(self.body, value)?.as_int(self.body.ctx())
     }
 
-    /// The operation on two words of this width that computes a value, and its operands.
+    /// Returns the operation on two words of this width that computes a value, with its operands.
     fn operation(&self, value: Value) -> Option<(Binary, [Value; 2])> {
         if width(self.body, value) != Some(self.width) {
             return None;
@@ -252,7 +253,7 @@ impl Build<'_> {
         (!is_shift || self.rewritten(binary, operands[1]).is_some()).then_some((binary, operands))
     }
 
-    /// What a shift by a number, or the remainder of a power of two, is instead.
+    /// Returns the operation that replaces a shift by a constant, or a remainder by a power of two.
     fn rewritten(&self, binary: Binary, by: Value) -> Option<(Binary, i64)> {
         let number = self.number(by)?;
         match binary {

@@ -1,9 +1,8 @@
-//! What is left over: operations whose results nobody uses, loads among them, loops and
-//! conditionals with nothing inside, and allocations that are written but never read, with their
-//! stores.
+//! Cleanup of dead code: operations without used results (including loads), empty loops and
+//! conditionals, and allocations that are written but never read, with their stores.
 //!
-//! **Cost.** Linear in what is erased and what that used; an allocation's uses are looked at again
-//! when one of them was erased.
+//! **Cost.** Linear in the erased operations and their operands. An allocation's uses are visited
+//! again after one of them was erased.
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::{EffectKind, MemoryAccess, MemoryEffects, Resource, ViewLike};
@@ -12,13 +11,13 @@ use loomir_ir::{Body, Loc, Op, Trait, Value};
 
 use crate::access::locals::Locals;
 
-/// Operations and allocations that may be of no more use.
+/// Operations and allocations that may be dead.
 pub(super) struct Cleanup {
     operations: Pending<Op>,
     allocations: Pending<Value>,
 }
 
-/// A set that is worked off, the latest member first.
+/// A worklist without duplicates, the latest member first.
 struct Pending<T> {
     stack: Vec<T>,
     members: HashSet<T>,
@@ -46,14 +45,14 @@ impl<T: Copy + Eq + std::hash::Hash> Pending<T> {
 }
 
 impl Cleanup {
-    /// All local allocations are to be looked at.
+    /// Returns a cleanup with all local allocations queued.
     pub(super) fn new(locals: &Locals) -> Cleanup {
         let mut cleanup = Cleanup { operations: Pending::new(), allocations: Pending::new() };
         locals.local_allocations().for_each(|value| cleanup.allocations.push(value));
         cleanup
     }
 
-    /// Erases an operation, and looks at what it used and what is around it.
+    /// Erases an operation, and queues its operands and its parent.
     pub(super) fn erase(&mut self, body: &mut Body, locals: &Locals, op: Op) {
         for value in body.operands(op) {
             if let Some(definition) = body.defining_op(value) {
@@ -68,7 +67,7 @@ impl Cleanup {
         body.erase(op);
     }
 
-    /// The local allocation that a value is a view of is to be looked at again.
+    /// Queues the local allocation behind a view again.
     fn allocations_behind(&mut self, body: &Body, locals: &Locals, value: Value) {
         let mut value = value;
         loop {
@@ -81,12 +80,12 @@ impl Cleanup {
         }
     }
 
-    /// An allocation that is no longer there needs no look.
+    /// Removes an erased allocation from the worklist.
     pub(super) fn forget(&mut self, allocation: Value) {
         self.allocations.members.remove(&allocation);
     }
 
-    /// Erases all that is of no more use. The allocations that went, and where they were.
+    /// Erases everything that is dead. Returns the erased allocations and their locations.
     pub(super) fn run(&mut self, body: &mut Body, locals: &Locals) -> Vec<(Value, Loc)> {
         let mut erased = Vec::new();
         loop {
@@ -98,7 +97,7 @@ impl Cleanup {
                 let Some(users) = unread(body, allocation) else { continue };
                 let Some(op) = body.defining_op(allocation) else { continue };
                 erased.push((allocation, body.loc(op)));
-                // A view goes after what uses it.
+                // A view is erased after its users.
                 for user in users.into_iter().rev().chain([op]) {
                     self.erase(body, locals, user);
                 }
@@ -110,7 +109,7 @@ impl Cleanup {
     }
 }
 
-/// True if nobody would miss an operation.
+/// True if an operation is dead.
 fn is_dead(body: &Body, op: Op) -> bool {
     if is_trivially_dead(body, op) {
         return true;
@@ -133,15 +132,15 @@ fn is_dead(body: &Body, op: Op) -> bool {
     repeats_only && returns && body.own_regions(op).all(is_hollow)
 }
 
-/// True if an operation reads an element and nobody uses it.
+/// True if an operation reads an element and its result is unused.
 pub(super) fn is_unused_load(body: &Body, op: Op) -> bool {
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn MemoryAccess>();
     model.is_some_and(|model| model.access(view).stored.is_none()) && !body.has_used_results(op)
 }
 
-/// All that use an allocation and its views, if they do no more than write and free it; views
-/// before what uses them.
+/// Returns all users of an allocation and its views, if they only write and free it. Views come
+/// before their users.
 fn unread(body: &Body, allocation: Value) -> Option<Vec<Op>> {
     let mut users = Vec::new();
     let mut seen = HashSet::new();
@@ -169,7 +168,7 @@ fn only_writes(body: &Body, op: Op, memref: Value) -> bool {
     let Some(model) = view.info().interface::<dyn MemoryEffects>() else { return false };
     let harmless = |kind| matches!(kind, EffectKind::Write | EffectKind::Free);
     let effects = model.effects(view);
-    // What it reads of others is not missed, what it writes there is.
+    // Reads of other objects may be lost, writes to them may not.
     !effects.is_empty()
         && !body.has_used_results(op)
         && effects.iter().all(|effect| match effect.on {

@@ -1,10 +1,10 @@
-//! An array with dimensions folded: a smaller allocation, and accesses whose subscripts count
-//! modulo its sizes.
+//! Folding of array dimensions: a smaller allocation, and accesses whose subscripts count modulo
+//! its sizes.
 //!
-//! A window of several elements is a rotating buffer rather than as many carried values: it holds
-//! wherever the writes are, conditional ones, several of them and those outside of the loop among
-//! them, it keeps the inner dimensions of an array, and with a constant size LLVM makes registers
-//! of it where these are better.
+//! A window of several elements becomes a rotating buffer, not a set of loop-carried values. This
+//! works wherever the writes are, including conditional writes, several writes and writes outside
+//! of the loop. It keeps the inner dimensions of an array. With a constant size LLVM turns it into
+//! registers if that is better.
 //!
 //! **Cost.** Linear in the accesses.
 
@@ -20,8 +20,8 @@ use loomir_ir::{
 
 use crate::legality::storage::{Fold, Folds};
 
-/// Makes a smaller allocation in the place of the one that `old` makes, all of whose uses but frees
-/// are `accesses`. The new one; nobody uses the other any more.
+/// Replaces the allocation of `old` by a smaller one. All of its uses except frees are `accesses`.
+/// Returns the new allocation; the old one is unused afterwards.
 pub(super) fn fold(body: &mut Body, old: Op, folds: &Folds, accesses: &[Op]) -> Option<Value> {
     let folds = folds.dimensions();
     let ctx = body.ctx().clone();
@@ -43,7 +43,7 @@ pub(super) fn fold(body: &mut Body, old: Op, folds: &Folds, accesses: &[Op]) -> 
     Some(new)
 }
 
-/// The type of a folded array, and which of the dynamic sizes it still has.
+/// Returns the type of a folded array, and the indices of its remaining dynamic sizes.
 fn folded_type(ctx: &Context, ty: Type, folds: &[Fold]) -> Option<(Type, Vec<usize>)> {
     let TypeKind::MemRef { shape: Some(shape), element, layout: None, memory_space } = ty.kind(ctx) else {
         return None;
@@ -69,7 +69,7 @@ fn folded_type(ctx: &Context, ty: Type, folds: &[Fold]) -> Option<(Type, Vec<usi
     Some((ctx.ty(kind), kept))
 }
 
-/// Has a load or store access the folded array.
+/// Redirects a load or store to the folded array.
 fn rewrite_access(body: &mut Body, op: Op, memref: Value, folds: &[Fold], constants: &mut Constants) {
     let view = body.op_ref(op);
     let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {
@@ -93,11 +93,11 @@ fn rewrite_access(body: &mut Body, op: Op, memref: Value, folds: &[Fold], consta
         }
     }
     body.set_operands(op, &operands);
-    // It was said of another place.
+    // The alignment was stated for another address.
     body.remove_attr(op, "alignment");
 }
 
-/// The map of the folded subscripts, without the operands that they no longer use.
+/// Returns the map of the folded subscripts, without unused operands.
 fn folded_map(ctx: &Context, map: AffineMap, operands: &[Value], folds: &[Fold]) -> (AffineMap, Vec<Value>) {
     let data = map.data(ctx);
     let results: Vec<AffineExpr> = data
@@ -147,7 +147,7 @@ fn remainder(body: &mut Body, op: Op, index: Value, window: i64, constants: &mut
     builder.value(state)
 }
 
-/// Numbers of type `index`, each made once, before an operation that all accesses come after.
+/// Constants of type `index`, each created once, before an operation that dominates all accesses.
 struct Constants {
     before: Op,
     known: HashMap<i64, Value>,

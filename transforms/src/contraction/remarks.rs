@@ -1,4 +1,4 @@
-//! What contraction says of an array: what became of it, or why it stays.
+//! Remarks of contraction about an array: its change, or the reason why it stays.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::{Body, Diagnostic, Loc, Type, Value};
@@ -6,7 +6,7 @@ use loomir_ir::{Body, Diagnostic, Loc, Type, Value};
 use crate::legality::storage::Missed;
 use crate::remark::{self, Remarks};
 
-/// The remark for an array that went: `read` if there were loads of it.
+/// Returns the remark about an erased array. `read` is true if it had loads.
 pub(super) fn erased(body: &Body, loc: Loc, read: bool) -> Diagnostic {
     let (name, what) = match read {
         true => ("Contracted", "Array contracted to values"),
@@ -15,7 +15,7 @@ pub(super) fn erased(body: &Body, loc: Loc, read: bool) -> Diagnostic {
     remarks(body).passed(name, loc, what)
 }
 
-/// The remark for an array that became smaller.
+/// Returns the remark about a folded array.
 pub(super) fn folded(body: &Body, array: Value, before: Type) -> Diagnostic {
     let ctx = body.ctx();
     let (before, after) = (type_to_string(ctx, before), type_to_string(ctx, body.value_type(array)));
@@ -23,7 +23,7 @@ pub(super) fn folded(body: &Body, array: Value, before: Type) -> Diagnostic {
     remarks(body).passed("Shrunk", loc(body, array), &text).arg("before", before).arg("after", after)
 }
 
-/// The remark for an array that stays.
+/// Returns the remark about an array that stays.
 pub(super) fn missed(body: &Body, array: Value, why: Missed) -> Diagnostic {
     let (id, reason) = match why {
         Missed::Escapes(_) => ("Escapes", "Others may read it"),

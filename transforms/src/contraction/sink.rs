@@ -1,13 +1,13 @@
-//! Allocations that only the sides of one conditional use move into these sides: there each is seen
-//! whole.
+//! Sinking of allocations: if only the branches of one conditional use an allocation, it moves into
+//! these branches, where all of its uses are visible.
 //!
-//! Fused loops that run if arguments do not overlap, and their originals otherwise, are such sides;
-//! where the fused loops need no array any more, none is allocated for them.
+//! An example is a versioned loop: the fused loops are one branch, the originals the other. If the
+//! fused loops need no array any more, none is allocated for them.
 //!
 //! # Assumptions
 //!
-//! - Only what does nothing but allocate moves: `memref.realloc` frees its source. Tried in
-//!   `fixtures/contraction/not_forwarded.mlir`.
+//! - Only operations that do nothing but allocate are moved: `memref.realloc` frees its source.
+//!   Tried in `fixtures/contraction/not_forwarded.mlir`.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects};
@@ -16,7 +16,8 @@ use loomir_ir::{Block, Body, Mapping, Op, Region, Value};
 
 use crate::access::locals::Locals;
 
-/// Moves local allocations into the sides of conditionals. Whether any was. Linear in their uses.
+/// Moves local allocations into the sides of conditionals. Returns true if it moved any. Linear in
+/// their uses.
 pub(super) fn sink(body: &mut Body, locals: &Locals) -> bool {
     let mut last = HashMap::new();
     for allocation in locals.local_allocations().collect::<Vec<_>>() {
@@ -27,20 +28,20 @@ pub(super) fn sink(body: &mut Body, locals: &Locals) -> bool {
     !last.is_empty()
 }
 
-/// How an allocation is used that can be moved.
+/// The uses of an allocation that can be moved.
 struct Uses {
     /// The sides, and for each use its side.
     sides: Vec<Region>,
     of_op: HashMap<Op, Region>,
-    /// What frees it behind the conditional.
+    /// The frees behind the conditional.
     frees: Vec<Op>,
 }
 
 impl Uses {
     fn of(body: &Body, allocation: Value) -> Option<Uses> {
         let block = body.value_block(allocation)?;
-        // What does more than allocate, as `memref.realloc` does, happens once, and where it
-        // stands.
+        // An operation that does more than allocate, such as `memref.realloc`, must run once at its
+        // place.
         let op = body.defining_op(allocation)?;
         let effects = body.info(op).interface::<dyn MemoryEffects>()?.effects(body.op_ref(op));
         if effects.iter().any(|effect| effect.kind != EffectKind::Allocate) {
@@ -75,8 +76,8 @@ impl Uses {
         uses.frees.iter().all(after).then_some(uses)
     }
 
-    /// Makes one allocation in each side of the one there was, behind those already moved there, of
-    /// which `last` has the last.
+    /// Makes a copy of the allocation in each branch, behind those already moved there. `last`
+    /// holds the last one of each block.
     fn split(self, body: &mut Body, allocation: Value, last: &mut HashMap<Block, Op>) {
         let Some(op) = body.defining_op(allocation) else { return };
         for side in &self.sides {

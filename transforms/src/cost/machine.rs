@@ -10,30 +10,30 @@ pub struct Machine {
     pub caches: Vec<Cache>,
     /// Cycles to get a line from memory.
     pub memory: f64,
-    /// How many values stay in vector registers.
+    /// The number of vector registers.
     pub registers: usize,
     /// Bytes of a vector register.
     pub vector: u64,
     /// Operations begun in one cycle.
     pub issue: f64,
-    /// Which part of the lesser is done meanwhile of computing and fetching lines.
+    /// The overlapped part of the lesser of computing and fetching lines.
     pub overlap: f64,
-    /// Cycles after which the next iteration has what one computes for it.
+    /// Cycles until a value is available to the next iteration.
     pub latency: f64,
-    /// Cycles that entering and leaving a loop costs: its last branch is mispredicted.
+    /// Cycles to enter and to leave a loop, whose last branch is mispredicted.
     pub start: f64,
-    /// Cycles that a value kept in memory for want of a register costs each iteration.
+    /// Cycles that a spilled value costs each iteration.
     pub spill: f64,
 }
 
 /// A cache.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cache {
-    /// What it is called.
+    /// The name of the cache.
     pub name: &'static str,
-    /// How much it holds.
+    /// The size of the cache.
     pub bytes: u64,
-    /// Cycles to get a line from it, many at a time.
+    /// Cycles to get a line from the cache, if many lines are fetched together.
     pub cycles: f64,
 }
 
@@ -59,20 +59,19 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// Cycles to get a line that is touched again after so many bytes were. It is in a cache that
-    /// holds them, gone from one half that size, and between these it is a matter of luck.
+    /// Returns the cycles to fetch a line that is touched again after `bytes` other bytes.
     pub fn fetch(&self, bytes: f64) -> f64 {
         self.fetch_beyond(0, bytes)
     }
 
-    /// The same of a line that the next iterations of a loop touch again, while others are fetched
-    /// ahead: from the first cache or the second makes no difference, so that a loop may go through
+    /// Returns the cycles to get a line that the next iterations of a loop touch again, with
+    /// prefetching. The first and the second cache then cost the same, so a loop may traverse
     /// hundreds of arrays.
     pub(super) fn fetch_ahead(&self, bytes: f64) -> f64 {
         self.fetch_beyond(1, bytes)
     }
 
-    /// Cycles to get a line that is in none of the first caches.
+    /// Returns the cycles to get a line that is in none of the first caches.
     fn fetch_beyond(&self, first: usize, bytes: f64) -> f64 {
         let caches = self.caches.get(first..).unwrap_or_default();
         let further = caches.iter().skip(1).map(|cache| cache.cycles).chain([self.memory]);
@@ -82,12 +81,12 @@ impl Machine {
         steps.fold(nearest, |sum, (cache, next)| sum + missed(cache) * (next - cache.cycles).max(0.0))
     }
 
-    /// The greatest cache that holds `less` but not `more` bytes.
+    /// Returns the greatest cache that holds `less` but not `more` bytes.
     pub(super) fn overflowed(&self, less: f64, more: f64) -> Option<&Cache> {
         self.caches.iter().rev().find(|cache| less <= cache.bytes as f64 && more > cache.bytes as f64)
     }
 
-    /// How many elements of so many bytes are worked on at once.
+    /// Returns the number of elements of `bytes` bytes in a vector register.
     pub(super) fn lanes(&self, bytes: f64) -> f64 {
         (self.vector as f64 / bytes.max(1.0)).max(1.0)
     }

@@ -1,24 +1,24 @@
-//! Costs from a run: how often things ran is written in the program.
+//! Costs from a profile: the program carries its execution counts.
 
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_ir::{Body, Op};
 
 use super::{Cost, Machine, StaticCost};
 
-/// The attribute that says how often each region of an operation ran to its end in a run that was
-/// measured.
+/// The attribute with the number of times that each region of an operation ran to its end in a
+/// measured run.
 pub const COUNTS: &str = "loomir.counts";
 
-/// How often things ran in a run that was measured, as their attributes [`COUNTS`] say; of what has
-/// none, what is usual.
+/// Frequencies from a measured run, stored in attributes [`COUNTS`]. Operations without the
+/// attribute have assumed frequencies.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProfileCost {
-    /// The machine, and what is usual.
+    /// The machine, and the assumed frequencies.
     pub usual: StaticCost,
 }
 
 impl ProfileCost {
-    /// How often a region of `of` ran for each time that `of` was reached.
+    /// Returns the executions of a region of `of` for each time that `of` was reached.
     fn ratio(ir: &Body, of: Op, region: usize) -> Option<f64> {
         let around = ir.region_of(of)?;
         let reached = count(ir, ir.region_parent(around), ir.region_index(around))?;
@@ -30,7 +30,7 @@ fn is_parallel(ir: &Body, op: Op) -> bool {
     ir.info(op).interface::<dyn ParallelLike>().is_some()
 }
 
-/// How often a region ran to its end.
+/// Returns the number of times that a region ran to its end.
 fn count(ir: &Body, op: Op, region: usize) -> Option<i64> {
     let counts = ir.attr(op, COUNTS)?.as_dense_ints(ir.ctx())?;
     counts.get(region).copied().filter(|count| *count >= 0)
@@ -41,7 +41,8 @@ impl Cost for ProfileCost {
         let usual = || self.usual.trips(ir, of, known);
         let Some(ratio) = ProfileCost::ratio(ir, of, 0) else { return usual() };
         match ir.entry_block(ir.region(of, 0)).map(|body| ir.num_arguments(body)) {
-            // Of more dimensions together: those that are not known are taken for equal.
+            // The count covers all dimensions together. Dimensions with unknown trip counts are
+            // assumed equal.
             Some(dimensions) if dimensions > 1 && is_parallel(ir, of) => {
                 known.map_or_else(|| ratio.powf(1.0 / dimensions as f64), |_| usual())
             }

@@ -1,39 +1,40 @@
-//! What running two loops as one saves, and what it costs.
+//! The saving of fusing two loops, and its costs.
 
 use super::{Machine, Work};
 
-/// What running two loops as one saves, in cycles each time they are reached.
+/// The saving of fusing two loops, in cycles each time they are reached.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Saving {
-    /// All in all: negative if it costs more than it saves.
+    /// The net saving. Negative if the fusion costs more than it saves.
     pub cycles: f64,
-    /// What it costs, each taken by itself: some of it is done while something else is waited for.
+    /// The costs, each taken separately. Part of a cost may overlap with waiting for something
+    /// else.
     pub losses: Vec<(f64, Loss)>,
-    /// How many comparisons of numbers are made before.
+    /// The number of comparisons before the loops.
     pub comparisons: usize,
-    /// Which part of the iterations of the longer loop runs by itself.
+    /// The part of the longer loop's iterations that is peeled.
     pub apart: f64,
 }
 
 /// Why fusing costs something.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Loss {
-    /// An iteration of both touches more than a cache holds, so that what is touched again in the
-    /// next has to be fetched again.
+    /// An iteration of the fused loop touches more than a cache holds. Lines that the next
+    /// iteration touches again must be fetched again.
     Footprint {
-        /// How much an iteration touches.
+        /// The bytes that an iteration touches.
         bytes: u64,
-        /// The cache that held what each touches, and how much it holds. `None` if each touches too
-        /// much for one as it is.
+        /// The cache that held the lines of each loop, and its size. `None` if each loop alone
+        /// already exceeds every cache.
         cache: Option<(&'static str, u64)>,
     },
-    /// The loops run one element at a time that ran several at once.
+    /// A loop that was vectorized runs one element at a time.
     Vectorization {
-        /// True if an iteration would read what a few before it wrote; if not, one of the loops
-        /// runs one element at a time as it is.
+        /// True if an iteration would read a value that a recent iteration wrote. Otherwise one of
+        /// the loops already runs one element at a time.
         carried: bool,
     },
-    /// Values are kept in memory that were in registers.
+    /// Values are spilled from registers to memory.
     Registers {
         /// The number of values that are live across the body.
         live: usize,
@@ -42,7 +43,7 @@ pub enum Loss {
     },
 }
 
-/// Cycles that a loop computes, and that it gets lines.
+/// Cycles of a loop: computation, and fetching lines.
 #[derive(Clone, Copy)]
 struct Time {
     computing: f64,
@@ -50,16 +51,16 @@ struct Time {
 }
 
 impl Time {
-    /// What is done meanwhile does not count in full.
+    /// Overlapped work does not count in full.
     fn cycles(self, machine: &Machine) -> f64 {
         let Time { computing, fetching } = self;
         computing.max(fetching) + computing.min(fetching) * (1.0 - machine.overlap)
     }
 }
 
-/// What two loops do in the iterations they have in common, as parts of what they do in all.
+/// The share of two loops' work in their common iterations.
 struct Shares {
-    /// The number of iterations these are.
+    /// The number of common iterations.
     common: f64,
     first: f64,
     second: f64,
@@ -74,19 +75,19 @@ impl Shares {
 }
 
 impl Saving {
-    /// What costs most.
+    /// Returns the greatest cost.
     pub fn worst(&self) -> Option<&Loss> {
         self.losses.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, loss)| loss)
     }
 
-    /// What is saved by running `second` in the loop of `first`, behind it and `shift` iterations
-    /// later, and how many iterations of both can then run at once.
+    /// Returns the saving of running `second` in the loop of `first`, after it and shifted by
+    /// `shift` iterations. Also returns the number of fused iterations that can run at once.
     pub fn of(first: &Work, second: &Work, shift: i64, machine: &Machine) -> (Saving, Option<f64>) {
         Saving::whether_tested(false, first, second, shift, machine)
     }
 
-    /// The same if so many comparisons of numbers before the loops keep dependences; `first_test`
-    /// if nothing else is tested there, so that there is a branch.
+    /// Returns the same if `comparisons` comparisons of numbers before the loops guard dependences.
+    /// `first_test` is true if nothing else is tested there, so that a branch is added.
     pub(crate) fn tested(
         comparisons: usize,
         first_test: bool,
@@ -124,7 +125,7 @@ impl Saving {
         saving.lose(both.computing - before.computing - behind.computing, Loss::Vectorization { carried });
         both.computing += saving.spilled(first, second, trips / lanes.unwrap_or(1.0), machine);
         saving.cycles = before.cycles(machine) + behind.cycles(machine) - both.cycles(machine);
-        // What one of them has more is a loop of its own.
+        // The remaining iterations of one loop are a loop of their own.
         if first.common == second.common && second.common == second.trips {
             saving.cycles += machine.start;
         }
@@ -132,9 +133,10 @@ impl Saving {
         (saving, lanes)
     }
 
-    /// By how many iterations more than the least shift that may be the second should run later: by
-    /// a block, as many as can run at once of either loop, if more is saved with that since as many
-    /// can of both, and the shift is at most `most`.
+    /// Returns the number of iterations by which the second loop should be shifted beyond the least
+    /// legal shift. It is one block: the iterations of either loop that can run at once. It is
+    /// chosen if the fused loop then vectorizes and more is saved, and the shift stays at most
+    /// `most`.
     pub fn block(first: &Work, second: &Work, least: i64, most: i64, machine: &Machine) -> i64 {
         let Some(lanes) = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b)) else { return 0 };
         let block = lanes as i64;
@@ -143,8 +145,8 @@ impl Saving {
         if fits && saved(least + block) > saved(least) { block } else { 0 }
     }
 
-    /// How long lines are fetched for the first, the second, and both as one, in the iterations
-    /// they have in common.
+    /// Returns the time to fetch lines for the first loop, the second, and the fused loop, in their
+    /// common iterations.
     fn fetched(
         &mut self,
         first: &Work,
@@ -160,8 +162,8 @@ impl Saving {
             lines += before.lines.min(own.lines);
             at_once += before.at_once.min(own.at_once);
         }
-        // What is touched from an access of the first to one of the second, apart; what an
-        // iteration touches, and one of both.
+        // The bytes touched between an access of the first loop and one of the second if they stay
+        // apart. Then the bytes of an iteration of either loop, and of the fused loop.
         let apart = (first.streams.lines + second.streams.lines - lines) * line;
         let one = |work: &Work| work.streams.at_once * line;
         let both = one(first) + one(second) - at_once * line;
@@ -173,7 +175,7 @@ impl Saving {
                 iterations => both * (iterations.saturating_add(1) as f64),
             };
             let cycles = machine.fetch(apart) - machine.fetch(later.min(apart));
-            // What both write is written back once.
+            // A line that both loops write is written back once.
             let ways = if before.writes && own.writes { 2.0 } else { 1.0 };
             reused += (before.lines * shares.first).min(own.lines * shares.second) * ways * cycles;
         }
@@ -191,10 +193,10 @@ impl Saving {
         [before, behind, before + behind - reused + again].map(|fetching| Time { computing: 0.0, fetching })
     }
 
-    /// How long values are loaded that have no register in a loop of both, run in so many steps.
+    /// Returns the time to load spilled values in a fused loop of `steps` steps.
     fn spilled(&mut self, first: &Work, second: &Work, steps: f64, machine: &Machine) -> f64 {
-        // What is live across a loop with loops inside is used in one of them, and loaded before
-        // it.
+        // A value that is live across a loop with inner loops is used in one of them, and loaded
+        // before that loop.
         if !first.innermost || !second.innermost {
             return 0.0;
         }
@@ -215,7 +217,7 @@ impl Saving {
 }
 
 impl Work {
-    /// What it costs by itself, with nothing in a cache before.
+    /// Returns the cost of the loop alone, with cold caches.
     pub(crate) fn cycles(&self, machine: &Machine) -> f64 {
         let bytes = |lines: f64| lines * machine.line as f64;
         let again = self.streams.again * machine.fetch(bytes(self.streams.at_once));
@@ -224,18 +226,19 @@ impl Work {
     }
 }
 
-/// How long a loop computes.
+/// Returns the computing time of a loop.
 fn computed(work: &Work, machine: &Machine) -> f64 {
     computing(work.operations, work.trips, work.lanes, work.serial, machine)
 }
 
-/// How long it takes to run so many operations in so many iterations, `lanes` at once or none.
+/// Returns the time of `operations` operations in `trips` iterations, `lanes` iterations at once.
 fn computing(operations: f64, trips: f64, lanes: Option<f64>, serial: f64, machine: &Machine) -> f64 {
     let busy = (operations + trips * COUNTING) / machine.issue;
     lanes.map_or(busy.max(serial), |lanes| busy / lanes)
 }
 
-/// Operations that count an iteration and branch.
+/// The number of operations that count an iteration and branch.
 const COUNTING: f64 = 2.0;
-/// Operations that compare two numbers before a loop, and combine that with other comparisons.
+/// The number of operations that compare two numbers before a loop and combine the result with
+/// other comparisons.
 const COMPARING: f64 = 2.0;

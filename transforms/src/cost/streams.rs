@@ -1,8 +1,8 @@
-//! The memory a loop goes through, as streams of cache lines.
+//! The memory that a loop traverses, as streams of cache lines.
 //!
-//! Accesses to one object whose subscripts differ by numbers alone go through it at one pace: they
-//! are one stream, in which each has a *place*, the iterations by which it is ahead. So `a[i]` and
-//! `a[i + 1]` touch the same lines, one of them an iteration earlier.
+//! Accesses to one object whose subscripts differ by constants traverse it at one pace. They form
+//! one stream, in which each has a *place*: the iterations by which it is ahead. For example `a[i]`
+//! and `a[i + 1]` touch the same lines, the latter an iteration earlier.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
 
-/// What accesses of one stream have in common.
+/// The common properties of the accesses of one stream.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub base: Base,
     pub origin: Option<Value>,
-    /// The subscripts without what is ahead; `None` where one is not affine.
+    /// The subscripts without the places; `None` for a subscript that is not affine.
     pub dims: Vec<Option<AffineForm>>,
 }
 
-/// Where in its stream an access is: elements along the last dimension by which it is not in line
-/// with an iteration, and iterations by which it is ahead.
+/// The place of an access in its stream: the offset within an iteration in elements of the last
+/// dimension, and the iterations by which it is ahead.
 pub(super) type Place = (i64, i64);
 
-/// How the element at one place is used in each iteration.
+/// The use of the element at one place in each iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Use {
-    /// It is read, and was not written before in the same iteration.
+    /// True if it is read, and was not written before in the same iteration.
     pub reads: bool,
     pub writes: bool,
 }
@@ -39,17 +39,17 @@ pub(super) struct Use {
 pub(super) struct Stream {
     pub key: Key,
     pub places: BTreeMap<Place, Use>,
-    /// Lines touched by the whole loop, by one iteration, and those of all iterations that were
-    /// touched in an earlier one.
+    /// The lines touched by the whole loop, the lines touched by one iteration, and the lines that
+    /// iterations touch again after an earlier one.
     pub lines: f64,
     pub at_once: f64,
     pub again: f64,
     pub writes: bool,
-    /// True if the iteration decides where in it an access is.
+    /// True if the accessed place depends on the iteration.
     pub moves: bool,
 }
 
-/// Streams by what they are, and sums of them.
+/// The streams by their keys, and sums over them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     pub all: Vec<Stream>,
@@ -68,8 +68,8 @@ impl Stream {
         self.lines * if self.writes { 2.0 } else { 1.0 }
     }
 
-    /// The iterations between an access of this one and the nearest of another one at the same
-    /// pace.
+    /// Returns the number of iterations between an access of this stream and the nearest access of
+    /// another stream at the same pace.
     pub(super) fn nearest(&self, other: &Stream, shift: i64) -> i64 {
         let gap = |(place, at): &Place| {
             let at = at.saturating_sub(if other.moves { shift } else { 0 });
@@ -87,12 +87,12 @@ impl Streams {
         self.find(key).ok().map(|at| &self.all[at as usize])
     }
 
-    /// Those through one object.
+    /// Returns the streams through one object.
     pub(super) fn of_base(&self, base: Base) -> impl Iterator<Item = &Stream> {
         self.by_base.get(&base).into_iter().flatten().map(|at| &self.all[*at])
     }
 
-    /// Adds an access, behind those that are there.
+    /// Adds an access after the existing ones.
     pub(super) fn touch(&mut self, key: Key, place: Place, writes: bool, make: impl FnOnce(Key) -> Stream) {
         let at = match self.find(&key) {
             Ok(at) => at as usize,
@@ -105,7 +105,7 @@ impl Streams {
         used.writes |= writes;
     }
 
-    /// Adds another loop's, which runs `shift` iterations later.
+    /// Adds the streams of another loop, which runs `shift` iterations later.
     pub(super) fn merge(&mut self, other: &Streams, shift: i64) {
         for stream in &other.all {
             let later = if stream.moves { shift } else { 0 };
@@ -156,15 +156,15 @@ impl Streams {
         self.again = sum(|stream| stream.again);
     }
 
-    /// Adds so many lines to the sums, of what nothing else touches.
+    /// Adds lines to the sums that nothing else touches.
     pub(super) fn go_through(&mut self, lines: f64, writes: bool) {
         self.lines += lines;
         self.moved += if writes { 2.0 * lines } else { lines };
         self.at_once += 1.0;
     }
 
-    /// True if an iteration reads what one fewer than `lanes` before wrote, so that this many
-    /// cannot run at once.
+    /// True if an iteration reads an element written fewer than `lanes` iterations before, so that
+    /// `lanes` iterations cannot run at once.
     pub(super) fn carry(&self, lanes: f64) -> bool {
         self.all.iter().any(|stream| {
             stream.writes && (!stream.moves || stream.key.dims.iter().any(Option::is_none))
@@ -173,9 +173,9 @@ impl Streams {
         })
     }
 
-    /// The same of iterations of `later`, which run `shift` later and behind those of these, and of
-    /// what these wrote: each load would read too early, or wait for a store. What goes another way
-    /// through an object is taken to meet them if it is not `tested` how numbers lie to each other.
+    /// The same for iterations of `later`, which are shifted by `shift` and read elements that
+    /// these streams wrote. A load would read too early, or wait for a store. Unless the relation
+    /// of numbers is `tested`, streams of another pace through an object are assumed to collide.
     pub(super) fn feed(&self, later: &Streams, shift: i64, lanes: f64, tested: bool) -> bool {
         later.all.iter().any(|stream| {
             let own = self.get(&stream.key).filter(|own| own.writes);
@@ -184,7 +184,7 @@ impl Streams {
                     let shift = if stream.moves { shift } else { 0 };
                     stream.reads().any(|(place, at)| {
                         let at = at.saturating_sub(shift);
-                        // What the same iteration wrote is still in a register.
+                        // A value written in the same iteration is still in a register.
                         let is_fed = own.places.get(&(place, at)).is_some_and(|used| used.writes);
                         !is_fed && own.writes_ahead(place, at, lanes)
                     })
@@ -192,8 +192,8 @@ impl Streams {
         })
     }
 
-    /// True if one of these goes through the object of `other` at another pace, and one of them
-    /// writes.
+    /// True if one of these streams traverses the object of `other` at another pace, and one of
+    /// them writes.
     fn meets(&self, other: &Stream) -> bool {
         let mut others = self.of_base(other.key.base).filter(|own| own.key != other.key);
         others.any(|own| (own.writes || other.writes) && !own.is_parallel_to(other))
@@ -205,7 +205,7 @@ impl Stream {
         self.places.iter().filter(|(_, used)| used.reads).map(|(place, _)| *place)
     }
 
-    /// True if it writes what is at a place fewer than `lanes` iterations before.
+    /// True if the stream writes the element at a place fewer than `lanes` iterations before.
     fn writes_ahead(&self, place: i64, at: i64, lanes: f64) -> bool {
         let near = (place, at.saturating_add(1))..(place, at.saturating_add(lanes as i64));
         near.start < near.end && self.places.range(near).any(|(_, used)| used.writes)
@@ -222,8 +222,8 @@ impl Stream {
     }
 }
 
-/// The subscripts of a stream and the place in it of an access, for the iterations of the loop at
-/// `level`. A line has `elements` elements.
+/// Returns the subscripts of a stream and the place of an access in it, for the iterations of the
+/// loop at `level`. A line has `elements` elements.
 pub(super) fn place(
     subscripts: &[Option<AffineForm>],
     level: u32,
@@ -247,8 +247,8 @@ pub(super) fn place(
     (dims.collect(), (rest, ahead), pivot.is_some())
 }
 
-/// How many lines subscripts name, where the loop of each level runs so many iterations, in an
-/// object of this shape. `None` for a dimension whose size is not known.
+/// Returns the number of lines that subscripts name in an object of this shape. `trips` returns the
+/// trip count of each level. `None` for a dimension of unknown size.
 pub(super) fn lines(
     subscripts: &[Option<AffineForm>],
     shape: &[Option<i64>],
@@ -257,7 +257,7 @@ pub(super) fn lines(
 ) -> f64 {
     let mut points = 1.0;
     let mut levels = Levels::new();
-    // Of the dimensions but the last: the indices named, and how far they reach.
+    // For all dimensions but the last: the named indices and their extent.
     let (mut rows, mut reach) = (1.0, 1.0);
     let (mut width, mut named, mut size) = (1.0, 1.0, 1.0);
     for (i, form) in subscripts.iter().enumerate() {
@@ -284,10 +284,10 @@ pub(super) fn lines(
     (rows * in_row).min(all).min(points).max(1.0)
 }
 
-/// The size of a dimension about which nothing is known.
+/// The assumed size of a dimension with unknown size.
 const UNKNOWN_SIZE: f64 = 1024.0;
 
-/// Returns how far the values of a form reach. Quotients nest at most
+/// Returns the extent of the values of a form. Quotients nest at most
 /// [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
 fn extent(form: &AffineForm, trips: &dyn Fn(u32) -> f64) -> f64 {
     let reach = |atom: &Atom| match atom {
@@ -298,7 +298,7 @@ fn extent(form: &AffineForm, trips: &dyn Fn(u32) -> f64) -> f64 {
     1.0 + form.terms().iter().map(|(atom, factor)| factor.unsigned_abs() as f64 * reach(atom)).sum::<f64>()
 }
 
-/// Levels of loops, few as a rule.
+/// Levels of loops, usually few.
 type Levels = SmallVec<[u32; 8]>;
 
 /// Adds the levels of a form.
@@ -328,14 +328,14 @@ mod tests {
         let (ahead, one, _) = place(&[form(3, &[(0, 1)])], 0, 16);
         assert_eq!((here, at, moves), (ahead, (0, 0), true));
         assert_eq!(one, (0, 3));
-        // Every second element, and those between.
+        // The even elements, and the odd ones.
         let (odd, at, _) = place(&[form(3, &[(0, 2)])], 0, 16);
         assert_eq!((odd, at), (vec![form(0, &[(0, 2)])], (1, 1)));
-        // Another row is another stream, where the loop goes along it.
+        // Another row is another stream, if the loop traverses the row.
         let (row, ..) = place(&[form(1, &[]), form(0, &[(0, 1)])], 0, 16);
         let (other, ..) = place(&[form(2, &[]), form(0, &[(0, 1)])], 0, 16);
         assert_ne!(row, other);
-        // And an iteration ahead, where the loop goes across.
+        // It is an iteration ahead, if the loop traverses the column.
         let (row, at, _) = place(&[form(1, &[(0, 1)]), form(0, &[(1, 1)])], 0, 16);
         assert_eq!((row, at), (vec![form(0, &[(0, 1)]), form(0, &[(1, 1)])], (0, 1)));
     }

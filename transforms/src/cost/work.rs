@@ -1,4 +1,4 @@
-//! What a loop does each time it is reached.
+//! The work of a loop each time it is reached.
 
 use std::sync::Arc;
 
@@ -17,31 +17,31 @@ use crate::tree::access_summary::{enter, guard, in_place};
 use crate::tree::levels::absolute;
 use crate::tree::{Green, Header, Map, Node, Program, Span, StatementId, TreeStore};
 
-/// What a loop does each time it is reached, or loops that run as one.
+/// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// The number of iterations it runs.
+    /// The trip count.
     pub(super) trips: f64,
-    /// How many of these all loops that run as one have in common; what each has more runs by
-    /// itself.
+    /// The number of iterations that all fused loops have in common. Remaining iterations run
+    /// separately.
     pub(super) common: f64,
-    /// The number of operations its iterations run together.
+    /// The number of operations of all iterations together.
     pub(super) operations: f64,
-    /// The number of iterations that can run at once, if it has a form in which they do.
+    /// The number of iterations that can run at once, if the loop can be vectorized.
     pub(super) lanes: Option<f64>,
-    /// The cycles it takes at least, for each iteration waits for the one before.
+    /// The minimal cycles, because each iteration waits for the one before.
     pub(super) serial: f64,
     /// True if there is no loop inside.
     pub(super) innermost: bool,
-    /// The values it carries from one iteration to the next.
+    /// The number of loop-carried values.
     pub(super) carried: usize,
-    /// Numbers from outside that it uses.
+    /// Values from outside that the loop uses.
     pub(super) values: HashSet<Value>,
     pub(super) streams: Streams,
 }
 
 impl Work {
-    /// That of `tree`, a loop that stands in `loop_context`. `None` if it is none. Linear in the
+    /// Returns the work of `tree`, a loop in `loop_context`. `None` if it is no loop. Linear in the
     /// leaves below and the operations of the loop.
     pub fn of(
         (ir, program, trees): (&Body, &Program, &TreeStore),
@@ -86,26 +86,27 @@ impl Work {
         Some(Work { trips, common: trips, operations, lanes, serial, innermost, carried, values, streams })
     }
 
-    /// True if two loops have as many iterations, or are taken to.
+    /// True if two loops have equal trip counts, or are assumed to.
     pub(crate) fn runs_as_often(&self, other: &Work) -> bool {
         self.common == other.common
     }
 
-    /// That of a loop of which it is not known how many iterations another one has in common with
-    /// it, though it may run as many: half of them.
+    /// Returns the work of a loop with an unknown number of iterations in common with another one,
+    /// though the trip counts may be equal: half of them are assumed.
     pub(crate) fn cut(mut self) -> Work {
         self.common /= 2.0;
         self
     }
 
-    /// Adds an access in each iteration to an array that has an element of so many bytes for each.
+    /// Adds an access in each iteration to an array with an element of `bytes` bytes for each
+    /// iteration.
     pub(crate) fn hand_on(&mut self, bytes: f64, writes: bool, machine: &Machine) {
         self.operations += self.trips;
         self.streams.go_through(self.trips * bytes / machine.line.max(1) as f64, writes);
     }
 
-    /// Adds another one's that runs in the same loop, behind this one and `shift` iterations later;
-    /// `lanes` is how many iterations of both can run at once.
+    /// Adds the work of a loop that runs fused with this one, behind it and `shift` iterations
+    /// later. `lanes` is the number of iterations of both that can run at once.
     pub(crate) fn merge(&mut self, other: &Work, shift: i64, lanes: Option<f64>) {
         self.trips = self.trips.max(other.trips);
         self.common = self.common.min(other.common);
@@ -124,16 +125,16 @@ struct Scan<'a> {
     program: &'a Program,
     trees: &'a TreeStore,
     cost: &'a dyn Cost,
-    /// The loops around the one that is scanned.
+    /// The number of loops around the scanned loop.
     depth: u32,
-    /// Half way through each of these, where that is known.
+    /// The middle iteration of each of these, if known.
     around: Vec<Option<i64>>,
-    /// The number of iterations those run that are entered.
+    /// The trip counts of the entered loops.
     trips: Vec<f64>,
-    /// The number of the one that is scanned runs.
+    /// The trip count of the scanned loop.
     own_trips: f64,
     operations: f64,
-    /// True if nothing was met that keeps iterations from running at once.
+    /// True if no operation so far prevents vectorization.
     vector: bool,
     innermost: bool,
     /// Bytes of the widest element.
@@ -142,7 +143,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn visit(&mut self, tree: Green, times: f64, domain: &Arc<Domain>) {
         match self.trees.get(tree) {
             Node::Empty => {}
@@ -176,12 +177,12 @@ impl Scan<'_> {
         }
     }
 
-    /// The number of iterations a loop runs that stands where the scan is.
+    /// Returns the trip count of a loop at the current position of the scan.
     fn trips_of(&self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
         let inside = self.depth + self.trips.len() as u32;
-        // Where a bound depends on a loop around, half way through that.
+        // If a bound depends on an outer loop, the middle iteration of that loop counts.
         let middle = |level: u32| match self.around.get(level as usize) {
             Some(middle) => *middle,
             None => Some((self.trips.get(level.checked_sub(self.depth)? as usize)? / 2.0) as i64),
@@ -222,7 +223,7 @@ impl Scan<'_> {
         let view = self.ir.op_ref(op);
         let model = view.info().interface::<dyn MemoryAccess>();
         self.vector &= model.is_some();
-        // What a call touches has a name here, if any.
+        // The memory that a call touches has a name here, if any.
         let accessed = model.map(|model| model.access(view).memref).or(class.origin);
         let Some(accessed) = accessed else { return };
         let ctx = self.ir.ctx();
@@ -258,7 +259,7 @@ impl Scan<'_> {
     }
 }
 
-/// The middle of what a level can be, if constraints say that in numbers.
+/// Returns the middle of a level's range, if constraints bound it by constants.
 fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     let (mut least, mut most) = (None, None);
     for form in constraints {
@@ -274,7 +275,8 @@ fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     Some(i64::midpoint(least?, most?))
 }
 
-/// True if neighbouring iterations of the loop at `level` touch neighbouring elements, or the same.
+/// True if neighbouring iterations of the loop at `level` access the same element or neighbouring
+/// elements.
 fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool {
     let Some((last, others)) = subscripts.split_last() else { return true };
     let is_constant = |form: &AffineForm| form.all_atoms(&|atom| *atom != Atom::Level(level));
@@ -287,8 +289,8 @@ fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool 
     others.iter().all(|form| step(form) == Some(0)) && step(last).is_some_and(|step| step.abs() <= 1)
 }
 
-/// The numbers defined outside of an operation that it uses, those that are constants and those of
-/// type `index` excepted: what takes registers as long as it runs.
+/// Returns the values defined outside of an operation that it uses, except constants and values of
+/// type `index`. They occupy registers as long as it runs.
 fn numbers_from_outside(ir: &Body, op: Op) -> HashSet<Value> {
     let is_outside = |value: &Value| match ir.def(*value) {
         ValueDef::OpResult { op: home, .. } => {

@@ -1,16 +1,15 @@
-//! The body of a loop as a line of pieces, and where it may be cut.
+//! The body of a loop as a sequence of pieces, and its possible cuts.
 //!
-//! A piece is an item of the body, or of a guard in it, with the guards around: so a cut may go
-//! through an `if`, which then is two of the same condition. What only computes is a piece too, but
-//! it is computed again where it is needed, and stands in the way of no cut. A cut is *open* if no
-//! other value is used behind it that is computed before it. Whether it may be made is legality's
-//! to say.
+//! A piece is an item of the body, or of a guard in it, together with its guards. A cut may
+//! therefore go through an `if`, which becomes two with the same condition. A pure computation is a
+//! piece too, but it is recomputed where it is needed and blocks no cut. A cut is *open* if no
+//! other value computed before it is used behind it. Legality decides if it may be made.
 //!
 //! **Assumptions.**
-//! - What decides whether a piece runs is among what it uses. Tried with
+//! - The condition of a piece is among its uses. Tried with
 //!   `fixtures/distribution/predicates.mlir`.
 //!
-//! **Cost.** Linear in what is inside the loop; so is writing a part.
+//! **Cost.** Linear in the contents of the loop; so is writing a part.
 
 use std::ops::Range;
 
@@ -27,20 +26,19 @@ struct Guard {
     holds: bool,
 }
 
-/// One of the things that a body runs.
+/// A piece of a body.
 #[derive(Clone, Debug)]
 struct Piece {
     /// From the outside.
     guards: Vec<Guard>,
     item: Green,
-    /// The operation it is, or its first.
+    /// The operation of the piece, or its first one.
     op: Op,
-    /// The pieces before it that compute what it uses, or what decides whether it runs, each with
-    /// the value.
+    /// The earlier pieces that compute its operands or its condition, each with the value.
     uses: Vec<(usize, Value)>,
-    /// Whether it may be run again, or not at all.
+    /// True if it may be run again, or not at all.
     pure: bool,
-    /// True if it does more than compute and read.
+    /// True if the piece has effects besides computing and reading.
     writes: bool,
 }
 
@@ -49,12 +47,12 @@ struct Piece {
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
     of_op: HashMap<Op, usize>,
-    /// Which pieces only compute, from what is there or what only computes too.
+    /// The pieces that are pure computations of values from outside or of other such pieces.
     again: Vec<bool>,
 }
 
 impl Pieces {
-    /// The pieces of a sequence, the body of a loop.
+    /// Returns the pieces of a sequence, the body of a loop.
     pub(crate) fn of(ir: &Body, program: &Program, trees: &TreeStore, body: Green) -> Pieces {
         let mut pieces = Pieces { pieces: Vec::new(), of_op: HashMap::new(), again: Vec::new() };
         pieces.visit(ir, program, trees, body, &mut Vec::new());
@@ -65,7 +63,7 @@ impl Pieces {
         pieces
     }
 
-    /// Recurses once a guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each guard. Raising bounds their nesting depth.
     fn visit(
         &mut self,
         ir: &Body,
@@ -101,8 +99,8 @@ impl Pieces {
             let place = self.pieces.len();
             if let Node::Leaf { statement, .. } = trees.get(item) {
                 let info = program.statement(statement);
-                // Behind both sides of a conditional its results are used, which the second side
-                // completes.
+                // The results of a conditional are used behind both sides, so the second side
+                // completes them.
                 if let Some(conditional) = info.yields_for(ir)
                     && let Some(first) = self.of_op.insert(conditional, place)
                 {
@@ -122,17 +120,17 @@ impl Pieces {
         self.pieces.len()
     }
 
-    /// The operation that a piece is, or its first.
+    /// Returns the operation of a piece, or its first one.
     pub(crate) fn op(&self, piece: usize) -> Op {
         self.pieces[piece].op
     }
 
-    /// The first of some pieces that does more than compute.
+    /// Returns the first of some pieces with an effect besides computing.
     pub(crate) fn first_effect(&self, mut range: Range<usize>) -> Option<usize> {
         range.find(|piece| !self.pieces[*piece].pure)
     }
 
-    /// The conditionals through which a cut goes, or between the sides of which.
+    /// Returns the conditionals that a cut goes through, or whose branches it separates.
     pub(crate) fn conditionals(&self, program: &Program, at: usize) -> Vec<Op> {
         let [Some(before), Some(behind)] = [at.checked_sub(1), Some(at)].map(|at| self.pieces.get(at?))
         else {
@@ -143,21 +141,21 @@ impl Pieces {
         both.map(|(guard, _)| program.if_info(guard.of).op).collect()
     }
 
-    /// The pieces that a conditional decides, which is around pieces of the loop.
+    /// Returns the pieces that a conditional around pieces of the loop controls.
     pub(crate) fn decided(&self, program: &Program, conditional: Op) -> impl Iterator<Item = usize> {
         let is_it = move |guard: &Guard| program.if_info(guard.of).op == conditional;
         let pieces = self.pieces.iter().enumerate();
         pieces.filter(move |(_, piece)| piece.guards.iter().any(is_it)).map(|(place, _)| place)
     }
 
-    /// The piece in which an operation is, and the operation of the piece that it is, or is inside.
+    /// Returns the piece that contains an operation, and the operation of the piece around it.
     pub(crate) fn holding(&self, ir: &Body, op: Op) -> Option<(usize, Op)> {
         let own = |op: Op| Some((*self.of_op.get(&op)?, op));
         std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(own)
     }
 
-    /// For each place before a piece how many values would have to be handed over a cut there;
-    /// nothing where one side writes nothing.
+    /// Returns, for each place before a piece, the number of values that a cut there would have to
+    /// pass on. `None` if one side of the cut writes nothing.
     fn crossings(&self) -> Vec<Option<usize>> {
         let mut last_uses: HashMap<(usize, Value), usize> = HashMap::new();
         for (place, piece) in self.pieces.iter().enumerate() {
@@ -180,8 +178,8 @@ impl Pieces {
         (0..self.len()).map(count).collect()
     }
 
-    /// Between each two neighbours that write, the cut over which fewest values would have to be
-    /// handed, the first of these; and how many.
+    /// Returns, between each two writing neighbours, the first cut that passes on the fewest
+    /// values, and their number.
     pub(crate) fn gaps(&self) -> Vec<(usize, usize)> {
         let mut gaps: Vec<(usize, usize)> = Vec::new();
         let mut is_new = true;
@@ -201,13 +199,13 @@ impl Pieces {
         gaps
     }
 
-    /// The places where the body may be cut without handing anything over.
+    /// Returns the places where the body may be cut without passing on a value.
     pub(crate) fn open_cuts(&self) -> Vec<usize> {
         let crossings = self.crossings();
         (0..crossings.len()).filter(|at| crossings[*at] == Some(0)).collect()
     }
 
-    /// The values that would have to be handed over a cut, each with the piece that computes it.
+    /// Returns the values that a cut would have to pass on, each with the piece that computes it.
     pub(crate) fn crossing(&self, at: usize) -> Vec<(usize, Value)> {
         let behind = self.pieces[at..].iter().flat_map(|piece| &piece.uses);
         let mut values: Vec<_> =
@@ -217,7 +215,7 @@ impl Pieces {
         values
     }
 
-    /// The sequence that runs some pieces, and computes again what they need.
+    /// Returns the sequence that runs some pieces, and recomputes their operands.
     pub(crate) fn part(&self, trees: &mut TreeStore, range: Range<usize>) -> Green {
         let mut needed: Vec<bool> = vec![false; range.end];
         for place in (0..range.end).rev() {
@@ -228,7 +226,7 @@ impl Pieces {
                     .for_each(|from| needed[from] = true);
             }
         }
-        // The guards that are open, each with what is in it so far; outermost what is in none.
+        // The open guards, each with its contents so far. The outermost entry has no guard.
         let mut open: Vec<(Option<Guard>, Vec<Green>)> = vec![(None, Vec::new())];
         for (_, piece) in
             self.pieces.iter().enumerate().filter(|(place, _)| needed.get(*place) == Some(&true))

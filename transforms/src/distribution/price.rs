@@ -1,15 +1,15 @@
-//! What arrays cost that values are handed on in, and which cuts are worth them.
+//! The profitability of cuts: the cost of arrays that pass values on, against the saving.
 //!
-//! A loop that is cut runs as several, each of which may have something the whole had not:
-//! iterations that run at once, or an iteration that fits a cache. For that each value that crosses
-//! a cut is stored in an iteration of one part and loaded in one of another, and the array has to
-//! be had. The cuts that are taken are those with which all parts and arrays cost least, if that is
-//! less than the loop costs as it is. What costs no array is cut in any case.
+//! A distributed loop runs as several loops. Each may have an advantage that the whole lacked:
+//! iterations that run at once, or an iteration that fits a cache. The price is an array, with a
+//! store in one part and a load in another for each value that crosses a cut. The chosen cuts are
+//! those with the least total cost of all parts and arrays, if this is less than the cost of the
+//! original loop. A cut without arrays is always made.
 //!
 //! **Assumptions.**
-//! - Nothing is decided here but what is worth it.
+//! - Only profitability is decided here.
 //!
-//! **Cost.** Quadratic in the cuts, which are few, times what is in the loop.
+//! **Cost.** Quadratic in the cuts, which are few, times the contents of the loop.
 
 use loomir_ir::{Body, Op, Value};
 
@@ -23,7 +23,7 @@ use crate::tree::{HeaderId, Program, TreeStore};
 pub(super) struct Cut {
     /// Before which piece.
     pub(super) at: usize,
-    /// What has to be handed on, each value with the piece that computes it.
+    /// The values to pass on, each with the piece that computes it.
     pub(super) values: Vec<(usize, Value)>,
 }
 
@@ -38,21 +38,21 @@ pub(super) struct Priced<'a> {
 }
 
 impl Priced<'_> {
-    /// Those of the cuts, which are in order, that are worth it.
+    /// Returns true for each cut that is profitable. The cuts are in order.
     pub(super) fn worth(&self, trees: &mut TreeStore, cuts: &[(Cut, Option<Op>)]) -> Vec<bool> {
         let end = cuts.len() + 1;
         let cut = |number: usize| Some(&cuts.get(number.checked_sub(1)?)?.0);
-        // For each cut, and the end, what is before costs at least, and where the part begins that
-        // ends there; the beginning is number 0.
+        // For each cut, and the end, the least cost of everything before, and the start of the part
+        // that ends there. The beginning is number 0.
         let mut least: Vec<(f64, usize)> = vec![(0.0, 0)];
         for to in 1..=end {
-            // No part goes over what is cut in any case.
+            // No part extends over a cut that is always made.
             let from = (0..to).rev().find(|from| *from == 0 || cuts[from - 1].0.values.is_empty());
             let all = (from.unwrap_or(0)..to).map(|from| {
                 let before = least[from].0;
                 (before + self.part(trees, cut(from), cut(to)), from)
             });
-            // The longest part of those that cost the same.
+            // Among equal costs, the longest part.
             least.push(all.min_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap_or_default());
         }
         let mut is_worth = vec![false; cuts.len()];
@@ -64,7 +64,8 @@ impl Priced<'_> {
         is_worth
     }
 
-    /// What the part from one cut to another costs, with the arrays it writes and reads.
+    /// Returns the cost of the part from one cut to another, with the arrays that it writes and
+    /// reads.
     fn part(&self, trees: &mut TreeStore, from: Option<&Cut>, to: Option<&Cut>) -> f64 {
         let range = from.map_or(0, |cut| cut.at)..to.map_or(self.pieces.len(), |cut| cut.at);
         let body = self.pieces.part(trees, range);
@@ -80,7 +81,7 @@ impl Priced<'_> {
         let values =
             |cut: Option<&'_ Cut>| cut.into_iter().flat_map(|cut| cut.values.iter().map(bytes)).collect();
         let (read, written): (Vec<f64>, Vec<f64>) = (values(from), values(to));
-        // One array is allocated and freed for each.
+        // Each passed value needs an array, which is allocated and freed.
         let allocations = written.len() as f64 * machine.start;
         read.into_iter().for_each(|bytes| work.hand_on(bytes, false, machine));
         written.into_iter().for_each(|bytes| work.hand_on(bytes, true, machine));

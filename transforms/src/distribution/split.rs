@@ -1,9 +1,10 @@
-//! A conditional becomes two of the same condition, so that a loop can be cut between them.
+//! Splitting of conditionals: a conditional becomes two with the same condition, so that a loop can
+//! be cut between them.
 //!
-//! Where a condition can be computed again, the tree cuts through a conditional by itself. Where it
-//! cannot, for it comes from memory that the first part may overwrite, the second part needs the
-//! value that the first one saw. So the operation is split first: then its condition is a value
-//! like any other, used behind the cut, and handed on in an array.
+//! If a condition can be recomputed, the tree cuts through a conditional by itself. If it comes
+//! from memory that the first part may overwrite, the second part needs the value that the first
+//! one saw. The operation is then split first. Its condition becomes an ordinary value that is used
+//! behind the cut and passed on in an array.
 //!
 //! ```text
 //!     if (c) {                 if (c) { a[i] = x }
@@ -13,10 +14,10 @@
 //! ```
 //!
 //! **Assumptions.**
-//! - A condition is a value, or operands of a set: asked twice it says the same. Tried with
+//! - A condition is a value, or operands of a set: two evaluations agree. Tried with
 //!   `fixtures/distribution/predicates.mlir`.
 //!
-//! **Cost.** Linear in what is inside the conditional.
+//! **Cost.** Linear in the contents of the conditional.
 
 use loomir_ir::{Body, Builder, InsertPoint, Mapping, Op, OperationState};
 
@@ -30,9 +31,9 @@ pub(super) struct Split {
     pub(super) second: Op,
 }
 
-/// Where a conditional is to be split for a cut before a piece: the first operation of a side that
-/// goes behind. `None` if the cut does not go through just one, or that has results, or pieces do
-/// not stand in the order of the text.
+/// Returns where to split a conditional for a cut before a piece: the first operation of a branch
+/// that goes behind the cut. `None` if the cut does not go through exactly one conditional, if that
+/// has results, or if pieces are not in the order of the text.
 pub(super) fn place(body: &Body, program: &Program, pieces: &Pieces, at: usize) -> Option<Op> {
     let [conditional] = pieces.conditionals(program, at)[..] else { return None };
     let mut around = std::iter::successors(Some(pieces.op(at)), |op| body.parent_op(*op));
@@ -45,9 +46,9 @@ pub(super) fn place(body: &Body, program: &Program, pieces: &Pieces, at: usize) 
     (in_order && body.num_results(conditional) == 0).then_some(behind)
 }
 
-/// Splits the conditional around `behind`, an operation directly in one of its sides: that and what
-/// is behind it go to a new conditional. What they use of the other part has to be handed on:
-/// nothing under a condition that cannot be computed again can be.
+/// Splits the conditional around `behind`, an operation directly in one of its branches. `behind`
+/// and later operations go to a new conditional. Their operands from the first part must be passed
+/// on, which is impossible under a condition that cannot be recomputed.
 pub(super) fn split(body: &mut Body, behind: Op) -> Option<Split> {
     let block = body.block_of(behind)?;
     let side = body.block_region(block);
@@ -80,7 +81,7 @@ pub(super) fn split(body: &mut Body, behind: Op) -> Option<Split> {
 }
 
 impl Split {
-    /// Makes it one again. Nothing else may use what was made.
+    /// Merges the two conditionals again. Nothing else may use the new operations.
     pub(super) fn undo(self, body: &mut Body) {
         for index in 0..2 {
             let [old, new] = [self.first, self.second].map(|op| body.entry_block(body.region(op, index)));

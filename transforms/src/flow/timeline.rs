@@ -1,24 +1,24 @@
-//! The accesses of a block in the order in which they run.
+//! The accesses of a block in execution order.
 //!
-//! Where a summary ([`AccessSummary`](crate::tree::access_summary::AccessSummary)) merges accesses
-//! of equal relation, a timeline keeps each one with its place: the loops around it, numbered from
-//! the block inwards, the sides of conditionals it is on, and its number in the order of the text.
-//! An operation that repeats what is inside it in a way nobody knows (`scf.while`, a region of
-//! several blocks) is one *compound*: its accesses have one number and no order. So is a call, of
-//! which the accesses are besides those of no load or store that is here.
+//! A summary ([`AccessSummary`](crate::tree::access_summary::AccessSummary)) merges accesses of
+//! equal relation. A timeline keeps each access with its place: the loops around it, numbered from
+//! the block inwards, the branches of conditionals that it is in, and its number in the text. An
+//! operation that repeats its contents in an unknown way (`scf.while`, a region of several blocks)
+//! is one *compound*: its accesses share one number and have no order. A call is a compound too;
+//! its accesses belong to no load or store here.
 //!
-//! Instances of accesses are compared by time: a vector of, for each loop around and then for the
-//! access itself, the number in the text and the iteration. What runs on two sides of one
-//! conditional is *exclusive* within an iteration of the loops around it.
+//! Instances of accesses are compared by time. A time is a vector of the number in the text and the
+//! iteration, for each surrounding loop and then for the access itself. Accesses in two branches of
+//! one conditional are *exclusive* within an iteration of the loops around it.
 //!
 //! **Assumptions.**
-//! - The block may run again, and others may see what is left in memory that is not local. Tried
-//!   with `fixtures/contraction/run_again.mlir`.
+//! - The block may run again, and others may see the final contents of memory that is not local.
+//!   Tried with `fixtures/contraction/run_again.mlir`.
 //! - An object made in a loop is another one in each iteration. Tried with
 //!   `fixtures/contraction/folding.mlir`.
 //!
-//! **Cost.** Linear in the operations and in the depth of each. Looking for what may touch an
-//! object in a part of the text costs a search and what is found.
+//! **Cost.** Linear in the operations and in the depth of each. A lookup of the accesses that may
+//! touch an object in a part of the text costs a search plus the number of results.
 
 use std::sync::Arc;
 
@@ -44,23 +44,23 @@ pub struct AccessId(u32);
 pub struct Side {
     /// The conditional.
     pub op: Op,
-    /// Which of its regions.
+    /// The index of the region.
     pub region: Region,
     /// The number of loops that are around it.
     pub depth: u32,
-    /// True if the iterations in which it runs are known exactly.
+    /// True if the iterations of the branch are known exactly.
     pub exact: bool,
 }
 
-/// Where accesses stand.
+/// The place of an access.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The loops around, from the outside.
     pub loops: Vec<Op>,
     /// The sides of conditionals around, from the outside.
     pub sides: Vec<Side>,
-    /// The iterations of the loops, those of which it is known that the conditions rule them out
-    /// excepted. Whether it is exact is so apart from the sides that are not.
+    /// The iterations of the loops, without those that conditions are known to exclude. Its
+    /// exactness does not account for inexact branches.
     domain: Arc<Domain>,
 }
 
@@ -69,29 +69,29 @@ pub struct Place {
 pub struct Access {
     /// The operation.
     pub op: Op,
-    /// What it touches. Levels below [`depth`](Access::depth) are the loops around it, the others
-    /// are inside the compound it is in.
+    /// The class of the access. Levels below [`depth`](Access::depth) are the surrounding loops.
+    /// Others are inside its compound.
     pub class: Class,
-    /// Where it stands.
+    /// The place of the access.
     pub place: Arc<Place>,
-    /// Its number, or its compound's, in the order of the text.
+    /// The number of the access, or of its compound, in the order of the text.
     pub order: u32,
     /// True if it is inside a compound.
     pub compound: bool,
     /// True if it happens in a function that the operation calls.
     pub called: bool,
-    /// The number of loops that are around the innermost parameter that its subscripts and its
-    /// iterations depend on.
+    /// The number of loops around the innermost parameter in its subscripts and its iteration
+    /// domain.
     pub parameters: u32,
 }
 
 impl Access {
-    /// How many loops of the timeline are around it.
+    /// Returns the number of surrounding loops in the timeline.
     pub fn depth(&self) -> u32 {
         self.place.loops.len() as u32
     }
 
-    /// True if it writes or reads what nobody knows.
+    /// True if it writes or reads unknown memory.
     pub fn is_unknown(&self) -> bool {
         self.class.base == Base::World
     }
@@ -101,20 +101,20 @@ impl Access {
         !self.class.writes || self.is_unknown()
     }
 
-    /// Its subscripts, if it touches exactly the element they name.
+    /// Returns the subscripts, if the access touches exactly the element that they name.
     pub fn element(&self) -> Option<Vec<&AffineForm>> {
         let subscripts = self.class.subscripts.as_ref().filter(|_| !self.compound)?;
         subscripts.iter().map(Option::as_ref).collect()
     }
 
-    /// The number of loops that have both around them.
+    /// Returns the number of loops around both accesses.
     pub fn common_loops(&self, other: &Access) -> u32 {
         let pairs = self.place.loops.iter().zip(&other.place.loops);
         pairs.take_while(|(a, b)| a == b).count() as u32
     }
 
-    /// The number of loops around the conditional of which the two are on different sides: in one
-    /// iteration of those, one of them runs at most.
+    /// Returns the number of loops around the conditional whose different branches the two accesses
+    /// are in. In one iteration of these loops at most one of them runs.
     pub fn exclusive_within(&self, other: &Access) -> Option<u32> {
         let differ = self.place.sides.iter().zip(&other.place.sides).find(|(a, b)| a != b);
         differ.filter(|(a, b)| a.op == b.op).map(|(a, _)| a.depth)
@@ -125,32 +125,32 @@ impl Access {
 #[derive(Clone, Debug)]
 pub struct Timeline {
     accesses: Vec<Access>,
-    /// How many of them there are; behind them are the reads of [`ends`](Timeline::end).
+    /// The number of accesses. The reads of [`ends`](Timeline::end) follow them.
     real: usize,
     ends: HashMap<Base, AccessId>,
-    /// Those that were removed since.
+    /// The removed accesses.
     gone: HashSet<AccessId>,
-    /// What is known where the block stands.
+    /// The facts that hold at the block.
     pub around: Vec<AffineForm>,
-    /// What is known of parameters.
+    /// The facts about parameters.
     pub facts: Arc<Facts>,
-    /// The first and last number of what is inside a loop or a conditional.
+    /// The first and last number inside a loop or a conditional.
     extents: HashMap<Op, (u32, u32)>,
-    /// The number of loops that are around each parameter.
+    /// The number of loops around each parameter.
     depths: HashMap<Value, u32>,
-    /// The objects that are made here. What others hold may be read by the next run of the block,
-    /// if it has one.
+    /// The objects allocated in the block. The next run of the block, if any, may read other
+    /// objects.
     made: HashSet<Value>,
     /// Accesses by object, in order.
     by_base: HashMap<Base, Vec<AccessId>>,
-    /// Those of objects that are not local, by how much is known of where they are.
+    /// The accesses of objects that are not local, by the rank of their origin.
     by_rank: [Vec<AccessId>; 3],
-    /// All of objects that are not local.
+    /// All accesses of objects that are not local.
     visible: Vec<AccessId>,
 }
 
 impl Timeline {
-    /// The accesses of `block` and all that is inside it. Its terminator is not looked at.
+    /// Collects the accesses of `block` and of everything inside it. The terminator is ignored.
     pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
         let reader = Reader::new(body, block, AliasMode::May, analyses);
         let mut scan = Scan {
@@ -184,14 +184,14 @@ impl Timeline {
         timeline
     }
 
-    /// The accesses in order, without those that were removed.
+    /// Returns the accesses in order, without the removed ones.
     pub fn accesses(&self) -> impl DoubleEndedIterator<Item = AccessId> + '_ {
         (0..self.real as u32).map(AccessId).filter(|id| !self.gone.contains(id))
     }
 
-    /// The objects of which something may flow from one access to another, or be hidden by one:
-    /// those that are touched by several, and those that are made here. Objects that overlap
-    /// unknown to each other may be seen by each other all the same. Linear in the accesses.
+    /// Returns the objects that may carry a value from one access to another, or have a dead store:
+    /// objects with several accesses, and objects made here. Objects that may overlap others are
+    /// not all included. Linear in the accesses.
     pub fn unsettled(&self) -> impl Iterator<Item = Base> + '_ {
         self.bases().filter(|base| {
             let mut left = self.of_base(*base);
@@ -199,23 +199,23 @@ impl Timeline {
         })
     }
 
-    /// The accesses of an object, in order, without those that were removed.
+    /// Returns the accesses of an object in order, without the removed ones.
     pub fn of_base(&self, base: Base) -> impl Iterator<Item = AccessId> + '_ {
         let all = self.by_base.get(&base).into_iter().flatten().copied();
         all.filter(|id| !self.gone.contains(id))
     }
 
-    /// One access.
+    /// Returns an access.
     pub fn get(&self, id: AccessId) -> &Access {
         &self.accesses[id.0 as usize]
     }
 
-    /// Notes that an access is no longer there.
+    /// Removes an access.
     pub fn remove(&mut self, id: AccessId) {
         self.gone.insert(id);
     }
 
-    /// The objects, in the order of their first access.
+    /// Returns the objects, in the order of their first access.
     pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
         let first = |(i, access): (usize, &Access)| {
             let base = access.class.base;
@@ -224,13 +224,13 @@ impl Timeline {
         self.accesses[..self.real].iter().enumerate().filter_map(first)
     }
 
-    /// The numbers of an operation and all inside it: those of a loop or a conditional, or `order`
-    /// alone.
+    /// Returns the first and last number of a loop or a conditional with its contents. For other
+    /// operations both are `order`.
     pub fn extent(&self, op: Op, order: u32) -> (u32, u32) {
         self.extents.get(&op).copied().unwrap_or((order, order))
     }
 
-    /// True if all parameters of a form are the same throughout an iteration of the outer `depth`
+    /// True if all parameters of a form are invariant throughout an iteration of the outer `depth`
     /// loops.
     pub fn is_known(&self, form: &AffineForm, depth: u32) -> bool {
         let mut known = true;
@@ -238,19 +238,18 @@ impl Timeline {
         known
     }
 
-    /// True if an object that is touched here is made here, so that no other run of the block reads
-    /// or writes it.
+    /// True if the object is made here, so that no other execution of the block accesses it.
     pub fn makes(&self, object: Value) -> bool {
         self.made.contains(&object)
     }
 
-    /// The number of loops that are around a parameter or an allocation.
+    /// Returns the number of loops around a parameter or an allocation.
     fn depth_of(&self, value: Value) -> u32 {
         self.depths.get(&value).copied().unwrap_or(0)
     }
 
-    /// The number of loops around the place where two accesses' object is made, if they touch one
-    /// object: in another iteration of those it is another object.
+    /// Returns the number of loops around the allocation of two accesses' common object. Another
+    /// iteration of these loops has another object.
     pub fn object_depth(&self, a: &Access, b: &Access) -> u32 {
         match (a.class.base, b.class.base) {
             (Base::Allocation(x), Base::Allocation(y)) if x == y => self.depth_of(x),
@@ -258,16 +257,16 @@ impl Timeline {
         }
     }
 
-    /// True if the subscripts of an access count in the same elements in all iterations of all but
-    /// the outer `depth` loops.
+    /// True if the subscripts of an access name the same elements in all iterations of all loops
+    /// but the outer `depth`.
     pub fn names_one_object(&self, class: &Class, depth: u32) -> bool {
         let origin = class.origin.filter(|origin| class.base != Base::Allocation(*origin));
         origin.is_none_or(|origin| self.depth_of(origin) <= depth)
             && class.sizes.iter().all(|size| self.is_known(size, depth))
     }
 
-    /// The number in the text of what an access is, or is in, directly inside the outer `depth` of
-    /// its loops.
+    /// Returns the number in the text of the item that contains an access, directly inside the
+    /// outer `depth` of its loops.
     pub fn order_at(&self, access: &Access, depth: u32) -> u32 {
         match access.place.loops.get(depth as usize) {
             Some(op) => self.extent(*op, access.order).0,
@@ -275,8 +274,8 @@ impl Timeline {
         }
     }
 
-    /// The accesses with numbers from `first` to `last` on objects that may overlap `base`, and
-    /// perhaps on some others.
+    /// Returns the accesses with numbers from `first` to `last` of objects that may overlap `base`,
+    /// and perhaps of further objects.
     pub fn near(&self, base: Base, first: u32, last: u32) -> impl Iterator<Item = AccessId> + '_ {
         let own = self.by_base.get(&base).map_or(&[][..], |list| list);
         let is_local = |id: &AccessId| self.by_rank[ALLOCATED].binary_search(id).is_err();
@@ -293,13 +292,13 @@ impl Timeline {
         })
     }
 
-    /// The read of every element of an object behind everything: what others can see of it when the
-    /// block has run. `None` if it is local, made again and again, or written under several names.
+    /// Returns the final read of every element of an object: the view of others after the block.
+    /// `None` if the object is local, made repeatedly, or written under several names.
     pub fn end(&self, base: Base) -> Option<AccessId> {
         self.ends.get(&base).copied()
     }
 
-    /// Adds the reads behind everything, of the objects that are not local.
+    /// Adds the reads at the end of the block, of the objects that are not local.
     fn add_ends(&mut self, locals: &Locals, outside: &Arc<Place>) {
         self.real = self.accesses.len();
         let seen = self.bases().filter(|base| !locals.is_local(*base));
@@ -351,7 +350,7 @@ struct Scan<'b> {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop or conditional, at most [`MAX_DEPTH`] times.
+    /// Recurses once for each loop or conditional, at most [`MAX_DEPTH`] times.
     fn block(&mut self, block: Block, place: &Arc<Place>) {
         let body = self.body;
         let depth = place.loops.len() as u32;
@@ -428,7 +427,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The number of loops around the innermost parameter of a class; that of each is kept.
+    /// Returns the number of loops around the innermost parameter of a class. Records the number
+    /// for each.
     fn parameters(&mut self, class: &Class) -> u32 {
         let (mut innermost, body, blocks) = (0, self.body, &self.blocks);
         let depths = &mut self.timeline.depths;
@@ -452,12 +452,12 @@ impl Scan<'_> {
     }
 }
 
-/// The blocks that have timelines of their own: those of the function, and those inside compounds.
-/// In the order of the text.
+/// Returns the blocks with timelines of their own: the blocks of the function, and those inside
+/// compounds. In the order of the text.
 pub fn roots(body: &Body) -> Vec<Block> {
     let mut roots = Vec::new();
-    // Blocks to visit, with how many loops and conditionals of their timeline are around; none for
-    // a new one.
+    // Blocks to visit, each with the number of loops and conditionals of its timeline around it.
+    // `None` starts a new timeline.
     let mut stack: Vec<(Block, Option<u32>)> = Vec::new();
     let inside = |stack: &mut Vec<_>, op, nesting| {
         let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));
@@ -479,11 +479,11 @@ pub fn roots(body: &Body) -> Vec<Block> {
     roots
 }
 
-/// What a timeline looks into.
+/// An operation that a timeline looks into.
 enum Entered<'b> {
     /// A counted loop with its body.
     Loop(&'b dyn LoopLike, Block),
-    /// What runs one of its regions, each of one block, or none.
+    /// An operation that runs at most one of its regions. Each has one block.
     Conditional(Decision),
 }
 

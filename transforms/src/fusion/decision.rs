@@ -1,4 +1,4 @@
-//! Decisions about a pair of loops: how it is fused, or why it is not.
+//! Decisions about a pair of loops: the fusion, or the reason against it.
 
 use std::rc::Rc;
 
@@ -8,58 +8,60 @@ use super::Plan;
 use crate::cost::{Saving, Work};
 use crate::legality::{Verdict, Witness};
 
-/// A fusion that may be done.
+/// A legal fusion.
 pub(super) struct Attempt {
     pub plan: Plan,
     pub saving: Saving,
-    /// The cost of the second loop as it is joined, and how many iterations of both run at once.
+    /// The cost of the second loop as joined, and the number of fused iterations that run at once.
     pub work: Option<(Rc<Work>, Option<f64>)>,
 }
 
 impl Attempt {
-    /// Returns the cycles that it saves, if that was asked.
+    /// Returns the saved cycles, if costs are computed.
     pub(super) fn saved_cycles(&self) -> Option<i64> {
         self.work.is_some().then(|| self.saving.cycles.round() as i64)
     }
 }
 
-/// Why a pair was not fused.
+/// The reason why a pair was not fused.
 #[derive(Clone, Debug)]
 pub(super) enum Missed {
     /// The operations differ, such as `affine.for` and `scf.for`, or the mappings of their
     /// dimensions.
     DifferentKinds,
-    /// This loop compares its variable as unsigned.
+    /// This loop compares its induction variable as unsigned.
     Unsigned(Op),
     /// A step is not a known positive number.
     UnknownStep,
     /// The steps.
     Steps(i64, i64),
-    /// The numbers of iterations, where known.
+    /// The trip counts, where known.
     TripCounts(Option<i64>, Option<i64>),
-    /// The trip counts agree, but the difference of the variables is known at run time only.
+    /// The trip counts agree, but the difference of the induction variables is known only at run
+    /// time.
     UnknownOffset,
-    /// The loops run different numbers of iterations and have nothing in common.
+    /// The loops have different trip counts and access no common object.
     NothingShared,
     /// This operation of the second loop uses a result of the first.
     UsesResult(Op),
-    /// This stands between the loops and cannot move.
+    /// An entry between the loops cannot move.
     NonAdjacent(Box<Stuck>),
-    /// The loops run different iterations, and the bounds of what not both have cannot be written.
+    /// The loops run different iterations, and the bounds of the remainders cannot be written.
     CannotBeCut,
-    /// So many pairs of arguments would have to be tested.
+    /// Too many pairs of arguments would need a run-time check: this many.
     TooManyTests(usize),
-    /// So many things would have to be tested, of which not all are about pairs of arguments.
+    /// Too many run-time checks would be needed, not all about pairs of arguments.
     TooManyAssumptions(usize),
-    /// A dependence is turned around, or may be.
+    /// A dependence is reversed, or may be.
     Dependences(Verdict),
-    /// The same, unless the second ran `shift` iterations later, of which at most `most` may be.
+    /// The same, unless the second loop is shifted by `shift` iterations, which exceeds the maximum
+    /// `most`.
     TooLate { shift: i64, most: i64, verdict: Box<Verdict> },
-    /// It would cost more than it saves.
+    /// The fusion would cost more than it saves.
     NotBeneficial(Saving),
-    /// It may be, but other loops are fused with which more is saved.
+    /// Legal, but fusing other loops saves more.
     OthersSaveMore,
-    /// A dependence would go from one iteration to another of a parallel loop, or may.
+    /// A dependence would be carried by a parallel loop, or may be.
     InOrder(Verdict),
 }
 
@@ -70,7 +72,8 @@ impl Missed {
         matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
     }
 
-    /// The operation of the first loop and that of the second whose order would change.
+    /// Returns the operation of the first loop and the operation of the second whose order would
+    /// change.
     pub(super) fn at_fault(&self) -> Option<(Op, Op)> {
         let (Missed::Dependences(verdict) | Missed::InOrder(verdict)) = self else { return None };
         match verdict {
@@ -85,18 +88,18 @@ impl Missed {
 /// An entry between two others that can move neither before nor behind them.
 #[derive(Clone, Debug)]
 pub(super) struct Stuck {
-    /// An operation of it, to show.
+    /// One of its operations, to show.
     pub op: Op,
-    /// Why it cannot move before the first.
+    /// The reason why the entry cannot move before the first.
     pub hoisting: Option<Conflict>,
-    /// Why the second cannot move before it.
+    /// The reason why the second cannot move before the entry.
     pub passing: Option<Conflict>,
 }
 
-/// Why two entries cannot change places.
+/// The reason why two entries cannot be reordered.
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
-    /// The one behind uses a result of the other.
+    /// The later entry uses a result of the other.
     UsesResult,
     /// They touch one location, or may.
     Touches(Verdict),
@@ -114,8 +117,9 @@ pub(super) enum Which {
 pub(super) enum Change {
     /// The first runs backwards.
     Backwards,
-    /// Another loop of it runs outermost.
+    /// The nest is interchanged: another of its loops becomes the outermost.
     Interchanged(Which),
-    /// A part of it is a loop of its own, which begins with this operation.
+    /// The loop is distributed: a part of it becomes a loop of its own, beginning with this
+    /// operation.
     Distributed(Which, Op),
 }

@@ -1,8 +1,8 @@
-//! The footprint of what stands in a sequence: what it touches, uses and computes.
+//! The footprint of an entry of a sequence: the memory it touches, the values it uses and computes.
 //!
 //! **Assumptions.**
-//! - Whatever an entry uses or computes is among the operands and results of its operations and
-//!   of those inside them. Tried with `fixtures/fusion/between.mlir` and
+//! - All values that an entry uses or computes are among the operands and results of its
+//!   operations, including nested ones. Tried with `fixtures/fusion/between.mlir` and
 //!   `conditional_results.mlir`.
 
 use std::rc::Rc;
@@ -12,14 +12,14 @@ use loomir_ir::{Body, Op, Trait};
 
 use crate::tree::access_summary::AccessSummary;
 
-/// The memory and values of an entry, which decide with which others it may change places.
+/// The memory and values of an entry. They decide with which other entries it may be reordered.
 #[derive(Clone, Debug)]
 pub(super) struct Footprint {
     /// The accesses.
     pub nest: Rc<AccessSummary>,
     /// The operations outside whose results are used inside.
     pub uses: HashSet<Op>,
-    /// The operations that it is, whose results may be used behind it.
+    /// The operations of the footprint. Their results may be used behind it.
     pub ops: HashSet<Op>,
 }
 
@@ -38,7 +38,7 @@ impl Footprint {
         Footprint { nest: Rc::new(nest), uses, ops: defining }
     }
 
-    /// Adds a conditional whose condition is asked in it: what that is computed of is used.
+    /// Adds a conditional that was moved into the entry. The operands of its condition are used.
     pub(super) fn ask(&mut self, ir: &Body, conditional: Op) {
         self.uses.extend(ir.operands(conditional).filter_map(|value| ir.defining_op(value)));
         self.ops.insert(conditional);
@@ -49,14 +49,14 @@ impl Footprint {
         self.merge_later(other, &other.nest);
     }
 
-    /// Adds another one's, which touches what `nest` says.
+    /// Adds the footprint of another entry, with `nest` as its accesses.
     pub(super) fn merge_later(&mut self, other: &Footprint, nest: &AccessSummary) {
         Rc::make_mut(&mut self.nest).merge(nest);
         self.uses.extend(&other.uses);
         self.ops.extend(&other.ops);
     }
 
-    /// True if it has a result that `user` uses. Linear in the fewer operations.
+    /// True if `user` uses a result of this footprint. Linear in the smaller number of operations.
     pub(super) fn defines_for(&self, user: &Footprint) -> bool {
         let (few, many) =
             if user.uses.len() < self.ops.len() { (&user.uses, &self.ops) } else { (&self.ops, &user.uses) };

@@ -1,16 +1,16 @@
-//! Loops that are fused, laid along one time.
+//! Groups of fused loops on a common time axis.
 //!
 //! Each member of a group runs its iteration `x - start` at time `x`. The fused loop runs the times
-//! that all members have; `tree/edit/fuse.rs` says what becomes of the others. So each iteration
-//! runs once, whatever the ends are at run time; and two iterations of two members run in the order
-//! of their times or, at equal times and outside of the fused loop, in the order of the members,
-//! which is what [`legality::merged`](crate::legality::merged) judges.
+//! that all members share. `tree/edit/fuse.rs` makes loops of the remainders. Each iteration
+//! therefore runs once, whatever the bounds are at run time. Two iterations of two members run in
+//! the order of their times. At equal times, and outside of the fused loop, they run in the order
+//! of the members. [`legality::merged`](crate::legality::merged) judges this order.
 //!
 //! **Assumptions.**
-//! - A step is a positive number where iterations are shifted or cut. A symbolic step is the same
+//! - A step is a positive constant where iterations are shifted or cut. A symbolic step is the same
 //!   value in both loops, or they stay apart. Tried with `fixtures/fusion/iteration_spaces.mlir`
 //!   and `shift_multiple.mlir`.
-//! - Bounds of what is cut are written without leaving their type. Tried with
+//! - Bounds of remainders are written without leaving their type. Tried with
 //!   `fixtures/fusion/widths.mlir`.
 
 use std::rc::Rc;
@@ -31,86 +31,84 @@ use crate::tree::{
     Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together, TreeStore,
 };
 
-/// A loop with more operations than this is not cut: what is cut is copied.
+/// A loop with more operations than this is not cut, because cutting copies its body.
 const MAX_COPIED: usize = 256;
 
-/// The number of ends a group may have of which it is not known which is least: for each one more
-/// loop may be left.
+/// The maximal number of ends of a group among which the least is unknown. Each further one may
+/// leave one more loop.
 const MAX_ENDS: usize = 2;
 
-/// One of the loops.
+/// A member: one of the fused loops.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Which loop of the program, at which times.
+    /// The loop of the program and its times.
     origin: Origin,
     /// Its body, shifted.
     body: Green,
-    /// What its variable is in the first iteration, a form over the levels around. `None` if that
-    /// is not known.
+    /// The value of its induction variable in the first iteration, a form over the surrounding
+    /// levels. `None` if unknown.
     lower: Option<AffineForm>,
     /// The first time.
     start: i64,
-    /// Its times are below each of these over `scale`, forms over the levels around. None if that
-    /// is not known.
+    /// The exclusive ends of its times, over `scale`: forms over the surrounding levels. Empty if
+    /// unknown.
     ends: Vec<AffineForm>,
     /// Its operation.
     op: Op,
-    /// The number of operations that are in it.
+    /// The number of operations in the loop.
     size: usize,
-    /// True if it runs from its last iteration to its first.
+    /// True if the loop runs from its last iteration to its first.
     backwards: bool,
 }
 
-/// Loops that are fused, or one that may be.
+/// Fused loops, or one loop that may be fused.
 #[derive(Clone)]
 pub(super) struct Group {
     members: Vec<Member>,
-    /// The first of them as a loop of its own.
+    /// The first member as a loop of its own.
     pub(super) item: Green,
-    /// What they cost, if that is asked for.
+    /// The work of the fused loop, if costs are computed.
     pub(super) work: Option<Rc<Work>>,
-    /// What they touch, in their time; what they use and are.
+    /// The footprint of the group, in its times.
     pub(super) footprint: Footprint,
-    /// The loops as they were.
+    /// The original loops.
     pub(super) originals: Vec<Green>,
-    /// What was assumed of them.
+    /// The assumptions of the group.
     pub(super) assumed: Vec<Assumption>,
-    /// The step of all of them.
+    /// The step of all members.
     scale: i64,
-    /// The times all members have: from here on,
+    /// The first time that all members share.
     start: i64,
-    /// and below each of these over `scale`, of which it is not known which is less.
+    /// The exclusive ends of the shared times, over `scale`. The least of them is unknown.
     ends: Vec<AffineForm>,
-    /// The greatest number in what a member's variable is at time 0.
+    /// The greatest constant in the value of a member's induction variable at time 0.
     zero: i64,
-    /// True if all members have the same times, which are those of the first.
+    /// True if all members have the times of the first.
     whole: bool,
-    /// True if a member carries values from one iteration to the next, and is run in order for
-    /// that.
+    /// True if a member has loop-carried values, and therefore runs in order.
     carries: bool,
-    /// True if each member may be run in parts: nothing is carried, or there is what its parts are
-    /// known by.
+    /// True if each member may be run in parts: it carries no values, or an anchor identifies its
+    /// parts.
     may_be_cut: bool,
     /// True if a part of another loop is a member, or was in an earlier run.
     pub(super) has_part: bool,
-    /// A conditional whose condition was brought inside of one of them.
+    /// A conditional whose condition was moved into one of the members.
     pub(super) guarded: Option<Op>,
-    /// True if the iterations of each, and of all together, may run in any order; they are run
-    /// whole for that.
+    /// True if the iterations of each member, and of all together, may run in any order. Such loops
+    /// are run whole.
     pub(super) parallel: bool,
-    /// By how many iterations members run later, at most, than they would have to if none ran
-    /// blocks later.
+    /// The maximal number of additional iterations by which blocks shift members.
     pub(super) blocks: i64,
     /// The number of loops that are around.
     depth: u32,
 }
 
-/// How two loops' iteration spaces lie to each other.
+/// The relation of two loops' iteration domains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
-    /// They have the same iterations.
+    /// True if they have the same iterations.
     pub(super) same: bool,
-    /// Either may be cut into parts.
+    /// Either loop may be split.
     pub(super) may_be_shifted: bool,
 }
 
@@ -119,44 +117,43 @@ pub(super) struct Joined {
     member: Member,
     /// The loop, not shifted.
     pub(super) item: Green,
-    /// What it touches, at the times of the group.
+    /// Its accesses, at the times of the group.
     nest: Rc<AccessSummary>,
     start: i64,
     ends: Vec<AffineForm>,
     zero: i64,
     pub(super) whole: bool,
-    /// By how many iterations it runs later than it has to.
+    /// The additional shift beyond the least legal one, in iterations.
     pub(super) block: i64,
 }
 
 impl Joined {
-    /// Its body, at the times of the group.
+    /// Returns the body of the member, in terms of the group's times.
     pub(super) fn body(&self) -> Green {
         self.member.body
     }
 
-    /// True if the times it has in common with `first` end with what is not known to be the end of
-    /// either.
+    /// True if the times that it shares with `first` end at an unknown one of both ends.
     pub(super) fn is_of_unknown_length(&self, first: &Group) -> bool {
         self.ends.len() > first.ends.len().min(self.member.ends.len())
     }
 
-    /// How many iterations later it runs.
+    /// Returns its shift in iterations.
     pub(super) fn shift(&self) -> i64 {
         self.member.start
     }
 }
 
 impl Member {
-    /// What its variable is, or would be, at time 0.
+    /// Returns the value of its induction variable at time 0, even if it does not run then.
     fn zero(&self, scale: i64) -> Option<AffineForm> {
         self.lower.as_ref()?.plus(&AffineForm::constant(self.start.checked_mul(scale)?), -1)
     }
 }
 
 impl Group {
-    /// The group of one loop. `None` if `item` is none, or a part of one, or left over by fusion.
-    /// Linear in what is inside.
+    /// Returns the group of one loop. `None` if `item` is no loop, a part of one, or a remainder of
+    /// fusion. Linear in its contents.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -212,7 +209,7 @@ impl Group {
         })
     }
 
-    /// The one loop of the group and which it is of the program, if nothing was done with it yet.
+    /// Returns the only loop of the group and its number in the program, if it is unchanged.
     pub(super) fn untouched(&self, program: &Program, trees: &TreeStore) -> Option<(Green, LoopId)> {
         let Node::Loop { header, .. } = trees.get(self.item) else { return None };
         let of = self.lead().of;
@@ -222,7 +219,7 @@ impl Group {
             .then_some((self.item, of))
     }
 
-    /// The group of one loop that is to run instead of this one, which is a group of one as well.
+    /// Returns the group of one loop that replaces this one, which is a group of one too.
     pub(super) fn replaced(
         &self,
         item: Green,
@@ -235,23 +232,24 @@ impl Group {
         Some(Group { originals: self.originals.clone(), ..group })
     }
 
-    /// The group of a loop inside which the condition of `by` was brought, which was around it; it
-    /// is run whole for that, and was these. `None` if it carries values.
+    /// Returns the group of a loop after the condition of `by`, which was around it, was moved
+    /// inside. The loop is run whole for that. It was made of `originals`.
     pub(super) fn guarded(self, by: Op, originals: Vec<Green>) -> Option<Group> {
         (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: Some(by), ..self })
     }
 
-    /// True if there is little in it, so that it may be copied.
+    /// True if the group is small enough to be copied.
     pub(super) fn is_small(&self) -> bool {
         self.members.iter().map(|member| member.size).sum::<usize>() <= MAX_COPIED
     }
 
-    /// The body of the last of the loops.
+    /// Returns the body of the last loop.
     pub(super) fn last_body(&self) -> Green {
         self.members.last().map_or(TreeStore::EMPTY, |member| member.body)
     }
 
-    /// Returns true if there is an object that both touch. Linear in the fewer accesses.
+    /// Returns true if both groups access a common object. Linear in the smaller number of
+    /// accesses.
     pub(super) fn shares_with(&self, other: &Group) -> bool {
         let (mut few, mut many) = (&self.footprint.nest, &other.footprint.nest);
         if few.classes.len() > many.classes.len() {
@@ -260,8 +258,8 @@ impl Group {
         few.bases().any(|base| many.of_base(base).next().is_some())
     }
 
-    /// Of how many accesses the loop of level `innermost` changes another subscript than the last:
-    /// these stride through memory.
+    /// Returns the number of accesses with a subscript other than the last that varies with level
+    /// `innermost`: these stride through memory.
     pub(super) fn strides(&self, innermost: u32) -> usize {
         let moves = |form: &Option<AffineForm>| {
             form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0)
@@ -271,7 +269,7 @@ impl Group {
         subscripts.filter(|(_, others)| others.iter().any(moves)).count()
     }
 
-    /// The loop_context of the iterations of the first loop.
+    /// Returns the loop context of the iterations of the first loop.
     pub(super) fn inside(
         &self,
         program: &Program,
@@ -284,12 +282,12 @@ impl Group {
         }
     }
 
-    /// True if the results of an operation are those of one of the loops.
+    /// True if one of the loops defines the results of an operation.
     pub(super) fn defines(&self, op: Option<Op>) -> bool {
         op.is_some_and(|op| self.footprint.ops.contains(&op))
     }
 
-    /// The loop that gives the group its form, to show.
+    /// Returns the loop that gives the group its form, for remarks.
     pub(super) fn op(&self, program: &Program) -> Op {
         program.loop_info(self.lead().of).op
     }
@@ -298,7 +296,7 @@ impl Group {
         program.loop_info(self.lead().of).space.unsigned
     }
 
-    /// The loop in the form of which the group is written: the first that counts upwards.
+    /// Returns the loop that determines the form of the group: the first that counts upwards.
     fn lead(&self) -> &Origin {
         &self.members[self.place_of_lead()].origin
     }
@@ -312,7 +310,7 @@ impl Group {
         self.members.iter().all(|member| member.backwards)
     }
 
-    /// How `second`, a group of one, lies to this one.
+    /// Returns how `second`, a group of one, fits this group.
     pub(super) fn fit(
         &self,
         second: &Group,
@@ -348,7 +346,7 @@ impl Group {
         if !same && !self.shares_with(second) {
             return Err(Missed::NothingShared);
         }
-        // It has the iterations of the second then, which gives the form.
+        // The fused loop has the iterations of the second loop, which then determines its form.
         if same && self.is_backwards() {
             return Ok(Fit { same, may_be_shifted: false });
         }
@@ -357,8 +355,8 @@ impl Group {
         offset.map(|_| Fit { same, may_be_shifted }).ok_or(Missed::UnknownOffset)
     }
 
-    /// How many iterations times the step this one has, and how many more than `second`, where that
-    /// depends on two values.
+    /// Returns the trip count times the step of this group, and the excess over `second`, if the
+    /// excess depends on two values.
     pub(super) fn gap(
         &self,
         second: &Group,
@@ -371,8 +369,9 @@ impl Group {
         Some((own.into_iter().next()?, gap))
     }
 
-    /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs
-    /// is not one form. It may be fused only with loops that have the same iterations.
+    /// Reverses the group of one loop. `None` if the loop has to run in order, or its trip count is
+    /// not a single form. The reversed loop may be fused only with loops that have the same
+    /// iterations.
     pub(super) fn reverse(
         &self,
         program: &Program,
@@ -381,7 +380,7 @@ impl Group {
         loop_context: &LoopContext,
     ) -> Option<Group> {
         let ([own], false) = (&self.members[..], self.carries || self.guarded.is_some()) else { return None };
-        // How often it runs is a quotient, which only a number keeps from leaving its type on the
+        // The trip count is a quotient. Only a constant is certain not to leave its type on the
         // way.
         if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
@@ -403,15 +402,15 @@ impl Group {
         })
     }
 
-    /// The greatest shift of `second` that leaves most of its iterations in the fused loop.
+    /// Returns the largest shift of `second` that leaves most of its iterations in the fused loop.
     pub(super) fn max_shift(&self, second: &Group) -> i64 {
         let ends = self.ends.iter().chain(&second.ends);
         let least = ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale)).min();
         least.map_or(i64::MAX, |least| least / 2)
     }
 
-    /// What `second`, a group of one, is in this group if it runs `shift` later. `None` if the
-    /// times they have in common cannot be written down.
+    /// Returns `second`, a group of one, as a member of this group with a shift of `shift`. `None`
+    /// if their common times cannot be written.
     pub(super) fn align(
         &self,
         second: &Group,
@@ -445,7 +444,7 @@ impl Group {
                 return None;
             }
         }
-        // The variables at the first time of all have to fit their type.
+        // All induction variables at the first time must fit their type.
         let first = start.checked_mul(self.scale)?;
         zero.checked_add(first)?;
         // Nothing to fuse.
@@ -455,9 +454,9 @@ impl Group {
         Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
     }
 
-    /// True if what a member has before and after the times that end with `ends` can be written
-    /// down: each bound of its variable as a number, or as one value or a bound that it has and a
-    /// number, in 64 bits.
+    /// True if a member's remainders before and after the times that end with `ends` can be
+    /// written. Each bound must be a number, or a value or existing bound plus a number, in 64
+    /// bits.
     fn can_be_cut(
         &self,
         member: &Member,
@@ -477,7 +476,8 @@ impl Group {
         let has_type = |value: Value| ir.value_type(value) == ty;
         let is_symbol = |value| affine::validity::is_valid_symbol(ir.op_ref(member.op), value);
         let variable = |level: &u32| loop_context.variables.get(*level as usize).copied().flatten();
-        // What keeps a sum from wrapping is computed of symbols, and not needed of variables.
+        // The check that a sum does not wrap is computed from symbols. Induction variables do not
+        // need it.
         let is_usable =
             |value| !is_affine || is_symbol(value) || affine::validity::is_induction_variable(ir, value);
         let value_of = |atom: &Atom, coefficient: i64| match atom {
@@ -494,7 +494,7 @@ impl Group {
             }
             _ => false,
         };
-        // What bounds the loop in the program can be written again.
+        // A bound of the original loop can be written again.
         let space = &program.loop_info(member.origin.of).space;
         let can_be_written = |form: &AffineForm| {
             let has_value = |atom: &Atom| match atom {
@@ -512,7 +512,7 @@ impl Group {
             self.scale == 1 && bounds.find(is_near).is_some_and(|bound| can_be_written(&bound))
         };
         let is_writable = |form: &AffineForm| is_simple(form) || is_near_bound(form);
-        // At the time a form says the variable is that form later than at time 0.
+        // At the time of a form, the induction variable is that form more than at time 0.
         let Some(zero) = member.zero(self.scale) else { return false };
         let ends = member.ends.iter().chain(ends).map(|form| zero.plus(form, 1));
         !member.ends.is_empty()
@@ -520,9 +520,9 @@ impl Group {
             && ends.into_iter().all(|end| end.is_some_and(|form| is_writable(&form)))
     }
 
-    /// Adds `second`, a group of one, as it was aligned.
+    /// Adds `second`, a group of one, in its alignment.
     pub(super) fn join(&mut self, second: &Group, joined: Joined) {
-        // It may have to run so late only for what others do.
+        // The shift may be due to other members' blocks only.
         let least = joined.shift() - joined.block;
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
         self.members.push(joined.member);
@@ -536,7 +536,7 @@ impl Group {
         self.has_part |= second.has_part;
     }
 
-    /// The loops the group is.
+    /// Returns the fused loops.
     pub(super) fn into_parts(self, trees: &mut TreeStore) -> Parts {
         let mut parts = Parts { before: Vec::new(), fused: self.item, after: Vec::new() };
         if self.members.len() == 1 {
@@ -570,26 +570,26 @@ impl Group {
     }
 }
 
-/// The upper bounds of a loop of the program less its lower one, if all are known.
+/// Returns the upper bounds of a loop of the program minus its lower bound, if all are known.
 fn extents(origin: &Origin, program: &Program, loop_context: &LoopContext) -> Option<Vec<AffineForm>> {
     let space = &program.loop_info(origin.of).space;
     let all = if space.is_counted() { space.extents()? } else { return None };
     all.iter().map(|form| here(origin, form, loop_context.depth)).collect()
 }
 
-/// By how much two loops of one extent each differ.
+/// Returns the difference between the trip counts of two loops that have one extent each.
 fn gap(own: &[AffineForm], others: &[AffineForm]) -> Option<AffineForm> {
     let ([own], [other]) = (own, others) else { return None };
     own.minus(other)
 }
 
-/// A form over the levels of a loop of the program as one over the levels of the tree.
+/// Converts a form over the levels of a loop of the program to a form over the levels of the tree.
 fn here(origin: &Origin, form: &AffineForm, depth: u32) -> Option<AffineForm> {
     form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
 }
 
-/// The least of all these ends: where the difference of two is a number, one form. `None` if there
-/// are none or too many.
+/// Returns the least of all ends. Two ends whose difference is a constant become one. `None` if
+/// there are no ends or too many.
 fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>> {
     let mut least = ends.to_vec();
     for end in more {
@@ -603,7 +603,7 @@ fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>>
     (1..=MAX_ENDS).contains(&least.len()).then_some(least)
 }
 
-/// The number of iterations, where it is a number.
+/// Returns the trip count, if it is a constant.
 fn constant_trips(extents: &[AffineForm], step: i64) -> Option<i64> {
     let extent =
         extents.iter().map(AffineForm::as_constant).collect::<Option<Vec<_>>>()?.into_iter().min()?;

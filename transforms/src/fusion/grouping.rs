@@ -1,4 +1,4 @@
-//! A sequence whose loops are grouped: its entries, and what was decided on the way.
+//! A grouping of the loops of a sequence: its entries, and the decisions on the way.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,34 +11,34 @@ use super::schedule::{self, Entry};
 use super::{Fusion, Plan, remarks};
 use crate::assumption::{self, Assumption};
 
-/// The most loops of a part of a sequence of which all groupings are looked at.
+/// The maximal number of loops in a part of a sequence for an exhaustive search of groupings.
 pub(super) const MAX_LOOPS: usize = 8;
-/// The number of groups that a loop is tried with, from the nearest on.
+/// The maximal number of groups that a loop is tried with, the nearest first.
 pub(super) const GROUPS_TRIED: usize = 3;
-/// Where a greater part of a loop runs by itself, other groupings are looked at.
+/// Other groupings are searched if a greater part of a loop is peeled.
 pub(super) const MUCH_APART: f64 = 0.125;
-/// The most loops of a part of a longer sequence that cannot be taken apart.
+/// The maximal number of loops in an inseparable part of a longer sequence.
 pub(super) const MAX_WIDE: usize = 24;
 
-/// A sequence whose loops were fused as some guide says.
+/// A sequence whose loops were fused under the decisions of a guide.
 #[derive(Default)]
 pub(super) struct Grouping {
     pub entries: Vec<Entry>,
     /// The name of each entry.
     pub names: Vec<Name>,
-    /// Items that were put together, the former one first.
+    /// Items that were joined, the earlier one first.
     pub joins: Vec<(usize, usize)>,
-    /// Items, or what they were put together with, that have changed places for what is assumed.
+    /// Pairs of items, or of their groups, that were reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
     pub said: Vec<Said>,
-    /// The cycles saved; and by which item.
+    /// The saved cycles, and the item that saved them.
     pub saved: f64,
     pub savings: Vec<(usize, f64)>,
-    /// True if a fusion costs something beside what it saves.
+    /// True if a fusion has a cost besides its saving.
     pub has_losses: bool,
-    /// True if fused loops do not have all iterations in common, or not at once.
+    /// True if some fused loops do not share all iterations, or not at the same time.
     pub is_cut: bool,
-    /// True if a pair was left apart for its cost.
+    /// True if a pair was not fused because of its cost.
     pub was_too_dear: bool,
 }
 
@@ -46,8 +46,8 @@ pub(super) struct Grouping {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Name {
     pub item: usize,
-    /// True for the rest of another loop that was distributed so that this item could join a part
-    /// of it.
+    /// True for the remainder of a loop that was distributed so that this item could join a part of
+    /// it.
     pub is_rest: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Said {
 pub(super) enum Outcome {
     Fused,
     Refused,
-    /// A conditional became one with another, with what was assumed for that.
+    /// Two conditionals were merged under these assumptions.
     Merged(Vec<Assumption>),
     Note,
 }
@@ -80,17 +80,17 @@ pub(super) enum Outcome {
 /// The remainders beside a fused loop.
 #[derive(Default)]
 pub(super) struct Left {
-    /// Which of the entries between the two are moved before the first.
+    /// The entries between the two that are hoisted before the first.
     pub hoisted: Vec<bool>,
-    /// A part of the first that runs before that.
+    /// A part of the first loop that runs before the fused loop.
     pub before: Option<Rc<Group>>,
-    /// A part of the second that runs behind all that is there.
+    /// A part of the second loop that runs behind all entries so far.
     pub behind: Option<Rc<Group>>,
-    /// Which of all these, counted from the first on, change places for what is assumed.
+    /// The pairs of entries, counted from the first, that are reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
 }
 
-/// The conditional with which another one can become one.
+/// The conditional that another one can be merged with.
 pub(super) struct Partner {
     pub at: usize,
     pub hoisted: Vec<bool>,
@@ -98,7 +98,7 @@ pub(super) struct Partner {
 }
 
 impl Grouping {
-    /// Returns an empty grouping with room for what is said of so many items.
+    /// Returns an empty grouping with room for remarks on `items` items.
     pub(super) fn with_room(items: usize) -> Grouping {
         Grouping { said: Vec::with_capacity(items), ..Grouping::default() }
     }
@@ -115,7 +115,7 @@ impl Grouping {
         entries.filter(is_near).map(|(at, _)| at).take(GROUPS_TRIED).collect()
     }
 
-    /// Notes a fusion that is about to be done: its remark, what it saves and what it costs.
+    /// Records an upcoming fusion: its remark, its saving and its cost.
     pub(super) fn note(
         &mut self,
         fusion: &Fusion<'_>,
@@ -139,7 +139,7 @@ impl Grouping {
         self.names.push(Name::of(item));
     }
 
-    /// Moves the entries between two that became one, the second of them `item`, and adds the
+    /// Moves the entries between two that were fused, the second of them `item`, and adds the
     /// remainders.
     pub(super) fn close_up(&mut self, at: usize, item: usize, left: Left) {
         self.joins.push((self.names[at].item, item));
@@ -163,13 +163,13 @@ impl Grouping {
         self.savings.len()
     }
 
-    /// Returns the number of fusions in it. Linear in what is said.
+    /// Returns the number of fusions. Linear in the remarks.
     pub(super) fn edits(&self) -> usize {
         let is_edit = |own: &&Said| matches!(own.outcome, Outcome::Fused | Outcome::Merged(_));
         self.said.iter().filter(is_edit).count()
     }
 
-    /// For each of so many items one of those it was put together with, the same for all of them.
+    /// Returns, for each of `items` items, the representative of its group.
     pub(super) fn together(&self, items: usize) -> Vec<usize> {
         let mut group: Vec<usize> = (0..items).collect();
         // What joins is one item.
@@ -189,15 +189,15 @@ impl Grouping {
         inside.map(|(_, saved)| saved).sum()
     }
 
-    /// Returns the parts of the sequence that no group reaches out of and that have more than one
-    /// group. A part has at most [`MAX_LOOPS`] loops or, if it cannot be taken apart, [`MAX_WIDE`].
-    /// Two may overlap.
+    /// Returns the parts of the sequence with more than one group, such that no group extends
+    /// beyond its part. A part has at most [`MAX_LOOPS`] loops or, if it is inseparable,
+    /// [`MAX_WIDE`]. Two parts may overlap.
     pub(super) fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
         let mut reach: Vec<usize> = (0..entries.len()).collect();
         for (first, item) in &self.joins {
             reach[*first] = reach[*first].max(*item);
         }
-        // Where each begins that nothing reaches out of, and how many loops are before it.
+        // The beginning of each separable part, with the number of loops before it.
         let mut cuts = vec![(0, 0)];
         let (mut furthest, mut loops) = (0, 0);
         for (at, entry) in entries.iter().enumerate() {
@@ -221,8 +221,8 @@ impl Grouping {
         parts
     }
 
-    /// Says of a part whose first item is `item` that its loops were grouped in another way, with
-    /// the cycles saved, the steps of the search and whether it is optimal.
+    /// Adds a remark about a part with first item `item` whose loops were regrouped: the saved
+    /// cycles, the steps of the search, and if the grouping is optimal.
     pub(super) fn say_regrouped(
         &mut self,
         fusion: &Fusion<'_>,
@@ -245,7 +245,7 @@ pub(super) fn count_loops(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
 }
 
-/// Fuses `second` with a group, as was attempted.
+/// Fuses `second` with a group according to the attempt.
 pub(super) fn join(first: &mut Group, second: &Group, attempt: Attempt) -> Left {
     let Attempt { plan: Plan { assumed, joined, hoisted, swapped, reshaped, .. }, work, .. } = attempt;
     if let Some(reshaped) = reshaped.first {

@@ -1,16 +1,15 @@
-//! A loop that is all of a conditional, with the condition inside: so it can run in one loop with
-//! another that runs whatever holds.
+//! A guarded loop with the guard moved inside, so that it can be fused with an unguarded loop.
 //!
 //! ```text
 //!     if c { for i { S } }        for i { if c { S } }
 //!     for i { T }            ──>  for i { T }
 //! ```
 //!
-//! Where the condition fails, the loop on the right runs and does nothing. So it is only for
-//! running as one with a loop that has the same iterations, all of which run anyway.
+//! If the condition is false, the loop on the right runs and does nothing. The change is therefore
+//! made only for fusion with a loop of the same iterations, all of which run anyway.
 //!
 //! **Assumptions.**
-//! - A condition that is brought inside has one value in all iterations: it is computed outside.
+//! - A condition that is moved inside has one value in all iterations: it is computed outside.
 //!   Tried with `fixtures/fusion/guards_inside.mlir`.
 
 use std::rc::Rc;
@@ -22,8 +21,8 @@ use crate::access::LoopContext;
 use crate::tree::{If, Node};
 
 impl Fusion<'_> {
-    /// The loop that is all of a conditional, which has no results. `None` if it is another one,
-    /// hands values from one iteration to the next, or runs them in any order.
+    /// Returns the only loop of a conditional without results, with the condition moved inside.
+    /// `None` for any other conditional, and for a loop that is parallel or carries values.
     pub(super) fn with_guard_inside(
         &mut self,
         entry: &Entry,

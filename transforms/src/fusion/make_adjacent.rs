@@ -1,18 +1,19 @@
-//! The way between two loops: what stands between moves before the first, or the second over it.
+//! Makes two loops adjacent: entries between them are hoisted before the first, or the second loop
+//! is moved over them.
 //!
-//! Two entries may change places if no instance of the one meets one of the other, and neither uses
-//! what the other computes. Nothing runs for that which would not have been reached: what may not
-//! return, or be undefined, touches what says so.
+//! Two entries may be reordered if no instance of one conflicts with an instance of the other, and
+//! neither uses a value computed by the other. Nothing may run that would not have been reached:
+//! operations that may not return, or may be undefined, have an access that records this.
 //!
-//! If arguments have to be apart for that, it may be assumed; then both are in one
-//! [version](super::segment). What assumes nothing comes first.
+//! Distinctness of arguments may be assumed for this; then both entries are in one
+//! [version](super::segment). Reordering without assumptions is tried first.
 //!
 //! **Assumptions.**
-//! - What may end the program or be undefined says so as an access, so nothing passes it that
-//!   must not. Tried with `fixtures/fusion/may_not_return.mlir`.
+//! - An operation that may end the program or be undefined records this as an access, so nothing is
+//!   moved over it that must not be. Tried with `fixtures/fusion/may_not_return.mlir`.
 //!
-//! **Cost.** A swap costs the pairs of access classes on overlapping objects; an entry moves over
-//! at most [`ENTRIES_PASSED`] others that stay, so for few entries it is that for each.
+//! **Cost.** A swap costs the pairs of access classes on overlapping objects. An entry moves over
+//! at most [`ENTRIES_PASSED`] others that stay, so few entries cost that much each.
 
 use super::Fusion;
 use super::decision::{Conflict, Stuck};
@@ -23,29 +24,30 @@ use crate::access::base::Bases;
 use crate::assumption::{self, Assumption};
 use crate::legality::{self, Verdict};
 
-/// The number of entries a loop may pass.
+/// The maximal number of entries that a loop may move past.
 pub(super) const ENTRIES_PASSED: usize = 32;
 
-/// How two entries become neighbours.
+/// The moves that make two entries adjacent.
 #[derive(Default)]
 pub(super) struct Cleared {
-    /// For each one between them, whether it is moved before the first; over the others the second
-    /// is moved.
+    /// For each entry between them, true if it is hoisted before the first. The second is moved
+    /// over the others.
     pub hoisted: Vec<bool>,
-    /// Which change places for what is assumed: the first is 0, and the second stands behind those
-    /// between.
+    /// The pairs that are reordered under assumptions. The first loop is 0, and the second follows
+    /// the entries between.
     pub swapped: Vec<(usize, usize)>,
-    /// All that is assumed for that.
+    /// The assumptions of the moves.
     pub assumed: Vec<Assumption>,
 }
 
 impl Fusion<'_> {
-    /// What swaps of loops and what stands between are judged with: what may be assumed of objects.
+    /// Returns the bases for judging swaps of loops and entries between them, with the allowed
+    /// assumptions.
     pub(super) fn swaps(&self) -> &Bases<'_> {
         if self.assumes_swaps { self.bases() } else { &self.sure }
     }
 
-    /// Makes two entries neighbours. Loops are only moved before the first if there is no other
+    /// Makes two entries neighbours. Loops move before the first entry only if there is no other
     /// way.
     pub(super) fn make_adjacent(
         &self,
@@ -62,7 +64,7 @@ impl Fusion<'_> {
         })
     }
 
-    /// The same, where loops are moved before the first if they can be, or never.
+    /// Does the same. Loops are hoisted before the first if possible, or never.
     fn clear_way_by(
         &self,
         hoists_loops: bool,
@@ -73,7 +75,7 @@ impl Fusion<'_> {
         bases: &Bases<'_>,
     ) -> Result<Cleared, Box<Stuck>> {
         let mut cleared = Cleared::default();
-        // Those that stay before what is next.
+        // The entries that stay before the next one.
         let mut stay: Vec<(usize, &Footprint)> = vec![(0, first)];
         let last = between.len() + 1;
         for (at, entry) in (1..).zip(between) {
@@ -119,7 +121,7 @@ impl Fusion<'_> {
         Ok(cleared)
     }
 
-    /// What has to be assumed for what stands behind something to run before it.
+    /// Returns the assumptions under which an entry may run before an earlier one.
     pub(super) fn swap(
         &self,
         before: &Footprint,

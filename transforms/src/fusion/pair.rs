@@ -1,15 +1,15 @@
-//! Two loops fused by name: nothing is chosen, nothing weighed, and no other loop is touched.
+//! Fusion of two named loops: nothing is chosen or weighed, and no other loop is touched.
 //!
-//! They are fused where the pass would, but only as they are: all iterations of both at once, none
-//! shifted, cut off or run backwards. Nothing is assumed but that arguments are distinct, if the
-//! options say so. What stands between moves in front of the first if it may. That is one step of
-//! fusion, of which something else can be asked: whether another way of fusing comes to the same.
+//! They are fused where the pass would fuse them, but unchanged: all iterations of both at once,
+//! without shift, peeling or reversal. The only assumption is that arguments are distinct, if the
+//! options say so. Entries between them are hoisted before the first if legal. This is one step of
+//! fusion, which can be compared with another implementation.
 //!
 //! **Assumptions.**
-//! - Nothing is decided here: the plan of the pass is used where it is of the plain kind. Tried
-//!   with the campaign `rewiring`.
+//! - Nothing is decided here: the plan of the pass is used if it is of the plain kind. Tried with
+//!   the campaign `rewiring`.
 //!
-//! Cost: that of raising the block they stand in, and of one pair.
+//! Cost: that of raising their block, and of one pair.
 
 use std::rc::Rc;
 
@@ -26,17 +26,17 @@ use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Item, TreeStore};
 
-/// Two loops that are to be fused, and what came of it.
+/// Two loops to fuse, and the result.
 pub(super) struct Only {
     pair: [Op; 2],
     done: Result<(), Diagnostic>,
 }
 
-/// Fuses two loops of a body, each a neighbour of the other, as they are. Conditionals, versions
-/// and costs of the options don't count.
+/// Fuses two neighbouring loops of a body, unchanged. Conditionals, versions and costs of the
+/// options are ignored.
 ///
 /// # Errors
-/// Why not, as a remark. The body is as it was then.
+/// The reason for a refusal, as a remark. The body is then unchanged.
 pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<(), Diagnostic> {
     let alias = options.alias.untested();
     let options = Options { alias, remarks: false, profitability: Profitability::Always, ..options.clone() };
@@ -63,7 +63,7 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
     written.map_err(|why| why.remark(remarks::remarks(body), "fused"))
 }
 
-/// The innermost block around an operation that is raised by itself.
+/// Returns the innermost block around an operation that is raised to a tree of its own.
 fn root_of(body: &Body, op: Op, options: &Options) -> Option<Block> {
     let roots = roots(body, &options.analyses);
     let around = std::iter::successors(Some(op), |op| body.parent_op(*op));
@@ -71,7 +71,8 @@ fn root_of(body: &Body, op: Op, options: &Options) -> Option<Block> {
 }
 
 impl Fusion<'_> {
-    /// The entries of a sequence, with the two loops as one if they stand here and may be fused.
+    /// Returns the entries of a sequence, with the two loops fused if they are here and their
+    /// fusion is legal.
     pub(super) fn fuse_only(&mut self, items: &[Item], loop_context: &LoopContext) -> Vec<Segment> {
         let entries = self.entries(items, loop_context);
         let entries = self.with_pair_fused(entries, loop_context);
@@ -94,7 +95,7 @@ impl Fusion<'_> {
         entries
     }
 
-    /// Fuses a loop with the group at this place; what stands behind that is between them.
+    /// Fuses a loop with the group at this place. The entries behind that are between them.
     fn fuse_entries(
         &mut self,
         entries: &mut Vec<Entry>,

@@ -1,15 +1,16 @@
-//! Which loops of a sequence are fused with which.
+//! The choice of loops of a sequence to fuse.
 //!
-//! Each loop in turn is tried with the nearest few groups before it, and fused with the first where
-//! that is legal and saves something. Where that leaves more than one group, or costs something,
-//! other groupings are [looked at](super::search): all of them if there are at most [`MAX_LOOPS`]
-//! loops. Of a longer sequence those parts are looked at that no group reaches out of; then all are
-//! fused once more, those in such parts as was found, the others with what is there now. Of a part
-//! with more loops that cannot be taken apart, the groupings are looked at that begin well.
+//! Each loop in turn is tried with the nearest few groups before it. It is fused with the first
+//! where that is legal and profitable. If more than one group remains, or a fusion has a cost,
+//! other groupings are [searched](super::search). A sequence of at most [`MAX_LOOPS`] loops is
+//! searched exhaustively. A longer sequence is split into parts that no group extends beyond, and
+//! small parts are searched. Then all loops are fused once more: loops in these parts by the result
+//! of the search, others with the groups that exist now. In a larger part only groupings with
+//! promising beginnings are searched.
 //!
-//! A grouping is worth the sum of what each of its fusions saves. None is ever taken that is worth
-//! less than fusing each loop with the nearest whatever it costs, nor one of equal worth that does
-//! not come of it.
+//! The value of a grouping is the sum of the savings of its fusions. The chosen grouping is never
+//! worse than fusing each loop with the nearest at any cost. Among equal values the greedy grouping
+//! wins.
 //!
 //! **Assumptions.**
 //! - A choice among groupings changes no verdict: each pair that is joined was judged as it is
@@ -39,35 +40,36 @@ use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
 use crate::tree::{Green, If, Item};
 
-/// How many steps searches in one longer sequence may take.
+/// The limit on search steps in one longer sequence.
 const MAX_STEPS: usize = 20_000;
 
-/// With which group each loop is fused.
+/// Chooses the group with which each loop is fused.
 #[derive(Clone, Copy)]
 pub(super) enum Guide<'a> {
-    /// The nearest with which that saves something.
+    /// The nearest group with a saving.
     Nearest,
-    /// The nearest with which it may be.
+    /// The nearest group that is legal.
     AtAnyCost,
     /// For each item the group it joins.
     Given(&'a [Option<Name>]),
-    /// That for the items of some parts, in order; others as another guide says.
+    /// The given groups for the items of some parts, in order. Another guide decides for the
+    /// others.
     Regrouped(&'a [Regrouped], &'a Guide<'a>),
 }
 
-/// A part of a sequence whose loops are grouped otherwise than one after the other.
+/// A part of a sequence with a grouping found by search.
 pub(super) struct Regrouped {
     part: Range<usize>,
     /// For each item the group it joins.
     partners: Vec<Option<Name>>,
-    /// The number of steps it took to find that.
+    /// The number of steps of the search.
     steps: usize,
-    /// True if there is no better one.
+    /// True if no grouping is better.
     is_optimal: bool,
 }
 
 impl<'a> Guide<'a> {
-    /// What is said of one item.
+    /// Returns the guide of one item.
     fn of(self, item: usize) -> Guide<'a> {
         let Guide::Regrouped(parts, others) = self else { return self };
         let before = parts.partition_point(|regrouped| regrouped.part.end <= item);
@@ -77,7 +79,8 @@ impl<'a> Guide<'a> {
         }
     }
 
-    /// Accepts a fusion, or says why it is not done. This guide names the group `wanted`, or none.
+    /// Accepts a fusion, or returns the reason against it. This guide names the group `wanted`, or
+    /// none.
     fn accept(
         self,
         attempt: Attempt,
@@ -116,13 +119,13 @@ impl Fusion<'_> {
         line.entries.into_iter().map(|entry| Segment::alone(entry, self.trees)).collect()
     }
 
-    /// The sequence with the grouping of most worth.
+    /// Returns the sequence with the most profitable grouping.
     fn line(&mut self, items: &[Item], loop_context: &LoopContext) -> Grouping {
         let entries = self.entries(items, loop_context);
         self.best(entries, loop_context)
     }
 
-    /// Takes down what was found.
+    /// Records the results for the items.
     fn say(&mut self, said: Vec<Said>) {
         for Said { remark, outcome, .. } in said {
             if let Outcome::Fused | Outcome::Merged(_) = outcome {
@@ -140,7 +143,7 @@ impl Fusion<'_> {
         }
     }
 
-    /// What stands in a sequence, each loop with what it costs.
+    /// Returns the entries of a sequence, each loop with its work.
     pub(super) fn entries(&mut self, items: &[Item], loop_context: &LoopContext) -> Vec<Entry> {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
@@ -155,14 +158,14 @@ impl Fusion<'_> {
         entries
     }
 
-    /// The sequence of these entries with the grouping of most worth.
+    /// Returns the sequence of these entries with the most profitable grouping.
     pub(super) fn best(&mut self, mut entries: Vec<Entry>, loop_context: &LoopContext) -> Grouping {
         let all = 0..entries.len();
         if self.options.profitability == Profitability::Always {
             return self.in_order(all.zip(entries), Guide::AtAnyCost, loop_context);
         }
         let loops = count_loops(&entries);
-        // Fused or not: there is nothing to look at again.
+        // With two loops, no other grouping is possible.
         if loops <= 2 {
             self.report.choice.optimal += usize::from(loops == 2);
             return self.in_order(all.zip(entries), Guide::Nearest, loop_context);
@@ -175,8 +178,8 @@ impl Fusion<'_> {
                 (guide, line) = (Guide::AtAnyCost, other);
             }
         }
-        // All as one, at no cost, and each with all iterations at once: of others it is open which
-        // of them are best done first.
+        // All loops are one group, at no cost, and each shares all iterations. With remainders the
+        // order of fusions matters.
         let is_plain = !line.has_losses && (loops > MAX_LOOPS || !line.is_cut);
         if count_loops(&line.entries) == 1 && is_plain {
             self.report.choice.optimal += 1;
@@ -206,7 +209,7 @@ impl Fusion<'_> {
         if regrouped.is_empty() {
             return line;
         }
-        // What stands behind a part may be fused with what there is in it now.
+        // Loops behind a part may be fused with its new groups.
         let mut better =
             self.in_order(within(&entries, &all), Guide::Regrouped(&regrouped, &guide), loop_context);
         if better.saved <= line.saved {
@@ -225,7 +228,7 @@ impl Fusion<'_> {
         better
     }
 
-    /// What a loop costs, if that matters.
+    /// Returns the work of a loop, if profitability needs it.
     pub(super) fn work(&mut self, item: Green, loop_context: &LoopContext) -> Option<Rc<Work>> {
         if self.options.profitability == Profitability::Always {
             return None;
@@ -264,7 +267,7 @@ impl Fusion<'_> {
         line
     }
 
-    /// How `second` may be fused with `first`, and what that saves.
+    /// Plans the fusion of `second` with `first`, and computes its saving.
     pub(super) fn attempt(
         &mut self,
         first: &Group,
@@ -305,8 +308,8 @@ impl Fusion<'_> {
         Ok(attempt)
     }
 
-    /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there.
-    /// The error is that loop.
+    /// Fuses a loop with a group of the line, or with a loop that is the only one in a conditional
+    /// there. Returns the loop as an error if it cannot be fused.
     fn try_fuse_into(
         &mut self,
         line: &mut Grouping,
@@ -319,7 +322,8 @@ impl Fusion<'_> {
             Guide::Given(partners) => partners[item],
             Guide::Nearest | Guide::AtAnyCost | Guide::Regrouped(..) => None,
         };
-        // Why not, with the nearest it has memory in common with, or else the nearest.
+        // The reason against fusion with the nearest group that shares memory, or else with the
+        // nearest.
         let mut why: Option<((Op, Op), Missed, bool)> = None;
         for (tried, at) in line.nearest(&second, wanted).into_iter().enumerate() {
             if tried > 0 && line.entries.len() - at > ENTRIES_PASSED {
@@ -331,7 +335,7 @@ impl Fusion<'_> {
                 (Entry::Group(group), _) | (_, Some(group)) => group.clone(),
                 _ => continue,
             };
-            // A condition in each iteration is for what both touch.
+            // A condition in each iteration is worthwhile only if both loops share memory.
             let conditional = with_guard.as_ref().map_or(second.guarded, |own| own.guarded);
             if conditional.is_some() && !first.shares_with(&second) {
                 continue;
@@ -354,7 +358,7 @@ impl Fusion<'_> {
             };
             line.was_too_dear |= matches!(missed, Missed::NotBeneficial(_));
             let is_near = first.shares_with(&second);
-            // Of conditionals it is said only that they were.
+            // Conditionals get a remark only if they are merged.
             if conditional.is_none() && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
                 let ops = (first.op(self.program), second.op(self.program));
                 why = Some((ops, self.with_shift(missed, &first, &second, loop_context), is_near));
@@ -367,13 +371,13 @@ impl Fusion<'_> {
         Err(second)
     }
 
-    /// A remark, if remarks are wanted.
+    /// Returns a remark, if remarks are wanted.
     pub(super) fn told(&self, remark: impl FnOnce() -> Diagnostic) -> Option<Diagnostic> {
         self.options.remarks.then(remark)
     }
 
-    /// Makes a conditional one with the last one in the line that has the same condition; or if it
-    /// is all around a loop, that one with another. Or adds it to the line if neither may be.
+    /// Joins a conditional with the last one of the same condition in the line. If the conditional
+    /// contains only a loop, tries to fuse that loop. Otherwise adds the conditional to the line.
     fn take_in_if(
         &mut self,
         line: &mut Grouping,
@@ -411,8 +415,8 @@ impl Fusion<'_> {
         line.said.push(Said { item, remark, outcome });
     }
 
-    /// The last of some entries with which a conditional can become one. The error is that one, and
-    /// what stands between and cannot move.
+    /// Returns the last entry that a conditional can be merged with. The error is this entry, and
+    /// an entry between them that cannot move.
     pub(super) fn partner(
         &mut self,
         entries: &mut [Entry],
@@ -438,7 +442,7 @@ impl Fusion<'_> {
             }
         }
         let footprints: Option<(&Footprint, &Footprint)> = entries[at].footprint().zip(second.footprint());
-        // Nothing is gained by that alone, so nothing is tested for it.
+        // Joining conditionals alone saves nothing, so it gets no run-time check.
         let cleared = match footprints {
             Some((first, own)) => {
                 match self.make_adjacent(first, own, &entries[at + 1..], loop_context, &self.sure) {
@@ -453,7 +457,7 @@ impl Fusion<'_> {
     }
 }
 
-/// Copies of the entries of a part, with their numbers.
+/// Returns copies of the entries of a part, with their numbers.
 pub(super) fn within(entries: &[Entry], part: &Range<usize>) -> impl Iterator<Item = (usize, Entry)> {
     part.clone().zip(entries[part.clone()].iter().cloned())
 }

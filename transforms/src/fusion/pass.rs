@@ -1,4 +1,4 @@
-//! Fusion as a pass: its options and statistics.
+//! The fusion pass, its options and statistics.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Body, Diagnostics};

@@ -1,8 +1,7 @@
-//! What fusion says of a pair of loops: that it fused them, or why it did not, with the two
+//! Remarks of fusion about a pair of loops: their fusion, or the reason against it with the two
 //! accesses and the iterations that would go wrong.
 //!
-//! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the
-//! reason.
+//! The names in brackets are those of LLVM's `loop-fusion`, if it has one for the reason.
 
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
@@ -17,13 +16,13 @@ use crate::cost::{Loss, Saving};
 use crate::legality::Verdict;
 use crate::remark::{self, Remarks};
 
-/// The remarks of the pass on a function.
+/// Returns the remarks of the pass on a function.
 pub(super) fn remarks(body: &Body) -> Remarks<'_> {
     Remarks { body, pass: super::NAME }
 }
 
-/// The remark for a pair that was fused, one of them perhaps out of a conditional, and is a loop of
-/// so many now. Called before the bodies are moved.
+/// Returns the remark about a fused pair, one of them perhaps from a conditional, that makes a loop
+/// of several loops now. Must be called before the bodies are moved.
 pub(super) fn fused(
     body: &Body,
     (first, second): (Op, Op),
@@ -85,7 +84,7 @@ pub(super) fn fused(
     })
 }
 
-/// The remark for a conditional that became one with another of the same condition.
+/// Returns the remark about two conditionals of one condition that were joined.
 pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
     remarks(body)
         .passed("Merged", body.loc(second), "Conditionals of one condition merged")
@@ -93,7 +92,7 @@ pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
         .arg("first", body.loc(first))
 }
 
-/// The remark for a conditional that did not, for what stands between the two.
+/// Returns the remark about conditionals that cannot be merged because of an entry between them.
 pub(super) fn not_merged(body: &Body, callees: &Callees, first: Op, second: Op, stuck: &Stuck) -> Diagnostic {
     let why = format!("Between them stands '{}', which cannot move", body.op_ref(stuck.op).name());
     let what = "Conditionals of one condition not merged";
@@ -104,7 +103,7 @@ pub(super) fn not_merged(body: &Body, callees: &Callees, first: Op, second: Op, 
     cannot_move(body, callees, remark, stuck)
 }
 
-/// Adds why what stands between two others can go neither way.
+/// Adds the reasons why an entry between two others can move neither way.
 fn cannot_move(body: &Body, callees: &Callees, remark: Diagnostic, stuck: &Stuck) -> Diagnostic {
     let place = body.loc(stuck.op);
     let remark = remark.note(place, "it stands here").arg("between", remark::op(body, stuck.op));
@@ -128,7 +127,7 @@ fn cannot_move(body: &Body, callees: &Callees, remark: Diagnostic, stuck: &Stuck
     }
 }
 
-/// The remark for a loop that is a statement of the tree; none for what is no loop.
+/// Returns the remark about a loop that is a statement of the tree. `None` if it is no loop.
 pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
     let (name, why) = if body.is(op, scf::WhileOp::DEF) {
         ("UnknownTripCount", "Loop has unknown trip count")
@@ -140,8 +139,8 @@ pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
     Some(remarks(body).unfit(name, body.loc(op), "Loop is not a candidate for fusion", why))
 }
 
-/// The remark for a sequence whose first loop is this, in which loops are fused with others than
-/// the nearest.
+/// Returns the remark about a sequence with this first loop, in which loops are fused with others
+/// than the nearest.
 pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_optimal: bool) -> Diagnostic {
     let found = if is_optimal { "optimal" } else { "the best of a bounded search" };
     let text = format!(
@@ -155,7 +154,7 @@ pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_opti
         .arg("steps", steps)
 }
 
-/// What fusing would cost more than it saves, and why.
+/// Returns the reason why fusion is not profitable.
 fn not_beneficial(saving: &Saving) -> String {
     let why = match saving.worst() {
         Some(Loss::Footprint { bytes, cache: Some((name, size)) }) => {
@@ -185,7 +184,7 @@ fn not_beneficial(saving: &Saving) -> String {
     format!("It would take {} more: {why}", cycles(-saving.cycles))
 }
 
-/// A number of things.
+/// Formats a number of things.
 fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
@@ -197,12 +196,12 @@ fn cycles(count: f64) -> String {
     }
 }
 
-/// A number of bytes, to read.
+/// Formats a number of bytes for readers.
 fn kib(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} bytes") } else { format!("{} KiB", bytes.div_ceil(1024)) }
 }
 
-/// The remark for a pair that was refused.
+/// Returns the remark about a pair that was refused.
 pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
     let (id, reason) = match why {
         Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),

@@ -1,24 +1,25 @@
-//! Reshaping: what is done with one of two neighbours so that they fuse, or fuse at more levels.
+//! Reshaping: changes of one of two neighbours that let them fuse, or fuse at more levels.
 //!
-//! - *Interchange*: another loop of a perfect nest is run outermost. It is tried where the two
-//!   nests do not fuse, or not as deep as both are nested.
-//! - *Reversal*: the first loop runs backwards. It is tried where the second has to run as it does.
-//!   (That the second runs backwards, or later, is no other shape of it, and tried with any pair.)
-//! - *Distribution*: a loop becomes two, of which one is fused. It is tried where a dependence
-//!   forbids to fuse the whole, and the cuts that are tried are those beside the statement that the
-//!   [witness](crate::legality::Witness) names.
+//! - *Interchange*: another loop of a perfect nest becomes the outermost. It is tried if the two
+//!   nests do not fuse, or not at all common levels.
+//! - *Reversal*: the first loop runs backwards. It is tried if the second cannot be changed.
+//!   (Reversing or shifting the second is no reshaping, and is tried with any pair.)
+//! - *Distribution*: a loop becomes two, one of which is fused. It is tried if a dependence forbids
+//!   fusing the whole loop. The cuts tried are those beside the statement in the
+//!   [witness](crate::legality::Witness).
 //!
-//! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is
-//! done to or, for the second one, since no two of its iterations depend on each other; whether the
-//! result may be fused is then asked as of any other pair. Nothing is reshaped without a fusion.
+//! Each change must be legal by itself. The [check](crate::legality::Checker::check_loop) of the
+//! changed loop decides; a reversal of the second is legal because no two of its iterations depend
+//! on each other. The fusion of the result is then judged like that of any other pair. Nothing is
+//! reshaped without a fusion.
 //!
 //! **Assumptions.**
-//! - What is interchanged or cut is judged by the check of whole trees, on the loop as it is in
-//!   the program. Tried with `fixtures/fusion/interchange.mlir`, `distribution.mlir` and
+//! - Interchanges and cuts are judged by the check of whole trees, on the loop as it is in the
+//!   program. Tried with `fixtures/fusion/interchange.mlir`, `distribution.mlir` and
 //!   `reshaped_versioned.mlir`.
 //!
-//! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two
-//! loops, and only where they share memory.
+//! **Cost.** A bounded number of shapes for each pair, each linear in the contents of the two
+//! loops, and only if they share memory.
 
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op};
@@ -34,27 +35,27 @@ use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
 use crate::tree::{Green, HeaderId, LoopId, Node, TreeStore};
 
-/// The number of levels a loop may be moved outwards.
+/// The maximal number of levels that a loop may be moved outwards.
 const LEVELS_MOVED: usize = 2;
-/// How many cuts of a loop are tried from one of its ends.
+/// The number of cuts tried from each end of a loop.
 const CUTS_TRIED: usize = 3;
 
 /// Neighbours of another shape.
 #[derive(Default)]
 pub(super) struct Reshaped {
     pub(super) change: Option<Change>,
-    /// What takes the place of the first.
+    /// The replacement of the first loop.
     pub(super) first: Option<Box<Group>>,
-    /// What takes the place of the second.
+    /// The replacement of the second loop.
     pub(super) second: Option<Box<Group>>,
-    /// A part of the first that runs before it.
+    /// A part of the first loop that runs before the fused loop.
     pub(super) before: Option<Box<Group>>,
-    /// A part of the second that runs behind it.
+    /// A part of the second loop that runs behind the fused loop.
     pub(super) behind: Option<Box<Group>>,
 }
 
 impl Fusion<'_> {
-    /// How `second` may be fused with the group `first`, as they are or reshaped.
+    /// Plans the fusion of `second` with the group `first`, unchanged or reshaped.
     pub(super) fn plan_reshaped(
         &mut self,
         first: &Group,
@@ -82,8 +83,8 @@ impl Fusion<'_> {
         }
     }
 
-    /// The plan with one of the nests interchanged that fuses most levels, if these are more than
-    /// those of `plan`. Of equal ones that which steps through memory in smaller strides.
+    /// Returns the plan with one nest interchanged that fuses most levels, if these are more than
+    /// with `plan`. Among equal plans smaller memory strides win.
     fn interchanged(
         &mut self,
         first: &Group,
@@ -131,8 +132,8 @@ impl Fusion<'_> {
         best.map(|(_, plan)| plan)
     }
 
-    /// A group of one with another loop of its nest outermost, and the arguments that are taken not
-    /// to overlap for that.
+    /// Returns a group of one with another loop of its nest outermost, and the arguments assumed
+    /// distinct for that.
     fn with_outermost(
         &mut self,
         group: &Group,
@@ -147,8 +148,8 @@ impl Fusion<'_> {
         Some((group.replaced(item, self.body, self.program, self.trees, loop_context)?, assumed))
     }
 
-    /// The arguments that are taken not to overlap if `items` run instead of a loop of the program;
-    /// `None` if they may not.
+    /// Returns the assumptions under which `items` may run instead of a loop of the program. `None`
+    /// if this is illegal.
     fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<Assumption>> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
         let checker = checker.with_dependence(&*self.options.analyses.dependence);
@@ -158,13 +159,13 @@ impl Fusion<'_> {
         }
     }
 
-    /// The number of loops that are nested in a body, each being all of the one around it.
+    /// Returns the number of perfectly nested loops in a body.
     fn nested(&self, body: Green) -> usize {
         std::iter::successors(only_loop(self.trees, body), |(_, body)| only_loop(self.trees, *body)).count()
     }
 
-    /// At how many levels two nests fuse, the outermost one with `plan` and those inside as they
-    /// are.
+    /// Returns the number of levels at which two nests fuse, the outermost with `plan`, the inner
+    /// ones unchanged.
     fn levels(&mut self, first: &Group, plan: &Result<Plan, Missed>, loop_context: &LoopContext) -> usize {
         let Ok(plan) = plan else { return 0 };
         let inside = first.inside(self.program, self.trees, loop_context);
@@ -176,8 +177,8 @@ impl Fusion<'_> {
         1 + self.levels(&a, &plan, &inside)
     }
 
-    /// The plan with the first run backwards, if it may run in any order. That of a second is tried
-    /// with every pair.
+    /// Returns the plan with the first loop reversed, if it may run in any order. Reversal of the
+    /// second loop is tried with every pair.
     fn first_backwards(
         &mut self,
         first: &Group,
@@ -191,7 +192,7 @@ impl Fusion<'_> {
         }
         let Verdict::Legal { assumed } = self.merged(first, first, 0, loop_context) else { return None };
         let mirrored = first.reverse(self.program, self.trees, self.body, loop_context)?;
-        // The other gives the form of the loop then.
+        // Then the second loop gives the fused loop its form.
         let plan = self.plan(&mirrored, between, second, loop_context).ok();
         let mut plan = plan.filter(|plan| matches!(plan.way, Alignment::AsItIs))?;
         plan.assumed.extend(assumed);
@@ -200,8 +201,8 @@ impl Fusion<'_> {
         Some(plan)
     }
 
-    /// The plan that fuses a part of one of the loops with the other one: a part that does not hold
-    /// what is at fault, from either end.
+    /// Returns the plan that fuses a part of one loop with the other. The part, from either end,
+    /// excludes the statement at fault.
     fn distributed(
         &mut self,
         first: &Group,
@@ -253,7 +254,7 @@ impl Fusion<'_> {
         None
     }
 
-    /// A loop that is to be cut. `None` if there is no place for that.
+    /// Returns a loop to distribute, with its possible cuts. `None` if there is no place for a cut.
     fn cutting(&self, which: Which, item: Green, of: LoopId) -> Option<Cutting> {
         let raised = self.program.loop_info(of).green;
         let pieces = |tree| match self.trees.get(tree) {
@@ -270,9 +271,9 @@ impl Fusion<'_> {
         Some(Cutting { which, of, raised, item: pieces(item)?, cuts })
     }
 
-    /// The part of a loop before or behind a cut, and the rest, if they may run one after the
-    /// other: the rest of the first of two neighbours before the part, that of the second behind.
-    /// With the arguments that are taken not to overlap for that.
+    /// Splits a loop at a cut into a part and a remainder, if distribution is legal. The remainder
+    /// of the first of two neighbours runs before the part, that of the second behind. Also returns
+    /// the arguments assumed to be distinct.
     fn cut(
         &mut self,
         cutting: &Cutting,
@@ -293,27 +294,27 @@ impl Fusion<'_> {
         if cutting.which == Which::First {
             judged.reverse();
         }
-        // What is not fused is in no version, so nothing is tested for it.
+        // A loop that is not fused is not versioned, so it gets no run-time check.
         let assumed = self.is_legal(cutting.of, &judged, self.alias.untested())?;
         let group = |item| Group::of(self.body, self.program, self.trees, item, loop_context);
         Some((group(part)?, group(rest)?, assumed))
     }
 }
 
-/// One of two neighbours that is to be cut.
+/// One of two neighbours to distribute.
 struct Cutting {
     which: Which,
     of: LoopId,
-    /// Its header and pieces in the program,
+    /// Its header and pieces in the program.
     raised: (HeaderId, Pieces),
-    /// and where it stands.
+    /// The loop's header and its pieces.
     item: (HeaderId, Pieces),
-    /// Where it may be cut.
+    /// The possible cuts.
     cuts: Vec<usize>,
 }
 
 impl Cutting {
-    /// The cut nearest to an operation that leaves it out of the part.
+    /// Returns the cut nearest to an operation that leaves the operation out of the part.
     fn beside(&self, ir: &Body, fault: Op, takes_head: bool) -> Option<usize> {
         let pieces = &self.item.1;
         let piece = pieces.holding(ir, fault)?.0;
@@ -323,7 +324,7 @@ impl Cutting {
         }
     }
 
-    /// The operation with which what is not fused begins.
+    /// Returns the first operation of the remainder.
     fn begin_of_rest(&self, at: usize, takes_head: bool) -> Option<Op> {
         let pieces = &self.item.1;
         let rest = if takes_head { at..pieces.len() } else { 0..at };
@@ -331,7 +332,7 @@ impl Cutting {
     }
 }
 
-/// The loop that is all of a body, and its own body.
+/// Returns the only loop of a body, with its own body.
 fn only_loop(trees: &TreeStore, body: Green) -> Option<(Green, Green)> {
     let only = trees.item(body, 0).filter(|_| trees.items_in(body) == 1)?;
     match trees.get(only) {

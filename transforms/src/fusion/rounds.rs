@@ -1,21 +1,20 @@
 //! Rounds of fusion: a function is fused until nothing changes.
 //!
-//! A round writes what it fused, and that may be fused again: loops inside of loops that became
-//! neighbours, the original loops behind a run-time check, loops that a version was too dear for.
-//! So a second run of fusion would find work. It does not, for the first run ends with a round that
-//! changes nothing.
+//! The result of a round may offer new fusions: loops inside of loops that became neighbours, the
+//! original loops behind a run-time check, loops whose version was too expensive. A second run of
+//! fusion would find work. To prevent this, the first run ends with a round that changes nothing.
 //!
-//! Rounds end, since each fuses loops, and what fusion adds is [marked](crate::marks): remainders
-//! are not fused, nothing behind a run-time check is versioned again, and what took in a part of
-//! another loop gives no part to others. So there are fewer loops after each round, or fewer that
-//! may be parted.
+//! Rounds terminate, because each fuses loops, and loops added by fusion are
+//! [marked](crate::marks). Remainders are not fused. Nothing behind a run-time check is versioned
+//! again. A loop that took in a part of another loop gives no part to others. Each round therefore
+//! leaves fewer loops, or fewer that may be distributed.
 //!
 //! **Assumptions.**
-//! - A block without two loops or conditionals beside each other has nothing to fuse, whatever a
-//!   round would learn of it. Neither have original loops behind a check that buffers are apart, if
-//!   nothing in them was fused. Tried with all fixtures, each fused twice.
+//! - A block without two neighbouring loops or conditionals has nothing to fuse, whatever a round
+//!   would find out. Neither do original loops behind a check that buffers are distinct, if nothing
+//!   in them was fused. Tried with all fixtures, each fused twice.
 //!
-//! **Cost.** That of a round for each, and one more where something may be left to fuse. At most
+//! **Cost.** That of a round for each, and one more if something may be left to fuse. At most
 //! [`MAX_ROUNDS`] rounds.
 
 use hashbrown::HashSet;
@@ -30,7 +29,7 @@ use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Green, If, Item, Mark, Node, TreeStore};
 use crate::while_to_for;
 
-/// Most rounds, if nothing else is said. Random programs take at most five.
+/// The default limit on rounds. Random programs take at most five.
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Fuses the loops of a function. The result is well formed if `body` was, and computes the same. A
@@ -48,13 +47,13 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
 }
 
 impl Report {
-    /// Returns true if the function is another one now.
+    /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
         self.changed
     }
 
-    /// Adds what a later round did with the same function. Of what it refused, an earlier one has
-    /// told.
+    /// Adds the report of a later round on the same function. Refusals were already reported by an
+    /// earlier round.
     pub fn go_on(&mut self, mut later: Report) {
         later
             .remarks
@@ -72,10 +71,10 @@ impl Report {
 
 /// Fuses the loops of a function once.
 fn round(body: &mut Body, options: &Options) -> Report {
-    // What is inside statements first: then a statement is copied with all that was done in it.
+    // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let blocks = roots(body, &options.analyses);
     let one = |block: &Block| {
-        // A version inside of what may be versioned itself would double it again.
+        // A version inside of code that may be versioned would double it again.
         let is_inside = body.block_of(body.region_parent(body.block_region(*block))).is_some();
         let alias = if is_inside { options.alias.untested() } else { options.alias };
         fuse_block(body, *block, &Options { alias, ..options.clone() })
@@ -128,8 +127,8 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     }
 }
 
-/// Returns true if two loops or conditionals stand in one sequence that is not `settled`. Recurses
-/// once a loop or guard, and these nest at most as deep as they are raised.
+/// True if two loops or conditionals are in one sequence that is not `settled`. Recurses once a
+/// loop or guard. Their nesting depth is bounded when they are raised.
 fn has_neighbours(trees: &TreeStore, settled: &HashSet<Green>, sequence: Green) -> bool {
     if settled.contains(&sequence) {
         return false;

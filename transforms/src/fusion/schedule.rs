@@ -1,4 +1,4 @@
-//! What stands in a sequence while its loops are fused, and which of it may change places.
+//! The entries of a sequence while its loops are fused, and their reorderability.
 
 use std::rc::Rc;
 
@@ -10,11 +10,10 @@ use crate::access::LoopContext;
 use crate::tree::access_summary::AccessSummary;
 use crate::tree::{Green, If, Item, Node, Program, TreeStore};
 
-/// What is no loop: which operations of the program it is, and its footprint once that was asked
-/// for.
+/// An entry that is no loop: its operations, and its footprint once requested.
 #[derive(Clone)]
 pub(super) struct Passive {
-    /// One of the operations, to show.
+    /// One of the operations, for remarks.
     pub op: Op,
     /// The others.
     others: Vec<Op>,
@@ -22,7 +21,7 @@ pub(super) struct Passive {
 }
 
 impl Passive {
-    /// `None` if there is nothing in the item.
+    /// Returns the operations of an item, without a footprint. `None` if the item is empty.
     fn of(program: &Program, trees: &TreeStore, item: Item) -> Option<Passive> {
         let mut ops = Vec::new();
         operations(program, trees, item, &mut ops);
@@ -30,7 +29,7 @@ impl Passive {
         Some(Passive { op, others: ops, footprint: None })
     }
 
-    /// Adds another one's. Its footprint is known if one of both was.
+    /// Adds the operations of another entry. The footprint stays known only if both footprints are.
     fn merge(&mut self, other: Passive) {
         self.others.push(other.op);
         self.others.extend(other.others);
@@ -44,19 +43,19 @@ impl Passive {
     }
 }
 
-/// One thing in a sequence. A copy costs little.
+/// An entry of a sequence. Copying is cheap.
 #[derive(Clone)]
 pub(super) enum Entry {
-    /// What stays as it is.
+    /// An unchanged statement.
     Statement(Green, Passive),
     /// A conditional.
     If(If, Passive),
-    /// A loop, or what was fused so far.
+    /// A loop, or a group of loops fused so far.
     Group(Rc<Group>),
 }
 
 impl Entry {
-    /// The entry of an item. `None` if there is nothing in it.
+    /// Returns the entry of an item. `None` if the item is empty.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -75,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// The items it is, as they were.
+    /// Returns the original items of the entry.
     pub(super) fn originals(&self, trees: &mut TreeStore) -> Vec<Green> {
         match self {
             Entry::Statement(item, _) => vec![*item],
@@ -84,7 +83,7 @@ impl Entry {
         }
     }
 
-    /// An operation to show.
+    /// Returns an operation for remarks.
     pub(super) fn op(&self, program: &Program) -> Op {
         match self {
             Entry::Statement(_, passive) | Entry::If(_, passive) => passive.op,
@@ -92,7 +91,7 @@ impl Entry {
         }
     }
 
-    /// Its footprint, if it was summarised.
+    /// Returns the footprint, if it was summarised.
     pub(super) fn footprint(&self) -> Option<&Footprint> {
         match self {
             Entry::Statement(_, passive) | Entry::If(_, passive) => passive.footprint.as_deref(),
@@ -100,7 +99,7 @@ impl Entry {
         }
     }
 
-    /// Makes its footprint known. Linear in what is inside, once.
+    /// Computes the footprint. Linear in the contents, once.
     pub(super) fn summarise(
         &mut self,
         ir: &Body,
@@ -115,7 +114,7 @@ impl Entry {
         for item in items {
             nest.merge(&AccessSummary::of(program, trees, item, loop_context));
         }
-        // The other half of its update may be another entry, which goes another way.
+        // The other half of its update may be another entry, which moves elsewhere.
         if is_statement {
             nest = nest.without_updates();
         }
@@ -124,7 +123,7 @@ impl Entry {
     }
 }
 
-/// The operations of the program that an item is. Recurses once a versioned node.
+/// Returns the operations of the program in an item. Recurses once for each versioned node.
 fn operations(program: &Program, trees: &TreeStore, item: Item, ops: &mut Vec<Op>) {
     let green = match item {
         Item::If(If { of, .. }) => return ops.push(program.if_info(of).op),
@@ -149,7 +148,7 @@ fn operations(program: &Program, trees: &TreeStore, item: Item, ops: &mut Vec<Op
     }
 }
 
-/// Makes `second`, a conditional, part of `first`, one of the same condition.
+/// Joins `second`, a conditional, into `first`, a conditional of the same condition.
 pub(super) fn join_ifs(trees: &mut TreeStore, first: &mut Entry, second: Entry) {
     let (Entry::If(first, passive), Entry::If(second, others)) = (first, second) else { return };
     for (own, other) in first.bodies.iter_mut().zip(second.bodies) {
@@ -161,7 +160,7 @@ pub(super) fn join_ifs(trees: &mut TreeStore, first: &mut Entry, second: Entry) 
     passive.merge(others);
 }
 
-/// Moves what stands behind place `at` of a line before it, where `hoisted` says so.
+/// Moves the entries behind place `at` of a sequence before it, if `hoisted` is set for them.
 pub(super) fn hoist<T>(line: &mut Vec<T>, at: usize, hoisted: &[bool]) {
     let mut behind: Vec<T> = line.drain(at..).collect();
     let mut stays = Vec::with_capacity(behind.len());

@@ -1,16 +1,16 @@
-//! The grouping of a few loops with which most is saved.
+//! The search for the grouping of a few loops with the greatest saving.
 //!
 //! Groupings are restricted growth strings: each loop in turn joins one of the groups so far, or
-//! begins one. All of them are looked at in order of depth, a loop with the nearest group first.
-//! What a loop can be fused with depends on the group, on what stands between, and on nothing else,
-//! so it is asked once and remembered.
+//! begins one. All of them are examined depth first, nearest groups first. A loop's fusion with a
+//! group depends only on the group and on the entries between, so each question is asked once and
+//! remembered.
 //!
 //! **Assumptions.**
-//! - A search tries groupings and undoes them; the one that is taken is made again from the
-//!   start. Tried with the test beside it, against all groupings.
+//! - A search tries groupings and undoes them; the chosen one is made again from the start. Tried
+//!   with the test beside it, against all groupings.
 //!
-//! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. A step is a beginning looked
-//! at, or some for a new question; a search that runs out of them keeps the best it has seen.
+//! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. Examining a beginning is one
+//! step, a new question is several. A search that runs out of steps keeps its best result.
 //!
 //! # Limits
 //!
@@ -31,14 +31,14 @@ use crate::access::LoopContext;
 
 mod beam;
 
-/// What an entry is made of: an item, or two others that became one, or what they left over.
+/// The identity of an entry: an item, the fusion of two others, or their remainder.
 type Mark = u32;
 
-/// Beside the mark of a group: what the first loop in it left over, and the second.
+/// Combined with the mark of a group: the remainder of its first loop, or of its second.
 const BEFORE: Mark = u32::MAX;
 const BEHIND: Mark = u32::MAX - 1;
 
-/// One thing in the line of a grouping.
+/// An entry in the line of a grouping.
 #[derive(Clone)]
 struct Placed {
     entry: Entry,
@@ -46,10 +46,10 @@ struct Placed {
     name: Name,
 }
 
-/// A question: may this group, behind which stand these, take in this loop?
+/// A question: may this group take in this loop, given the entries between them?
 type Question = (Mark, Box<[Mark]>, usize);
 
-/// If so: the group with it, what is left beside it, and what is saved.
+/// The positive answer: the new group, the remainders, and the saving.
 struct Answer {
     group: Rc<Group>,
     left: Left,
@@ -63,7 +63,7 @@ pub(super) struct Search<'s> {
     end: usize,
     answers: HashMap<Question, Option<Rc<Answer>>>,
     marks: HashMap<(Mark, Mark), Mark>,
-    /// For each item with which group it was put.
+    /// For each item the group that it joined.
     partners: Vec<Option<Name>>,
     best: f64,
     found: Option<Vec<Option<Name>>>,
@@ -71,26 +71,26 @@ pub(super) struct Search<'s> {
     is_complete: bool,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(super) struct Found {
-    /// For each item of the sequence the group it joins, if that is better than what was known.
+    /// For each item of the sequence the group it joins, if that is better than the known grouping.
     pub partners: Option<Vec<Option<Name>>>,
-    /// True if all groupings were looked at.
+    /// True if the search was exhaustive.
     pub is_complete: bool,
 }
 
-/// Steps that a new question takes.
+/// The number of steps that a new legality question costs.
 const QUESTION: usize = 20;
-/// Entries of a line that are copied in a step.
+/// The number of entries of a line that are copied in a step.
 const COPIED: usize = 32;
 
 impl Search<'_> {
-    /// Steps that suffice for all groupings of [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops
-    /// between which there is not too much.
+    /// The number of steps that suffices for all groupings of
+    /// [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops with little between them.
     pub(super) const MAX_STEPS: usize = 60_000;
 
-    /// Looks for a grouping of what stands in `part` that saves more than `known`: at all of them,
-    /// or at those that begin well if there are too many loops.
+    /// Searches for a grouping of the entries in `part` that saves more than `known`. The search is
+    /// exhaustive, or limited to promising beginnings if there are too many loops.
     pub(super) fn run(
         fusion: &mut Fusion<'_>,
         entries: &mut [Entry],
@@ -109,7 +109,7 @@ impl Search<'_> {
             answers: HashMap::new(),
             marks: HashMap::new(),
             partners: vec![None; part.end],
-            // Sums in another order may differ in the last digits.
+            // Sums in another order may differ by rounding.
             best: known + known.abs() * 1e-9 + 1e-6,
             found: None,
             steps,
@@ -122,7 +122,8 @@ impl Search<'_> {
         Found { partners: search.found, is_complete: search.is_complete }
     }
 
-    /// Looks at all groupings that begin with `line`, which saves `saved`. Recurses once a loop.
+    /// Explores all groupings that begin with `line`, which saves `saved`. Recurses once for each
+    /// loop.
     fn explore(&mut self, fusion: &mut Fusion<'_>, mut item: usize, mut line: Vec<Placed>, saved: f64) {
         while item < self.end && !matches!(self.entries[item], Entry::Group(_)) {
             self.pass(fusion, item, &mut line);
@@ -155,8 +156,8 @@ impl Search<'_> {
         }
     }
 
-    /// The line in which the group at a place has taken in a loop, and what that saves. `None` if
-    /// it may not, or there are no more steps.
+    /// Returns the sequence in which the group at a place has taken in a loop, and the saving.
+    /// `None` if this is illegal, or the steps are used up.
     fn joined(
         &mut self,
         fusion: &mut Fusion<'_>,
@@ -182,7 +183,7 @@ impl Search<'_> {
         Some((joined, answer.saved))
     }
 
-    /// Adds what is no loop.
+    /// Adds an entry that is no loop.
     fn pass(&mut self, fusion: &mut Fusion<'_>, item: usize, line: &mut Vec<Placed>) {
         let mut own = self.alone(item);
         let mut before: Vec<Entry> = line.iter().map(|placed| placed.entry.clone()).collect();
@@ -204,14 +205,14 @@ impl Search<'_> {
         Placed { entry: Entry::Group(group.clone()), mark: self.mark(group_mark, which), name }
     }
 
-    /// The number of what two entries become.
+    /// Returns the mark of the fusion of two entries.
     fn mark(&mut self, a: Mark, b: Mark) -> Mark {
         let next = (self.entries.len() + self.marks.len()) as Mark;
         *self.marks.entry((a, b)).or_insert(next)
     }
 
-    /// What becomes of the group at a place of the line if it takes in a loop. `None` if it may
-    /// not, or there are no more steps.
+    /// Returns the result of the group at a place taking in a loop. `None` if this is illegal, or
+    /// the steps are used up.
     fn answer(
         &mut self,
         fusion: &mut Fusion<'_>,
@@ -242,7 +243,7 @@ impl Search<'_> {
         answer
     }
 
-    /// Takes some of the steps that are left.
+    /// Uses some of the remaining steps.
     fn take(&mut self, steps: usize) -> bool {
         match self.steps.checked_sub(steps) {
             Some(left) => *self.steps = left,
@@ -275,9 +276,9 @@ mod tests {
         }
     }
 
-    /// A function of so many neighbouring loops over a few large arrays: some of another length,
-    /// some that read ahead or from the other end, some that sum up, and now and then a store
-    /// between them.
+    /// Returns a function of `loops` neighbouring loops over a few large arrays. Some have another
+    /// length, some read ahead or from the other end, some sum up. Sometimes a store is between
+    /// them.
     fn function(random: &mut Random, loops: usize) -> String {
         let ty = "memref<65536xf32>";
         let mut out = format!("func.func @f(%a0: {ty}, %a1: {ty}, %a2: {ty}, %a3: {ty}, %a4: {ty}) {{\n");
@@ -333,12 +334,12 @@ mod tests {
         assert!(check.is_none(), "there is a function");
     }
 
-    /// The most that any grouping saves, each tried from the beginning.
+    /// Returns the greatest saving of any grouping. Each grouping is fused from scratch.
     fn brute_force(fusion: &mut Fusion<'_>, entries: &[Entry], loop_context: &LoopContext) -> f64 {
         let loops: Vec<usize> =
             (0..entries.len()).filter(|at| matches!(entries[*at], Entry::Group(_))).collect();
         let mut best: f64 = 0.0;
-        // For each loop the first loop of its group, itself if it is that.
+        // For each loop the first loop of its group, possibly itself.
         let mut strings = vec![vec![0]];
         while let Some(string) = strings.pop() {
             if string.len() < loops.len() {
@@ -397,7 +398,7 @@ mod tests {
         assert!(better > 5, "only {better} are better");
     }
 
-    /// The most that the beam finds, for any number of loops.
+    /// Returns the greatest saving that the beam search finds, for any number of loops.
     fn by_beam(fusion: &mut Fusion<'_>, entries: &mut [Entry], loop_context: &LoopContext) -> f64 {
         let end = entries.len();
         for entry in entries.iter_mut() {

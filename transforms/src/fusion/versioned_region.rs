@@ -1,26 +1,26 @@
-//! Segments: what of a sequence is in one version.
+//! Segments: the versioned regions of a sequence.
 //!
-//! What has changed places for what is assumed has to run as it stood in the program where that
-//! does not hold. So both are in one version, with all that stands between, and its fallback is the
-//! items of the program that are in it, in their order. Of two items in different segments the
-//! order is as it was, or they may change places whatever holds; so any segments may run as they
-//! are or as they were. What stands in the way of nothing is taken out of a segment: what it
-//! computes can be tested, and used behind.
+//! Reordering that relies on a run-time check is valid only on the checked path. The reordered
+//! entries are therefore in one version, with all entries between them. Its fallback is the
+//! original items, in their order. Items in different segments keep their order, or may be
+//! reordered unconditionally. Any combination of versions and fallbacks is therefore valid. An
+//! entry that could run before the segment is taken out of it: its results can then be tested, and
+//! used behind.
 //!
 //! ```text
 //!     program    a[i] =      c[0] =      = a[i]
-//!     line       c[0] =      a[i] = , = a[i]            for what is assumed
+//!     line       c[0] =      a[i] = , = a[i]            under assumptions
 //!     segment    [ c[0] =    a[i] = , = a[i] ]
 //! ```
 //!
-//! Inside of loops all is in one version anyway.
+//! Inside of loops everything is in one version anyway.
 //!
 //! **Assumptions.**
-//! - Where what was assumed does not hold, all that changed places for it runs as it stood. Tried
-//!   with `fixtures/fusion/between_versioned.mlir`.
+//! - Where an assumption does not hold, everything reordered under it runs in the original order.
+//!   Tried with `fixtures/fusion/between_versioned.mlir`.
 //!
-//! **Cost.** Nothing where nothing has changed places so; else linear in the entries for each pair
-//! that has, and what swaps cost in the segments.
+//! **Cost.** Nothing without such reordering. Else linear in the entries for each reordered pair,
+//! plus the swaps in the segments.
 
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Trait, Value, ValueDef};
@@ -33,26 +33,26 @@ use crate::access::base::AliasMode;
 use crate::assumption::{self, Assumption};
 use crate::tree::{Green, Item, TreeStore};
 
-/// Neighbours in a line that are in one version, if something is assumed of them.
+/// Neighbouring entries that are in one version, if they have assumptions.
 pub(super) struct Segment {
     pub entries: Vec<Entry>,
-    /// What they were in the program.
+    /// The original items in the program.
     pub originals: Vec<Green>,
 }
 
 impl Segment {
-    /// A segment of one.
+    /// Returns the segment with a single entry.
     pub(super) fn alone(entry: Entry, trees: &mut TreeStore) -> Segment {
         Segment { originals: entry.originals(trees), entries: vec![entry] }
     }
 
-    /// The operations that are in it, if there is more than one entry.
+    /// Returns the operations of the region, if it has more than one entry.
     pub(super) fn operations(&self) -> Option<HashSet<Op>> {
         let footprints = self.entries.iter().filter_map(Entry::footprint);
         (self.entries.len() > 1).then(|| footprints.flat_map(|own| &own.ops).copied().collect())
     }
 
-    /// What is assumed of its groups.
+    /// Returns the assumptions of its groups.
     fn assumed(&self) -> Vec<Assumption> {
         let mut all = Vec::new();
         for entry in &self.entries {
@@ -65,8 +65,8 @@ impl Segment {
 }
 
 impl Fusion<'_> {
-    /// The segments of a line that was made of `items`. Nothing if what would have to be tested
-    /// before one is too much, or is computed in it, or if one cannot be a version.
+    /// Returns the segments of a grouping of `items`. `None` if a segment needs too many run-time
+    /// checks, or computes a tested value itself, or cannot be versioned.
     pub(super) fn segments(
         &mut self,
         line: &Grouping,
@@ -109,7 +109,7 @@ impl Fusion<'_> {
         let is_fine = |segment: &Segment| {
             segment.operations().is_none_or(|ops| {
                 let assumed = segment.assumed();
-                // What yields the results of a conditional stands in that itself.
+                // The terminator of a conditional with results must stay inside the conditional.
                 let yields = ops.iter().any(|op| self.body.has_trait(*op, Trait::Terminator));
                 !yields && assumed.len() <= self.options.max_tests && !tests_any_of(self.body, &assumed, &ops)
             })
@@ -117,7 +117,8 @@ impl Fusion<'_> {
         segments.iter().all(is_fine).then_some(segments)
     }
 
-    /// Entries of a segment without those that may run before it whatever holds, and these.
+    /// Returns the entries of a segment without those that may unconditionally run before it, and
+    /// the latter.
     fn taken_out(
         &self,
         entries: Vec<(usize, Entry)>,
@@ -141,15 +142,15 @@ impl Fusion<'_> {
     }
 }
 
-/// Which entries of a line are in one segment.
+/// The partition of the entries of a grouping into segments.
 struct Ties {
-    /// For each item one of those it was put together with, the same for all of them;
+    /// For each item the representative of its group.
     together: Vec<usize>,
-    /// and for each entry that of its items.
+    /// For each entry the representative of its items.
     group: Vec<usize>,
-    /// The entries of each group, and whether one of them has changed places for what is assumed.
+    /// The entries of each group, and true if one of them was reordered under assumptions.
     entries: Vec<(Vec<usize>, bool)>,
-    /// Whether each entry is in the segment of the one before it.
+    /// For each entry, true if it is in the segment of the one before it.
     joined: Vec<bool>,
 }
 
@@ -168,7 +169,7 @@ impl Ties {
             let all: Vec<usize> = pair.into_iter().flat_map(|group| ties.entries[group].0.clone()).collect();
             ties.join(&all);
         }
-        // What an item has become is in one segment, or in none with others.
+        // All entries made from one item are in one segment, or in none with others.
         while let Some(parted) =
             ties.entries.iter().map(|(all, _)| all).find(|all| ties.is_parted(all)).cloned()
         {
@@ -177,33 +178,33 @@ impl Ties {
         ties
     }
 
-    /// Makes all between the first and the last of some entries one segment.
+    /// Joins everything between the first and the last of some entries into one segment.
     fn join(&mut self, all: &[usize]) {
         if let (Some(first), Some(last)) = (all.iter().min(), all.iter().max()) {
             self.joined[first + 1..=*last].fill(true);
         }
     }
 
-    /// True if one of some entries is in a segment with others, and not all are.
+    /// True if some but not all of these entries share a segment with others.
     fn is_parted(&self, all: &[usize]) -> bool {
         let has_others = |at: &usize| self.joined[*at] || self.end(*at) > *at;
         let (first, last) = (all.iter().min().copied(), all.iter().max().copied());
         all.iter().any(has_others) && first.is_some_and(|first| Some(self.end(first)) < last)
     }
 
-    /// The last entry of the segment an entry is in.
+    /// Returns the last entry of the segment of an entry.
     fn end(&self, at: usize) -> usize {
         at + self.joined[at + 1..].iter().take_while(|joined| **joined).count()
     }
 
-    /// True if an entry has to stay in its segment.
+    /// True if an entry must stay in its segment.
     fn is_tied(&self, at: usize) -> bool {
         let (all, has_swapped) = &self.entries[self.group[at]];
         *has_swapped || all.len() > 1
     }
 }
 
-/// True if something is assumed of what some operations compute, or what is inside them.
+/// True if an assumption is about a value computed by these operations, or inside them.
 pub(super) fn tests_any_of(ir: &Body, assumed: &[Assumption], ops: &HashSet<Op>) -> bool {
     let owner = |value: Value| match ir.def(value) {
         ValueDef::OpResult { op, .. } => op,

@@ -1,12 +1,12 @@
-//! Which updates of a tree happen as a whole, so that their order does not matter.
+//! Atomic updates of a tree: updates that happen as a whole, so that their order does not matter.
 //!
-//! An edit may put the load and the store of an update apart. It still happens as a whole if both
-//! run in the same iterations and nothing between them writes its element. Otherwise its parts are
-//! accesses like any others.
+//! An edit may separate the load and the store of an update. The update stays whole if both run in
+//! the same iterations and nothing between them writes its element. Otherwise its parts are
+//! ordinary accesses.
 //!
 //! **Assumptions.**
-//! - An update happens as a whole if nothing between its load and its store writes its element,
-//!   in any iteration of the loops around both. Tried with `fixtures/fusion/updates.mlir`.
+//! - An update happens as a whole if nothing between its load and its store writes its element, in
+//!   any iteration of the loops around both. Tried with `fixtures/fusion/updates.mlir`.
 //!
 //! **Cost.** For each update at most [`MAX_BETWEEN`] leaves; a question for each write between its
 //! load and its store.
@@ -24,8 +24,8 @@ use crate::access::{Answer, Class, Order, Question, Relation};
 use crate::affine::AffineForm;
 use crate::assumption::{self, Assumption};
 
-/// Makes accesses like any others of what is no update any more. What has to be assumed for the
-/// others, and is not tested where they stand, is returned.
+/// Turns the accesses of updates that are no longer whole into ordinary ones. Returns the
+/// assumptions of the others, as far as they are not tested at their place.
 pub(super) fn keep_whole(part: &ChangedRegion<'_>, leaves: &mut [ScheduledStatement]) -> Vec<Assumption> {
     let mut whole: HashSet<(usize, Op)> = HashSet::new();
     let mut assumed = Vec::new();
@@ -48,8 +48,8 @@ pub(super) fn keep_whole(part: &ChangedRegion<'_>, leaves: &mut [ScheduledStatem
     assumed
 }
 
-/// The leaf with the load of an update, if that and the store, which is of this class, happen as a
-/// whole; and what is assumed for that.
+/// Returns the leaf with the load of an update, if the load and its store, of this class, happen as
+/// a whole. Also returns the assumptions for that.
 fn together(
     part: &ChangedRegion<'_>,
     leaves: &[ScheduledStatement],
@@ -60,7 +60,7 @@ fn together(
     let writer = &leaves[place];
     let has = |leaf: &ScheduledStatement, op: Op| leaf.classes.iter().any(|(_, own)| *own == op);
     let mut assumed = Vec::new();
-    // What is in one statement stays together.
+    // The accesses of one statement stay together.
     if has(writer, update.load) {
         return Some((place, assumed));
     }
@@ -98,8 +98,8 @@ fn together(
     Some((at, assumed))
 }
 
-/// True if accesses of objects that overlap so may touch one element in one iteration of all loops
-/// around both.
+/// True if two accesses may touch one element in one iteration of all common loops, given the
+/// overlap of their objects.
 fn may_meet(
     part: &ChangedRegion<'_>,
     (leaf, class): (&ScheduledStatement, &Class),

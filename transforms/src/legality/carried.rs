@@ -1,16 +1,15 @@
-//! What loops hand on from one iteration to the next, as a location: each iteration reads and
-//! writes it.
+//! Loop-carried values as a location: each iteration reads and writes it.
 //!
-//! A loop that carries values may run in parts if each iteration runs once, and after those before
-//! it in the same iteration of the loops around. That is asked of its
-//! [anchor](crate::tree::program::LoopInfo::anchor), a statement that stands for all of it: whether
-//! it only computes or not, an iteration that does not run it is [missed](super::coverage), and
-//! what the loop carries counts as touched by it, an element for each iteration of the loops
-//! around. What one part hands on gets to another one only if both stand in one sequence; so parts
-//! of one run do. A loop without such a statement runs whole.
+//! A loop that carries values may run in parts if each iteration runs once, in its order within the
+//! same iteration of the surrounding loops. The question is asked about its
+//! [anchor](crate::tree::program::LoopInfo::anchor), a statement that represents the whole loop.
+//! Even if the anchor is pure, an iteration that does not run it is [missed](super::coverage). The
+//! loop-carried values count as touched by the anchor, one element for each iteration of the
+//! surrounding loops. Values pass from one part to another only within one sequence, so the parts
+//! of one run stay in one. A loop without an anchor runs whole.
 //!
 //! **Assumptions.**
-//! - What a loop carries is seen by nobody but its iterations and what is behind it. Tried with
+//! - Only a loop's iterations and the code behind it see its carried values. Tried with
 //!   `fixtures/fusion/carried_parts.mlir` and `iter_args.mlir`.
 //!
 //! **Cost.** An access a loop.
@@ -25,15 +24,15 @@ use crate::affine::AffineForm;
 use crate::tree::program::LoopInfo;
 use crate::tree::{Green, LoopId, Node, Origin, Program, StatementId, TreeStore};
 
-/// The loop a statement stands for.
+/// Returns the loop that a statement anchors.
 pub(super) fn anchored(program: &Program, statement: StatementId) -> Option<&LoopInfo> {
     let statement = program.statement(statement);
     let info = program.loop_info(statement.parent?);
     statement.ops.contains(&info.anchor?).then_some(info)
 }
 
-/// How a leaf of a statement that stands for a loop touches what that carries. `iteration` is that
-/// of the statement, over levels.
+/// Returns the access of an anchor's leaf to its loop's carried values. `iteration` is the
+/// statement's iteration, over levels.
 pub(super) fn class(
     program: &Program,
     statement: StatementId,
@@ -54,8 +53,8 @@ pub(super) fn class(
     Some((class, info.op))
 }
 
-/// True if a part of a loop, with this body, has in it what stands for the loop, so that its
-/// iterations are those of that.
+/// True if a part of a loop, with this body, contains the anchor, so that the anchor's iterations
+/// are the part's.
 pub(super) fn is_judged((program, trees): (&Program, &TreeStore), origin: &Origin, body: Green) -> bool {
     let stands_for = |statement: StatementId| {
         let of = anchored(program, statement);
@@ -67,7 +66,7 @@ pub(super) fn is_judged((program, trees): (&Program, &TreeStore), origin: &Origi
     })
 }
 
-/// True if an item is a loop that runs a part of this one.
+/// True if an item is a loop with iterations of this loop.
 pub(super) fn runs(trees: &TreeStore, item: Green, of: LoopId) -> bool {
     match trees.get(item) {
         Node::Loop { header, .. } => trees.header(header).origins.iter().any(|origin| origin.of == of),

@@ -1,4 +1,4 @@
-//! The part of a tree that is judged.
+//! The part of a tree that the legality check covers.
 
 use std::rc::Rc;
 
@@ -13,33 +13,34 @@ use crate::affine::{AffineForm, Atom};
 use crate::tree::access_summary::LoopIteration;
 use crate::tree::{LoopId, Program, StatementId, TreeStore};
 
-/// Neighbours in a sequence of the tree, which are judged.
+/// Neighbouring items in a sequence of the tree, which are judged.
 pub(super) struct ChangedRegion<'a> {
     pub(super) body: &'a Body,
     pub(super) program: &'a Program,
     pub(super) trees: &'a TreeStore,
     pub(super) oracle: DependenceOracle<'a>,
-    /// Where they stand.
+    /// The loops around the items.
     pub(super) loop_context: &'a LoopContext,
-    /// Set if a loop is judged by itself.
+    /// Set if a loop is judged separately.
     pub(super) alone: Option<Alone<'a>>,
-    /// True if every pair of accesses is asked about.
+    /// True if every pair of accesses is examined.
     pub(super) asks_of_all: bool,
-    /// For each item the place it had in the program, if it is there as it was.
+    /// For each item its place in the program, if it is there unchanged.
     pub(super) places: Rc<[Option<usize>]>,
 }
 
-/// A loop that is judged by itself.
+/// A loop that is judged separately.
 #[derive(Clone, Copy)]
 pub(super) struct Alone<'a> {
-    /// Its operation. Values from outside are there, and nothing outside uses values from inside.
+    /// The operation of the region. Values from outside are available, and nothing outside uses
+    /// values from inside.
     pub(super) op: Op,
-    /// Operations inside whose results are there wherever they are used.
+    /// Operations inside whose results are available wherever they are used.
     pub(super) handed_on: &'a HashSet<Op>,
 }
 
 impl<'a> ChangedRegion<'a> {
-    /// The part where what `loop_context` says holds.
+    /// Returns the region under the facts of `loop_context`.
     pub(super) fn within<'b>(&self, loop_context: &'b LoopContext) -> ChangedRegion<'b>
     where
         'a: 'b,
@@ -47,7 +48,7 @@ impl<'a> ChangedRegion<'a> {
         ChangedRegion { loop_context, places: self.places.clone(), ..*self }
     }
 
-    /// Returns the place that a leaf's item had in the program, if it is there as it was.
+    /// Returns the place of a leaf's item in the program, if it is there unchanged.
     pub(super) fn place_of(&self, leaf: &ScheduledStatement) -> Option<usize> {
         self.places[leaf.item as usize]
     }
@@ -60,13 +61,13 @@ impl<'a> ChangedRegion<'a> {
         }
     }
 
-    /// The loops of the program around two statements, from the outside.
+    /// Returns the loops of the program around two statements, from the outside.
     pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Vec<LoopId> {
         let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
         path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()
     }
 
-    /// True if an object is made anew in iterations that are judged.
+    /// True if an object is allocated inside the judged iterations.
     pub(super) fn is_made_inside(&self, base: Base) -> bool {
         match base {
             Base::Allocation(value) => {
@@ -76,8 +77,7 @@ impl<'a> ChangedRegion<'a> {
         }
     }
 
-    /// Returns the iteration of a statement that a leaf with this map runs, where forms have these
-    /// values.
+    /// Returns the instance of a statement that a leaf with this map runs, given values of forms.
     pub(super) fn instance(
         &self,
         id: StatementId,
@@ -89,7 +89,7 @@ impl<'a> ChangedRegion<'a> {
         Instance::at(self.program.statement(id).op(), own, value)
     }
 
-    /// A fault that is certain if nothing was approximated.
+    /// Returns an illegal verdict. It is certain if nothing was approximated.
     pub(super) fn at_fault(&self, witness: Witness, exact: bool) -> Verdict {
         if exact && self.loop_context.exact {
             Verdict::Illegal(witness)
@@ -98,7 +98,7 @@ impl<'a> ChangedRegion<'a> {
         }
     }
 
-    /// The solver gave up on the iterations of a statement.
+    /// Returns the verdict that the solver gave up on the iterations of a statement.
     pub(super) fn unknown(&self, id: StatementId) -> Verdict {
         let op = self.program.statement(id).op();
         Verdict::Unknown { accesses: (op, op) }

@@ -1,13 +1,13 @@
-//! The check of a tree: which part of it was changed, and what is asked of that part.
+//! The check of a tree: finds its changed part, and asks the questions about that part.
 //!
-//! Where the tree and the program have the same loops around everything that differs, those loops
-//! keep the order of their iterations, so what differs is judged within one iteration of them.
-//! Items of a sequence that both have are judged only against those they have changed places with.
+//! If the tree and the program have the same loops around everything that differs, those loops keep
+//! the order of their iterations. The difference is then judged within one iteration of them. Items
+//! of a sequence that both have are judged only against items they are reordered with.
 //!
 //! **Assumptions.**
-//! - Equal nodes are equal statements in equal iterations, so what both trees have in one order
-//!   needs no question. Tried with `tests/tests/legality.rs`: random edits judged, and the trees
-//!   run.
+//! - Equal nodes are equal statements in equal iterations, so parts with the same order in both
+//!   trees need no question. Tried with `tests/tests/legality.rs`: random edits judged, and the
+//!   trees run.
 
 use std::rc::Rc;
 
@@ -57,47 +57,47 @@ pub struct Checker<'a> {
     pub(super) program: &'a Program,
     pub(super) alias: AliasMode,
     bases: Bases<'a>,
-    /// Bases of which nothing is assumed that has to be tested.
+    /// Bases without assumptions that need a run-time check.
     sure: Bases<'a>,
     dependence: &'a dyn Dependence,
     limits: Limits,
     asks_of_all: bool,
 }
 
-/// Two sequences that stand in the same loops: one of the program, one of the tree.
+/// Two sequences in the same loops: one of the program, one of the tree.
 struct Difference<'a> {
     loop_context: LoopContext,
-    /// The innermost of those loops.
+    /// The innermost of the common loops.
     inside: Option<LoopId>,
     old: Vec<Green>,
     new: Vec<Green>,
-    /// How many items at the start, and at the end, are the same.
+    /// The numbers of equal items at the start and at the end.
     same: (usize, usize),
-    /// Set if a loop is judged by itself.
+    /// Set if a loop is judged separately.
     alone: Option<Alone<'a>>,
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of trees of `program`, which `body` holds.
+    /// Creates a checker for trees of `program`, whose operations are in `body`.
     pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
         let (bases, sure) = (Bases::new(body, alias), Bases::new(body, alias.untested()));
         Checker { body, program, alias, bases, sure, dependence: &Polyhedral, limits, asks_of_all: false }
     }
 
-    /// Asks about every pair of accesses instead of one of each kind. For tests: the verdict is the
-    /// same, and costs the square of the accesses.
+    /// Asks about every pair of accesses instead of one pair of each kind. For tests: the verdict
+    /// is the same, at quadratic cost in the number of accesses.
     #[doc(hidden)]
     pub fn asking_of_all(self) -> Self {
         Checker { asks_of_all: true, ..self }
     }
 
-    /// The same, with dependences told otherwise than exactly.
+    /// Returns the same checker with another dependence test.
     pub fn with_dependence(self, dependence: &'a dyn Dependence) -> Self {
         Checker { dependence, ..self }
     }
 
-    /// Whether `tree`, a sequence, may run instead of the program. What it assumes and does not
-    /// test itself is in the answer.
+    /// Checks if `tree`, a sequence, may replace the program. The verdict contains assumptions that
+    /// the tree does not test itself.
     pub fn check(&self, trees: &TreeStore, tree: Green) -> Verdict {
         if tree == self.program.root {
             return Verdict::legal();
@@ -105,8 +105,8 @@ impl<'a> Checker<'a> {
         self.verdict(trees, &self.changed(trees, tree))
     }
 
-    /// The updates that `tree`, a legal one, may run in another order than the program, of those
-    /// for which that makes a difference: their results are promised something.
+    /// Returns the updates that `tree`, a legal one, may reorder, if their results have flags that
+    /// may then be violated.
     pub fn reordered(&self, trees: &TreeStore, tree: Green) -> Reordered {
         let flagged = reordered::flagged(self.body, self.program);
         if tree == self.program.root || flagged.is_empty() {
@@ -124,14 +124,14 @@ impl<'a> Checker<'a> {
         Reordered { arms: [of_arm(Arm::Fast), of_arm(Arm::Fallback)] }
     }
 
-    /// What the program and a tree do not have in common.
+    /// Returns the difference between the program and a tree.
     fn changed(&self, trees: &TreeStore, tree: Green) -> Difference<'a> {
         let innermost = self.difference(trees, tree, u32::MAX);
         if innermost.loop_context.depth == 0 {
             return innermost;
         }
-        // What an edit inside of loops moved to other iterations of those is judged from the
-        // outside.
+        // If an edit inside of loops moves an instance to another iteration of these loops, it is
+        // judged from the outside.
         let stays = |difference: &Difference<'_>| {
             let found = leaves(
                 self.body,
@@ -154,10 +154,10 @@ impl<'a> Checker<'a> {
         if stays(&innermost) { innermost } else { self.difference(trees, tree, 0) }
     }
 
-    /// Whether `items` may stand where the program has the loop `of`, all else being as it was.
-    /// What is around the loop is not looked at, so that this costs what is inside it, wherever it
-    /// stands. The results of `handed_on` are taken to be there wherever they are used: whoever
-    /// says so has to see to that.
+    /// Checks if `items` may replace the loop `of` of the program, all else unchanged. The loops
+    /// around it are not visited, so the cost is linear in the contents of the loop, at any depth.
+    /// The results of `handed_on` are assumed to be available at all their uses; the caller must
+    /// ensure that.
     pub fn check_loop(
         &self,
         trees: &TreeStore,
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
         handed_on: &HashSet<Op>,
     ) -> Verdict {
         let info = self.program.loop_info(of);
-        // What it hands on is used outside.
+        // Its carried values are used outside.
         if info.carried > 0 {
             return Verdict::MayBeIllegal(Witness::Carried(info.op));
         }
@@ -174,7 +174,7 @@ impl<'a> Checker<'a> {
         let mut outer = self.body.region_parent(self.body.block_region(self.program.block));
         for around in self.program.path(Some(of)) {
             let own = self.program.loop_info(around).op;
-            // Of conditionals around it nothing is said.
+            // Surrounding conditionals are not represented.
             loop_context.exact &= own == outer || self.body.parent_op(own) == Some(outer);
             outer = own;
         }
@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
         self.verdict(trees, &difference)
     }
 
-    /// The sequences that differ, inside at most `depth` loops.
+    /// Returns the innermost sequences that differ, inside at most `depth` loops.
     fn difference(&self, trees: &TreeStore, tree: Green, depth: u32) -> Difference<'a> {
         let mut loop_context = LoopContext::outside(&self.program.surroundings);
         let (mut old, mut new, mut inside) = (self.program.root, tree, None);
@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
         if fast.iter().all(|leaf| leaf.version.is_none()) {
             return verdict;
         }
-        // Two arms of a large tree at a time would take much memory.
+        // The leaves of both arms of a large tree would take much memory together.
         let of_fast = self.versioned(&fast);
         drop(fast);
         let mut fallback = match at(Arm::Fallback) {
@@ -233,7 +233,7 @@ impl<'a> Checker<'a> {
         verdict.or(self.same_statements(&of_fast, &self.versioned(&fallback)))
     }
 
-    /// The statements of the program where it and the tree differ, as leaves.
+    /// Returns the leaves of the program in the part that differs from the tree.
     fn whole(
         &self,
         trees: &TreeStore,
@@ -244,7 +244,7 @@ impl<'a> Checker<'a> {
         leaves(self.body, self.program, trees, items, depth, Arm::Fast, purpose)
     }
 
-    /// The tree with one arm of each versioned node taken.
+    /// Judges the tree with one arm of each versioned node.
     fn arm(
         &self,
         trees: &TreeStore,
@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
         verdict.or(Verdict::Legal { assumed }).or(order::check(&part, leaves))
     }
 
-    /// What is judged of a tree with one arm of each versioned node taken.
+    /// Returns the judged part of a tree with one arm of each versioned node taken.
     fn part<'p>(
         &'p self,
         trees: &'p TreeStore,
@@ -287,8 +287,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether each instance runs once. What is computed inside is a parameter only where nothing
-    /// else will do: what would go wrong for some number need not for the one it is.
+    /// Checks that each instance runs once. Values computed inside are treated as parameters only
+    /// as a last resort, because a failure for some number need not occur for the actual one.
     fn covered(
         &self,
         part: &ChangedRegion<'_>,
@@ -315,8 +315,8 @@ impl<'a> Checker<'a> {
         if within.is_legal() { within } else { verdict }
     }
 
-    /// Returns the statements of an arm, each with the number of its versioned node, sorted. What
-    /// only computes is left out.
+    /// Returns the statements of an arm, each with the number of its versioned node, sorted.
+    /// Statements that only compute are left out.
     fn versioned(&self, leaves: &[ScheduledStatement]) -> Vec<(u32, StatementId)> {
         let mut all: Vec<(u32, StatementId)> =
             leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
         all
     }
 
-    /// Judges if both arms of each versioned node run the same statements. Then either may be
+    /// Checks that both arms of each versioned node run the same statements. Then either arm may be
     /// taken.
     fn same_statements(&self, fast: &[(u32, StatementId)], fallback: &[(u32, StatementId)]) -> Verdict {
         let apart = fast.iter().zip(fallback).find(|(own, other)| own != other);
@@ -343,17 +343,18 @@ impl<'a> Checker<'a> {
 }
 
 impl Difference<'_> {
-    /// The items of the tree that the program does not have there.
+    /// Returns the items of the tree that replace items of the program.
     fn changed(&self) -> &[Green] {
         &self.new[self.same.0..self.new.len() - self.same.1]
     }
 
-    /// The items of the program that the tree does not have there.
+    /// Returns the items of the program that the tree replaces.
     fn replaced(&self) -> &[Green] {
         &self.old[self.same.0..self.old.len() - self.same.1]
     }
 
-    /// For each changed item its place among those replaced, if it is one of those and there once.
+    /// Returns, for each changed item, its place among the replaced items, if it occurs there
+    /// exactly once.
     fn places(&self) -> Rc<[Option<usize>]> {
         let mut places: HashMap<Green, Option<usize>> = HashMap::new();
         for (place, item) in self.replaced().iter().enumerate() {

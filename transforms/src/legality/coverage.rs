@@ -1,17 +1,17 @@
-//! Whether every instance of every statement still runs once, and nothing else runs.
+//! Coverage: checks that every instance of every statement still runs once, and nothing else runs.
 //!
-//! The instances of a statement are the iterations of the loops that were around it; a leaf runs
-//! the image of its own iterations under its map. The images must be disjoint and make up the
-//! whole. What may be executed again, or not at all, without anyone seeing it (a pure operation) is
-//! left out: its values are looked for where they are used. Where it did not run it may run if it
-//! is speculatable. But it is not if it [stands for a loop](super::carried) that carries values.
+//! The instances of a statement are the iterations of the original loops around it. A leaf runs the
+//! image of its own iterations under its map. The images must be disjoint and cover the whole. A
+//! pure operation may run again, or not at all, unobserved. It is therefore exempt: its values are
+//! checked at their uses. It may run in new iterations only if it is speculatable. An operation
+//! that [anchors a loop](super::carried) with carried values is not exempt.
 //!
 //! # Assumptions
 //!
 //! - A pure statement may run again or not at all where it ran; elsewhere only if it is
-//!   speculatable. What freezes runs once. Tried in `tests/hazards.rs`.
+//!   speculatable. A statement that freezes runs once. Tried in `tests/hazards.rs`.
 //!
-//! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few
+//! **Cost.** Nothing for a leaf inside loops with the original iterations, in any order; else a few
 //! conjunctions a leaf and pair of leaves.
 
 use hashbrown::{HashMap, HashSet};
@@ -27,7 +27,7 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::tree::StatementId;
 
-/// Judges the leaves against the statements that were in this part of the program.
+/// Checks that the leaves run each instance of these statements the required number of times.
 pub(super) fn check(
     part: &ChangedRegion<'_>,
     statements: &[ScheduledStatement],
@@ -46,13 +46,13 @@ pub(super) fn check(
     let only_computes = |id: StatementId| part.program.statement(id).is_pure(part.body);
     let may_be_added = |id: StatementId| part.program.statement(id).is_speculatable(part.body);
     let is_free = |id: StatementId| may_be_added(id) && carried::anchored(part.program, id).is_none();
-    // What is not of this part runs elsewhere already.
+    // Statements from outside this part already run elsewhere.
     for leaf in added.into_iter().filter(|leaf| !may_be_added(leaf.statement)) {
         verdict = verdict.or(nothing_added(part, leaf, &[AffineForm::constant(-1)], true, Witness::Repeated));
     }
     for whole in statements.iter().filter(|whole| !is_free(whole.statement)) {
         let leaves = &of_statement[&whole.statement];
-        // In a version it runs where what is tested for that holds.
+        // In a version it runs where the tested assumptions hold.
         let version = leaves.first().and_then(|leaf| leaf.version);
         let tested = version.filter(|_| leaves.iter().all(|leaf| leaf.version == version));
         let tested = tested.map_or(&[][..], |(_, id)| part.trees.assumptions(id));
@@ -65,7 +65,7 @@ pub(super) fn check(
             _ => statement(&part.within(&part.loop_context.with_facts(tested)), whole, leaves, times),
         };
         verdict = verdict.or(match anchored {
-            // By itself it may run as often as it likes.
+            // A pure computation alone may run any number of times.
             Some(info) if only_computes(whole.statement) && !own.is_legal() => {
                 Verdict::MayBeIllegal(Witness::Carried(info.op))
             }
@@ -78,15 +78,15 @@ pub(super) fn check(
     verdict
 }
 
-/// The number of times that each instance of a statement has to run.
+/// The required number of runs of each instance of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Once,
-    /// It only computes. But where it did not run it may be undefined.
+    /// Any number, within its own iterations: it is pure, but may be undefined in others.
     Any,
 }
 
-/// Judges the leaves of a statement against `whole`, the one it has in the program.
+/// Judges the leaves of a statement against `whole`, its leaf in the program.
 fn statement(
     part: &ChangedRegion<'_>,
     whole: &ScheduledStatement,
@@ -98,8 +98,8 @@ fn statement(
     {
         return Verdict::legal();
     }
-    // What is not known of when the statement runs is the same for each of its iterations, or
-    // nothing can be said.
+    // The unknown conditions of the statement must be the same in each of its iterations, or the
+    // question cannot be decided.
     for leaf in leaves {
         let own: HashSet<(OpaqueCondition, Vec<AffineForm>)> = leaf.unsaid.iter().cloned().collect();
         let wanted = whole.unsaid.iter().map(|(what, map)| Some((*what, in_place(leaf, map)?)));
@@ -113,7 +113,7 @@ fn statement(
             }));
         }
     }
-    // What is computed inside of the loops is one number only if it is so in one iteration.
+    // A value computed inside the loops is a single number only within one iteration.
     let mut computed: HashMap<Value, &[AffineForm]> = HashMap::new();
     for (value, iteration) in leaves.iter().copied().chain([whole]).flat_map(|leaf| &leaf.computed) {
         if *computed.entry(*value).or_insert(iteration) != &iteration[..] {
@@ -134,18 +134,18 @@ fn statement(
     }
 }
 
-/// Forms over the iterations of a statement, over the levels of one of its leaves.
+/// Converts forms over the iterations of a statement to forms over the levels of one of its leaves.
 fn in_place(leaf: &ScheduledStatement, forms: &[AffineForm]) -> Option<Vec<AffineForm>> {
     let here = |form: &AffineForm| form.substitute(&mut |level| leaf.map.get(level as usize).cloned());
     forms.iter().map(here).collect()
 }
 
-/// True if a leaf's loops are those that were around its statement, in any order.
+/// True if a leaf's loops are the original loops around its statement, in any order.
 fn keeps_whole(part: &ChangedRegion<'_>, leaf: &ScheduledStatement, whole: &ScheduledStatement) -> bool {
     if leaf.domain.levels != whole.domain.levels || !leaf.unsaid.is_empty() || !whole.unsaid.is_empty() {
         return false;
     }
-    // Most leaves of a large tree run as their statement did.
+    // Most leaves of a large tree have an unchanged schedule.
     let is_level = |(level, form): (u32, &AffineForm)| *form == AffineForm::level(level);
     let is_unchanged = leaf.map.len() == leaf.domain.levels as usize && (0..).zip(&*leaf.map).all(is_level);
     if is_unchanged && leaf.domain.constraints == whole.domain.constraints {
@@ -159,7 +159,7 @@ fn keeps_whole(part: &ChangedRegion<'_>, leaf: &ScheduledStatement, whole: &Sche
     is_permutation && wanted == Some(own)
 }
 
-/// Each iteration of a leaf is one that it may run: none of these constraints on those is broken.
+/// Checks that each iteration of a leaf is allowed: it violates none of these constraints.
 fn nothing_added(
     part: &ChangedRegion<'_>,
     leaf: &ScheduledStatement,
@@ -185,7 +185,8 @@ fn nothing_added(
     Verdict::legal()
 }
 
-/// No two iterations of one or two leaves are one of the statement.
+/// Checks that no two iterations of one leaf, or of two leaves, run the same instance of the
+/// statement.
 fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &ScheduledStatement) -> Verdict {
     let loop_context = part.loop_context;
     let maps: Vec<(&AffineForm, &AffineForm)> =
@@ -194,8 +195,8 @@ fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &Schedu
     let (first, second) = (a.domain.instances(), b.domain.instances());
     let mut both =
         Pair::with_forms(first, second, loop_context.depth, &loop_context.constraints, &maps, &forms);
-    // Of one leaf, two different iterations: they differ at some level, and it may be told which is
-    // less.
+    // Two different iterations of one leaf differ at some level. Without loss of generality one is
+    // less there.
     let mut repeated = Vec::new();
     if std::ptr::eq(a, b) {
         for level in loop_context.depth..a.domain.levels {
@@ -214,7 +215,7 @@ fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &Schedu
     verdict.unwrap_or(Verdict::legal())
 }
 
-/// What is to be said if there are such instances of a leaf.
+/// Returns the verdict for the existence of such instances of a leaf.
 fn found(
     part: &ChangedRegion<'_>,
     leaf: &ScheduledStatement,
@@ -231,8 +232,7 @@ fn found(
     }
 }
 
-/// The leaves make up the whole: nothing is left of the statement's iterations without their
-/// images.
+/// Checks that the leaves cover the statement: no iteration of it is outside of their images.
 fn nothing_lost(
     part: &ChangedRegion<'_>,
     leaves: &[&ScheduledStatement],

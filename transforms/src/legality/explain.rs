@@ -1,7 +1,7 @@
-//! What a verdict says to people: the operations at fault, with their iterations.
+//! The text of verdicts: the operations at fault, with their iterations.
 //!
 //! **Assumptions.**
-//! - Nothing is decided here: an answer becomes text.
+//! - Nothing is decided here: a verdict becomes text.
 
 use loomir_ir::{Body, Diagnostic, Op, Value, ValueDef};
 
@@ -97,8 +97,8 @@ fn order(
     }
 }
 
-/// How a note begins that is about an iteration: with the values of the loops' variables, or with
-/// its number where these are not known. Nothing if there is none, or it is not known.
+/// Returns the beginning of a note about an iteration: the values of the induction variables, or
+/// the iteration's number if these are unknown. Empty if there is no iteration, or it is unknown.
 fn when(iteration: &[Iteration]) -> String {
     let is_numbered = iteration.iter().all(|own| matches!(own, Iteration::Number(_)));
     match iteration {
@@ -113,7 +113,8 @@ fn when(iteration: &[Iteration]) -> String {
     }
 }
 
-/// Iterations of loops around each other: variables as they are, numbers as what they are.
+/// Returns the text of the iterations of nested loops. Values of induction variables are plain
+/// numbers; iteration numbers are marked as such.
 pub(crate) fn iterations(all: &[Iteration]) -> String {
     let told = |own: &Iteration| match own {
         Iteration::Variable(value) => value.to_string(),
@@ -122,7 +123,7 @@ pub(crate) fn iterations(all: &[Iteration]) -> String {
     format!("({})", all.iter().map(told).collect::<Vec<_>>().join(", "))
 }
 
-/// What is said of the values that parameters have in an example.
+/// Returns the text about the values of parameters in an example.
 pub(crate) fn symbols(body: &Body, all: &[&[(Value, i64)]]) -> String {
     let mut told: Vec<(Value, i64)> = Vec::new();
     for symbol in all.iter().copied().flatten() {
@@ -135,7 +136,7 @@ pub(crate) fn symbols(body: &Body, all: &[&[(Value, i64)]]) -> String {
     if told.is_empty() { String::new() } else { format!(", where {}", told.join(" and ")) }
 }
 
-/// How an operation is called in a note: a call with what it calls.
+/// Returns the name of an operation in a note; for a call, also its callee.
 fn named(body: &Body, op: Op) -> String {
     let name = body.op_ref(op).name();
     match callee(body, op) {
@@ -144,13 +145,13 @@ fn named(body: &Body, op: Op) -> String {
     }
 }
 
-/// An element, with the memref that its subscripts are of where that has a name.
+/// Returns the text of an element, with the memref of its subscripts if that has a name.
 fn of_element(body: &Body, element: &Element) -> String {
     let memref = object(body, element).map(|name| format!(" of {name}")).unwrap_or_default();
     format!("element [{}]{memref}", joined(&element.subscripts))
 }
 
-/// The memref that the subscripts of an element are of, where it has a name.
+/// Returns the memref that the subscripts of an element refer to, if it has a name.
 pub(crate) fn object(body: &Body, Element { base, origin, .. }: &Element) -> Option<String> {
     match (base, origin) {
         (Base::Global(name), None) => Some(format!("@{}", body.ctx().str(*name))),

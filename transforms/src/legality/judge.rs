@@ -1,13 +1,13 @@
 //! The judge: the only way from an edited tree to a changed program.
 //!
-//! [`Checker::judge`] looks at a tree as a whole and knows nothing of how it was made. Searches ask
-//! quicker questions on their way, of pairs of loops. Those answers choose among trees. Nothing is
-//! written on their word: [`regenerate`](crate::regenerate::regenerate) takes an [`Approved`] tree,
-//! and this module alone can make one.
+//! [`Checker::judge`] examines a whole tree and knows nothing about its origin. Searches ask
+//! quicker questions on their way, about pairs of loops. Those answers select trees but approve
+//! nothing: [`regenerate`](crate::regenerate::regenerate) takes an [`Approved`] tree, and this
+//! module alone can make one.
 //!
 //! **Assumptions.**
 //! - Two arguments are distinct objects only if the user says so, with [`AliasMode::Distinct`]. All
-//!   else that is assumed has to be tested in the tree. Tried with `fixtures/fusion/version*.mlir`.
+//!   other assumptions must be tested in the tree. Tried with `fixtures/fusion/version*.mlir`.
 
 use loomir_ir::{Block, Diagnostic};
 
@@ -59,14 +59,14 @@ impl Approved {
 }
 
 impl Checker<'_> {
-    /// Judges whether `tree`, a sequence, may run instead of the program.
+    /// Judges if `tree`, a sequence, may replace the program.
     ///
     /// Cost: see [`Checker::check`].
     ///
     /// # Errors
     ///
-    /// The verdict, if the tree is not legal or only under assumptions that are neither tested in
-    /// it nor made by the user.
+    /// The verdict, if the tree is not legal, or is legal only under assumptions that are neither
+    /// tested in it nor made by the user.
     pub fn judge(&self, trees: &TreeStore, tree: Green) -> Result<Approved, Verdict> {
         let is_given =
             |own: &Assumption| self.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..));
@@ -81,8 +81,8 @@ impl Checker<'_> {
 }
 
 impl Verdict {
-    /// Returns the diagnostic for a block whose new tree was not approved, and so stays as it was:
-    /// an error if the tree is certainly wrong. `then` says when, "fused" for one.
+    /// Returns the diagnostic for a block whose new tree was not approved and that stays unchanged:
+    /// an error if the tree is certainly wrong. `then` names the change, such as "fused".
     pub(crate) fn not_approved(&self, remarks: Remarks<'_>, block: Block, then: &str) -> Diagnostic {
         let body = remarks.body;
         let place = body.loc(body.region_parent(body.block_region(block)));

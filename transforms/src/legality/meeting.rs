@@ -1,10 +1,10 @@
-//! Where two accesses meet: which of their subscripts are equal in the pairs of instances that
-//! touch one location.
+//! The meeting of two accesses: the subscripts that are equal in pairs of instances that touch one
+//! location.
 //!
 //! **Assumptions.**
-//! - Subscripts are compared only if both accesses count in the same elements of one object:
-//!   equal types of elements, sizes and origin. Tried with `fixtures/fusion/same_buffer.mlir`,
-//!   rows that overlap.
+//! - Subscripts are compared only if both accesses count in the same elements of one object: equal
+//!   types of elements, sizes and origin. Tried with `fixtures/fusion/same_buffer.mlir`, rows that
+//!   overlap.
 
 use super::{Cause, Element, add_symbols};
 use crate::access::base::{Base, Overlap};
@@ -12,17 +12,17 @@ use crate::access::{Class, Example};
 use crate::affine::AffineForm;
 use crate::affine::system::Side;
 
-/// What two accesses have in common: pairs of subscripts that are equal where they meet, and
-/// whether that is all there is to say.
+/// The common elements of two accesses: pairs of subscripts that are equal if both touch one
+/// element, and a flag if this condition is sufficient too.
 pub struct Meeting<'c> {
-    /// Subscripts of the first and of the second that are equal.
+    /// Pairs of subscripts of both accesses that are equal.
     pub pairs: Vec<(&'c AffineForm, &'c AffineForm)>,
-    /// True if where they are equal both touch one location.
+    /// True if equal subscripts imply that both accesses touch one location.
     pub exact: bool,
 }
 
 impl<'c> Meeting<'c> {
-    /// Where two accesses of objects that overlap so meet.
+    /// Returns the meeting of two accesses of objects with this overlap.
     pub fn of(s: &'c Class, t: &'c Class, overlap: Overlap) -> Meeting<'c> {
         let same_elements = overlap == Overlap::Same && s.counts_like(t);
         let subscripts = match (&s.subscripts, &t.subscripts) {
@@ -36,7 +36,7 @@ impl<'c> Meeting<'c> {
         Meeting { pairs, exact }
     }
 
-    /// Why they are taken to meet, in an example if there is one.
+    /// Returns the reason why the accesses are assumed to meet, with an example if there is one.
     pub(crate) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, example: Option<&Example>) -> Cause {
         match (overlap, s.base, t.base) {
             (_, Base::World, _) | (_, _, Base::World) => Cause::World,

@@ -1,19 +1,18 @@
-//! Two neighbours of a sequence: may they run merged, may they change places.
+//! Quick questions about two neighbours of a sequence: may they run merged, may they be reordered.
 //!
-//! Both ask for pairs of instances, one of each, that touch one location in the same iteration of
-//! the loops around; there must be none. Of two neighbours that are to change places these are all
-//! pairs. Of two loops whose iterations are to be merged, those of the second shifted, they are the
-//! pairs (first loop at s, second loop at t) that have s > t + shift: these would run in the wrong
-//! order. That every instance still runs once is for the edit to ensure: it merges whole
-//! iterations, or splits a loop's into parts that make up the whole. [`Schedule`](super::Schedule)
-//! asks the same of any new order.
+//! Both questions look for pairs of instances, one of each neighbour, that touch one location in
+//! the same iteration of the surrounding loops; there must be none. For reordering, all such pairs
+//! count. For merging two loops, the second shifted, only the pairs (first loop at s, second loop
+//! at t) with s > t + shift count: these would run in the wrong order. The edit itself must ensure
+//! that every instance still runs once: it merges whole iterations, or splits a loop's into parts
+//! that cover the whole. [`Schedule`](super::Schedule) asks the same about any new order.
 //!
 //! **Assumptions.**
 //! - Both neighbours run whole iterations, each once; the edit ensures it. Tried with
 //!   `fixtures/fusion/carried_parts.mlir`.
 //! - Two updates of one object by one reduction have no order; a read of it outside of an update
 //!   has. Tried with `fixtures/fusion/updates.mlir`.
-//! - An object of unknown extent is near every other one that may overlap it. Tried with
+//! - An object of unknown extent is compared with every other one that may overlap it. Tried with
 //!   `fixtures/fusion/same_buffer.mlir`.
 
 use super::meeting::Meeting;
@@ -26,9 +25,9 @@ use crate::affine::system::Side;
 use crate::assumption::{self, Assumption};
 use crate::tree::access_summary::{AccessSummary, Representative};
 
-/// Whether the iterations of `first` and `second`, neighbours that stand in `loop_context`, may run
-/// merged: those of the second `shift` later than those of equal number of the first, and behind
-/// them. Costs what [`independent`] costs.
+/// Judges if the iterations of `first` and `second`, neighbours in `loop_context`, may run merged.
+/// An iteration of the second runs after the iteration of the first whose number is greater by
+/// `shift`. Costs as much as [`independent`].
 pub fn merged(
     first: &AccessSummary,
     second: &AccessSummary,
@@ -38,14 +37,14 @@ pub fn merged(
 ) -> Verdict {
     let level = AffineForm::level(loop_context.depth);
     let late = level.plus(&AffineForm::constant(shift), 1);
-    // Without it more is asked.
+    // Without the order the question covers more pairs.
     let order = late.as_ref().map(|late| Relation { first: &level, is: Order::Greater, second: late });
     apart(first, second, order.as_slice(), loop_context, oracle)
 }
 
-/// Whether two trees that stand in `loop_context` may change places: no instance of the one meets
-/// one of the other. Linear in the pairs of access classes on overlapping objects; if all is well,
-/// in those of [what stands for many](AccessSummary::hulls).
+/// Judges if two trees in `loop_context` may be reordered: no instance of one conflicts with an
+/// instance of the other. Linear in the pairs of access classes on overlapping objects; if legal,
+/// usually in the pairs of [hulls](AccessSummary::hulls).
 pub fn independent(
     first: &AccessSummary,
     second: &AccessSummary,
@@ -55,7 +54,7 @@ pub fn independent(
     apart(first, second, &[], loop_context, oracle)
 }
 
-/// Whether no instance of `first` meets one of `second` that stands to it in this order.
+/// Judges if no instance of `first` conflicts with an instance of `second` in this order.
 pub(super) fn apart(
     first: &AccessSummary,
     second: &AccessSummary,
@@ -91,7 +90,7 @@ pub(super) fn apart(
     verdict.or(Verdict::Legal { assumed })
 }
 
-/// True if what stands for many classes says that no two classes of two objects meet.
+/// True if the hulls of two objects' classes prove that no two classes conflict.
 fn hulls_are_apart(
     first: &AccessSummary,
     second: &AccessSummary,
@@ -116,7 +115,7 @@ fn hulls_are_apart(
     of_first.iter().all(|a| of_second.iter().all(|b| are_apart((a, b))))
 }
 
-/// Adds that the arguments that two objects are do not overlap.
+/// Adds the assumption that two objects do not overlap, if both are arguments.
 pub(super) fn assume_apart(assumed: &mut Vec<Assumption>, a: Base, b: Base) {
     if let (Base::Argument(x), Base::Argument(y)) = (a, b) {
         assumption::add(assumed, [Assumption::apart(x, y)]);

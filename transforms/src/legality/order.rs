@@ -1,23 +1,24 @@
-//! Whether every dependence still runs forwards.
+//! The order of dependences: checks that every dependence still runs forwards.
 //!
-//! For each pair of leaves that touch one location: the pairs of instances of which the program
-//! runs one before the other, and the tree does not. Both orders are lexicographic: the iterations
-//! of the loops around both, from the outside, then the place. So the set is a union of
-//! conjunctions, one for each loop of the program at which the two may part, and each of the tree.
+//! For each pair of leaves that touch one location, the question is about pairs of instances that
+//! the program runs in one order and the tree does not. Both orders are lexicographic: first the
+//! iterations of the common loops from the outside, then the place. The set is a union of
+//! conjunctions, one for each combination of a program loop and a tree loop at which the two
+//! instances may part.
 //!
 //! A loop of the tree whose iterations may run in any order may run a later one before an earlier
-//! one. There may be only what has no order in the program either; but that still runs as it stands
-//! where a loop is run in order, so that what is written down does the same. Of two leaves that a
-//! condition and its opposite guard, only those pairs run for which the condition is decided twice.
+//! one. Reordered instances must be unordered in the program too. Where a loop runs in order,
+//! however, even these keep their order, so that the written code behaves the same. Two leaves
+//! under a condition and its negation both run only if the condition is evaluated twice; only those
+//! pairs count.
 //!
 //! # Assumptions
 //!
 //! - A header that may be undefined is read with each leaf inside it. Tried in
 //!   `fixtures/fusion/may_not_return.mlir`.
 //!
-//! **Cost.** The kinds of pairs of accesses to overlapping objects, of which one leaf was moved,
-//! times the product of the depths. Nothing is asked of two leaves that stand to each other as they
-//! did.
+//! **Cost.** The kinds of pairs of accesses to overlapping objects with one moved leaf, times the
+//! product of the depths. Two leaves with unchanged relative order need no question.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -44,7 +45,7 @@ use crate::assumption::Assumption;
 use crate::tree::AssumptionId;
 use crate::tree::access_summary::LoopIteration;
 
-/// Judges all pairs of leaves of which one was moved against the other, one of each kind.
+/// Judges all pairs of leaves that were moved relative to each other, one of each kind.
 pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> Verdict {
     let mut verdict = Verdict::legal();
     let mut answered = HashSet::with_capacity(leaves.len());
@@ -68,22 +69,22 @@ pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> 
     verdict
 }
 
-/// All that the answer to a pair depends on. Regions of a tree often pose the same questions.
+/// The key of a question about a pair of accesses. Regions of a tree often ask equal questions.
 #[derive(PartialEq, Eq, Hash)]
 struct Asked<'p> {
     sides: [Asker<'p>; 2],
     /// The assumptions tested around both.
     tested: Option<AssumptionId>,
-    /// True for each loop of the program around both that is parallel.
+    /// For each common loop of the program, true if it is parallel.
     in_program: SmallVec<[bool; 4]>,
-    /// True for each loop of the tree around both that is parallel.
+    /// For each common loop of the tree, true if it is parallel.
     in_tree: SmallVec<[bool; 4]>,
     is_handed_on: bool,
-    /// The order in the text of the program, and of the tree.
+    /// The textual order in the program, and in the tree.
     text: [Ordering; 2],
 }
 
-/// All that the answer to a pair depends on of one access.
+/// One access in the key of a question.
 struct Asker<'p> {
     leaf: &'p ScheduledStatement,
     class: &'p Class,
@@ -124,11 +125,11 @@ fn tested_around(a: &ScheduledStatement, b: &ScheduledStatement) -> Option<Assum
     a.version.filter(|own| Some(*own) == b.version).map(|(_, id)| id)
 }
 
-/// Judges two accesses, either of which may have been the first.
+/// Judges two accesses. Either may have been the first.
 fn pair(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
-    // What is assumed apart is judged as if it could meet: only where that would be wrong is there
-    // anything to assume.
+    // Objects assumed distinct are judged as if they could overlap. An assumption is needed only if
+    // that would be illegal.
     let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
     let tested = tested_around(a.0, b.0).map_or(&[][..], |id| part.trees.assumptions(id));
     let verdict = match tested {
@@ -147,7 +148,7 @@ fn pair(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
     Verdict::Legal { assumed }
 }
 
-/// Judges two accesses of objects that overlap so, where all that is `tested` holds.
+/// Judges two accesses whose objects have this overlap, provided that all tested assumptions hold.
 pub(super) fn either_way(
     part: &ChangedRegion<'_>,
     a: &Access<'_>,
@@ -160,8 +161,8 @@ pub(super) fn either_way(
     if is_one { verdict } else { verdict.or(turned_around(part, b, a, overlap, tested)) }
 }
 
-/// Judges whether an instance of `a` that the program runs before one of `b` is run after it, where
-/// all that is `tested` holds.
+/// Judges if the tree reverses a dependence: an instance of `a` runs before one of `b` in the
+/// program, but after it in the tree, where all `tested` assumptions hold.
 fn turned_around(
     part: &ChangedRegion<'_>,
     a: &Access<'_>,
@@ -175,7 +176,7 @@ fn turned_around(
     let levels: Vec<AffineForm> =
         (0..around.len() as u32).map(|k| AffineForm::level(part.loop_context.depth + k)).collect();
     let cases = cases(part, (a, b), &levels, around);
-    // Of many cases most are answered at once: the two never meet.
+    // If there are many cases, one question answers most of them: the two accesses never meet.
     if cases.len() > 1 {
         match meetings.meet(part.loop_context, (s, t), &[]) {
             Answer::Never => return Verdict::legal(),
@@ -204,7 +205,7 @@ struct Meetings<'q> {
     second: &'q Access<'q>,
     overlap: Overlap,
     meeting: Meeting<'q>,
-    /// The iterations of both leaves, which an example shows.
+    /// The iterations of both leaves, which examples show.
     maps: Vec<&'q AffineForm>,
     tested: &'q [Assumption],
 }
@@ -221,8 +222,8 @@ impl<'q> Meetings<'q> {
         Meetings { part, first, second, overlap, meeting, maps, tested }
     }
 
-    /// Asks for a pair in such an order. The classes are those of the accesses, with what else is
-    /// known of them.
+    /// Asks the dependence test for a pair in this order. The classes are those of the accesses,
+    /// with additional constraints.
     fn meet(&self, loop_context: &LoopContext, (s, t): (&Class, &Class), order: &[Relation<'_>]) -> Answer {
         self.part.oracle.dependence.meet(&Question {
             first: s,
@@ -240,7 +241,7 @@ impl<'q> Meetings<'q> {
         self.tested.iter().map(Assumption::alternatives).filter(|forms| forms.len() > 1)
     }
 
-    /// True if there are no pairs in such an order, whichever of some tested alternatives holds.
+    /// True if no pair has such an order, for each of some tested alternatives.
     fn are_avoided(&self, classes: (&Class, &Class), order: &[Relation<'_>]) -> bool {
         let never = |form: &AffineForm| {
             let loop_context = self.part.loop_context.with_facts([form.clone()]);
@@ -249,7 +250,7 @@ impl<'q> Meetings<'q> {
         self.choices().any(|forms| forms.iter().all(never))
     }
 
-    /// Returns the verdict on a pair that is turned around, or may be if there is no example.
+    /// Returns the verdict on a pair whose order is reversed, or may be if there is no example.
     fn verdict(&self, example: Option<&Example>) -> Verdict {
         let part = self.part;
         let ((first, _, (s, op)), (second, _, (t, other))) = (self.first, self.second);
@@ -278,7 +279,7 @@ impl<'q> Meetings<'q> {
 }
 
 /// Returns the orders in which the program runs `a` before `b`, and the tree may run `b` first.
-/// Beside each is the number of loops of which both run the same iteration.
+/// With each order comes the number of loops that run the same iteration for both.
 fn cases<'f>(
     part: &ChangedRegion<'_>,
     (a, b): (&Access<'f>, &Access<'f>),
@@ -288,7 +289,7 @@ fn cases<'f>(
     let ((first, _, (s, _)), (second, ..)) = (a, b);
     let run_before = earlier(part, first, second);
     let run_later = match s.base {
-        // What is in no order that counts is never right.
+        // A loop-carried value that is not passed on allows no order.
         Base::Carried(_) if !is_handed_on(first, second) => vec![Ordered::default()],
         _ => later(levels, around, b.1 < a.1),
     };
@@ -309,10 +310,10 @@ fn cases<'f>(
     cases
 }
 
-/// A class of a leaf with what is known of when that runs by what is computed inside of the loops,
-/// where it and another leaf run the same iteration of so many; nothing if nothing is. What is
-/// computed inside of more loops may be another number for the other one, so of that only one may
-/// speak.
+/// Returns a class of a leaf with constraints on values computed inside of the loops, given that it
+/// and another leaf run the same iteration of `loops` loops. `None` if there are no such
+/// constraints. A value computed inside of more loops may differ for the other leaf, so only one of
+/// the leaves may constrain it.
 fn known_within(
     class: &Class,
     (leaf, other): (&ScheduledStatement, &ScheduledStatement),
@@ -325,20 +326,20 @@ fn known_within(
     Some(Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() })
 }
 
-/// What a pair of instances satisfies.
+/// The relations that a pair of instances satisfies.
 type Relations<'f> = SmallVec<[Relation<'f>; 2]>;
 
-/// Pairs of instances, the one before the other.
+/// Pairs of instances, one before the other.
 #[derive(Default)]
 struct Ordered<'f> {
-    /// What they satisfy.
+    /// The relations of the instances.
     relations: Relations<'f>,
-    /// True if they part at a loop whose iterations may run in any order.
+    /// True if the instances differ first at a loop whose iterations may run in any order.
     in_any_order: bool,
 }
 
-/// The pairs of which the program runs the first before the second: they part at a loop, or come in
-/// the order of the text.
+/// Returns the pairs whose first instance the program runs before the second: they part at a loop,
+/// or follow the order of the text.
 fn earlier<'l>(
     part: &ChangedRegion<'_>,
     first: &'l ScheduledStatement,
@@ -356,8 +357,8 @@ fn earlier<'l>(
     found
 }
 
-/// The pairs of which the tree may run the second before the first: those with equal iterations of
-/// all loops around if it stands before it.
+/// Returns the pairs whose second instance the tree may run before the first. They include pairs
+/// with equal iterations of all common loops if the second leaf `stands_before` the first.
 fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -> Vec<Ordered<'f>> {
     let pairs = levels.iter().map(|form| (form, form));
     let mut found = Vec::new();
@@ -373,8 +374,8 @@ fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -
     found
 }
 
-/// Adds for each of `pairs`, those of a loop, the instances in which all before it are equal and it
-/// is `apart`. What says that all are equal is returned.
+/// Adds, for each loop's pair in `pairs`, the instances with equal earlier pairs and this one
+/// `apart`. Returns the relations for all pairs equal.
 fn parted<'f>(
     pairs: impl Iterator<Item = ((&'f AffineForm, &'f AffineForm), bool)>,
     apart: Order,
@@ -390,8 +391,9 @@ fn parted<'f>(
     equal
 }
 
-/// What else pairs of instances satisfy of which both run: one of these. Where the one runs if a
-/// condition holds, and the other one if the same fails, it is not decided in the same iterations.
+/// Returns further relations between instances that both run, as alternatives. If one leaf runs
+/// under a condition, and the other under its negation, the two evaluations are in different
+/// iterations.
 fn decided_apart<'l>(
     part: &ChangedRegion<'_>,
     first: &'l ScheduledStatement,
@@ -415,8 +417,8 @@ fn decided_apart<'l>(
     found.into_iter().map(|pairs| pairs.relations).collect()
 }
 
-/// Pairs of instances by what is computed inside of the loops around both: how many of these run
-/// the same iteration, and what says so. In one iteration it is one number.
+/// Splits pairs of instances by the number of common loops in which they run the same iteration,
+/// with the relations for each case. A value computed in one iteration is one number.
 fn computed_alike<'l>(
     part: &ChangedRegion<'_>,
     first: &'l ScheduledStatement,

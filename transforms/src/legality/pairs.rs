@@ -1,20 +1,19 @@
-//! Chooses the pairs of accesses that the order of a tree has to be asked about.
+//! Chooses the pairs of accesses for the questions about the order of a tree.
 //!
 //! A thousand loops that update one array have a million pairs of accesses, and nearly all of them
-//! pose one question. Accesses are alike if the question cannot tell them apart. Of all pairs of
-//! two kinds that stand to each other in the same order, in the program and in the tree, one is
-//! asked.
+//! pose one question. Accesses are alike if the question cannot distinguish them. Among all pairs
+//! of two kinds with the same relative order, in the program and in the tree, one is examined.
 //!
-//! Most of a large tree keeps its order. It is cut into regions such that all of one region runs
-//! before all of the next, in both orders, and no loop reaches across. Pairs across a cut need no
-//! question, nor do two kinds inside a region that keep their order and share no loop.
+//! Most of a large tree keeps its order. The tree is cut into regions: one region runs entirely
+//! before the next, in both orders, and no loop extends beyond a region. Pairs across a cut need no
+//! question. Neither do two kinds inside a region that keep their order and share no loop.
 //!
 //! **Assumptions.**
-//! - A question reads of a statement its number and the loops of the program around it, and of a
-//!   leaf what [`Kind`] holds. Compared with [`every_pair`] in `tests/tests/legality.rs`.
+//! - A question depends on a statement's number and its loops in the program, and on the data of a
+//!   leaf in [`Kind`]. Compared with [`every_pair`] in `tests/tests/legality.rs`.
 //!
 //! **Cost.** A sort of the accesses, and for two kinds whose order may have changed the sum of
-//! their accesses. Pairs inside one outermost loop of the program are looked at one by one.
+//! their accesses. Pairs inside one outermost loop of the program are examined one by one.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -31,7 +30,7 @@ use crate::access::base::{Base, Overlap};
 use crate::access::objects;
 use crate::tree::{LoopId, StatementId};
 
-/// Asks about one pair of each kind, and stops where that breaks off.
+/// Calls `ask` for one pair of each kind, until it breaks off.
 pub(super) fn each_pair<'p>(
     part: &ChangedRegion<'_>,
     leaves: &'p [ScheduledStatement],
@@ -44,7 +43,7 @@ pub(super) fn each_pair<'p>(
     })
 }
 
-/// Asks about all pairs that may conflict: what the choice of [`each_pair`] is tested against.
+/// Calls `ask` for all pairs that may conflict. The choice of [`each_pair`] is tested against it.
 pub(super) fn every_pair<'p>(
     part: &ChangedRegion<'_>,
     leaves: &'p [ScheduledStatement],
@@ -66,11 +65,11 @@ pub(super) fn every_pair<'p>(
     ControlFlow::Continue(())
 }
 
-/// The outermost loops of the program inside of a part.
+/// The outermost loops of the program inside the region.
 struct Nests {
-    /// The one around the statement of each leaf.
+    /// The loop around the statement of each leaf.
     of: Vec<Option<LoopId>>,
-    /// The first statement of each that has a leaf.
+    /// The first statement of each nest that has a leaf.
     first: HashMap<LoopId, StatementId>,
 }
 
@@ -88,14 +87,14 @@ impl Nests {
         Nests { of, first }
     }
 
-    /// Returns the first statement of the nest that a leaf's statement is in: equal in one nest,
-    /// and ascending from nest to nest.
+    /// Returns the first statement of the nest around a leaf's statement. The numbers are equal
+    /// within a nest and ascend from nest to nest.
     fn number(&self, place: usize, leaf: &ScheduledStatement) -> StatementId {
         self.of[place].map_or(leaf.statement, |of| self.first[&of])
     }
 }
 
-/// Returns the outermost loop of the program around a leaf's statement, inside of the part.
+/// Returns the outermost loop of the program around a leaf's statement, inside the region.
 fn outermost(part: &ChangedRegion<'_>, leaf: &ScheduledStatement) -> Option<LoopId> {
     let depth = part.loop_context.depth;
     let around = std::iter::successors(part.program.statement(leaf.statement).parent, |of| {
@@ -104,8 +103,8 @@ fn outermost(part: &ChangedRegion<'_>, leaf: &ScheduledStatement) -> Option<Loop
     around.take_while(|of| part.program.loop_info(*of).depth >= depth).last()
 }
 
-/// Cuts the leaves where all before the cut come first in the program, too, and no loop of either
-/// is on both sides.
+/// Partitions the leaves into regions. At each cut, all leaves before it also come first in the
+/// program, and no loop of the program or of the tree spans it.
 fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
     let mut last_in_program: HashMap<LoopId, usize> = HashMap::new();
     let mut last_in_tree: HashMap<Around, usize> = HashMap::new();
@@ -113,7 +112,7 @@ fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
         last_in_program.extend(of.map(|of| (of, place)));
         last_in_tree.extend(leaf.loops.first().map(|around| (*around, place)));
     }
-    // The least statement of all that follow.
+    // The least statement of all following leaves.
     let mut least_behind = vec![None; leaves.len() + 1];
     for (place, leaf) in leaves.iter().enumerate().rev() {
         let least = least_behind[place + 1].map_or(leaf.statement, |least| leaf.statement.min(least));
@@ -134,15 +133,15 @@ fn regions(leaves: &[ScheduledStatement], nests: &Nests) -> Vec<Range<usize>> {
     regions
 }
 
-/// All that a question reads of an access, beside the number of its statement, the loops of the
-/// program around it and its place in the tree.
+/// All properties of an access that a question depends on. The statement's number, the program's
+/// loops around it and its place in the tree are left out.
 struct Kind<'p> {
-    /// The leaf, of which its loops and version count, and when it runs.
+    /// The leaf. Its loops, its version and its conditions count.
     leaf: &'p ScheduledStatement,
     class: &'p Class,
-    /// The place of the leaf's item, if that is there as it was.
+    /// The place of the leaf's item, if it is there unchanged.
     item: Option<usize>,
-    /// The place of the leaf, if it is in no loop: so the accesses of a kind stand together.
+    /// The place of the leaf, if it is in no loop, so that the accesses of a kind are contiguous.
     place: Option<usize>,
 }
 
@@ -172,7 +171,7 @@ struct Member<'p> {
     spot: Spot,
 }
 
-/// A member of a kind, by its index, and where it stands in the program.
+/// A member of a kind, by its index, and its place in the program.
 #[derive(Clone, Copy)]
 struct Spot {
     index: usize,
@@ -180,16 +179,16 @@ struct Spot {
     outermost: Option<LoopId>,
 }
 
-/// The accesses of one kind, by their place.
+/// The accesses of one kind, in the order of their places.
 struct Alike<'p> {
     members: SmallVec<[Member<'p>; 1]>,
-    /// The [number](Nests::number) of the first and the last nest that they are in.
+    /// The [numbers](Nests::number) of the first and the last nest of the accesses.
     nests: [StatementId; 2],
     /// The members inside outermost loops of the program, in the order of the loops.
     by_loop: SmallVec<[(LoopId, usize); 1]>,
-    /// The extremes of the first so many members, if there are several.
+    /// For each number of first members, their extremes, if there are several members.
     before: Vec<Extremes>,
-    /// The extremes of all members but the first so many, if there are several.
+    /// For each number of first members, the extremes of the others, if there are several members.
     behind: Vec<Extremes>,
 }
 
@@ -275,8 +274,7 @@ impl<'p> Objects<'p> {
     }
 }
 
-/// Visits the pairs of kinds of one object, or of two, that share a loop or whose order may have
-/// changed.
+/// Visits the pairs of kinds of one or two objects that share a loop or may be reordered.
 fn each_kind<'k, 'p>(
     kinds: &'k [Alike<'p>],
     others: Option<&'k [Alike<'p>]>,
@@ -287,8 +285,7 @@ fn each_kind<'k, 'p>(
         (0..2).flat_map(|side| (0..sides[side].len()).map(move |k| (side, k))).collect();
     all.sort_by_key(|(side, k)| sides[*side][*k].place());
     let kind = |(side, k): (usize, usize)| &sides[side][k];
-    // Kinds in earlier loops of the tree, by the last nest they are in, and those in the loop at
-    // hand.
+    // Kinds in earlier loops of the tree, by their last nest, and kinds in the current loop.
     let mut earlier: [BTreeSet<(StatementId, usize)>; 2] = Default::default();
     let mut together: Vec<(usize, usize)> = Vec::new();
     for later in all {
@@ -304,7 +301,7 @@ fn each_kind<'k, 'p>(
         let moved = earlier[wanted].range(begin..).map(|(_, k)| (wanted, *k));
         let near = together.iter().copied().filter(|(side, _)| *side == wanted);
         for first in near.chain(moved) {
-            // The first of two objects stays the first.
+            // The accesses of the first object come first in each question.
             let (a, b) = if first.0 <= later.0 { (first, later) } else { (later, first) };
             visit(kind(a), kind(b))?;
         }
@@ -312,7 +309,7 @@ fn each_kind<'k, 'p>(
     ControlFlow::Continue(())
 }
 
-/// Returns true if the order of accesses of two kinds may matter, and may have changed.
+/// Returns true if accesses of two kinds may conflict and may have been reordered.
 fn may_matter(part: &ChangedRegion<'_>, a: &Alike<'_>, b: &Alike<'_>) -> bool {
     let ((x, _, s), (y, _, t)) = (a.members[0].access, b.members[0].access);
     part.oracle.may_conflict(&s.0, &t.0) && part.is_moved(x, y)
@@ -348,7 +345,7 @@ impl<'p> Alike<'p> {
         self.by_loop.sort_unstable();
     }
 
-    /// The extremes of the first so many members.
+    /// Returns the extremes of the first `count` members.
     fn before(&self, count: usize) -> Extremes {
         match &self.members[..] {
             [only] => Extremes::of(&[only.spot][..count]),
@@ -356,7 +353,7 @@ impl<'p> Alike<'p> {
         }
     }
 
-    /// The extremes of all members but the first so many.
+    /// Returns the extremes of all members but the first `count`.
     fn behind(&self, count: usize) -> Extremes {
         match &self.members[..] {
             [only] => Extremes::of(&[only.spot][count..]),
@@ -364,19 +361,19 @@ impl<'p> Alike<'p> {
         }
     }
 
-    /// The members in an outermost loop of the program.
+    /// Returns the members in an outermost loop of the program.
     fn in_loop(&self, of: LoopId) -> &[(LoopId, usize)] {
         let start = self.by_loop.partition_point(|(own, _)| *own < of);
         let end = self.by_loop.partition_point(|(own, _)| *own <= of);
         &self.by_loop[start..end]
     }
 
-    /// The place of the first of them.
+    /// Returns the place of the first member.
     fn place(&self) -> usize {
         self.members[0].access.1
     }
 
-    /// Returns true if two kinds stand in one outermost loop of the tree.
+    /// True if two kinds are in one outermost loop of the tree.
     fn shares_loop_of_tree(&self, other: &Alike<'_>) -> bool {
         let outermost = |alike: &Alike<'_>| alike.members[0].access.0.loops.first().copied();
         let of = outermost(self);
@@ -392,8 +389,8 @@ impl<'p> Alike<'p> {
         self.each_pair_across_loops(other, ask)
     }
 
-    /// Asks about statements inside one outermost loop of the program: one pair for each two
-    /// innermost loops and each order.
+    /// Asks about statements inside one outermost loop of the program. There is one question for
+    /// each two innermost loops and each order.
     fn each_pair_in_one_loop(
         &self,
         other: &Alike<'p>,
@@ -429,14 +426,14 @@ impl<'p> Alike<'p> {
         ControlFlow::Continue(())
     }
 
-    /// Asks about statements in different outermost loops of the program: at most one pair for each
-    /// order.
+    /// Asks about statements in different outermost loops of the program. There is at most one
+    /// question for each order.
     fn each_pair_across_loops(
         &self,
         other: &Alike<'p>,
         ask: &mut dyn FnMut(&Access<'p>, &Access<'p>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // Without a common loop, what keeps its place in the text keeps its order.
+        // Without a common loop, unchanged places in the text mean an unchanged order.
         let may_keep = !shared(self.members[0].access.0, other.members[0].access.0).is_empty();
         let is_one_kind = std::ptr::eq(self, other);
         let is_swapped = self.members.len() > other.members.len();
@@ -472,14 +469,14 @@ impl<'p> Alike<'p> {
 }
 
 impl Member<'_> {
-    /// The order of two leaves in the text of the tree.
+    /// Returns the textual order of two leaves in the tree.
     fn places(&self, other: &Member<'_>) -> Ordering {
         self.access.1.cmp(&other.access.1)
     }
 }
 
 impl Spot {
-    /// The order of two statements in the text of the program.
+    /// Returns the textual order of two statements in the program.
     fn statement_order(self, other: Spot) -> Ordering {
         self.statement.cmp(&other.statement)
     }
@@ -489,7 +486,7 @@ impl Spot {
     }
 }
 
-/// The members with the least and the greatest statement, and those in other loops than these.
+/// The members with the least and the greatest statement, and alternatives in other loops.
 #[derive(Clone, Copy, Default)]
 struct Extremes {
     least: [Option<Spot>; 2],
@@ -508,7 +505,8 @@ impl Extremes {
         insert(&mut self.greatest, spot, Ordering::Greater);
     }
 
-    /// The members with the least and the greatest statement that share no loop with this one.
+    /// Returns the members with the least and the greatest statement that share no loop with this
+    /// one.
     fn apart_from(&self, spot: Spot) -> [Option<Spot>; 2] {
         [&self.least, &self.greatest]
             .map(|best| best.iter().flatten().copied().find(|own| !own.shares_loop(spot)))

@@ -1,15 +1,15 @@
-//! Which updates a tree runs in another order.
+//! The updates that a tree reorders.
 //!
-//! A legal tree may do that with two updates of one object by one reduction. What is promised of
-//! their results on the way holds no more then; it still does of an update that has the same ones
-//! before it as ever. Each pair is asked about as any two accesses are, but for the freedom.
+//! A legal tree may reorder two updates of one object by one reduction. Flags on their intermediate
+//! results are then no longer valid. They stay valid for an update with the same updates before it
+//! as in the program. Each pair is examined like any two accesses, without the freedom of updates.
 //!
 //! **Assumptions.**
-//! - Flags of an update hold of the order in which it was written, and of no other. Tried with
+//! - Flags of an update hold for the order in which it was written, and for no other. Tried with
 //!   `fixtures/fusion/update_flags.mlir` and `update_flags_versioned.mlir`.
 //!
-//! **Cost.** The accesses of the part that was changed; of each object a bounded number of pairs.
-//! Of those with more updates all are taken to be reordered.
+//! **Cost.** The accesses of the changed region; for each object a bounded number of pairs. For
+//! objects with more updates all are assumed to be reordered.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op, Value};
@@ -22,26 +22,26 @@ use crate::access::updates::reduction::has_poison_flags;
 use crate::access::updates::{Reduction, updates_of};
 use crate::tree::Program;
 
-/// Most updates of an object by one reduction of which each pair is asked about.
+/// The maximal number of updates of an object by one reduction for examining each pair.
 const MAX_UPDATES: usize = 16;
 
-/// Updates that have no order: those of an object, as it is known, by one reduction.
+/// Updates without order: those of one named object by one reduction.
 type Group = (Base, Option<Value>, Reduction);
 
-/// The steps of updates of a program that have flags to lose.
+/// Returns the steps of updates of a program whose flags may be lost.
 pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
     let classes = program.statements().flat_map(|statement| &statement.effects.classes);
     let stores = classes.filter(|(class, _)| class.writes && class.update.is_some());
     stores.filter_map(|(_, store)| step(ir, *store)).filter(|step| has_poison_flags(ir, *step)).collect()
 }
 
-/// Those of them whose order in a tree with these leaves may be another one.
+/// Returns the flagged updates whose order may differ in a tree with these leaves.
 pub(super) fn steps(
     part: &ChangedRegion<'_>,
     leaves: &[ScheduledStatement],
     flagged: &HashSet<Op>,
 ) -> HashSet<Op> {
-    // In a legal tree, where an update is written says when it runs, though something else may run
+    // In a legal tree, the store of an update determines its time, though other code may run
     // between its parts.
     let mut groups: HashMap<Group, Vec<(Op, Access<'_>)>> = HashMap::new();
     for (place, leaf) in leaves.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn steps(
     found
 }
 
-/// The step of the reduction whose result a store writes.
+/// Returns the step of a reduction whose result a store writes.
 fn step(ir: &Body, store: Op) -> Option<Op> {
     updates_of(ir, store).first().map(|update| update.step)
 }

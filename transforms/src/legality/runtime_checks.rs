@@ -1,14 +1,14 @@
-//! What to assume of parameters so that two accesses keep their order.
+//! Run-time checks: conditions on parameters under which two accesses keep their order.
 //!
-//! What every conflict of the two satisfies, as far as it is about parameters alone, is a list of
-//! inequalities; where one of them fails there is no conflict. So the assumption is that one does.
-//! Inequalities that the others or the surroundings imply are dropped, and so is the failing of one
-//! that would keep a loop from running long: a version for loops that hardly run is of no use.
+//! Every conflict of the two satisfies a list of inequalities about parameters alone. If one of
+//! them fails, there is no conflict, so the assumption is that one fails. Inequalities that follow
+//! from the others or from the surroundings are dropped. An inequality whose failure would keep a
+//! loop short is dropped too: a version for loops that hardly run is useless.
 //!
 //! **Assumptions.**
-//! - What is tested is computed before the trees, in as many bits as it needs. Tried with
+//! - Tested values are computed before the trees, in as many bits as they need. Tried with
 //!   `fixtures/fusion/versioned_numbers.mlir` and `versioned_limits.mlir`.
-//! - Facts about parameters hold where the test stands, not only where the loops run. Tried with
+//! - Facts about parameters hold where the test is, not only where the loops run. Tried with
 //!   `fixtures/fusion/guards_versioned.mlir`.
 //!
 //! **Cost.** One elimination, and a few conjunctions for each inequality.
@@ -29,19 +29,19 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::{Assumption, is_testable};
 use crate::tree::Program;
 
-/// Most inequalities of which one is assumed to fail.
+/// The maximal number of inequalities one of which is assumed to fail.
 const MAX_ALTERNATIVES: usize = 4;
-/// Of how many iterations more than the first a loop that may run so many has to be able under an
-/// assumption: the greatest of these.
+/// Trip counts beyond the first iteration that mark a long loop. If a loop may run this many, it
+/// must still be able to under the assumption. The greatest possible one counts.
 const LONG: [i64; 4] = [15, 7, 3, 1];
 
-/// What is tested before the trees of `program` so that there are no two instances as asked.
-/// Nothing if that is not known, or of no use.
+/// Returns a condition, tested before the trees of `program`, under which the conflict in question
+/// is impossible. `None` if no useful condition is known.
 pub(super) fn avoiding(question: &Question<'_>, oracle: &DependenceOracle<'_>) -> Option<Assumption> {
     let program = oracle.tested_before?;
     let mut left = oracle.dependence.necessary(question, &|atom| is_known_before(program, atom))?;
     let loop_context = question.loop_context;
-    // Those of many terms first: they are implied by others more often than these by them.
+    // Forms with many terms come first: other forms imply them more often than they imply others.
     left.sort_by_key(|form| std::cmp::Reverse(form.terms().len()));
     let mut at = 0;
     while at < left.len() {
@@ -68,14 +68,13 @@ pub(super) fn avoiding(question: &Question<'_>, oracle: &DependenceOracle<'_>) -
     is_one.then_some(Assumption::Natural(alternatives))
 }
 
-/// True if something is known before the trees of a program, and can be tested there.
+/// True if an unknown is available before the trees of a program and can be tested there.
 fn is_known_before(program: &Program, atom: &Atom) -> bool {
     is_testable(atom) && program.is_known(&AffineForm::atom(atom.clone()), 0)
 }
 
-/// That a form is zero, over parameters known before the trees of `program`, and that loops around
-/// which so many loops stand and that run `trips` iterations still may run long then. Nothing if
-/// that is not so.
+/// Returns the assumption that a form over parameters known before the trees of `program` is zero.
+/// `None` if loops with trip counts `trips` could then not run long, or if the form is unsuitable.
 pub fn zero(
     form: &AffineForm,
     trips: &[AffineForm],
@@ -101,14 +100,14 @@ pub fn zero(
     .then_some(assumption)
 }
 
-/// True if a form is a sum of few times a value each: it has less than 128 bits then.
+/// True if a form is a sum of few multiples of single values, so it needs less than 128 bits.
 fn is_simple(form: &AffineForm) -> bool {
     let is_small = |coefficient: i64| i32::try_from(coefficient).is_ok();
     form.terms().iter().all(|(atom, coefficient)| is_testable(atom) && is_small(*coefficient))
 }
 
-/// True if what is assumed may hold where none of `constraints` is negative, and each of `counts`
-/// that may be great there may be so then, too.
+/// True if the assumption is compatible with `constraints`, all nonnegative, and each of `counts`
+/// that may be large stays possibly large under it.
 fn is_useful(
     loop_context: &LoopContext,
     levels: u32,
@@ -129,15 +128,15 @@ fn is_useful(
     may_be(assumed) && counts.iter().all(may_run_long)
 }
 
-/// True if one of the forms, over at least the levels of the loop_context, is negative wherever the
-/// loop_context is entered.
+/// True if one of the forms is negative whenever the loop context is entered. The forms are over at
+/// least its levels.
 fn is_never(loop_context: &LoopContext, levels: u32, forms: &[&AffineForm], limits: &Limits) -> bool {
     let levels = levels.max(loop_context.depth);
     let system = System::over(levels, loop_context.constraints.iter().chain(forms.iter().copied()));
     matches!(system.is_empty(&loop_context.facts, limits), Emptiness::Empty)
 }
 
-/// The form that is not negative where this one is.
+/// Returns the form that is not negative exactly where this form is negative.
 fn negated(form: &AffineForm) -> Option<AffineForm> {
     form.times(-1)?.plus(&AffineForm::constant(1), -1)
 }

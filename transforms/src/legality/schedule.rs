@@ -1,9 +1,9 @@
 //! The judge of a schedule: pieces of a program, each summarised by its accesses, in a new order.
 //!
-//! This is how loops of a control flow graph are fused, where there is no tree. A piece is a loop,
-//! a part of one, or some operations. Its *old* time says when an instance runs in the program, its
-//! *new* time when it shall run. Times are vectors of forms over the levels of the piece, compared
-//! from the left; a vector that ends is filled up with zeros.
+//! Loops of a control flow graph, which has no tree, are fused in this way. A piece is a loop, a
+//! part of one, or some operations. Its *old* time is the time of an instance in the program, its
+//! *new* time the time in the schedule. Times are vectors of forms over the levels of the piece,
+//! compared lexicographically; shorter vectors are padded with zeros.
 //!
 //! ```text
 //!     first loop     old (0, i)    new (0, i, 0)
@@ -11,18 +11,18 @@
 //!     second loop    old (2, i)    new (0, i + 1, 1)   one iteration later
 //! ```
 //!
-//! A schedule is legal if no instance that ran before another one, and depends on it, comes at the
-//! same time or later. Instances of one piece with equal old times keep the order that they have.
-//! What may not return, and what must not run early or late for that, keep their order in any case.
+//! A schedule is legal if no instance that ran before a dependent one now runs at the same time or
+//! later. Operations that may not return, and operations that must not move relative to them, keep
+//! their order in any case.
 //!
-//! Reference: Kelly and Pugh, *A unifying framework for iteration reordering transformations*,
-//! 1995.
+//! Reference: Kelly and Pugh, *A unifying framework for iteration reordering transformations*
+//! (1995).
 //!
 //! **Assumptions.**
 //! - The new time of a piece is a function of its old time: both count the same levels.
 //!   [`Schedule::check`] refuses others.
-//! - A piece is everything that moves, and what is in no piece runs before or behind all of them.
-//!   Tried with `loop_fusion_traps/`.
+//! - Everything that moves is in a piece; all other code runs before or behind all pieces. Tried
+//!   with `loop_fusion_traps/`.
 //! - A store that [replaces](Piece::replaces) sets all bits of the bytes that its class names.
 //!   Tried with `loop_fusion_traps/store_sizes.ll`.
 //!
@@ -41,43 +41,43 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::tree::access_summary::{AccessSummary, Representative};
 
-/// A part of a program that is moved.
+/// A part of a program to be moved.
 #[derive(Clone, Debug)]
 pub struct Piece<'n> {
-    /// The accesses. The first level of their own is that of the loop_context's depth.
+    /// The accesses. Their first own level is the depth of the loop context.
     pub touches: &'n AccessSummary,
-    /// When an instance runs in the program.
+    /// The schedule of an instance in the program.
     pub old: Vec<AffineForm>,
-    /// When it shall run.
+    /// The new schedule of an instance.
     pub new: Vec<AffineForm>,
-    /// What keeps it before or behind what may not return.
+    /// The operations that tie it to operations that may not return.
     pub ending: Ending,
-    /// True if all writes are stores of whole bytes whose time nobody can tell, but by reading
-    /// them.
+    /// True if all writes are stores of whole bytes whose time is observable only by reading them.
     pub replaces: bool,
 }
 
-/// What of a piece may not return, or must keep its order with what may not.
+/// The operations of a piece that may not return, or must keep their order with such operations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending {
-    /// An operation that may not return, or end.
+    /// An operation that may not return or terminate.
     pub barrier: Option<Op>,
-    /// An operation that must not run unless all before it returned: it may be undefined, or seen.
+    /// An operation that must not run before all earlier operations returned, because it may be
+    /// undefined or observable.
     pub late: Option<Op>,
-    /// An operation whose effect somebody sees, also if nothing behind it runs.
+    /// An operation with an observable effect, even if nothing behind it runs.
     pub seen: Option<Op>,
 }
 
-/// A new order of pieces that stand in one loop_context.
+/// A new order of pieces in one loop context.
 #[derive(Clone, Debug)]
 pub struct Schedule<'n> {
-    /// The loops around all of them.
+    /// The loops around all pieces.
     loop_context: &'n LoopContext,
-    /// All that moves, with times of one length.
+    /// All moved pieces, with times of one length.
     pieces: Vec<Piece<'n>>,
 }
 
-/// A plan that may be carried out: the judge approved the schedule that it comes to.
+/// A plan whose schedule the judge approved.
 ///
 /// **Invariant.** Only [`Schedule::judge`] makes one, and nothing in it can be changed.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl<P> ApprovedPlan<P> {
 }
 
 impl<'n> Schedule<'n> {
-    /// Returns the schedule of some pieces.
+    /// Creates the schedule of some pieces.
     pub fn new(loop_context: &'n LoopContext, mut pieces: Vec<Piece<'n>>) -> Schedule<'n> {
         let length = pieces.iter().map(|own| own.old.len().max(own.new.len())).max().unwrap_or(0);
         for piece in &mut pieces {
@@ -101,12 +101,12 @@ impl<'n> Schedule<'n> {
         Schedule { loop_context, pieces }
     }
 
-    /// Judges whether a plan that comes to this schedule may be carried out where all that is
-    /// `tested` holds.
+    /// Judges if a plan with this schedule may be carried out where all `tested` assumptions hold.
     ///
     /// # Errors
     ///
-    /// The verdict, if the schedule is not legal, or only under assumptions that are not tested.
+    /// The verdict, if the schedule is not legal, or is legal only under assumptions that are not
+    /// tested.
     pub fn judge<P>(
         &self,
         plan: P,
@@ -121,7 +121,7 @@ impl<'n> Schedule<'n> {
         }
     }
 
-    /// Returns whether the schedule is legal, with what would go wrong or what is assumed.
+    /// Returns the verdict on the schedule, with the failure or the assumptions.
     pub fn check(&self, oracle: &DependenceOracle<'_>) -> Verdict {
         let mut verdict = Verdict::legal();
         if let Some(odd) = self.pieces.iter().find(|own| !own.counts_alike()) {
@@ -143,7 +143,7 @@ impl<'n> Schedule<'n> {
         verdict
     }
 
-    /// Judges whether an instance of `a` that ran before one of `b` does not any more.
+    /// Judges if an instance of `a` that ran before one of `b` no longer does.
     fn turned_around(&self, a: &Piece<'_>, b: &Piece<'_>, oracle: &DependenceOracle<'_>) -> Verdict {
         let mut verdict = Verdict::legal();
         for before in earlier(&a.old, &b.old) {
@@ -158,7 +158,7 @@ impl<'n> Schedule<'n> {
         verdict
     }
 
-    /// Judges the instances that lie to each other like this: one of `a` ran before, and will not.
+    /// Judges the pairs of instances in this order: the one of `a` ran before, and no longer does.
     fn meet(
         &self,
         a: &Piece<'_>,
@@ -170,7 +170,7 @@ impl<'n> Schedule<'n> {
         if verdict.is_legal() || !a.comes_before_in_each_iteration(b) {
             return verdict;
         }
-        // Who stores to the very same place in the same iteration has the last word, as before.
+        // The last store to the same location in the same iteration wins, as before.
         let is_replaced = |own: &Representative| {
             own.class.writes
                 && b.touches.of_base(own.class.base).any(|other| replaces(&other.class, &own.class))
@@ -186,8 +186,8 @@ impl<'n> Schedule<'n> {
 }
 
 impl Piece<'_> {
-    /// Returns true if the old and the new time count the same levels, so that equal old times are
-    /// equal new ones and the other way round.
+    /// True if the old and the new time count the same levels, so that equal old times mean equal
+    /// new times and the other way round.
     fn counts_alike(&self) -> bool {
         let levels = |forms: &[AffineForm]| {
             let mut all = BTreeSet::new();
@@ -203,7 +203,8 @@ impl Piece<'_> {
         levels(&self.old).is_some_and(|old| Some(old) == levels(&self.new))
     }
 
-    /// Returns true if both store plainly and run together in each iteration, this piece first.
+    /// Returns true if the writes of both pieces are plain stores, and both run in the same
+    /// iterations, this piece first.
     fn comes_before_in_each_iteration(&self, other: &Piece<'_>) -> bool {
         let ([time @ .., own], [others @ .., place]) = (&self.new[..], &other.new[..]) else { return false };
         let places = own.as_constant().zip(place.as_constant());
@@ -214,20 +215,20 @@ impl Piece<'_> {
 /// Relations that hold together.
 type Case<'f> = Vec<Relation<'f>>;
 
-/// Returns what the first time being less than the second says of two instances: one of these.
+/// Returns the alternatives under which the first time is less than the second.
 fn earlier<'f>(first: &'f [AffineForm], second: &'f [AffineForm]) -> Vec<Case<'f>> {
     parted_by(first, second, Order::Less).0
 }
 
-/// Returns what the first time being greater than, or equal to, the second says: one of these.
+/// Returns the alternatives under which the first time is greater than or equal to the second.
 fn not_earlier<'f>(first: &'f [AffineForm], second: &'f [AffineForm]) -> Vec<Case<'f>> {
     let (mut found, equal) = parted_by(first, second, Order::Greater);
     found.extend(equal);
     found
 }
 
-/// Returns, for each place at which the one may be `apart` from the other with all before it equal,
-/// what says so; and what says that all are equal, if they may be.
+/// Returns, for each place, the relations for equal earlier places and this one `apart`. Also
+/// returns the relations for all places equal, if that is possible.
 fn parted_by<'f>(
     first: &'f [AffineForm],
     second: &'f [AffineForm],
@@ -254,14 +255,14 @@ fn parted_by<'f>(
     (found, Some(equal))
 }
 
-/// Returns true if relations of the same forms exclude each other.
+/// Returns true if relations of equal forms contradict each other.
 pub(super) fn is_contradiction(all: &[Relation<'_>]) -> bool {
     let differ =
         |(a, b): (&Relation<'_>, &Relation<'_>)| a.is != b.is && (a.first, a.second) == (b.first, b.second);
     all.iter().enumerate().any(|(i, a)| all[i + 1..].iter().any(|b| differ((a, b))))
 }
 
-/// Judges two pieces of which the second comes before the first, as far as either may not return.
+/// Judges two pieces whose second comes before the first, as far as either may not return.
 fn ends_early(first: &Piece<'_>, second: &Piece<'_>) -> Verdict {
     let (a, b) = (&first.ending, &second.ending);
     let Some((one, other)) = a.barrier.zip(b.late).or_else(|| a.seen.zip(b.barrier)) else {
@@ -272,7 +273,7 @@ fn ends_early(first: &Piece<'_>, second: &Piece<'_>) -> Verdict {
     Verdict::MayBeIllegal(Witness::Order { first, second, writes: [true; 2], cause: Cause::World })
 }
 
-/// Returns true if one class stores to the place of another in each iteration in which that does.
+/// True if one class stores to the element of another in each iteration of the other.
 fn replaces(class: &Class, other: &Class) -> bool {
     let is_known = |class: &Class| {
         class.subscripts.as_ref().is_some_and(|subscripts| subscripts.iter().all(Option::is_some))
@@ -286,7 +287,7 @@ fn replaces(class: &Class, other: &Class) -> bool {
         && class.domain.constraints.iter().all(|form| other.domain.constraints.contains(form))
 }
 
-/// Returns the classes of which something holds, and the others.
+/// Splits the classes by a predicate.
 fn parted(nest: &AccessSummary, holds: impl Fn(&Representative) -> bool) -> (AccessSummary, AccessSummary) {
     let mut parts = (AccessSummary::default(), AccessSummary::default());
     for own in &nest.classes {

@@ -1,8 +1,8 @@
-//! The leaves of a part of a tree, each with what is known where it stands.
+//! The leaves of a part of a tree, each with the facts that hold at its place.
 //!
 //! **Assumptions.**
-//! - Of two leaves in one iteration of all loops around both, that listed first runs first. Tried
-//!   with `tests/tests/legality.rs`.
+//! - Of two leaves in one iteration of all loops around both, the one listed first runs first.
+//!   Tried with `tests/tests/legality.rs`.
 //! - A domain that is too large does no harm to order, one that is too small does. Tried with
 //!   `fixtures/fusion/symbolic_guards.mlir`.
 
@@ -22,35 +22,34 @@ use crate::tree::{
 use hashbrown::DefaultHashBuilder;
 use loomir_ir::{Body, Op, Value};
 
-/// Most leaves for which there is room before they are found.
+/// The maximal number of leaves to reserve space for.
 const MAX_EXPECTED: usize = 1 << 16;
 
-/// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration
-/// of all loops that are around both, the one listed first runs first.
+/// A leaf in its place. Leaves are listed in the order of the text: of two in the same iteration of
+/// all common loops, the one listed first runs first.
 pub(crate) struct ScheduledStatement {
     pub(crate) statement: StatementId,
-    /// The loops around, from those of the part inwards.
+    /// The surrounding loops, from those of the part inwards.
     pub(crate) loops: Rc<[Around]>,
-    /// When it runs: the levels of the loops around.
+    /// The iteration domain over the loops around.
     pub(crate) domain: Arc<Domain>,
-    /// What `domain` does not say: whether these run this iteration, of the loops around what
-    /// decides it. If only the order is asked for, all conditions around instead.
+    /// The conditions that `domain` does not express, each with its iteration over the levels. If
+    /// only the order is examined, all surrounding conditions instead.
     pub(crate) unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
-    /// Which iteration of the statement runs, over levels.
+    /// The iteration of the statement that runs, over levels.
     pub(crate) map: Rc<[AffineForm]>,
-    /// What is known of that beyond `domain`, if the order is asked for.
+    /// The constraints beyond `domain`, if the order is examined.
     pub(crate) within: NonAffineContext,
-    /// What `domain` uses that is computed inside of the loops, and in which iteration, over those
-    /// of the statement, if coverage is asked for.
+    /// The values computed inside of the loops that `domain` uses, with their iterations over the
+    /// statement's levels, if coverage is examined.
     pub(crate) computed: Vec<(Value, Vec<AffineForm>)>,
-    /// What it touches.
+    /// The accesses of the leaf.
     pub(crate) classes: Vec<(Class, Op)>,
-    /// A hash of the domain, the map and what else is known of when it runs, if the order is asked
-    /// for.
+    /// A hash of the domain, the map and the other constraints, if the order is examined.
     digest: u64,
-    /// The item of the part it is in.
+    /// The item of the region that contains the leaf.
     pub(crate) item: u32,
-    /// The versioned node it is in, by number, and what is tested there.
+    /// The surrounding versioned node, by number, and its tested assumptions.
     pub(crate) version: Option<(u32, AssumptionId)>,
 }
 
@@ -59,62 +58,62 @@ pub(crate) struct ScheduledStatement {
 pub(crate) struct Around {
     /// Its own.
     number: u32,
-    /// True if its iterations may run in any order.
+    /// True if the iterations of the loop may run in any order.
     pub(crate) parallel: bool,
-    /// The number of the sequence it stands in.
+    /// The number of its sequence.
     pub(crate) sequence: u32,
 }
 
-/// What is known of when a leaf runs by numbers that are computed inside of the loops.
+/// Constraints on a leaf's execution through values computed inside of the loops.
 #[derive(PartialEq, Eq, Hash, Default)]
 pub(crate) struct NonAffineContext {
-    /// In which iteration of the loops of the program, over levels.
+    /// The iteration of the program's loops, over levels.
     pub(crate) iteration: Vec<AffineForm>,
-    /// Forms over levels that are not negative, each with how many of those loops are around what
-    /// it uses: in equal iterations of these that is the same.
+    /// Forms over levels that are not negative. Each comes with the number of loops around its
+    /// operands: in equal iterations of these loops the operands are equal.
     constraints: Vec<(usize, AffineForm)>,
 }
 
 impl NonAffineContext {
-    /// What uses only what is computed inside so many loops.
+    /// Returns the constraints whose operands are computed inside at most `loops` loops.
     pub(crate) fn inside(&self, loops: usize) -> impl Iterator<Item = &AffineForm> {
         self.constraints.iter().filter(move |(depth, _)| *depth <= loops).map(|(_, form)| form)
     }
 }
 
-/// A constraint that uses what is computed inside of the loops, and the iteration in which that is.
+/// A constraint on values computed inside of the loops, and the iteration of their computation.
 #[derive(Clone)]
 struct Pinned {
     constraint: AffineForm,
-    /// Over levels; nothing where it cannot be said.
+    /// The iteration over levels; `None` if it cannot be expressed.
     iteration: Option<Vec<AffineForm>>,
 }
 
-/// What decides whether something runs, and is not affine. Of those that are alike, the first one.
+/// A condition that is not affine. Equivalent conditions are represented by the first of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum OpaqueCondition {
-    /// How often a loop of the program runs.
+    /// The trip count of a loop of the program.
     Extent(LoopId),
-    /// Whether the condition of an `if` of the program holds, or fails.
+    /// The condition of an `if` of the program, or its negation.
     Condition(IfId, bool),
 }
 
-/// What leaves are asked for, and so what is to be known of when they run.
+/// The purpose of collecting leaves, which determines the required facts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// In which order they touch what. A domain that is too large does no harm.
+    /// The order of their accesses. A domain that is too large does no harm.
     Order,
-    /// Whether each instance runs once: what a domain does not say is said beside it, or nobody
-    /// knows.
+    /// Coverage: each instance runs once. Conditions outside of a domain are listed beside it, or
+    /// the question cannot be decided.
     Cover,
-    /// The same, with what is computed inside of the loops as parameters of the domain. They are
-    /// numbers that hang on the iteration; so they mean the same in two domains if they are
-    /// computed in the same iteration, as seen from that of the statement.
+    /// Coverage, with values computed inside of the loops as parameters of the domain. They depend
+    /// on the iteration, so they are equal in two domains if they are computed in the same
+    /// iteration, relative to the statement's.
     CoverWithin,
 }
 
-/// The leaves of `items`, neighbours in a sequence inside `depth` loops; or an operation of which
-/// it cannot be said when it runs.
+/// Returns the leaves of `items`, neighbours in a sequence inside `depth` loops. The error is an
+/// operation whose execution condition cannot be expressed.
 pub(crate) fn leaves(
     ir: &Body,
     program: &Program,
@@ -164,7 +163,7 @@ struct Walk<'a> {
     arm: Arm,
     loops: Vec<Around>,
     next_loop: u32,
-    /// The number of the sequence at hand.
+    /// The number of the current sequence.
     sequence: u32,
     next_sequence: u32,
     unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
@@ -172,26 +171,27 @@ struct Walk<'a> {
     version: Option<(u32, AssumptionId)>,
     next_version: u32,
     purpose: Purpose,
-    /// What the loops and conditions around use that is computed inside.
+    /// The constraints of surrounding loops and conditions on values computed inside.
     pinned: Vec<Pinned>,
-    /// The loops of the program that run in the loops of the tree around, and in which iteration,
-    /// over levels.
+    /// The loops of the program that run in the surrounding loops of the tree, with their
+    /// iterations over levels.
     running: Vec<(LoopId, Vec<AffineForm>)>,
-    /// The outermost header around that may be undefined.
+    /// The outermost surrounding header that may be undefined.
     risk: Option<Risk>,
-    /// The iteration of the last leaf, by its map and the levels around.
+    /// The iteration of the last leaf, with the map and the number of levels that it belongs to.
     last_map: Option<(Map, u32, Rc<[AffineForm]>)>,
-    /// The digest of the last leaf, by its domain and iteration.
+    /// The digest of the last leaf, with its domain and its iteration.
     last_digest: Option<(Arc<Domain>, Rc<[AffineForm]>, u64)>,
     hashing: DefaultHashBuilder,
     found: Vec<ScheduledStatement>,
 }
 
 impl Walk<'_> {
-    /// Takes those constraints out of `inner`, and not in `outer`, that use what is computed inside
-    /// of the loops, if that is to be no parameter; and notes in which iteration it is computed.
-    /// They are those of a loop or condition of the program which runs in the iteration `map`, over
-    /// loops counted outwards, or else use what can be seen where they stand.
+    /// Removes the constraints of `inner`, but not of `outer`, that use values computed inside of
+    /// the loops, unless these values may be parameters. Records the iterations of the
+    /// computations. The constraints belong to a loop or condition of the program that runs in the
+    /// iteration `map`, over loops counted outwards. Otherwise they use values that are visible at
+    /// their place.
     fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: Option<&[AffineForm]>) {
         let (program, depth) = (self.program, self.depth);
         let new = inner.constraints.split_off(outer.constraints.len());
@@ -216,8 +216,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The loop in each iteration of which all is known that a form uses; nothing if there is no
-    /// such loop.
+    /// Returns the innermost loop whose iterations determine all operands of a form. `None` if
+    /// there is no such loop.
     fn innermost(&self, form: &AffineForm) -> Option<LoopId> {
         let program = self.program;
         let mut all = Vec::new();
@@ -227,7 +227,8 @@ impl Walk<'_> {
         all.iter().all(|of| path.contains(of)).then_some(deepest)
     }
 
-    /// What is known here by what is computed in one iteration, the one that says most.
+    /// Returns the constraints through values computed in one iteration, the one with the most
+    /// loops.
     fn within(&self) -> NonAffineContext {
         let iterations = || self.pinned.iter().filter_map(|pinned| pinned.iteration.as_ref());
         let Some(iteration) = iterations().max_by_key(|iteration| iteration.len()) else {
@@ -240,10 +241,10 @@ impl Walk<'_> {
         NonAffineContext { iteration: iteration.clone(), constraints: constraints.collect() }
     }
 
-    /// What the domain here uses that is computed inside of the loops, and in which iteration, over
-    /// those of the statement of which `here` runs. Nothing if that is not known.
+    /// Returns the values computed inside of the loops that the domain uses, with their iterations
+    /// over the levels of the statement whose iteration is `here`. `None` if these are unknown.
     fn computed(&self, here: &[AffineForm]) -> Option<Vec<(Value, Vec<AffineForm>)>> {
-        // The levels of the tree as forms over those of the statement.
+        // The levels of the tree as forms over the statement's levels.
         let level = |level: u32| {
             let found = here.iter().zip(0..).find_map(|(form, own)| match form.terms() {
                 [(Atom::Level(at), sign @ (1 | -1))] if *at == level => Some((form, *sign, own)),
@@ -267,13 +268,13 @@ impl Walk<'_> {
         Some(computed)
     }
 
-    /// Enters a sequence, of one item or more; the number of the one around is returned.
+    /// Enters a sequence of one item or more. Returns the number of the sequence around it.
     fn begin_sequence(&mut self) -> u32 {
         self.next_sequence += 1;
         std::mem::replace(&mut self.sequence, self.next_sequence - 1)
     }
 
-    /// The body of a loop or guard whose header is such a risk.
+    /// Visits the body of a loop or guard whose header is such a risk.
     fn within_header(&mut self, risk: Option<Risk>, body: Green, domain: Domain) -> Result<(), Op> {
         let around = (self.risk.clone(), self.begin_sequence());
         self.risk = around.0.clone().or(risk);
@@ -282,7 +283,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         match self.trees.get(tree) {
             Node::Empty => {}
@@ -309,8 +310,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Visits the body of a loop. Its header constrains when leaves run, and in which iterations of
-    /// the program's loops.
+    /// Visits the body of a loop. Its header constrains the execution of leaves, and the iterations
+    /// of the program's loops.
     fn visit_loop(&mut self, header: HeaderId, body: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         let mut inner = Domain { exact: true, ..(**domain).clone() };
         enter(self.program, self.trees, header, &mut inner, u32::MAX);
@@ -338,7 +339,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Visits what runs where the condition of an `if`, in the iteration `map`, holds or fails.
+    /// Visits the code that runs if the condition of an `if`, in the iteration `map`, holds or
+    /// fails.
     fn visit_guard(
         &mut self,
         (of, map): (IfId, Map),
@@ -365,7 +367,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the iteration of a statement that runs, over levels. Neighbours often share it.
+    /// Returns the iteration of a statement at the current place, over levels. Neighbours often
+    /// share it.
     fn here(&mut self, map: Map, levels: u32) -> Option<Rc<[AffineForm]>> {
         if self.last_map.as_ref().is_none_or(|(own, of, _)| (*own, *of) != (map, levels)) {
             let here = self.trees.map(map).iter().map(|form| absolute(form, levels));
@@ -374,7 +377,7 @@ impl Walk<'_> {
         self.last_map.as_ref().map(|(_, _, here)| here.clone())
     }
 
-    /// The loops around, shared by the leaves beside each other.
+    /// Returns the loops around, shared by neighbouring leaves.
     fn around(&self) -> Rc<[Around]> {
         match self.found.last() {
             Some(last) if *last.loops == *self.loops => last.loops.clone(),
@@ -382,7 +385,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns a hash of all that is known of when a leaf runs. Neighbours often share it.
+    /// Returns a hash of the schedule of a leaf. Neighbours often share it.
     fn digest(&mut self, domain: &Arc<Domain>, here: &Rc<[AffineForm]>, within: &NonAffineContext) -> u64 {
         match &self.last_digest {
             Some((own, map, digest)) if Arc::ptr_eq(own, domain) && Rc::ptr_eq(map, here) => *digest,
@@ -394,7 +397,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds a leaf to those found, with what its purpose asks for.
+    /// Adds a leaf, with the facts for its purpose.
     fn place(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) -> Result<(), Op> {
         let op = self.program.statement(statement).op();
         let here = self.here(map, domain.levels).ok_or(op)?;
@@ -429,8 +432,8 @@ impl Walk<'_> {
     }
 }
 
-/// What says how often a loop of the tree runs, and the iteration of that over levels. A range that
-/// says less than all of when a loop runs has none.
+/// Returns the condition for the trip count of a loop of the tree, and its iteration over levels.
+/// Only a span of all iterations has one.
 fn extent(
     ir: &Body,
     program: &Program,
@@ -448,12 +451,12 @@ fn extent(
 }
 
 impl ScheduledStatement {
-    /// True if all that is known of when it runs, but for its domain, is known of another leaf.
+    /// True if two leaves agree in everything about their schedule except for their domain.
     pub(super) fn runs_like(&self, other: &ScheduledStatement) -> bool {
         self.map == other.map && self.unsaid == other.unsaid && self.within == other.within
     }
 
-    /// Hashes one of its accesses, with when the leaf runs.
+    /// Hashes an access, with the schedule of the leaf.
     pub(super) fn hash_access<H: Hasher>(&self, class: &Class, state: &mut H) {
         class.base.hash(state);
         class.subscripts.hash(state);
@@ -465,14 +468,14 @@ impl ScheduledStatement {
 /// One access of a leaf.
 pub(super) type Access<'p> = (&'p ScheduledStatement, usize, &'p (Class, Op));
 
-/// The loops of the tree around two leaves.
+/// Returns the common loops of the tree around two leaves.
 pub(crate) fn shared<'l>(a: &'l ScheduledStatement, b: &ScheduledStatement) -> &'l [Around] {
     let shared = a.loops.iter().zip(&*b.loops).take_while(|(x, y)| x == y).count();
     &a.loops[..shared]
 }
 
-/// True if the parts of a loop around two leaves of its anchor stand in one sequence. Then the
-/// first part hands its values on to the other.
+/// True if the parts of a loop around two leaves of its anchor are in one sequence. The first part
+/// then passes its values on to the other.
 pub(super) fn is_handed_on(first: &ScheduledStatement, second: &ScheduledStatement) -> bool {
     let sequence = |leaf: &ScheduledStatement| leaf.loops.last().map(|around| around.sequence);
     sequence(first) == sequence(second)

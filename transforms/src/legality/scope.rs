@@ -1,16 +1,16 @@
-//! Whether every value is computed before it is used, where it can be seen.
+//! Scopes: checks that every value is computed before its uses, where it is visible.
 //!
-//! A value of the program is there in a place of the tree if the leaf that computes it stands
-//! before, in a sequence around that place, and runs the iteration whose value is meant. Variables
-//! of loops are expressions over the loops around and always there, unless nothing is known of
-//! them; what a loop carries is there inside that loop, which has to be whole, or in parts that
-//! stand in one sequence, one behind the other. Results of a conditional are there behind what
-//! yields them, on the same side, and behind two sides of one condition that both do.
+//! A value of the program is visible at a place of the tree if the leaf that computes it is before
+//! that place, in a surrounding sequence, and runs the right iteration. Induction variables are
+//! expressions over the surrounding loops and always visible, unless nothing is known about them.
+//! Loop-carried values are visible inside their loop. The loop must be whole, or in consecutive
+//! parts of one sequence. Results of a conditional are visible behind its yields in the same
+//! branch, and behind the two branches of one condition if both yield.
 //!
 //! **Assumptions.**
-//! - A value is there in the iteration that computes it, and behind it in that iteration. Tried
-//!   with `fixtures/fusion/conditional_results.mlir`.
-//! - Results of a loop are there behind its last part. Tried with
+//! - A value is visible in the iteration that computes it, behind its computation. Tried with
+//!   `fixtures/fusion/conditional_results.mlir`.
+//! - Results of a loop are visible behind its last part. Tried with
 //!   `fixtures/fusion/carried_parts.mlir`.
 //!
 //! **Cost.** Linear in the operands.
@@ -26,7 +26,7 @@ use crate::assumption::Assumption;
 use crate::tree::levels::absolute;
 use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
-/// Judges the items of a sequence that stands in `inside`, the innermost loop of the loop_context.
+/// Judges the items of a sequence in `inside`, the innermost loop of the loop context.
 pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
     let mut scope = Scope {
         part,
@@ -50,41 +50,40 @@ struct Scope<'a> {
     part: &'a ChangedRegion<'a>,
     arm: Arm,
     inside: Option<LoopId>,
-    /// The iterations of which an operation's results can be seen, over levels.
+    /// The iterations whose results of an operation are visible, over levels.
     visible: HashMap<Op, Vec<Vec<AffineForm>>>,
-    /// Those operations, in the order in which they came.
+    /// These operations, in the order of their appearance.
     shown: Vec<Op>,
-    /// What was yielded on the sides around.
+    /// The values yielded in the surrounding branches.
     yielded: Vec<Yielded>,
-    /// The loops of the program that run in the loops of the tree around.
+    /// The current iterations of the program's loops in the loops of the tree around.
     open: Vec<Open>,
     /// The loops of the tree around.
     loop_context: LoopContext,
-    /// The number of sequences that were looked at.
+    /// The number of sequences visited.
     sequences: u32,
-    /// Loops that carry values, with the sequence in which they run, and the iteration of the loops
-    /// around them that they run there.
+    /// Loops with carried values and their sequence, with the iteration of the surrounding loops
+    /// that runs there.
     begun: HashMap<(LoopId, u32), Vec<AffineForm>>,
 }
 
-/// A conditional whose results a side yields, and the iteration of which.
+/// A conditional whose results a branch yields, and its iteration.
 type Yielded = (Op, Vec<AffineForm>);
 
-/// A loop of the program that is run.
+/// A loop of the program in execution.
 struct Open {
     of: LoopId,
-    /// Which iteration, over levels.
+    /// The iteration, over levels.
     map: Vec<AffineForm>,
-    /// True if it leads a loop that runs whole.
+    /// True if the loop leads a loop of the tree that runs whole.
     leads: bool,
 }
 
 impl Scope<'_> {
-    /// Items one after the other; afterwards what they compute can be seen. Recurses once a loop or
-    /// guard, and these nest at most as deep as they are raised.
+    /// Checks items in sequence. Their results are visible afterwards. Recurses once a loop or
+    /// guard. Their nesting depth is bounded when they are raised.
     fn sequence(&mut self, items: &[Green]) -> Result<(), Verdict> {
-        // What the guard yields that stands before the item, if it is one of a condition that
-        // holds.
+        // The yields of the guard before the item, if its condition is to hold.
         let mut first: Option<((IfId, Map), Vec<Yielded>)> = None;
         self.sequences += 1;
         let number = self.sequences;
@@ -144,21 +143,21 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// A loop of sequence `number`, before some other items.
+    /// Enters a loop of sequence `number`, before some other items.
     fn enter(&mut self, id: HeaderId, inside: Green, number: u32, others: &[Green]) -> Result<(), Verdict> {
         let part = self.part;
         let header = part.trees.header(id);
         for (place, origin) in header.origins.iter().enumerate() {
             let op = part.program.loop_info(origin.of).op;
             let map = self.levels(&origin.map, self.loop_context.depth + 1)?;
-            // The first one gives the form in which the loop is written, its step at least.
+            // The first origin determines the form of the loop, at least its step.
             if place == 0 || part.program.loop_info(origin.of).carried > 0 {
                 for value in part.body.operands(op) {
                     self.need(value, op, &map[..map.len().saturating_sub(1)])?;
                 }
             }
         }
-        // Those that can be seen are meant.
+        // The bounds refer to the visible instances of values.
         let mut parameters = Vec::new();
         header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
         let lead = header.origins.first().map(|lead| part.program.loop_info(lead.of).op);
@@ -191,7 +190,7 @@ impl Scope<'_> {
                 if *begun != around {
                     return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
                 }
-                // What parts of it hand on is for the next one.
+                // Values passed on by a part of it are for the next part.
                 let is_part = !self.runs_whole(header, origin);
                 if !(is_part && others.iter().any(|item| carried::runs(part.trees, *item, done.of))) {
                     self.show(info.op, around);
@@ -201,21 +200,21 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// From here to the end of the loop around, the results of an iteration of `op` can be seen.
+    /// Makes the results of an iteration of `op` visible to the end of the loop around.
     fn show(&mut self, op: Op, iteration: Vec<AffineForm>) {
         self.visible.entry(op).or_default().push(iteration);
         self.shown.push(op);
     }
 
-    /// What was computed since `shown` operations were seen is not seen any more.
+    /// Hides the values that were computed since `shown` operations were visible.
     fn hide(&mut self, shown: usize) {
         for op in self.shown.split_off(shown) {
             self.visible.get_mut(&op).map(Vec::pop);
         }
     }
 
-    /// What a loop hands on to its next iteration is there at the end of its body, and the loop
-    /// runs whole and in order, or it is judged elsewhere whether its parts do.
+    /// Checks that loop-carried values are visible at the end of the loop's body. The loop must run
+    /// whole and in order, unless the order of its parts is judged elsewhere.
     fn carry(&self, header: &Header, origin: &Origin, inside: Green) -> Result<(), Verdict> {
         let program = self.part.program;
         let info = program.loop_info(origin.of);
@@ -231,7 +230,7 @@ impl Scope<'_> {
         self.handed_on(info.block, &map)
     }
 
-    /// True if a loop of the tree runs this one whole and in order.
+    /// True if a loop of the tree runs this loop of the program whole and in order.
     fn runs_whole(&self, header: &Header, origin: &Origin) -> bool {
         let program = self.part.program;
         let Some(lead) = header.origins.first() else { return false };
@@ -255,7 +254,7 @@ impl Scope<'_> {
         body.operands(terminator).try_for_each(|value| self.need(value, terminator, map))
     }
 
-    /// What is used behind the sequence is there.
+    /// Checks that values used behind the sequence are visible.
     fn end(&self) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         if self.part.alone.is_some() {
@@ -276,7 +275,8 @@ impl Scope<'_> {
         }
     }
 
-    /// A value of the program is there for `user`, in the iteration `map` of the loops around it.
+    /// Checks that a value of the program is available for `user`, in the iteration `map` of the
+    /// loops around the value.
     fn need(&self, value: Value, user: Op, map: &[AffineForm]) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         let missing = Witness::Unavailable { value, user };
@@ -287,7 +287,7 @@ impl Scope<'_> {
                 return Ok(());
             }
             let own = map.get(..=info.depth as usize);
-            // Of alike loops the variables are alike too.
+            // Equivalent loops have equivalent induction variables.
             let is_it = |open: &Open| match index {
                 0 => open.leads && program.loop_info(open.of).alike == info.alike,
                 _ => open.of == of,

@@ -1,14 +1,15 @@
-//! The judge of storage: which accesses may go, and how small an array may become.
+//! The judge of storage: the accesses that may be removed, and the array dimensions that may be
+//! folded.
 //!
-//! Storage may change if each read still finds the value of its last writer, and what is visible in
-//! the end is what it was (`L3`). Three changes are asked about:
+//! Storage may change if each read still finds the value of its last writer, and the live-out
+//! contents stay the same (`L3`). Three changes are judged:
 //!
-//! - a load gets a value that is there already ([`Forwarded`]);
-//! - a store goes, since it is the last writer of no read and nobody sees it in the end
+//! - a load is replaced by an available value ([`Forwarded`]);
+//! - a store is removed, because it is the last writer of no read and is not live-out
 //!   ([`Unneeded`]);
 //! - elements of a local array share storage ([`Folds`]).
 //!
-//! Only this module makes these values, and contraction writes nothing else. Where the data flow is
+//! Only this module makes these values, and contraction writes nothing else. If the data flow is
 //! not exact, or a limit is reached, nothing is approved.
 
 use loomir_ir::{Body, Op};
@@ -26,7 +27,7 @@ pub(crate) struct StorageJudge<'a> {
     flow: &'a Flow<'a>,
 }
 
-/// A load that may get the value which another access stored or loaded.
+/// A load that may be replaced by the value that another access stored or loaded.
 pub(crate) struct Forwarded {
     load: AccessId,
     source: AccessId,
@@ -38,35 +39,35 @@ pub(crate) struct Unneeded(AccessId);
 /// The folding of each dimension of an array.
 pub(crate) struct Folds(Vec<Fold>);
 
-/// The fate of a dimension of an array.
+/// The change of a dimension of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fold {
-    /// It stays.
+    /// The dimension stays.
     Keep,
-    /// It has this size, and subscripts count modulo it.
+    /// The dimension gets this size, and subscripts count modulo it.
     Modulo(i64),
 }
 
-/// Why an array stays as it is.
+/// The reason why an array stays unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Missed {
-    /// By this operation it becomes known to others.
+    /// The array escapes by this operation.
     Escapes(Op),
-    /// Something else than a load, a store or a free uses it.
+    /// An operation other than a load, a store or a free uses it.
     Used(Op),
-    /// More than half of its elements are alive at a time.
+    /// More than half of the dimension's elements are alive at a time.
     FullSize,
-    /// There is no bound on how many are.
+    /// The number of live elements is unbounded.
     Unbounded,
     /// Too many accesses, or a limit was reached.
     TooHard,
 }
 
-/// The fate of an array's storage.
+/// The change of an array's storage.
 pub(crate) enum Storage {
-    /// It has no dimensions.
+    /// The array loses all dimensions.
     Scalar,
-    /// It stays.
+    /// The array stays.
     Stays(Missed),
     /// Its dimensions are folded.
     Folds(Folds),
@@ -80,40 +81,40 @@ pub(crate) struct Plan {
 }
 
 impl<'a> StorageJudge<'a> {
-    /// A judge of the accesses of `timeline`, with their data flow.
+    /// Creates a judge of the accesses of `timeline`, with their data flow.
     pub(crate) fn new(body: &'a Body, timeline: &'a Timeline, flow: &'a Flow<'a>) -> Self {
         StorageJudge { body, timeline, flow }
     }
 }
 
 impl Forwarded {
-    /// The load.
+    /// Returns the load.
     pub(crate) fn load(&self) -> AccessId {
         self.load
     }
 
-    /// The access that has its value. It stays.
+    /// Returns the access with the value. That access stays.
     pub(crate) fn source(&self) -> AccessId {
         self.source
     }
 }
 
 impl Unneeded {
-    /// The store.
+    /// Returns the store.
     pub(crate) fn store(&self) -> AccessId {
         self.0
     }
 }
 
 impl Folds {
-    /// The dimensions in order.
+    /// Returns the dimensions in order.
     pub(crate) fn dimensions(&self) -> &[Fold] {
         &self.0
     }
 }
 
 impl Plan {
-    /// The stores that go, the accesses that stay, and the storage.
+    /// Returns the stores to erase, the accesses that stay, and the storage.
     pub(crate) fn into_parts(self) -> (Vec<Unneeded>, Vec<AccessId>, Storage) {
         (self.dead, self.kept, self.storage)
     }

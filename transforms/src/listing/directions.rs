@@ -1,8 +1,8 @@
-//! In which directions instances of two accesses meet: one question for each combination that may
+//! The directions of dependences between two accesses: one question for each combination that may
 //! occur, from the outside in.
 //!
-//! What lies inside a direction is asked only where that direction occurs. Of more than
-//! [`MAX_ASKED`] loops the inner ones are not told apart.
+//! Inner directions are examined only under outer directions that occur. Beyond [`MAX_ASKED`] loops
+//! the inner ones are not distinguished.
 
 use std::fmt;
 
@@ -11,20 +11,20 @@ use crate::affine::AffineForm;
 use crate::affine::system::Side;
 use loomir_polyhedra::Limits;
 
-/// Most loops of which directions are told apart.
+/// The maximal number of loops with distinguished directions.
 const MAX_ASKED: usize = 6;
 
-/// A set of the three ways in which the iteration of a source may lie to that of a sink.
+/// A set of directions: the three possible relations of a source's iteration to a sink's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Directions(u8);
 
 impl Directions {
-    /// Nothing is known.
+    /// All directions: nothing is known.
     pub const ALL: Directions = Directions(7);
     /// The same iteration.
     pub const EQUAL: Directions = Directions::of(Order::Equal);
 
-    /// One of them.
+    /// Returns the set of one direction.
     pub const fn of(order: Order) -> Directions {
         match order {
             Order::Less => Directions(1),
@@ -33,7 +33,7 @@ impl Directions {
         }
     }
 
-    /// True if this is one of them.
+    /// True if the set contains this direction.
     pub fn contains(self, order: Order) -> bool {
         self.0 & Directions::of(order).0 != 0
     }
@@ -49,12 +49,12 @@ impl fmt::Display for Directions {
     }
 }
 
-/// How the iterations of source and sink lie to each other in one loop.
+/// The relation of the iterations of source and sink in one loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// Each of these occurs.
     pub directions: Directions,
-    /// By how many iterations the sink is behind, where that is one number.
+    /// The dependence distance, if it is constant.
     pub distance: Option<i64>,
 }
 
@@ -63,19 +63,18 @@ impl Entry {
     pub const SAME: Entry = Entry { directions: Directions::EQUAL, distance: Some(0) };
 }
 
-/// What is known beforehand of one loop.
+/// The given fact about one loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Given {
     /// Both are in one iteration.
     Equal,
-    /// The sink is in a later one, by so much if that is known.
+    /// The sink is in a later iteration, at this distance if it is known.
     Later(Option<i64>),
-    /// Nothing.
+    /// No fact.
     Open,
 }
 
-/// Two accesses, and what their instances have to be like beside standing in some directions to
-/// each other.
+/// Two accesses, and conditions on their instances besides the directions.
 pub(super) struct Ask<'q> {
     pub(super) first: &'q Class,
     pub(super) second: &'q Class,
@@ -95,7 +94,7 @@ pub(super) struct Line {
 }
 
 impl Ask<'_> {
-    /// All directions in the loops inside the loop_context, of which this is given.
+    /// Returns all directions in the loops inside the loop context, under these given facts.
     pub(super) fn lines(&self, given: &[Given]) -> Vec<Line> {
         let mut lines = self.split(given, &mut Vec::new());
         for line in &mut lines {
@@ -104,7 +103,7 @@ impl Ask<'_> {
         lines
     }
 
-    /// The lines that begin with these directions.
+    /// Returns the lines of the table that begin with these directions.
     fn split(&self, given: &[Given], orders: &mut Vec<Directions>) -> Vec<Line> {
         let answer = self.meet(given, orders, None);
         if matches!(answer, Answer::Never) {
@@ -126,7 +125,7 @@ impl Ask<'_> {
             Given::Later(_) => &[Order::Less],
             Given::Open => &[Order::Less, Order::Equal, Order::Greater],
         };
-        // Ways with the same inside are one.
+        // Directions with equal lines inside are joined.
         let mut found: Vec<(Directions, Vec<Line>)> = Vec::new();
         for way in ways {
             let way = Directions::of(*way);
@@ -149,7 +148,7 @@ impl Ask<'_> {
         lines.collect()
     }
 
-    /// Sets the distances of a line that are the same for all of it.
+    /// Sets the distances of a line that are the same for its instances.
     fn distances(&self, given: &[Given], line: &mut Line) {
         let orders: Vec<Directions> = line.vector.iter().map(|entry| entry.directions).collect();
         for (at, own) in given.iter().enumerate() {
@@ -182,13 +181,13 @@ impl Ask<'_> {
         (never(Order::Less) && never(Order::Greater)).then_some(by)
     }
 
-    /// Whether there are two instances in these directions.
+    /// Decides if there are two instances in these directions.
     fn meet(&self, given: &[Given], orders: &[Directions], also: Option<Relation<'_>>) -> Answer {
         let levels: Vec<[AffineForm; 2]> = (self.loop_context.depth..)
             .zip(given)
             .map(|(level, own)| {
                 let by = if let Given::Later(Some(by)) = own { *by } else { 1 };
-                // Adding a number to a level always fits.
+                // Adding a constant to a level always fits.
                 [
                     AffineForm::level(level),
                     AffineForm::level(level).plus(&AffineForm::constant(by), 1).unwrap_or_default(),

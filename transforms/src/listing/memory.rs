@@ -1,8 +1,8 @@
 //! Dependences through memory: pairs of accesses of objects that may overlap.
 //!
-//! A pair is looked at once for each loop around both, which it may be carried by, and once in the
-//! innermost of these. What stands inside a loop is seen from there: what is computed in an
-//! iteration of it, or of one around, is a number that both know.
+//! A pair is examined once for each common loop as the carrier, and once within the innermost
+//! common loop. Contents of a loop are seen from inside it: values computed in an iteration of it,
+//! or of a surrounding loop, are numbers common to both accesses.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ use crate::legality::{Cause, DependenceOracle, Instance};
 use crate::tree::access_summary::LoopIteration;
 use crate::tree::{Arm, Green, Node, Program, TreeStore};
 
-/// The dependences through memory.
+/// Returns the dependences through memory.
 pub(super) fn dependences(
     body: &Body,
     program: &Program,
@@ -57,13 +57,13 @@ struct Access<'p> {
     number: usize,
 }
 
-/// What is asked of two classes: their numbers, how many loops inside the loop_context are around
-/// both, and whether one of those carries it.
+/// The key of a question about two classes: their numbers, the number of common loops inside the
+/// loop context, and true if the innermost of those carries the dependence.
 type Key = (usize, usize, usize, bool);
 
 impl List<'_> {
-    /// Lists what loops of a sequence carry, what is among its items, and all inside. Recurses once
-    /// a loop.
+    /// Lists the dependences that loops of a sequence carry, those among its items, and all inside.
+    /// Recurses once a loop.
     fn sequence(&mut self, items: Green, loop_context: &LoopContext) {
         let items: Vec<Green> = self.trees.items(items).collect();
         let found = leaves(
@@ -75,14 +75,14 @@ impl List<'_> {
             Arm::Fast,
             Purpose::Order,
         );
-        // Of a tree as it was raised everything has a form.
+        // In an unedited tree everything has a form.
         let leaves = found.unwrap_or_default();
         self.pairs(&leaves, loop_context);
         drop(leaves);
         self.inside(&items, loop_context);
     }
 
-    /// Goes on inside of the loops among items. Recurses once a guard.
+    /// Visits the loops among the items. Recurses once for each guard.
     fn inside(&mut self, items: &[Green], loop_context: &LoopContext) {
         let (program, trees) = (self.program, self.trees);
         for item in items {
@@ -124,7 +124,7 @@ impl List<'_> {
                 true => objects.near(base, true).collect(),
                 false => objects.iter().collect(),
             };
-            // Each pair of objects is looked at once.
+            // Each pair of objects is examined once.
             for other in near.into_iter().filter(|other| order[other] >= order[&base]) {
                 let Some(overlap) = self.oracle.overlap(base, other) else { continue };
                 if overlap == Overlap::AssumedApart {
@@ -140,7 +140,7 @@ impl List<'_> {
         }
     }
 
-    /// Lists the dependences of two accesses, either of which may be the source.
+    /// Lists the dependences of two accesses. Either may be the source.
     fn pair(
         &mut self,
         a: &Access<'_>,
@@ -158,7 +158,7 @@ impl List<'_> {
         if (!is_carried && is_one) || exclude_each_other(a.leaf, b.leaf, loop_context.depth) {
             return;
         }
-        // Each iteration has one of its own.
+        // Each iteration allocates its own object.
         if let (Overlap::Same, Base::Allocation(value)) = (overlap, a.class.base)
             && is_carried
             && !self.program.is_known(&AffineForm::atom(Atom::Param(value)), loop_context.depth)
@@ -196,7 +196,7 @@ impl List<'_> {
         }
     }
 
-    /// A line of two accesses as a dependence.
+    /// Returns the dependence of two accesses for a line.
     fn told(
         &self,
         source: &Access<'_>,
@@ -244,8 +244,9 @@ impl List<'_> {
     }
 }
 
-/// What two accesses are to each other, the first of which runs first. What touches the world reads
-/// and writes; what may be undefined hangs on whether that returns.
+/// Returns the kinds of dependence between two accesses, the first of which runs first. An access
+/// of the world reads and writes. An operation that may be undefined depends on the return of such
+/// an access.
 fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
     let reads = |class: &Class| !class.writes || class.base == Base::World;
     if (source.base, sink.base) == (Base::World, Base::Exit) {
@@ -259,8 +260,8 @@ fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
     all.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
 }
 
-/// True if one of two leaves runs if a condition holds and the other one if it fails, where it is
-/// decided in what both share: so many loops around.
+/// True if one leaf runs under a condition and the other under its negation, and the condition is
+/// evaluated in an iteration that both share: within `shared` loops.
 fn exclude_each_other(a: &ScheduledStatement, b: &ScheduledStatement, shared: u32) -> bool {
     a.unsaid.iter().any(|(what, map)| {
         let OpaqueCondition::Condition(of, holds) = *what else { return false };

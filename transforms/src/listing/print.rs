@@ -1,9 +1,8 @@
 //! Dependences as text, and the pass that prints them.
 //!
-//! Statements have their numbers in the order of the text. Under each are the dependences out of
-//! it, a line each: what it is, to where, through what, in which directions, and two instances. A
-//! distance is a number, `<`, `=` and `>` are directions, `*` is any. `perhaps` says that something
-//! was approximated.
+//! Statements are numbered in the order of the text. Under each are its outgoing dependences, a
+//! line each: the kind, the sink, the medium, the directions, and two instances. A distance is a
+//! number, `<`, `=` and `>` are directions, `*` is any. `perhaps` marks an approximation.
 
 use std::fmt::Write;
 
@@ -64,7 +63,7 @@ impl Pass for PrintDependences {
     }
 }
 
-/// The dependences of a function, as text.
+/// Prints the dependences of a function.
 pub fn print(body: &Body, alias: AliasMode, analyses: &Analyses) -> String {
     let (mut text, limits, mut first) = (String::new(), Limits::default(), 0);
     for block in roots(body, analyses) {
@@ -82,7 +81,7 @@ pub fn print(body: &Body, alias: AliasMode, analyses: &Analyses) -> String {
 struct Printer<'p> {
     body: &'p Body,
     program: &'p Program,
-    /// The number of statements that are before those of the program.
+    /// The number of statements before those of the program.
     first: usize,
 }
 

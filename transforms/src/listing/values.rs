@@ -1,15 +1,15 @@
-//! Dependences through values: from what computes one to what uses it, through loops that carry it,
-//! and to what runs or not for it.
+//! Dependences through values: from a computation to its uses, through loops that carry the value,
+//! and to statements whose execution it decides.
 //!
-//! A value is followed backwards from its use to statements that compute it. What a loop carries is
-//! in the first iteration what it begins with, and in each other one what the iteration before
-//! yields; behind the loop it is what the last one yields. On the way the instances that are
-//! connected are narrowed down: in which iteration the use is, in which the source, and how far
-//! these are apart. Where a loop inside another one hands a value through that says nothing, and
-//! what is found then is not certain. Constants are nobody's.
+//! A value is followed backwards from its use to the statements that compute it. A loop-carried
+//! value is the initial value in the first iteration, and the yielded value of the preceding
+//! iteration in each other one. Behind the loop it is the yielded value of the last. On the way the
+//! connected instances are narrowed down: the iteration of the use, the iteration of the source,
+//! and the distance between them. If an inner loop passes a value through, these are unknown, and
+//! the result is not certain. Constants have no source.
 //!
-//! **Cost.** For each use the chain of what hands its value on, and for each source a question a
-//! loop around both.
+//! **Cost.** For each use the chain of statements that pass its value on, and for each source a
+//! question a common loop.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::legality::scheduled::{Purpose, ScheduledStatement, leaves, shared};
 use crate::tree::access_summary::LoopIteration;
 use crate::tree::{Arm, Green, LoopId, Program, StatementId, TreeStore};
 
-/// The dependences through values.
+/// Returns the dependences through values.
 pub(super) fn dependences(
     body: &Body,
     program: &Program,
@@ -83,30 +83,30 @@ struct List<'a> {
     options: &'a Options<'a>,
 }
 
-/// How the iteration in which a value is computed lies to that of its use.
+/// The relation between the iterations of a value's computation and its use.
 #[derive(Clone, Default)]
 struct Link {
-    /// The level of the outermost loop in which it is an earlier one, and by how many, where that
-    /// is known; nothing if they are equal.
+    /// The level of the outermost loop in which the source is in an earlier iteration, and the
+    /// distance, if known. `None` if the iterations are equal.
     later: Option<(u32, Option<i64>)>,
     /// Forms over the levels of the source that are not negative.
     of_source: Vec<AffineForm>,
     /// Forms over the levels of the use that are not negative.
     of_sink: Vec<AffineForm>,
-    /// True if something is not said.
+    /// True if the relation is incomplete.
     is_open: bool,
-    /// True if a loop hands it on.
+    /// True if a loop carries the value.
     is_carried: bool,
 }
 
-/// What computes a value.
+/// The source of a value.
 struct Source {
     end: End,
     link: Link,
 }
 
 impl List<'_> {
-    /// What a statement uses that is computed elsewhere, each value once.
+    /// Returns the values that a statement uses and does not compute, each once.
     fn uses(&self, statement: StatementId) -> Vec<(Value, Op)> {
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         let mut stack: Vec<Op> = self.program.statement(statement).ops.iter().rev().copied().collect();
@@ -123,7 +123,8 @@ impl List<'_> {
         found
     }
 
-    /// What decides whether, or how often, a statement runs: operands of what is around it.
+    /// Returns the operands of surrounding operations, which decide if, or how often, a statement
+    /// runs.
     fn deciding(&self, statement: StatementId) -> Vec<(Value, Op)> {
         let (mut found, own) = (Vec::new(), self.program.statement(statement).op());
         let mut block = self.body.block_of(own);
@@ -143,7 +144,7 @@ impl List<'_> {
         model.map(|model| model.inits(view)).unwrap_or_default()
     }
 
-    /// What computes a value that is used here.
+    /// Returns the sources of a value that is used here.
     fn sources(&self, value: Value, sink: End) -> Vec<Source> {
         let inside = self.program.path(self.program.statement(sink.statement).parent);
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
@@ -171,7 +172,7 @@ impl List<'_> {
             } else if let Some(of) = self.loop_of(op) {
                 self.last(of, index, &link, &mut pending);
             } else {
-                // What the sides of a conditional yield.
+                // The values that the sides of a conditional yield.
                 let ends = self.body.own_regions(op).filter_map(|region| {
                     let end = self.body.terminator(self.body.single_block(region)?)?;
                     Some(End { statement: *self.statements.get(&end)?, op: end })
@@ -185,21 +186,20 @@ impl List<'_> {
         found
     }
 
-    /// The loop that an operation is.
+    /// Returns the loop of an operation, if it is one.
     fn loop_of(&self, op: Op) -> Option<LoopId> {
         let region = self.body.own_regions(op).next()?;
         let of = self.program.loop_of(self.body.single_block(region)?)?;
         (self.program.loop_info(of).op == op).then_some(of)
     }
 
-    /// What a loop yields for what it carries.
+    /// Returns the value that a loop yields for a carried value.
     fn yielded(&self, of: LoopId, index: usize) -> Option<Value> {
         let end = self.body.terminator(self.program.loop_info(of).block)?;
         self.body.operands(end).nth(index)
     }
 
-    /// Where a value that a loop carries comes from, in an iteration that is linked so to that of
-    /// the use.
+    /// Follows a loop-carried value to its sources, in an iteration with this link to the use.
     fn carried(
         &self,
         of: LoopId,
@@ -210,7 +210,7 @@ impl List<'_> {
     ) {
         let info = self.program.loop_info(of);
         let level = info.depth;
-        // Whether the use is in the iteration that is asked about.
+        // True if the use is in the iteration in question.
         let is_here = is_used_inside && link.later.is_none_or(|(own, _)| level < own);
         let Some((chain, end)) = self.chain(of, index) else { return };
         let is_cycle = end.is_none();
@@ -232,7 +232,7 @@ impl List<'_> {
         let is_computed =
             matches!(self.body.def(end), ValueDef::OpResult { op, .. } if self.statements.contains_key(&op));
         if is_used_inside {
-            // What is handed through a loop inside may be older.
+            // A value passed through an inner loop may be older.
             let by = (is_here && is_computed).then_some(chain.len() as i64);
             next.is_open |= by.is_none();
             next.later = Some(match link.later {
@@ -243,15 +243,16 @@ impl List<'_> {
         pending.push((end, next));
     }
 
-    /// The link to what a loop carried before. Where that is not seen from the use, nothing is said
-    /// of the iteration of the source.
+    /// Returns the link to the previous carried value. If that is not visible from the use, the
+    /// source's iteration is left open.
     fn handed_on(&self, link: &Link, is_here: bool) -> Link {
         let of_source = if is_here { link.of_source.clone() } else { Vec::new() };
         Link { of_source, is_open: link.is_open || !is_here, is_carried: true, ..link.clone() }
     }
 
-    /// What a loop carries that is what it carried before, from this on, each once; and what that
-    /// was, where it is none of them. Nothing if the loop is not as it should be.
+    /// Returns the chain of carried values that pass on one another, from this one on, each once.
+    /// Also returns the value that ends the chain; `None` for a cycle. `None` if the loop is
+    /// malformed.
     fn chain(&self, of: LoopId, index: usize) -> Option<(Vec<usize>, Option<Value>)> {
         let mut chain = vec![index];
         loop {
@@ -268,7 +269,7 @@ impl List<'_> {
         }
     }
 
-    /// Where the result of a loop comes from.
+    /// Follows the result of a loop to its sources.
     fn last(&self, of: LoopId, index: usize, link: &Link, pending: &mut Vec<(Value, Link)>) {
         let info = self.program.loop_info(of);
         let extents = info.space.extents().filter(|_| info.space.is_counted());
@@ -282,7 +283,7 @@ impl List<'_> {
         none.of_sink.extend(never.filter(|_| link.later.is_none()));
         pending.extend(self.inits(info.op).get(index).map(|init| (*init, none)));
         let Some(value) = self.yielded(of, index) else { return };
-        // The iteration behind which there is none.
+        // The last iteration.
         let mut last = carried;
         let behind = extent.and_then(|(extent, step)| {
             let next = AffineForm::level(info.depth).plus(&AffineForm::constant(1), 1)?.times(step)?;
@@ -293,7 +294,7 @@ impl List<'_> {
         pending.push((value, last));
     }
 
-    /// The dependences from what computes a value to a use.
+    /// Returns the dependences from the source of a value to a use.
     fn told(&self, kind: Kind, value: Value, source: &Source, sink: End) -> Vec<Dependence> {
         let Source { end, link } = source;
         let (Some(from), Some(to)) = (self.leaves.get(&end.statement), self.leaves.get(&sink.statement))
@@ -307,7 +308,7 @@ impl List<'_> {
             _ => Given::Equal,
         };
         let given: Vec<Given> = (0..common as u32).map(given).collect();
-        // A source outside of a loop is in none of its iterations.
+        // A source outside a loop does not depend on the iterations of the loop.
         let is_inside = |form: &&AffineForm| {
             form.all_atoms(&|atom| !matches!(atom, Atom::Level(at) if *at >= from.domain.levels))
         };
@@ -351,7 +352,7 @@ impl List<'_> {
     }
 }
 
-/// The instances of a leaf for which these forms are not negative, as accesses of nothing.
+/// Returns the instances of a leaf for which these forms are not negative, as accesses of nothing.
 fn instances(leaf: &ScheduledStatement, more: Vec<&AffineForm>) -> Class {
     let domain = &leaf.domain;
     let constraints = domain.constraints.iter().chain(more).cloned().collect();

@@ -1,8 +1,8 @@
 //! Affine forms over values as affine expressions.
 //!
-//! An affine map may not overflow, not even on the way. So terms are added in an order in which no
-//! sum leaves 64 bits, and a form without such an order is no expression. Each operand has to be a
-//! dimension or a symbol where it is used.
+//! An affine map may not overflow, not even in intermediate results. Terms are therefore added in
+//! an order in which no sum exceeds 64 bits. A form without such an order has no expression. Each
+//! operand must be a valid dimension or symbol at its use.
 //!
 //! **Cost.** Quadratic in the terms of a form, which are few.
 
@@ -13,12 +13,12 @@ use super::expression::Sum;
 use super::{Emit, Reason};
 use crate::affine::{AffineForm, Atom};
 
-/// The operands of a map that is being made: its dimensions.
+/// The dimensions of a map under construction.
 #[derive(Default)]
 pub(super) struct Operands(Vec<Value>);
 
 impl Operands {
-    /// Returns the dimension that a value is.
+    /// Returns the dimension of a value.
     pub(super) fn dimension(&mut self, value: Value) -> u32 {
         let position = self.0.iter().position(|known| *known == value).unwrap_or(self.0.len());
         if position == self.0.len() {
@@ -50,8 +50,8 @@ impl Emit<'_> {
         Some(builder.value(state.attr(&ctx, "map", ctx.attr(AttrKind::AffineMap(map)))))
     }
 
-    /// Returns a form over values as an expression. `is_value`: the form is known to be in range.
-    /// Recurses once a nested quotient, which forms bound.
+    /// Returns a form over values as an expression. With `is_value`, the form is known to be in
+    /// range. Recurses once for each nested quotient. Forms bound their nesting depth.
     pub(super) fn affine_expr(
         &mut self,
         form: &AffineForm,
@@ -65,7 +65,7 @@ impl Emit<'_> {
         let (mut sum, mut all) = (AffineForm::default(), None::<AffineExpr>);
         while !left.is_empty() {
             let is_last = left.len() == 1 && is_value && form.constant_part() == 0;
-            // The next one with which the sum does not overflow.
+            // The next term with which the sum does not overflow.
             let next = left.iter().enumerate().find_map(|(place, (atom, coefficient))| {
                 let term = AffineForm::atom(atom.clone()).times(*coefficient)?;
                 let with = sum.plus(&term, 1)?;
@@ -93,7 +93,7 @@ impl Emit<'_> {
         Ok(all.map_or(constant, |all| all.add(&ctx, constant)))
     }
 
-    /// Returns a value of the program as a dimension of an operation that is written here.
+    /// Returns the dimension for a value of the program, in an operation that is written here.
     pub(super) fn dimension(&mut self, value: Value, at: InsertPoint) -> Result<Value, Reason> {
         let here = self.mapping.value(value);
         let index = self.value_of(Sum::offset(here, 0), Type::INDEX, at);
@@ -115,7 +115,7 @@ impl Emit<'_> {
         })
     }
 
-    /// Returns an operation of the block that is being written, or the one around if there is none.
+    /// Returns an operation of the block being written, or its parent if there is none.
     fn user(&self, at: InsertPoint) -> Op {
         let block = match at {
             InsertPoint::Before(op) | InsertPoint::After(op) => self.body.block_of(op),
@@ -127,7 +127,8 @@ impl Emit<'_> {
         })
     }
 
-    /// Returns the first operation of the `affine` dialect in `op` that uses values it may not.
+    /// Returns the first operation of the `affine` dialect in `op` with an operand that is neither
+    /// a dimension nor a symbol.
     pub(super) fn misused(&self, op: Op) -> Option<Op> {
         self.body.preorder(op).find(|inside| {
             let view = self.body.op_ref(*inside);

@@ -1,11 +1,10 @@
-//! The bounds of a loop that runs other iterations than a loop of the program.
+//! Bounds of a loop whose iterations differ from those of the program's loop.
 //!
-//! A bound is any affine form over values that are there. It must not wrap, and there are three
-//! ways to see to that. A value plus a number is cut off before the number is added, in its own
-//! type. Other sums are written as they are if [ranges](super::reach) say that they fit. Else they
-//! are computed in a wider type and cut off at the ends of the variable's: below the first and
-//! above the last value there is no iteration to lose. Maps of `affine` loops do no such thing, so
-//! there a bound may be refused.
+//! A bound is any affine form over available values. It must not wrap. Three ways ensure this. A
+//! value plus a constant is limited before the constant is added, in its own type. Other sums are
+//! written directly if [ranges](super::reach) prove that they fit. Otherwise they are computed in a
+//! wider type and cut off at the ends of the induction variable's type, beyond which there is no
+//! iteration to lose. Maps of `affine` loops cannot be cut off, so there a bound may be refused.
 //!
 //! # Assumptions
 //!
@@ -25,7 +24,8 @@ use crate::affine::range::fits;
 use crate::tree::levels::absolute;
 use crate::tree::{Header, Origin, Span};
 
-/// The values of a loop's variable: from the greatest of `lower` on, below the least of `upper`.
+/// The values of an induction variable: from the greatest of `lower` on, below the least of
+/// `upper`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Range {
     /// Forms over levels.
@@ -35,13 +35,14 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Returns the values of a variable that is `meaning`, in which the loop's level has the
-    /// positive coefficient `step`, for the values of the level that are in `span`.
+    /// Returns the range of an induction variable for the levels in `span`. The variable is
+    /// `meaning`, in which the loop's level has the positive coefficient `step`.
     pub(super) fn of(span: &Span, (meaning, step): &(AffineForm, i64), depth: u32) -> Option<Range> {
         let Span::Range { scale, lower, upper } = span else { return None };
         let rest = meaning.plus(&AffineForm::level(depth), step.checked_neg()?)?;
         let first = |form: &AffineForm| rest.plus(&absolute(form, depth)?.ceil_div(*scale)?, *step);
-        // In steps of the scale, the first value that is not below the form is as good as the form.
+        // With a step equal to the scale, rounding the bound up to a multiple of the step changes
+        // no iteration.
         let last = |form: &AffineForm| match scale == step {
             true => rest.plus(&absolute(form, depth)?, 1),
             false => first(form),
@@ -53,7 +54,7 @@ impl Range {
         })
     }
 
-    /// The variable's value, if it is known to have just one.
+    /// Returns the only value of the induction variable, if there is exactly one.
     pub(super) fn only_value(&self) -> Option<i64> {
         let ([lower], [upper]) = (&self.lower[..], &self.upper[..]) else { return None };
         let (lower, upper) = (lower.as_constant()?, upper.as_constant()?);
@@ -61,14 +62,14 @@ impl Range {
     }
 }
 
-/// The least and the greatest number of so many bits, at most 64.
+/// Returns the least and the greatest number of `width` bits, at most 64.
 fn ends(width: u32) -> (i64, i64) {
     (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
 }
 
-/// What to cut a value off at before `offset` is added, where the bound `number` stands beside the
-/// sum: max(n, v + k) = max(n - k, v) + k, which does not wrap for `k ≤ 0`, and the like for min.
-/// `None` where it could wrap.
+/// Returns the limit to apply to a value before `offset` is added, given the constant bound
+/// `number` beside the sum: max(n, v + k) = max(n - k, v) + k, which does not wrap for `k ≤ 0`;
+/// symmetrically for min. `None` if it could wrap.
 fn limit(number: i64, offset: i64, end: End, width: u32) -> Option<i64> {
     let limit = number.checked_sub(offset).filter(|limit| fits(((*limit).into(), (*limit).into()), width));
     limit.filter(|_| match end {
@@ -135,7 +136,7 @@ impl Emit<'_> {
         state
     }
 
-    /// Returns the reason why a variable may leave its type, if it may.
+    /// Returns the reason why an induction variable may leave its type.
     fn overflow(&self, lead: &Origin, range: &Range, ty: Type) -> Option<Reason> {
         let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
         if !(1..=64).contains(&width) {
@@ -145,13 +146,13 @@ impl Emit<'_> {
         let here =
             |forms: &[AffineForm]| forms.iter().filter_map(|form| self.here(form).ok()).collect::<Vec<_>>();
         let (lower, upper) = (here(&range.lower), here(&range.upper));
-        // What is cut off below starts elsewhere, and so do all values behind it.
+        // A lower bound that is clamped to the type changes the start, and so all later values.
         let starts_in_type = lower.iter().any(|form| self.range_of(form).0 >= least.into());
         if range.step > 1 && !starts_in_type {
             return Some(Reason::StartMayWrap);
         }
         let info = self.program.loop_info(lead.of);
-        // These are values of the program's loop, which gets to the end.
+        // These values also occur in the original loop, which reaches its end.
         let is_part = info.space.step == Some(range.step)
             && range.upper.iter().any(|own| {
                 let bounds = info.space.uppers.iter().flatten();
@@ -167,13 +168,13 @@ impl Emit<'_> {
         (!is_sound).then_some(Reason::StepMayWrap)
     }
 
-    /// Returns what a bound of a loop of the program is here, over levels.
+    /// Returns a bound of a loop of the program here, over levels.
     pub(super) fn around(&self, lead: &Origin, bound: &AffineForm) -> Option<AffineForm> {
         let depth = self.scopes.len() as u32;
         bound.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))
     }
 
-    /// One value: the greatest of the lower, the least of the upper bounds.
+    /// Returns one value: the greatest of the lower bounds, or the least of the upper bounds.
     fn bound(
         &mut self,
         lead: &Origin,
@@ -210,7 +211,7 @@ impl Emit<'_> {
         Ok(result.unwrap_or_else(|| self.number(number.unwrap_or_default(), ty, at)))
     }
 
-    /// The bounds as the results of a map.
+    /// Returns the bounds as the results of a map.
     fn affine_bounds(
         &mut self,
         lead: &Origin,
@@ -227,7 +228,7 @@ impl Emit<'_> {
         for form in forms.iter().filter(|form| form.as_constant().is_none()) {
             let here = self.here(form)?;
             let is_one = matches!(self.sum(&here)?.as_offset(), Some((Some(_), _)));
-            // A symbol plus a number can be cut off, which no expression can say.
+            // A symbol plus a constant may wrap, and no affine expression can express that.
             let direct = match is_one && here.constant_part() != 0 && self.is_of_symbol(&here, at) {
                 true => Err(Reason::BoundMayWrap),
                 false => self.affine_expr(&here, self.bounds_program(lead, form), operands, at),
@@ -249,14 +250,14 @@ impl Emit<'_> {
         Ok(results)
     }
 
-    /// Returns true if a form over levels is a bound of the loop in the program, so in range.
+    /// Returns true if a form over levels is a bound of the original loop, and so in range.
     fn bounds_program(&self, lead: &Origin, form: &AffineForm) -> bool {
         let bounds = self.program.loop_info(lead.of).space.bounds();
         bounds.filter_map(|bound| self.around(lead, bound)).any(|bound| bound == *form)
     }
 
-    /// Returns `value`, or where that plus `offset` would wrap what it may be instead; and
-    /// `number`, if it still is to be compared with the sum.
+    /// Returns `value`, limited so that adding `offset` does not wrap. Also returns `number` if it
+    /// must still be compared with the sum.
     fn limited(
         &mut self,
         value: Value,
@@ -281,9 +282,9 @@ impl Emit<'_> {
         (self.pick(side, value, limit, at), number)
     }
 
-    /// Returns a form over levels as a value of this type and a number. The value is one of the
-    /// program; or a bound of the loop in the program, which is in range and computed again; or the
-    /// form itself, cut off at the ends of the type.
+    /// Returns a form over levels as a value of this type and a constant. The value is a value of
+    /// the program, or a recomputed bound of the program's loop, which is in range. Otherwise it is
+    /// the form itself, cut off at the ends of the type.
     fn part(
         &mut self,
         lead: &Origin,
@@ -339,7 +340,7 @@ impl Emit<'_> {
         self.value_of(Sum::offset(value, offset), ty, at)
     }
 
-    /// The greater of two lower bounds, the lesser of two upper bounds.
+    /// Returns the greater of two lower bounds, or the lesser of two upper bounds.
     fn pick(&mut self, end: End, a: Value, b: Value, at: InsertPoint) -> Value {
         let key = Computed::Bound(end, [a, b]);
         if let Some(known) = self.known.get(&key) {
@@ -355,13 +356,13 @@ impl Emit<'_> {
     }
 }
 
-/// The number among bounds that counts.
+/// Returns the constant among the bounds that decides.
 fn constant_of(parts: &[(Option<Value>, i64)], end: End) -> Option<i64> {
     let numbers = parts.iter().filter(|(value, _)| value.is_none()).map(|(_, number)| *number);
     if end == End::Lower { numbers.max() } else { numbers.min() }
 }
 
-/// Returns how many bits the numbers of a range need, 64 or 128. `None` if they may need more.
+/// Returns the number of bits that a range needs, 64 or 128. `None` if it may need more.
 pub(super) fn bits(range: (i128, i128)) -> Option<u32> {
     const MOST: i128 = 1 << 120;
     match range {

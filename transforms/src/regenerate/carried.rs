@@ -1,8 +1,8 @@
-//! What a new loop begins with, hands on and ends with: what each loop of the program that it runs
-//! does, one after the other.
+//! Carried values of a new loop: initial values, yielded values and results, for each of its
+//! origins in turn.
 //!
-//! A loop that runs in parts begins each with what the one before it ends with; its results are
-//! those of the last one.
+//! A loop that runs in parts starts each part with the results of the one before. Its own results
+//! are those of the last part.
 
 use loomir_dialects::interfaces::LoopLike;
 use loomir_ir::{InsertPoint, Value};
@@ -11,7 +11,7 @@ use super::{Emit, outside};
 use crate::tree::{Header, Origin};
 
 impl Emit<'_> {
-    /// What the loops begin with.
+    /// Returns the initial values of the loops.
     pub(super) fn inits(&mut self, header: &Header, at: InsertPoint) -> Vec<Value> {
         let mut inits = Vec::new();
         for origin in &header.origins {
@@ -28,7 +28,7 @@ impl Emit<'_> {
         inits
     }
 
-    /// In the first iteration, what they carry is what they begin with.
+    /// Maps the carried values to the initial values, for the first iteration.
     pub(super) fn begin_with(&mut self, header: &Header, at: InsertPoint) {
         let arguments: Vec<Value> =
             header.origins.iter().flat_map(|origin| self.carried_by(origin)).collect();
@@ -37,7 +37,7 @@ impl Emit<'_> {
         }
     }
 
-    /// What they hand on at the end of an iteration.
+    /// Returns the values yielded at the end of an iteration.
     pub(super) fn yielded_by(&mut self, header: &Header, at: InsertPoint) -> Vec<Value> {
         let mut yielded = Vec::new();
         for origin in &header.origins {
@@ -48,7 +48,7 @@ impl Emit<'_> {
         yielded
     }
 
-    /// These are what they end with, so far.
+    /// Maps the loops' results to these values, for now.
     pub(super) fn end_with(&mut self, header: &Header, values: &[Value]) {
         let mut values = values.iter();
         for origin in &header.origins {
@@ -58,10 +58,10 @@ impl Emit<'_> {
         }
     }
 
-    /// What a loop of the program carries.
+    /// Returns the carried values of a loop of the program.
     pub(super) fn carried_by(&self, origin: &Origin) -> Vec<Value> {
         let info = self.program.loop_info(origin.of);
-        // All arguments of a loop of several dimensions are variables.
+        // All arguments of a parallel loop are induction variables.
         self.body.arguments(info.block).skip(1).take(info.carried).collect()
     }
 }

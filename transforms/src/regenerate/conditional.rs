@@ -1,12 +1,12 @@
-//! Guards: an `if` of the program again, with the sides that are there.
+//! Guards: an `if` of the program, written with the branches that exist.
 //!
-//! The condition is that of the program's operation, in the instance at hand: an `i1` value where
-//! one was computed, or the set of an `affine.if`. A side that stands alone becomes an `if` whose
-//! other side does nothing, so no condition is ever negated.
+//! The condition is that of the program's operation, in the current instance: an `i1` value, or the
+//! set of an `affine.if`. A branch alone becomes an `if` with an empty other branch, so no
+//! condition is ever negated.
 //!
-//! What a side yields is from there on, inside of it, what the results are. The new `if` has the
-//! results that both its sides yield: those of several `if`s where these became one, and none where
-//! what yields them went elsewhere.
+//! After a yield in a branch, the yielded values replace the conditional's results inside that
+//! branch. The new `if` has the results that both its branches yield: those of several merged
+//! `if`s, and none if the yields moved elsewhere.
 
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
@@ -59,8 +59,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What a side yields of a conditional of the program is what its results are, in the rest of
-    /// the side.
+    /// Maps the results of a conditional of the program to the values yielded in a branch, for the
+    /// rest of the branch.
     pub(super) fn yielded(&mut self, conditional: Op, terminator: Op, map: &[AffineForm], at: InsertPoint) {
         let values: Vec<Value> = self.body.operands(terminator).collect();
         for (index, value) in values.into_iter().enumerate() {
@@ -69,8 +69,8 @@ impl Emit<'_> {
         }
     }
 
-    /// The results of conditionals of the program that both sides yield. Linear in the items of
-    /// both.
+    /// Returns the results of original conditionals that both sides yield. Linear in the items of
+    /// both sides.
     fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<Value> {
         let conditionals =
             |side: Option<Green>| side.map(|side| self.conditionals_yielded(side)).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Emit<'_> {
         both.retain(|conditional| others.contains(conditional));
         both.into_iter().flat_map(|conditional| self.body.results(conditional)).collect()
     }
-    /// Returns the conditionals of the program whose results a side yields. Linear in its items.
+    /// Returns the original conditionals whose results a side yields. Linear in its items.
     pub(super) fn conditionals_yielded(&self, side: Green) -> Vec<Op> {
         let yielding = self.trees.items(side).filter_map(|item| match self.trees.get(item) {
             Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),

@@ -1,7 +1,7 @@
 //! Affine forms over values as arithmetic.
 //!
-//! Sums, differences and products may wrap: a result that is in range is right, whatever was on the
-//! way. Quotients may not, so their dividends are computed in a type that holds them.
+//! Sums, differences and products may wrap: a result in range is correct, whatever the intermediate
+//! values are. Quotients may not, so their dividends are computed in a sufficient type.
 
 use loomir_dialects::arith;
 use loomir_ir::opdef::OpDef;
@@ -9,15 +9,15 @@ use loomir_ir::{Builder, Mapping, Type, Value};
 
 use crate::affine::{AffineForm, Atom};
 
-/// An affine form over values that are there, where it is written: an [`AffineForm`] without
-/// levels, its parameters replaced by what they are there.
+/// An affine form over existing values: an [`AffineForm`] without levels whose parameters were
+/// replaced.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Sum {
     constant: i64,
     terms: Vec<(Term, i64)>,
 }
 
-/// What a term of a sum multiplies.
+/// The unknown in a term of a sum.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Term {
     /// A value.
@@ -29,27 +29,28 @@ pub(super) enum Term {
 }
 
 impl Sum {
-    /// A number.
+    /// Returns the sum that is a constant.
     pub(super) fn constant(constant: i64) -> Sum {
         Sum { constant, terms: Vec::new() }
     }
 
-    /// A value and a number.
+    /// Returns the sum of a value and a constant.
     pub(super) fn offset(value: Value, constant: i64) -> Sum {
         Sum { constant, terms: vec![(Term::Value(value), 1)] }
     }
 
-    /// Multiples of values, and a number.
+    /// Returns the sum of multiples of values and a constant.
     pub(super) fn of_terms(terms: &[(Value, i64)], constant: i64) -> Sum {
         let mut terms: Vec<_> = terms.iter().map(|(value, factor)| (Term::Value(*value), *factor)).collect();
-        // What is subtracted is so from something, if there is any.
+        // A positive term comes first, if there is one, so that the others can be subtracted from
+        // it.
         terms.sort_by_key(|(_, factor)| *factor < 0);
         Sum { constant, terms }
     }
 
-    /// A form over values of the program, which are here what `mapping` says. `width` says how many
-    /// bits a dividend needs. `None` if there is a level in it, or a dividend needs too many.
-    /// Recurses once a nested quotient, which forms bound.
+    /// Returns a form over values of the program, replaced by `mapping`. `width` returns the number
+    /// of bits that a dividend needs. `None` if the form has a level, or a dividend needs too many
+    /// bits. Recurses once a nested quotient; forms bound their nesting.
     pub(super) fn of(
         form: &AffineForm,
         mapping: &Mapping,
@@ -74,12 +75,12 @@ impl Sum {
         })
     }
 
-    /// The number, if it is one.
+    /// Returns the constant, if the sum is one.
     pub(super) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The value, if there is one, and the number; `None` if it is no such sum.
+    /// Returns the sum as an optional value plus a constant. `None` for any other sum.
     pub(super) fn as_offset(&self) -> Option<(Option<Value>, i64)> {
         match self.terms[..] {
             [] => Some((None, self.constant)),
@@ -95,12 +96,12 @@ pub(super) struct Expression<'b> {
 }
 
 impl Expression<'_> {
-    /// The value of `sum`, which is one of type `ty`, an integer or `index`.
+    /// Returns the value of `sum` in type `ty`, an integer or `index`.
     pub(super) fn value(&mut self, sum: &Sum, ty: Type) -> Value {
         self.arithmetic(sum, ty, true)
     }
 
-    /// `is_value`: the sum is a value of the program, which is in range.
+    /// Computes a sum. `is_value`: the sum is a value of the program, which is in range.
     fn arithmetic(&mut self, sum: &Sum, ty: Type, is_value: bool) -> Value {
         let mut all: Option<Value> = None;
         for (term, coefficient) in &sum.terms {
@@ -112,7 +113,7 @@ impl Expression<'_> {
                     factors.into_iter().reduce(product).unwrap_or_else(|| self.constant(1, ty))
                 }
                 Term::FloorDiv(inner, divisor, width) => {
-                    // What is divided may be beyond a narrow type, though the quotient is not.
+                    // The dividend may be beyond a narrow type, although the quotient is not.
                     let wide = match (width, ty) {
                         (..=64, Type::INDEX) => ty,
                         (width, _) => self.builder.ctx().int_type(*width),
@@ -142,8 +143,8 @@ impl Expression<'_> {
             return all;
         }
         let constant = self.constant(sum.constant, ty);
-        // What one value plus a constant comes to is in range. A value that was cut off may not be,
-        // and a constant beyond the type is another one.
+        // A value plus a constant is in range. This is not so if the value was truncated, or if the
+        // constant is beyond the type.
         let width = ty.integer_width(&self.builder.ctx()).unwrap_or(64).clamp(1, 64);
         let fits = sum.constant >= i64::MIN >> (64 - width) && sum.constant <= i64::MAX >> (64 - width);
         let one = matches!(sum.as_offset(), Some((Some(value), _)) if self.builder.type_of(value) == ty);
@@ -167,7 +168,7 @@ impl Expression<'_> {
         self.builder.value(state.attr(&ctx, "value", ctx.int_attr(ty, value)))
     }
 
-    /// The same number in another type, which has it.
+    /// Casts a number to another type that can hold it.
     fn cast(&mut self, value: Value, ty: Type) -> Value {
         let from = self.builder.type_of(value);
         if from == ty {

@@ -1,22 +1,22 @@
-//! Values that are computed already, by block: those of the blocks around may be used as well.
+//! Already computed values, by block. Values of surrounding blocks may be reused too.
 
 use hashbrown::HashMap;
 use loomir_ir::{Type, Value};
 
 use super::expression::Sum;
 
-/// What is computed.
+/// A computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Computed {
-    /// A sum as a value of a type.
+    /// A sum, as a value of a type.
     Sum(Sum, Type),
     /// A value that is no longer poison.
     Frozen(Value),
-    /// Of two values that bound a loop, the one that does.
+    /// The tighter of two values that bound a loop.
     Bound(End, [Value; 2]),
 }
 
-/// Which end of a range a bound is.
+/// The end of a range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum End {
     Lower,
@@ -25,11 +25,11 @@ pub(super) enum End {
 
 type Values = HashMap<Computed, Value>;
 
-/// What has a value where we are.
+/// The computations that are available at the current position.
 pub(super) struct Known {
-    /// The blocks that are being written, from the outside; at least one.
+    /// The blocks under construction, from the outside. At least one.
     blocks: Vec<Values>,
-    /// The block in which no new operation with blocks is open.
+    /// The block without open new operations with blocks.
     outside: usize,
 }
 
@@ -43,8 +43,8 @@ impl Known {
         self.blocks.push(Values::new());
     }
 
-    /// Enters a new block before whose operations with blocks values may be put as well; gives back
-    /// what [`Known::close_outside`] needs.
+    /// Enters a new block. Values may also be placed before its operations with blocks. Returns the
+    /// argument for [`Known::close_outside`].
     pub(super) fn open_outside(&mut self) -> usize {
         self.open();
         std::mem::replace(&mut self.outside, self.blocks.len() - 1)
@@ -64,7 +64,7 @@ impl Known {
         self.blocks.iter().rev().find_map(|block| block.get(key)).copied()
     }
 
-    /// Remembers a value computed in the block entered last, or before the outermost new operation
+    /// Records a value computed in the innermost open block, or before the outermost new operation
     /// with blocks.
     pub(super) fn insert(&mut self, key: Computed, value: Value, is_outside: bool) {
         let at = if is_outside { self.outside } else { self.blocks.len() - 1 };

@@ -1,8 +1,7 @@
-//! Loops whose iterations may run in any order: one operation for as many dimensions as follow one
-//! another.
+//! Parallel loops: consecutive dimensions become one operation.
 //!
 //! A dimension that is not the whole body of the one before is an operation of its own inside of
-//! that one.
+//! it.
 
 use loomir_dialects::scf::forall::{self, Number};
 use loomir_dialects::{affine, scf};
@@ -15,8 +14,8 @@ use crate::tree::Program;
 use crate::tree::{Green, Header, Node, Span, TreeStore};
 
 impl Emit<'_> {
-    /// The operation, without its block, of a loop that was one dimension of `old` and does not run
-    /// in any order any more.
+    /// Creates the operation, without its block, of a loop that was a dimension of `old` and is no
+    /// longer parallel.
     pub(super) fn dimension_shell(
         &mut self,
         old: Op,
@@ -60,8 +59,8 @@ impl Emit<'_> {
         state
     }
 
-    /// Writes a loop of which no other origin gives the form, with the dimensions of that origin's
-    /// operation that are all of its body.
+    /// Writes a loop with its first origin's form, with the dimensions of that origin's operation
+    /// that fill its body.
     pub(super) fn parallel(&mut self, header: &Header, inside: Green, at: InsertPoint) {
         let (program, trees) = (self.program, self.trees);
         let Some(lead) = header.origins.first() else { return };
@@ -136,7 +135,7 @@ impl Emit<'_> {
     }
 }
 
-/// The loop that is all of `body` and the dimension behind that of `header`, and its body.
+/// Returns the loop that fills `body` and is the next dimension after `header`'s, and its body.
 fn next_dimension<'a>(
     program: &Program,
     trees: &'a TreeStore,

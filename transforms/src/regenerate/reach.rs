@@ -1,17 +1,16 @@
-//! The numbers that sums of values may come to in a new loop.
+//! Ranges of sums of values in a new loop.
 //!
-//! A bound is written only if computing it cannot wrap, or if it is cut off in a wider type. So a
-//! range is wanted that holds the sum. Variables of new loops are replaced by their own bounds,
-//! from the inside: `n - i` is at least 1 where `i` runs below `n`. What is left is known by its
-//! type and by [facts](crate::affine::facts).
+//! A bound is written only if its computation cannot wrap, or if it is cut off in a wider type.
+//! This needs a range of the sum. Induction variables of new loops are replaced by their own
+//! bounds, from the inside: `n - i` is at least 1 where `i` runs below `n`. The remaining values
+//! are bounded by their types and by [facts](crate::affine::facts).
 //!
 //! # Assumptions
 //!
-//! - A variable of 64 bits that begins early and steps little does not come near the end of its
-//!   type:
-//!   no machine runs as many iterations. Not tried, for that reason.
+//! - A 64-bit induction variable that starts early and has a small step does not come near the end
+//!   of its type: no machine runs as many iterations. Not tried, for that reason.
 //!
-//! **Cost.** At most [`MAX_REPLACED`] bounds are put in the place of variables.
+//! **Cost.** At most [`MAX_REPLACED`] induction variables are replaced by their bounds.
 
 use hashbrown::HashMap;
 use loomir_ir::Value;
@@ -20,31 +19,31 @@ use super::Emit;
 use crate::affine::range::{Range, both, fits, of_form, of_product, type_range};
 use crate::affine::{AffineForm, Atom};
 
-/// A loop that begins at most here
+/// The greatest start of a loop that cannot come near the end of its type.
 const EARLY: i64 = 1 << 62;
 
-/// and has at most this step
+/// The greatest step of such a loop.
 const SMALL_STEP: i64 = 64;
 
-/// gets less far than this, were it to run for weeks.
+/// The distance that such a loop stays below, even if it runs for weeks.
 const FAR: i64 = 1 << 58;
 
-/// Most bounds that are put in the place of variables for one sum.
+/// The maximal number of induction variables replaced by bounds for one sum.
 const MAX_REPLACED: u32 = 64;
 
-/// The numbers a variable of a new loop is between, as forms over values.
+/// The bounds of a new loop's induction variable, as forms over values.
 #[derive(Clone, Default)]
 pub(super) struct Between {
-    /// It is not less than any of these,
+    /// The variable is at least each of these.
     pub lower: Vec<AffineForm>,
-    /// and less than each of these.
+    /// The variable is less than each of these.
     pub upper: Vec<AffineForm>,
-    /// The greatest number it comes to in any run.
+    /// The greatest value in any run.
     pub most: Option<i64>,
 }
 
 impl Emit<'_> {
-    /// Returns the bounds of a variable that takes these values and steps like a loop of the
+    /// Returns the bounds of an induction variable with these values and the step of a loop of the
     /// program.
     pub(super) fn between(
         &self,
@@ -56,8 +55,8 @@ impl Emit<'_> {
         Between { lower, upper, most }
     }
 
-    /// Returns a number that the variable of a loop never gets to in practice, if it begins at the
-    /// greatest of these and steps like a loop of the program.
+    /// Returns a number that the induction variable of a loop never reaches in practice, if it
+    /// starts at the greatest of these and has the step of a loop of the program.
     pub(super) fn reached(&self, lower: &[AffineForm], step: Option<i64>) -> Option<i64> {
         let begin = lower.iter().map(|form| self.range_of(form).1).max()?;
         let begin = i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?;
@@ -65,20 +64,19 @@ impl Emit<'_> {
         begin.checked_add(FAR)
     }
 
-    /// Returns true if a form over values always is a number of so many bits.
+    /// True if a form over values always fits a number of bits.
     pub(super) fn always_fits(&self, form: &AffineForm, width: u32) -> bool {
         fits(self.range_of(form), width)
     }
 
-    /// Returns the least and the greatest number that a form over values may be, as far as is
-    /// known.
+    /// Returns the known least and greatest value of a form over values.
     pub(super) fn range_of(&self, form: &AffineForm) -> Range {
         let greatest = |form: &AffineForm| self.greatest(form, &mut { MAX_REPLACED });
         let least = form.times(-1).map_or(i128::MIN, |opposite| greatest(&opposite).saturating_neg());
         (least, greatest(form))
     }
 
-    /// Recurses once a new loop around.
+    /// Recurses once for each new loop around.
     fn greatest(&self, form: &AffineForm, left: &mut u32) -> i128 {
         let mut greatest = of_form(form, &mut |atom| self.range_of_atom(atom)).map_or(i128::MAX, |all| all.1);
         let coefficient = |value: Value| {

@@ -1,10 +1,10 @@
-//! The reasons for which a loop of a tree cannot be written as IR.
+//! The reasons why a loop of a tree cannot be written as IR.
 
 use loomir_ir::{Diagnostic, Op};
 
 use crate::remark::Remarks;
 
-/// A loop that cannot be written, and why.
+/// A loop that cannot be written, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unwritable {
     /// The loop of the program that gives the new loop its form.
@@ -13,30 +13,33 @@ pub struct Unwritable {
     pub reason: Reason,
 }
 
-/// A reason for which a loop cannot be written.
+/// A reason why a loop cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reason {
-    /// Part of it would run, or it would run in another order, but its trip count is not affine.
+    /// Only a part of it would run, or it would run in another order, but its trip count is not
+    /// affine.
     NotCounted,
-    /// The value of a variable is no affine form over the new loops, or its numbers leave 64 bits.
+    /// The value of an induction variable is no affine form over the new loops, or its numbers
+    /// leave 64 bits.
     NotAffine,
-    /// It runs loops of different operations whose trip count is not affine.
+    /// The loop fuses loops of different operations whose trip count is not affine.
     TwoKinds,
     /// An operand of an `affine` operation would be neither a dimension nor a symbol.
     NoOperand,
     /// A bound may be beyond 64 bits, and an `affine` map may not compute that.
     BoundMayWrap,
-    /// Its variable plus its step may leave the type of the variable.
+    /// The induction variable plus the step may leave the type of the variable.
     StepMayWrap,
-    /// Its first value may be below the least number of its type, and cutting it off would change
-    /// the other values.
+    /// The first value may be below the least number of its type. Clamping would change the other
+    /// values.
     StartMayWrap,
-    /// A bound may be beyond 128 bits, or the variable has more than 64 bits.
+    /// A bound may be beyond 128 bits, or the induction variable has more than 64 bits.
     TooWide,
 }
 
 impl Unwritable {
-    /// Returns the remark for a block that stays as it was. `then` says when, "fused" for one.
+    /// Returns the remark about a block that stays unchanged. `then` names the change, such as
+    /// "fused".
     pub(crate) fn remark(self, remarks: Remarks<'_>, then: &str) -> Diagnostic {
         let text = format!("The loop was not {then}: {}", self.reason.text());
         remarks.left("NotWritten", remarks.body.loc(self.op), &text)
@@ -56,7 +59,7 @@ impl Reason {
         Reason::TooWide,
     ];
 
-    /// Returns the reason as a clause about "it", the loop.
+    /// Returns the reason as a clause whose subject "it" is the loop.
     pub fn text(self) -> &'static str {
         match self {
             Reason::NotCounted => "its trip count is not known before it",

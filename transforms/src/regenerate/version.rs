@@ -1,8 +1,8 @@
-//! Versioned nodes: an `scf.if` on a test of what is assumed.
+//! Versioned nodes: an `scf.if` on a run-time check of the assumptions.
 //!
-//! Numbers are compared as they are if it is one with another; sums are compared in 128 bits, where
-//! they don't wrap. What might be poison is frozen, since the program need not have used it: all
-//! but what bounds a loop that runs next.
+//! Two single values are compared directly; sums are compared in 128 bits, where they don't wrap.
+//! Values that might be poison are frozen, because the program need not have used them. Exempt are
+//! the bounds of a loop that runs next.
 //!
 //! Two memrefs of the identity layout do not overlap if one ends where, or before, the other
 //! begins. Addresses are compared as unsigned numbers. The product of a memref's sizes does not
@@ -10,8 +10,8 @@
 //!
 //! # Assumptions
 //!
-//! - Bounds of the loops that run next are not poison; values they carry in may be, and are
-//!   frozen. Tried in `fixtures/fusion/versioned_numbers.mlir`.
+//! - Bounds of the loops that run next are not poison; their initial values may be, and are frozen.
+//!   Tried in `fixtures/fusion/versioned_numbers.mlir`.
 
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm, memref, scf};
@@ -29,7 +29,7 @@ use crate::marks;
 use crate::tree::Arm;
 use crate::tree::{Green, Node};
 
-/// The first byte of a memref, and the first behind it.
+/// The address of the first byte of a memref, and the address behind its last byte.
 type Bytes = (Value, Value);
 
 impl Emit<'_> {
@@ -56,7 +56,8 @@ impl Emit<'_> {
             let region = self.body.region(version, arm as usize);
             let block = self.body.append_block(region, &[]);
             let end = InsertPoint::End(block);
-            // Values computed in one version are not there in the other, nor behind both.
+            // Values computed in one version are available neither in the other version nor behind
+            // both.
             let (outside, outermost) = (self.known.open_outside(), self.outermost.take());
             self.sequence(tree, end);
             self.known.close_outside(outside);
@@ -73,8 +74,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What the operations of a version result in, whichever runs: all of loops, and of others what
-    /// is used outside.
+    /// Returns the results of both versions: all results of loops, and of other operations those
+    /// used outside.
     fn handed_on(&self, sequence: Green) -> Vec<Value> {
         let mut ops: Vec<(Op, bool)> = Vec::new();
         for item in self.trees.items(sequence) {
@@ -86,7 +87,7 @@ impl Emit<'_> {
                 Node::Leaf { statement, .. } => {
                     ops.extend(self.program.statement(statement).ops.iter().map(|op| (*op, false)));
                 }
-                // A guard may be several conditionals in one; each yields inside.
+                // A guard may contain several conditionals. Each of them yields inside.
                 Node::Guard { body, .. } => {
                     ops.extend(self.conditionals_yielded(body).into_iter().map(|op| (op, false)));
                 }
@@ -106,8 +107,8 @@ impl Emit<'_> {
         ops.into_iter().flat_map(results).collect()
     }
 
-    /// The values that bound the loops a sequence begins with: they are used, so they are not
-    /// poison.
+    /// Returns the values in the bounds of the loops that a sequence begins with. These values are
+    /// used, so they are not poison.
     fn bounds_of(&self, sequence: Green) -> Vec<Value> {
         let loops = self.trees.items(sequence).map_while(|item| match self.trees.get(item) {
             Node::Loop { header, .. } => Some(header),
@@ -116,7 +117,7 @@ impl Emit<'_> {
         let origins = loops.flat_map(|header| &self.trees.header(header).origins);
         let bounds = origins.flat_map(|origin| {
             let op = self.program.loop_info(origin.of).op;
-            // What it begins with comes last, and may be poison.
+            // The initial values come last and may be poison.
             let inits = if self.program.loop_info(origin.of).dimension.is_some() {
                 0
             } else {
@@ -127,7 +128,7 @@ impl Emit<'_> {
         bounds.collect()
     }
 
-    /// Whether all that is assumed holds. None of `defined` is poison.
+    /// Returns the conjunction of all assumptions. None of `defined` is poison.
     fn test(&mut self, assumed: &[Assumption], defined: &[Value], at: InsertPoint) -> Value {
         let mut known: Vec<(Value, Bytes)> = Vec::new();
         let mut all: Option<Value> = None;
@@ -168,7 +169,7 @@ impl Emit<'_> {
         self.number(i64::from(value), ty, at)
     }
 
-    /// How a form, a sum of values, lies to zero: equal, or at least that.
+    /// Compares a form, a sum of values, with zero: equal, or at least zero.
     fn compare_with_zero(
         &mut self,
         predicate: &'static str,
@@ -210,13 +211,13 @@ impl Emit<'_> {
         }
     }
 
-    /// True if a number is one of the type of a value.
+    /// True if a number fits the type of a value.
     fn has_number(&self, value: Value, number: Option<i64>) -> bool {
         let width = self.body.value_type(value).integer_width(self.body.ctx()).unwrap_or(64);
         number.is_some_and(|number| fits((number.into(), number.into()), width))
     }
 
-    /// A value of the program here, frozen if it might be poison.
+    /// Returns a value of the program at this place, frozen if it might be poison.
     fn frozen(&mut self, value: Value, defined: &[Value], at: InsertPoint) -> Value {
         let here = self.mapping.value(value);
         let made_by =
@@ -228,7 +229,7 @@ impl Emit<'_> {
         if let Some(known) = self.known.get(&key) {
             return known;
         }
-        // Only numbers of fixed width can be.
+        // Only integers of fixed width can be frozen.
         let ty = self.body.value_type(here);
         let fixed = if ty == Type::INDEX { Type::I64 } else { ty };
         let number = self.value_of(Sum::offset(here, 0), fixed, at);

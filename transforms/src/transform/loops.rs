@@ -1,4 +1,4 @@
-//! The loops of a tree, with where they stand.
+//! The loops of a tree, with their places.
 
 use loomir_ir::Op;
 
@@ -41,23 +41,23 @@ impl<'a> LoopRef<'a> {
         &self.place
     }
 
-    /// Returns true if there is no loop in it.
+    /// Returns true if the loop contains no other loop.
     pub fn is_innermost(&self) -> bool {
         !has_loops(self.trees, self.body)
     }
 
-    /// Returns true if it carries values from one iteration to the next.
+    /// Returns true if the loop carries values.
     pub fn carries_values(&self) -> bool {
         self.info.carried > 0
     }
 
-    /// Returns true if it is a dimension of a loop whose iterations may run in any order.
+    /// Returns true if the loop is a dimension of a parallel loop.
     pub fn is_dimension(&self) -> bool {
         self.info.dimension.is_some()
     }
 }
 
-/// Recurses once a guard, and these nest at most as deep as they are raised.
+/// Recurses once for each guard. Raising bounds their nesting depth.
 fn has_loops(trees: &TreeStore, body: Green) -> bool {
     trees.items(body).any(|item| match trees.get(item) {
         Node::Loop { .. } => true,

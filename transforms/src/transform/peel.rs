@@ -1,4 +1,4 @@
-//! Peeling: the first or the last iterations of a loop run by themselves.
+//! Peeling: moves the first or the last iterations out of a loop.
 //!
 //! With one first iteration, `for i in 0..n` becomes `for i in 0..min(1, n)` and `for i in 1..n`.
 //! What runs once is written without a loop if it is known to run. The order of iterations does not
@@ -16,13 +16,13 @@ use crate::tree::Change;
 
 /// Proposes to peel every innermost loop.
 pub struct Peel {
-    /// How many of the first iterations, at most [`MOST`].
+    /// The number of first iterations to peel, at most [`MOST`].
     first: usize,
-    /// How many of the last iterations, at most [`MOST`].
+    /// The number of last iterations to peel, at most [`MOST`].
     last: usize,
 }
 
-/// At most so many iterations are peeled at one end: each is a copy of the body.
+/// The maximal number of iterations peeled at one end: each is a copy of the body.
 const MOST: usize = 64;
 
 impl Transformation for Peel {

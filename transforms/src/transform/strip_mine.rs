@@ -1,4 +1,4 @@
-//! Strip-mining: a loop becomes a loop over blocks of iterations, around a loop over the iterations
+//! Strip-mining: splits a loop into a loop over blocks of iterations and a loop over the iterations
 //! of one block.
 //!
 //! `for i in 0..n` becomes `for b in 0..n step size` around `for i in b..min(b + size, n)`. The

@@ -1,10 +1,10 @@
-//! The summary of a loop of the tree: what it touches, and when.
+//! The accesses of one loop of the tree, grouped into classes.
 //!
-//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration space,
+//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration domain,
 //! same kind. A nest of a thousand statements that all update `A[i]` in place has two classes.
-//! Levels are numbered from the root of the tree, so the classes of two loops that are fused are
-//! merged by equality. Inside a nest, a value that is computed there is not affine; computed
-//! outside, it is a parameter.
+//! Levels are numbered from the root of the tree, so the classes of fused loops are merged by
+//! equality. A value computed inside the nest is not affine; a value computed outside is a
+//! parameter.
 //!
 //! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have
 //! [hulls](AccessSummary::hulls), so that most questions about them are one.
@@ -27,34 +27,34 @@ use access_hull::{Hulls, MIN_CLASSES};
 
 mod access_hull;
 
-/// A class with one operation of it, to show.
+/// A class with one of its operations, to show.
 #[derive(Clone, Debug)]
 pub struct Representative {
     /// The class.
     pub class: Class,
     /// The first operation of the class.
     pub op: Op,
-    /// Which iterations of the loops of the program around it run, from the nest's own inwards.
+    /// The iterations of the surrounding loops of the program, from the nest's own inwards.
     pub iteration: Arc<[LoopIteration]>,
 }
 
-/// Which iteration of a loop of the program runs, over the levels of a place.
+/// An iteration of a loop of the program, over the levels of a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopIteration {
     /// Its number, from 0 on.
     pub number: AffineForm,
-    /// The value of the loop's variable, where that is affine.
+    /// The value of the loop's induction variable, if it is affine.
     pub variable: Option<AffineForm>,
 }
 
 impl LoopIteration {
-    /// The iteration that a level counts, of a loop whose variable is not known.
+    /// Returns the iteration that a level counts, for a loop with an unknown induction variable.
     pub fn counted(level: u32) -> LoopIteration {
         LoopIteration { number: AffineForm::level(level), variable: None }
     }
 
-    /// Those of the loops of the program around a statement, from the outside, of which a leaf runs
-    /// the iteration `map`, over levels.
+    /// Returns the iterations of the program's loops around a statement, from the outside, for a
+    /// leaf that runs the iteration `map`, over levels.
     pub fn over(
         program: &Program,
         statement: StatementId,
@@ -76,14 +76,14 @@ impl LoopIteration {
 /// The summary of a loop nest.
 #[derive(Clone, Debug, Default)]
 pub struct AccessSummary {
-    /// Access classes in order of first appearance. Their domains constrain the nest's own levels;
-    /// those of the loops around it are in the [`LoopContext`].
+    /// Access classes in order of first appearance. Their domains constrain the nest's own levels.
+    /// Constraints on the surrounding loops are in the [`LoopContext`].
     pub classes: Vec<Representative>,
-    /// Their numbers by what they are.
+    /// The numbers of the classes, by their contents.
     index: Lookup,
-    /// The places in `classes` by object.
+    /// The positions in `classes`, by object.
     by_base: HashMap<Base, SmallVec<[usize; 2]>>,
-    /// The hulls of objects that have many classes.
+    /// The hulls of objects with many classes.
     hulls: HashMap<Base, Hulls>,
     /// The objects it touches.
     objects: Objects,
@@ -94,28 +94,29 @@ pub struct AccessSummary {
 }
 
 impl AccessSummary {
-    /// What the classes of an object are, in order of first appearance.
+    /// Returns the classes of an object, in order of first appearance.
     pub fn of_base(&self, base: Base) -> impl Iterator<Item = &Representative> {
         self.by_base.get(&base).into_iter().flatten().map(|i| &self.classes[*i])
     }
 
-    /// Representatives of the classes of an object, fewer if there are many: each happens at least
-    /// whenever those do that it stands for. Nothing if they are few.
+    /// Returns the hulls of the classes of an object, which are fewer if there are many classes. A
+    /// hull happens at least whenever one of its classes does. `None` for few classes.
     pub fn hulls(&self, base: Base) -> Option<&[Representative]> {
         self.hulls.get(&base).map(|hulls| &hulls.all[..])
     }
 
-    /// The objects it touches.
+    /// Returns the accessed objects.
     pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
         self.objects.iter()
     }
 
-    /// The objects it touches that `base` may overlap, [and perhaps some others](Objects::near).
+    /// Returns the accessed objects that `base` may overlap,
+    /// [and perhaps some others](Objects::near).
     pub fn bases_near(&self, base: Base) -> impl Iterator<Item = Base> + '_ {
         self.objects.near(base, self.by_base.contains_key(&base))
     }
 
-    /// Summarises `tree`, an item of a sequence that stands in `loop_context`.
+    /// Summarises `tree`, an item of a sequence in `loop_context`.
     pub fn of(
         program: &Program,
         trees: &TreeStore,
@@ -131,7 +132,7 @@ impl AccessSummary {
         scan.nest
     }
 
-    /// Adds the classes of another nest that stands in the same loop_context.
+    /// Adds the classes of another nest in the same loop context.
     pub fn merge(&mut self, other: &AccessSummary) {
         for Representative { class, op, iteration } in &other.classes {
             if let Err(absent) = self.find(class) {
@@ -143,7 +144,7 @@ impl AccessSummary {
         self.world = self.world.or(other.world);
     }
 
-    /// The nest with no access known as part of an update: for what may be half of one.
+    /// Returns the summary without updates, for nests that may contain half of one.
     pub fn without_updates(self) -> AccessSummary {
         let mut plain = AccessSummary { world: self.world, ..AccessSummary::default() };
         for Representative { class, op, iteration } in self.classes {
@@ -152,20 +153,20 @@ impl AccessSummary {
         plain
     }
 
-    /// The nest run later: `shift` later at its own level, which is level `depth`. `None` if a
-    /// number leaves 64 bits.
+    /// Returns the summary shifted by `shift` at its own level, which is level `depth`. `None` if a
+    /// number exceeds 64 bits.
     pub fn shifted(&self, depth: u32, shift: i64) -> Option<AccessSummary> {
         self.renumbered(&|form| form.shifted(depth, shift))
     }
 
-    /// The nest without those iterations of its own level, which is level `depth`, that come before
-    /// number `first`. `None` if a number leaves 64 bits.
+    /// Returns the summary without the iterations before number `first` of its own level, which is
+    /// level `depth`. `None` if a number exceeds 64 bits.
     pub fn since(&self, depth: u32, first: i64) -> Option<AccessSummary> {
         let is_run = AffineForm::level(depth).minus(&AffineForm::constant(first))?;
         let mut since = AccessSummary { world: self.world, ..AccessSummary::default() };
         for own in &self.classes {
             let mut class = own.class.clone();
-            // What has no such level happens whenever it did.
+            // A class without such a level is unchanged.
             if class.domain.levels > depth {
                 let mut domain = Domain::clone(&class.domain);
                 domain.constraints.push(is_run.clone());
@@ -176,17 +177,17 @@ impl AccessSummary {
         Some(since)
     }
 
-    /// The nest with the iterations of its own level, which is level `depth`, from the last to the
-    /// first: the last has number `last`, a form over what is known outside. `None` if a number
-    /// leaves 64 bits.
+    /// Returns the summary with the iterations of its own level, which is level `depth`, reversed.
+    /// The last iteration has number `last`, a form over values known outside. `None` if a number
+    /// exceeds 64 bits.
     pub fn reversed(&self, depth: u32, last: &AffineForm) -> Option<AccessSummary> {
         let mirrored = last.minus(&AffineForm::level(depth))?;
         let at = |level| if level == depth { mirrored.clone() } else { AffineForm::level(level) };
         self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
     }
 
-    /// The nest with the loop at level `depth` and the one inside it in the other order; all
-    /// accesses are in both. `None` if a number leaves 64 bits.
+    /// Returns the summary with the loop at level `depth` and the loop inside it interchanged. All
+    /// accesses are in both. `None` if a number exceeds 64 bits.
     pub fn interchanged(&self, depth: u32) -> Option<AccessSummary> {
         let other = |level| match level {
             _ if level == depth => depth + 1,
@@ -196,7 +197,7 @@ impl AccessSummary {
         self.renumbered(&|form| form.substitute(&mut |level| Some(AffineForm::level(other(level)))))
     }
 
-    /// The nest with other numbers of iterations, in all that is said of them.
+    /// Returns the summary with its iterations renumbered throughout.
     fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<AccessSummary> {
         let mut renumbered = AccessSummary { world: self.world, ..AccessSummary::default() };
         for Representative { class, op, iteration } in &self.classes {
@@ -207,7 +208,7 @@ impl AccessSummary {
         Some(renumbered)
     }
 
-    /// Adds a class, if it is not there yet.
+    /// Adds a class, if it is new.
     pub fn add(&mut self, representative: Representative) {
         if let Err(absent) = self.find(&representative.class) {
             self.push(representative, absent);
@@ -218,7 +219,7 @@ impl AccessSummary {
         self.index.find(&self.classes, class, |own| &own.class)
     }
 
-    /// Adds a class that is not there yet.
+    /// Adds a new class.
     fn push(&mut self, representative: Representative, absent: Absent) {
         let base = representative.class.base;
         self.symbolic |= representative.class.is_symbolic();
@@ -239,14 +240,13 @@ impl AccessSummary {
 }
 
 impl LoopContext {
-    /// Outside of all loops of the tree.
+    /// Returns the loop context outside of all loops of the tree.
     pub fn outside(surroundings: &Surroundings) -> LoopContext {
         let Surroundings { constraints, exact, facts } = surroundings.clone();
         LoopContext { depth: 0, constraints, exact, variables: Vec::new(), facts }
     }
 
-    /// The loop_context in which a loop of the program stands. Of conditionals around it nothing is
-    /// said.
+    /// Returns the loop context of a loop of the program, without surrounding conditionals.
     pub fn around(program: &Program, trees: &TreeStore, of: LoopId) -> LoopContext {
         let mut loop_context = LoopContext::outside(&program.surroundings);
         for around in program.path(program.loop_info(of).parent) {
@@ -257,7 +257,7 @@ impl LoopContext {
         loop_context
     }
 
-    /// The loop_context inside a loop that stands in this one.
+    /// Returns the loop context inside a loop in this one.
     pub fn inside(&self, program: &Program, trees: &TreeStore, header: HeaderId) -> LoopContext {
         let mut domain = Domain { levels: self.depth, constraints: Vec::new(), exact: self.exact };
         enter(program, trees, header, &mut domain, u32::MAX);
@@ -282,7 +282,8 @@ impl LoopContext {
         }
     }
 
-    /// The loop_context where none of these forms, over no levels, is negative either.
+    /// Returns the loop context with the additional facts that none of these forms, over no levels,
+    /// is negative.
     pub fn with_facts(&self, forms: impl IntoIterator<Item = AffineForm>) -> LoopContext {
         let mut loop_context = self.clone();
         for form in forms {
@@ -300,7 +301,7 @@ impl LoopContext {
         opposite.is_some_and(|opposite| [form, &opposite].iter().all(|own| self.constraints.contains(own)))
     }
 
-    /// The loop_context where an `if` of this one holds, or fails.
+    /// Returns the loop context inside an `if` whose condition holds, or fails.
     pub fn guarded(
         &self,
         program: &Program,
@@ -316,14 +317,14 @@ impl LoopContext {
 }
 
 impl Class {
-    /// True if there is a parameter in what is known of it.
+    /// True if its subscripts or constraints contain a parameter.
     fn is_symbolic(&self) -> bool {
         let is_number = |form: &AffineForm| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
         let subscripts = self.subscripts.iter().flatten().flatten();
         !subscripts.chain(&self.domain.constraints).all(is_number)
     }
 
-    /// The class with other numbers of iterations.
+    /// Returns the class with renumbered iterations.
     fn renumbered(&self, by: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Class> {
         let mut class = self.clone();
         for form in class.subscripts.iter_mut().flatten().flatten() {
@@ -335,8 +336,8 @@ impl Class {
     }
 }
 
-/// True if a map to loops counted outwards leaves the levels what they are, in a place inside as
-/// many loops: most do.
+/// True if a map to loops counted outwards keeps the levels, at a place inside as many loops. Most
+/// maps do.
 fn is_identity(map: &[AffineForm], depth: u32) -> bool {
     let stays = |(level, form): (u32, &AffineForm)| match form.terms() {
         [(Atom::Level(index), 1)] => index + level + 1 == depth && form.constant_part() == 0,
@@ -345,8 +346,8 @@ fn is_identity(map: &[AffineForm], depth: u32) -> bool {
     map.len() == depth as usize && (0..).zip(map).all(stays)
 }
 
-/// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed
-/// inside more than `known` loops nothing is known.
+/// Adds a loop's level and its constraints to `domain`. Forms that use values computed inside more
+/// than `known` loops are left out.
 pub fn enter(program: &Program, trees: &TreeStore, header: HeaderId, domain: &mut Domain, known: u32) {
     let depth = domain.levels;
     domain.levels += 1;
@@ -382,7 +383,7 @@ pub fn enter(program: &Program, trees: &TreeStore, header: HeaderId, domain: &mu
     }
 }
 
-/// Adds what is known where an `if` holds, or fails, to `domain`, as [`enter`] does.
+/// Adds the constraints of an `if` that holds, or fails, to `domain`, as [`enter`] does.
 pub fn guard(
     program: &Program,
     trees: &TreeStore,
@@ -408,7 +409,7 @@ struct Scan<'a> {
     trees: &'a TreeStore,
     /// The loops around the nest.
     depth: u32,
-    /// The outermost header around that may be undefined.
+    /// The outermost surrounding header that may be undefined.
     risk: Option<Risk>,
     nest: AccessSummary,
 }
@@ -423,22 +424,21 @@ pub struct Risk {
 }
 
 impl Risk {
-    /// The header of a loop that stands in this domain, if it may be undefined.
+    /// Returns the risk of a loop's header in this domain, if it may be undefined.
     pub fn of_loop(program: &Program, trees: &TreeStore, id: HeaderId, domain: &Arc<Domain>) -> Option<Risk> {
         let mut loops = trees.header(id).origins.iter().map(|origin| program.loop_info(origin.of));
         let op = loops.find(|info| info.may_be_undefined)?.op;
         Some(Risk { op, domain: domain.clone() })
     }
 
-    /// The decision of an `if` that stands in this domain, if it may be undefined.
+    /// Returns the risk of an `if`'s decision in this domain, if it may be undefined.
     pub fn of_guard(program: &Program, of: IfId, domain: &Arc<Domain>) -> Option<Risk> {
         let info = program.if_info(of);
         info.may_be_undefined.then(|| Risk { op: info.op, domain: domain.clone() })
     }
 
-    /// Returns the class by which a leaf inside, in so many loops, stays behind what may not
-    /// return: it reads
-    /// [`Base::Exit`] whenever the header is reached.
+    /// Returns the class that keeps an inner leaf, in `levels` loops, behind operations that may
+    /// not return: it reads [`Base::Exit`] whenever the header is reached.
     pub fn class(&self, levels: u32) -> (Class, Op) {
         let constraints = self.domain.constraints.clone();
         let domain = Arc::new(Domain { levels, constraints, exact: false });
@@ -447,7 +447,7 @@ impl Risk {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) {
         match self.trees.get(tree) {
             Node::Empty => {}
@@ -476,7 +476,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The body of a loop or guard whose header is such a risk.
+    /// Visits the body of a loop or guard whose header is such a risk.
     fn within(&mut self, risk: Option<Risk>, body: Green, domain: Domain) {
         let around = self.risk.clone();
         self.risk = around.clone().or(risk);
@@ -491,10 +491,10 @@ impl Scan<'_> {
         let risk = self.risk.as_ref().map(|risk| risk.class(domain.levels));
         for (class, op) in in_place(self.program, statement, map, domain, depth).chain(risk) {
             if let Err(absent) = self.nest.find(&class) {
-                // A number that is too large is shown as none.
+                // A number that is too large is shown as zero.
                 let here = |form: &AffineForm| absolute(form, domain.levels).unwrap_or_default();
                 let here: Vec<AffineForm> = map.iter().map(here).collect();
-                // Loops inside of the statement are counted.
+                // Loops inside the statement count, too.
                 let inside = (domain.levels..class.domain.levels).map(LoopIteration::counted);
                 let own = LoopIteration::over(self.program, statement, &here).skip(depth as usize);
                 let iteration = own.chain(inside).collect();
@@ -504,8 +504,8 @@ impl Scan<'_> {
     }
 }
 
-/// The access classes of a statement in a place of a tree: a leaf with this map inside the loops of
-/// `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
+/// Returns the access classes of a statement at a place of a tree: a leaf with this map inside the
+/// loops of `domain`. Forms with values computed inside more than `known` loops are dropped.
 pub fn in_place(
     program: &Program,
     statement: StatementId,
@@ -524,7 +524,7 @@ pub fn in_place(
             |form: &AffineForm| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
         let mut keep = |form: &AffineForm| program.is_known(form, known).then(|| here(form)).flatten();
         let mut exact = domain.exact && class.domain.exact;
-        // A view that is made anew names other elements each time.
+        // A view that is created in every iteration names other elements each time.
         let is_one = |origin: Value| {
             class.base == Base::Allocation(origin)
                 || program.is_known(&AffineForm::atom(Atom::Param(origin)), known)
@@ -556,7 +556,8 @@ mod tests {
 
     use super::*;
 
-    /// The nest `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one more loop.
+    /// Returns the summary of `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one
+    /// more loop.
     fn nest(op: Op) -> AccessSummary {
         let [i, j] = [1, 2].map(AffineForm::level);
         let subscript = i.plus(&i, 1).and_then(|form| form.plus(&j, 1));
@@ -590,7 +591,7 @@ mod tests {
         let subscript = class.subscripts.as_ref().unwrap()[0].as_ref().unwrap();
         assert_eq!(at(subscript, 0, 4), Some(2 * 9 + 4));
         assert_eq!(at(subscript, 9, 0), Some(0));
-        // The inner loop runs up to the number that the iteration had.
+        // The bound of the inner loop is the iteration of the outer one.
         let values = class.domain.constraints.iter().map(|form| at(form, 2, 3).unwrap());
         assert_eq!(values.collect::<Vec<_>>(), [7, 2, 4]);
         assert_eq!(iteration[0].number, AffineForm::constant(9).minus(&AffineForm::level(1)).unwrap());
@@ -613,7 +614,7 @@ mod tests {
         let run = |nest: &AccessSummary| (-1..11).filter(|i| runs(nest, *i)).collect::<Vec<_>>();
         assert_eq!(run(&nest), (0..10).collect::<Vec<_>>());
         assert_eq!(run(&since), (2..10).collect::<Vec<_>>());
-        // There is no such level: it may happen at any time.
+        // Without such a level, the access may happen at any time.
         assert_eq!(nest.since(3, 2).unwrap().classes[0].class, nest.classes[0].class);
     }
 }

@@ -1,8 +1,8 @@
-//! Edits of trees, as data: each makes a new tree that runs the same statements otherwise.
+//! Edits of trees, as data: each makes a new tree that runs the same statements differently.
 //!
-//! No edit asks whether it may be made. That is for the [judge](crate::legality::Approved) to say,
-//! afterwards, of the whole tree. [`Edit::apply`] returns `None` only if there is no such loop, or
-//! if a number would leave 64 bits.
+//! No edit checks its own legality. The [judge](crate::legality::Approved) decides afterwards,
+//! about the whole tree. [`Edit::apply`] returns `None` only if there is no such loop, or if a
+//! number would exceed 64 bits.
 //!
 //! **Cost.** Linear in the nodes that refer to the loops concerned; logarithmic in the length of
 //! sequences.
@@ -20,7 +20,7 @@ mod substitute;
 pub(crate) use fuse::{Parts, Times, Together};
 pub(crate) use range::counted;
 
-/// One edit of a tree: what is changed, and where.
+/// One edit of a tree: a place and a change.
 ///
 /// ```
 /// # use loomir_transforms::tree::{Change, TreeStore, Green, Program};
@@ -32,65 +32,66 @@ pub(crate) use range::counted;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edit {
-    /// Leads from the root to the item that is changed: the number of the child at each node.
+    /// The path from the root to the changed item: the number of the child at each node.
     pub place: Box<[usize]>,
-    /// What is done with the item.
+    /// The change of the item.
     pub change: Change,
 }
 
-/// What is done with one item of a tree.
+/// A change of one item of a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// Fuses a loop with the item behind it, a loop too.
+    /// Fuses a loop with the next item, which is also a loop.
     Fuse {
-        /// By how many iterations the second loop runs later. Not negative.
+        /// The shift of the second loop in iterations. Not negative.
         shift: i64,
     },
     /// Runs a loop from its last iteration to its first.
     Reverse,
     /// Runs the loops of a perfect nest in another order.
     Permute {
-        /// For each loop, from the outside, the number that it had. All numbers below the length.
+        /// The former number of each loop, from the outside. A permutation.
         order: Box<[usize]>,
     },
-    /// Makes two loops of one: the first runs the items of the body before `at`.
+    /// Distributes a loop over two loops. The first loop runs the items of the body before `at`.
     Distribute {
         /// The first item of the second loop.
         at: usize,
     },
-    /// Makes two loops of one: the first runs the iterations below `at`.
+    /// Splits the range of a loop. The first loop runs the iterations below `at`.
     SplitRange {
         /// A form over the loops around.
         at: AffineForm,
     },
     /// Moves an item within its sequence.
     Move {
-        /// The number that it has afterwards.
+        /// The number of the item afterwards.
         to: usize,
     },
-    /// Makes a loop over blocks of iterations around a loop over one block.
+    /// Splits a loop into a loop over blocks of iterations and a loop over one block.
     StripMine {
-        /// Iterations of one block. Positive.
+        /// The number of iterations of one block. Positive.
         size: i64,
     },
-    /// Runs iterations at the ends of a loop by themselves. A loop with fewer runs all of them so.
+    /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
-        /// How many of the first iterations.
+        /// The number of first iterations.
         first: usize,
-        /// How many of the last.
+        /// The number of last iterations.
         last: usize,
     },
 }
 
 impl Change {
-    /// Returns the edit that makes this change at a place.
+    /// Returns the edit with this change at a place.
     pub fn at(self, place: impl Into<Box<[usize]>>) -> Edit {
         Edit { place: place.into(), change: self }
     }
 }
 
 impl Edit {
-    /// Returns the tree `root` with this edit made.
+    /// Applies the edit to the tree `root` and returns the new tree. `None` if the change is
+    /// impossible there.
     pub fn apply(&self, program: &Program, trees: &mut TreeStore, root: Green) -> Option<Green> {
         let (&at, parent) = self.place.split_last()?;
         let mut sequence = Red::at(trees, root, parent)?;

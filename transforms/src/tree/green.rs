@@ -1,9 +1,9 @@
 //! Green nodes: immutable, each made once.
 //!
 //! A [`TreeStore`] holds every node of every tree; equal nodes are one [`Green`], a number. A node
-//! knows no parent, no place and no depth, so it can stand in any number of trees. What is asked of
-//! nodes often (how many items, how many leaves, which loops around them they refer to) is kept
-//! beside them.
+//! knows no parent, no place and no depth, so it can be in any number of trees. Frequently used
+//! properties of nodes (the number of items, the number of leaves, the loops around them that they
+//! refer to) are stored beside them.
 //!
 //! **Cost.** A node takes about 40 bytes with its entry in the table. Making one is a probe of that
 //! table.
@@ -15,12 +15,12 @@ use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::lookup::Lookup;
 
-/// A tree. Copying it is copying a number; equal numbers of one trees are equal trees.
+/// A tree, as a number. Equal numbers in one store are equal trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Green(u32);
 
 impl Green {
-    /// Its number in its trees: dense, for side tables.
+    /// Returns the number in the store. Numbers are dense, for side tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -31,21 +31,21 @@ impl Green {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Map(u32);
 
-/// A loop's iteration space and what it stands for, uniqued.
+/// A loop's iteration domain and its origins, uniqued.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HeaderId(u32);
 
-/// What is tested when a versioned node is run, uniqued.
+/// The tested assumptions of a versioned node, uniqued.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AssumptionId(u32);
 
-/// What a tree is made of. Bodies are sequences; items of sequences are loops, guards, versioned
-/// nodes and leaves.
+/// A node of a tree. Bodies are sequences; items of sequences are loops, guards, versioned nodes
+/// and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// The sequence of nothing.
     Empty,
-    /// What is on the left, one item, what is on the right. See [`TreeStore::sequence`].
+    /// The left part, one item, the right part. See [`TreeStore::sequence`].
     Sequence {
         /// The items before.
         left: Green,
@@ -54,50 +54,50 @@ pub enum Node {
         /// The items after.
         right: Green,
     },
-    /// Runs its body, a sequence, for each value of its variable, in increasing order.
+    /// Runs its body, a sequence, for each value of the induction variable, in increasing order.
     Loop {
-        /// Which values.
+        /// The values of the induction variable.
         header: HeaderId,
-        /// What is run.
+        /// The body.
         body: Green,
     },
-    /// Runs its body, a sequence, if a condition of the program holds, or if it does not. The two
-    /// sides of an `if` are two guards, one behind the other.
+    /// Runs its body, a sequence, if a condition of the program holds, or if it fails. The two
+    /// sides of an `if` are two neighbouring guards.
     Guard {
         /// The `if` whose condition it is.
         of: IfId,
-        /// Which instance of it.
+        /// The instance of the `if`.
         map: Map,
-        /// True if it has to hold, or to fail.
+        /// True if the condition has to hold. False if it has to fail.
         holds: bool,
-        /// What is run.
+        /// The body.
         body: Green,
     },
     /// Runs one of two sequences.
     Versioned {
-        /// If this holds,
+        /// The tested assumptions.
         assumption: AssumptionId,
-        /// this one,
+        /// The tree that runs if they hold.
         fast: Green,
-        /// else this one.
+        /// The tree that runs if they do not hold.
         fallback: Green,
     },
     /// An instance of a statement.
     Leaf {
         /// The statement.
         statement: StatementId,
-        /// Which instance.
+        /// The instance of the statement.
         map: Map,
     },
 }
 
-/// Which values a loop's variable takes.
+/// The values of a loop's induction variable.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Span {
-    /// Those for which its first origin has an iteration.
+    /// The iterations of its first origin.
     Whole,
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form, over the loops
-    /// around.
+    /// All `x` that satisfy every lower bound, `scale · x ≥ form`, and every upper bound,
+    /// `scale · x < form`. The forms are over the loops around.
     Range {
         /// Positive.
         scale: i64,
@@ -108,58 +108,58 @@ pub enum Span {
     },
 }
 
-/// A loop of the program that a loop of the tree runs, or a part of it.
+/// A loop of the program that a loop of the tree runs, completely or in part.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Origin {
     /// The loop of the program.
     pub of: LoopId,
-    /// Which iteration of it, and of the loops around it in the program, is run: forms over the
-    /// loop itself, level 0, and those around.
+    /// The executed iteration of this loop and of the program's loops around it: forms over the
+    /// loop itself, level 0, and the loops around.
     pub map: Box<[AffineForm]>,
 }
 
-/// The iteration space of a loop, and which loops of the program it runs.
+/// The iteration domain of a loop, and the loops of the program that it runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
-    /// The values of its variable.
+    /// The values of the induction variable.
     pub span: Span,
-    /// The loops of the program in it, in order. The first gives the form in which it is written.
+    /// The loops of the program in it, in order. The first determines its form.
     pub origins: Box<[Origin]>,
-    /// True if its iterations may run in any order.
+    /// True if the iterations may run in any order.
     pub parallel: bool,
-    /// The mark that it has where it is written.
+    /// The mark of the written loop.
     pub mark: Option<Mark>,
 }
 
-/// What fusion made of a loop, for later runs of fusion to know.
+/// The mark that fusion leaves on a loop for later runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mark {
-    /// It runs iterations that were left over. It is not fused.
+    /// A remainder of fusion. It is not fused.
     Remainder,
-    /// It runs a part of a loop that became two for that. It does not become two for another
+    /// A loop that contains a part distributed from another one. It is not distributed for another
     /// fusion.
     Distributed,
 }
 
-/// What is known of a node.
+/// Stored properties of a node.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
-    /// Items, if it is a sequence.
+    /// The number of items, if the node is a sequence.
     len: u32,
     /// Leaves, at most `u32::MAX`.
     leaves: u32,
-    /// How many loops around it it may refer to.
+    /// The number of surrounding loops that it may refer to.
     free: u32,
 }
 
-/// A node, and what is known of it beside it: who asks for the one asks for the other.
+/// A node, and its properties beside it, because both are used together.
 #[derive(Debug)]
 struct Known {
     node: Node,
     facts: Facts,
 }
 
-/// Values that are stored once and known by number.
+/// Values stored once each, and known by number.
 #[derive(Debug)]
 struct Uniqued<T> {
     values: Vec<T>,
@@ -211,90 +211,91 @@ impl TreeStore {
     /// The sequence of nothing.
     pub const EMPTY: Green = Green(0);
 
-    /// The number of bytes the nodes take, tables included; headers and maps are extra.
+    /// Returns the number of bytes of the nodes, tables included. Headers and maps are extra.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Known>() + self.places.allocation_size()
     }
 
-    /// The number of different nodes.
+    /// Returns the number of different nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// True if no node but the empty sequence was made.
+    /// True if the empty sequence is the only node.
     pub fn is_empty(&self) -> bool {
         self.len() == 1
     }
 
-    /// What a tree is made of.
+    /// Returns the node of a tree.
     pub fn get(&self, green: Green) -> Node {
         self.nodes[green.0 as usize].node
     }
 
-    /// A loop's header.
+    /// Returns a loop's header.
     pub fn header(&self, id: HeaderId) -> &Header {
         &self.headers.values[id.0 as usize]
     }
 
-    /// The forms of a map.
+    /// Returns the forms of a map.
     pub fn map(&self, map: Map) -> &[AffineForm] {
         &self.maps.values[map.0 as usize]
     }
 
-    /// A map made of its forms.
+    /// Returns the map with these forms.
     pub fn make_map(&mut self, forms: Box<[AffineForm]>) -> Map {
         Map(self.maps.intern(forms))
     }
 
-    /// A leaf.
+    /// Returns a leaf.
     pub fn leaf(&mut self, statement: StatementId, map: Map) -> Green {
         self.node(Node::Leaf { statement, map })
     }
 
-    /// A loop around a sequence.
+    /// Returns a loop around a sequence.
     pub fn make_loop(&mut self, header: Header, body: Green) -> Green {
         let header = HeaderId(self.headers.intern(header));
         self.with_header(header, body)
     }
 
-    /// A loop with a header that is known already.
+    /// Returns a loop with an existing header.
     pub fn with_header(&mut self, header: HeaderId, body: Green) -> Green {
         self.node(Node::Loop { header, body })
     }
 
-    /// A guard around a sequence.
+    /// Returns a guard around a sequence.
     pub fn guard(&mut self, of: IfId, map: Map, holds: bool, body: Green) -> Green {
         self.node(Node::Guard { of, map, holds, body })
     }
 
-    /// Two sequences that do the same if all assumptions hold; the second one does in any case.
+    /// Returns a versioned node of two sequences. If all assumptions hold, both are equivalent. The
+    /// second one is always correct.
     pub fn versioned(&mut self, assumed: Vec<Assumption>, fast: Green, fallback: Green) -> Green {
         let assumption = AssumptionId(self.assumptions.intern(assumed));
         self.node(Node::Versioned { assumption, fast, fallback })
     }
 
-    /// What is assumed.
+    /// Returns the assumptions.
     pub fn assumptions(&self, id: AssumptionId) -> &[Assumption] {
         &self.assumptions.values[id.0 as usize]
     }
 
-    /// The number of items a sequence has; 0 for what is none.
+    /// Returns the number of items of a sequence; 0 for other nodes.
     pub fn items_in(&self, sequence: Green) -> usize {
         self.fact(sequence).len as usize
     }
 
-    /// The number of leaves a tree has.
+    /// Returns the number of leaves of a tree.
     pub fn leaves(&self, tree: Green) -> u32 {
         self.fact(tree).leaves
     }
 
-    /// How many of the loops around a tree it may refer to: 0 if it can stand anywhere.
+    /// Returns the number of surrounding loops that a tree may refer to: 0 if it can be anywhere.
     pub fn free(&self, tree: Green) -> u32 {
         self.fact(tree).free
     }
 
-    /// A number that orders items at random, always the same way: the greater one stands higher in
-    /// the tree of a sequence.
+    /// Returns a pseudo-random, deterministic number that orders items: the greater one is higher
+    /// in the tree of a sequence.
     pub(super) fn priority(item: Green) -> u64 {
         u64::from(item.0 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
@@ -305,7 +306,7 @@ impl TreeStore {
             Err(absent) => absent,
         };
         if self.nodes.len() == self.nodes.capacity() {
-            // By a quarter: there may be tens of millions.
+            // The capacity grows by a quarter, because there may be tens of millions of nodes.
             self.nodes.reserve_exact(16 + self.nodes.len() / 4);
         }
         self.nodes.push(Known { node, facts: self.facts_of(node) });
@@ -355,30 +356,30 @@ impl TreeStore {
 }
 
 impl Origin {
-    /// The loop run later: at `x + shift` what was run at `x`.
+    /// Returns the shifted origin: it runs at `x + shift` the iteration of `x`.
     pub fn shifted(&self, shift: i64) -> Option<Origin> {
         self.mapped(&|form| form.shifted(0, shift))
     }
 
-    /// The origin with `f` of each form.
+    /// Returns the origin with `f` applied to each form.
     pub(super) fn mapped(&self, f: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Origin> {
         Some(Origin { of: self.of, map: self.map.iter().map(f).collect::<Option<_>>()? })
     }
 
-    /// The loop's own iteration.
+    /// Returns the loop's own iteration.
     pub fn iteration(&self) -> Option<&AffineForm> {
         self.map.last()
     }
 }
 
 impl Span {
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of those that
-    /// differ by a number only the one is kept that says most.
+    /// Returns all `x` with `scale · x ≥` each lower and `scale · x <` each upper form. Among forms
+    /// that differ by a constant only the tightest is kept.
     pub fn range(scale: i64, lower: Vec<AffineForm>, upper: Vec<AffineForm>) -> Span {
         Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
     }
 
-    /// All forms in it.
+    /// Returns all forms of the span.
     pub fn forms(&self) -> impl Iterator<Item = &AffineForm> {
         let (lower, upper): (&[AffineForm], &[AffineForm]) = match self {
             Span::Whole => (&[], &[]),
@@ -387,7 +388,7 @@ impl Span {
         lower.iter().chain(upper)
     }
 
-    /// Returns true if no value is in it, whatever parameters are.
+    /// True if the range is empty for all parameters.
     pub fn is_empty(&self) -> bool {
         let Span::Range { lower, upper, .. } = self else { return false };
         let is_empty = |lower: &AffineForm, upper: &AffineForm| {
@@ -396,7 +397,7 @@ impl Span {
         lower.iter().any(|lower| upper.iter().any(|upper| is_empty(lower, upper)))
     }
 
-    /// The span with `f` of each form.
+    /// Returns the span with `f` applied to each form.
     pub(super) fn mapped(&self, f: &dyn Fn(&AffineForm) -> Option<AffineForm>) -> Option<Span> {
         let all = |forms: &[AffineForm]| forms.iter().map(f).collect::<Option<Box<[AffineForm]>>>();
         Some(match self {
@@ -408,8 +409,8 @@ impl Span {
     }
 }
 
-/// The forms with at most one number, first, the one that `pick` prefers; and of other forms that
-/// differ by a number, the one that it prefers.
+/// Returns the forms with at most one constant, which comes first: the one that `pick` prefers.
+/// Among other forms that differ by a constant, the preferred one is kept.
 fn tightest(forms: Vec<AffineForm>, pick: fn(i64, i64) -> i64) -> Box<[AffineForm]> {
     let mut kept: Vec<AffineForm> = Vec::with_capacity(forms.len());
     for form in forms {
@@ -424,7 +425,7 @@ fn tightest(forms: Vec<AffineForm>, pick: fn(i64, i64) -> i64) -> Box<[AffineFor
     kept.into()
 }
 
-/// One more than the greatest level a form refers to.
+/// Returns one more than the greatest level of a form.
 fn free_of(form: &AffineForm) -> u32 {
     let of_atom = |atom: &Atom| match atom {
         Atom::Level(level) => level + 1,

@@ -8,6 +8,6 @@ pub struct LoopId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IfId(pub u32);
 
-/// A statement of the program. Statements are numbered in the order in which they stand in it.
+/// A statement of the program. Statements are numbered in program order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StatementId(pub u32);

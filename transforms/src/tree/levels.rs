@@ -1,4 +1,4 @@
-//! The two ways to number the loops around a place: from the root, and outwards.
+//! Two numberings of the loops around a place: from the root, and outwards.
 
 use crate::affine::AffineForm;
 
@@ -11,6 +11,6 @@ pub fn absolute(form: &AffineForm, depth: u32) -> Option<AffineForm> {
 /// Renumbers a form over levels counted from the root to loops counted outwards, in a place inside
 /// `depth` loops.
 pub fn relative(form: &AffineForm, depth: u32) -> Option<AffineForm> {
-    // Counting from the other end is its own inverse.
+    // Reversal of the numbering is its own inverse.
     absolute(form, depth)
 }

@@ -1,9 +1,9 @@
-//! The program a tree runs: loops and statements as they were when it was raised.
+//! The program of a tree: the original loops and statements as they were raised.
 //!
-//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside
-//! it, or part of one. The terminators of the sides of an `if` with results are statements too:
-//! each says what the results are where its side runs. What a statement touches is affine in the
-//! loops of the program around it, which are numbered from the outside; values computed in the
+//! Each operation that is neither a loop nor an `if` of the tree is a statement with all of its
+//! contents, or part of one. The terminators of the branches of an `if` with results are statements
+//! too: each defines the results if its branch runs. The accesses of a statement are affine in the
+//! surrounding loops of the program, which are numbered from the outside. Values computed in the
 //! program are known by name.
 
 use hashbrown::{HashMap, HashSet};
@@ -20,66 +20,66 @@ use crate::affine::condition::Condition;
 use crate::affine::surroundings::Surroundings;
 use crate::affine::{AffineForm, Atom};
 
-/// A loop as it was.
+/// An original loop.
 #[derive(Clone, Debug)]
 pub struct LoopInfo {
     /// The operation.
     pub op: Op,
-    /// The block that is its body.
+    /// The block of the loop body.
     pub block: Block,
     /// Its variable.
     pub variable: Value,
     /// The loop around it.
     pub parent: Option<LoopId>,
-    /// The number of loops that are around it.
+    /// The number of loops around this loop.
     pub depth: u32,
     /// Its iterations.
     pub space: Space,
-    /// The number of values it carries from one iteration to the next.
+    /// The number of loop-carried values.
     pub carried: usize,
-    /// If it carries values, an operation of a statement that runs once in each iteration, if there
-    /// is one: where that runs, the iteration does.
+    /// The anchor of a loop with carried values: an operation of a statement that runs exactly once
+    /// in each iteration, if there is one. An iteration runs iff its anchor does.
     pub anchor: Option<Op>,
-    /// Which dimension it is, if the operation is a loop whose iterations may run in any order.
+    /// The dimension, if the operation is a loop whose iterations may run in any order.
     pub dimension: Option<usize>,
-    /// The loop as a tree, as it was raised.
+    /// The original loop as a tree.
     pub green: Green,
-    /// True if computing its bounds and step may be undefined: see
+    /// True if the computation of the bounds and the step may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
-    /// The first loop in the same loop with the same bounds. What its space does not say exactly,
-    /// it does not say of these loops alike.
+    /// The first loop in the same parent with the same bounds. Unknown conditions of both domains
+    /// are the same.
     pub alike: LoopId,
 }
 
-/// An `if` as it was.
+/// An original `if`.
 #[derive(Clone, Debug)]
 pub struct IfInfo {
     /// The operation.
     pub op: Op,
-    /// What decides it.
+    /// Its decision.
     pub decision: Decision,
-    /// What is known of that, over the loops of the program around.
+    /// The constraints of the decision, over the surrounding loops of the program.
     pub condition: Condition,
-    /// True if deciding it may be undefined: see
+    /// True if the evaluation of the condition may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
-    /// What its regions run, if they have a block: the first if the condition holds, the second if
-    /// not.
+    /// The bodies of its regions, if they have a block: the first runs if the condition holds, the
+    /// second if not.
     pub bodies: [Option<Green>; 2],
-    /// The first `if` that the same decides, or that is known to hold for the same forms over the
-    /// loops around.
+    /// The first equivalent `if`: with the same decision, or with conditions known to be equal as
+    /// forms over the loops around.
     pub alike: IfId,
 }
 
-/// A statement as it was.
+/// An original statement.
 #[derive(Clone, Debug)]
 pub struct StatementInfo {
-    /// Its operations, in the order of the text; at least one.
+    /// The operations, in the order of the text. At least one.
     pub ops: SmallVec<[Op; 2]>,
     /// The loop around it.
     pub parent: Option<LoopId>,
-    /// What it touches, with all that is inside it.
+    /// Its effects, including its contents.
     pub effects: Effects,
 }
 
@@ -89,20 +89,19 @@ impl StatementInfo {
         self.ops[0]
     }
 
-    /// True if it only computes, and the same whenever it does. What yields the results of a
-    /// conditional also says which side runs; what is
-    /// frozen may be another number each time.
+    /// True if it is pure and deterministic. A yield of a conditional is not, because it also tells
+    /// which branch runs. A freeze is not, because it may be another number each time.
     pub fn is_pure(&self, body: &Body) -> bool {
         let computes = |op: &Op| body.has_trait(*op, Trait::Pure) && !body.is(*op, llvm::FreezeOp::DEF);
         self.yields_for(body).is_none() && self.ops.iter().all(computes)
     }
 
-    /// True if it only computes, and may do so where it did not run.
+    /// True if the statement only computes and may run speculatively.
     pub fn is_speculatable(&self, body: &Body) -> bool {
         self.is_pure(body) && self.ops.iter().all(|op| is_speculatable(body.op_ref(*op)))
     }
 
-    /// The conditional whose results it yields.
+    /// Returns the conditional whose results the statement yields.
     pub fn yields_for(&self, body: &Body) -> Option<Op> {
         body.parent_op(self.op()).filter(|_| body.has_trait(self.op(), Trait::Terminator))
     }
@@ -113,64 +112,66 @@ impl StatementInfo {
 pub struct Program {
     /// The block.
     pub block: Block,
-    /// The order in which they ran: a sequence.
+    /// The original order: a sequence.
     pub root: Green,
-    /// What is known where the block stands.
+    /// The facts that hold at the block.
     pub surroundings: Surroundings,
     pub(super) loops: Vec<LoopInfo>,
     pub(super) ifs: Vec<IfInfo>,
     pub(super) statements: Vec<StatementInfo>,
-    /// The bodies of the loops; of a loop of several dimensions, that of the last.
+    /// The bodies of the loops. For a loop of several dimensions, the body of the last.
     pub(super) blocks: HashMap<Block, LoopId>,
-    /// The number of loops that are around the blocks of `if`s.
+    /// The number of loops around the blocks of `if`s.
     pub(super) sides: HashMap<Block, u32>,
-    /// The number of loops that are around each parameter that is computed in the program.
+    /// The number of loops around each parameter that is computed in the program.
     pub(super) depths: HashMap<Value, u32>,
 }
 
 impl Program {
-    /// A loop.
+    /// Returns a loop.
     pub fn loop_info(&self, id: LoopId) -> &LoopInfo {
         &self.loops[id.0 as usize]
     }
 
-    /// An `if`.
+    /// Returns an `if`.
     pub fn if_info(&self, id: IfId) -> &IfInfo {
         &self.ifs[id.0 as usize]
     }
 
-    /// A statement.
+    /// Returns a statement.
     pub fn statement(&self, id: StatementId) -> &StatementInfo {
         &self.statements[id.0 as usize]
     }
 
-    /// All statements, in the order in which they stand in the program.
+    /// Returns all statements in program order.
     pub fn statements(&self) -> impl Iterator<Item = &StatementInfo> {
         self.statements.iter()
     }
 
-    /// All `if`s, in the order in which they stand in the program.
+    /// Returns all `if`s in program order.
     pub fn ifs(&self) -> impl Iterator<Item = &IfInfo> {
         self.ifs.iter()
     }
 
-    /// The number of loops.
+    /// Returns the number of loops.
     pub fn num_loops(&self) -> usize {
         self.loops.len()
     }
 
-    /// The loop of which `block` is the body.
+    /// Returns the loop whose body is `block`.
     pub fn loop_of(&self, block: Block) -> Option<LoopId> {
         self.blocks.get(&block).copied()
     }
 
-    /// The loop whose variable, or value carried from one iteration to the next, `value` is.
+    /// Returns the loop that has `value` as an argument, and the argument's index: 0 for the
+    /// induction variable, otherwise a loop-carried value.
     pub fn loop_of_argument(&self, body: &Body, value: Value) -> Option<(LoopId, usize)> {
         match body.def(value) {
             loomir_ir::ValueDef::BlockArgument { block, index } => {
                 let innermost = self.loop_of(block)?;
                 let Some(last) = self.loop_info(innermost).dimension else { return Some((innermost, index)) };
-                // All arguments are variables, the last that of the innermost dimension.
+                // All arguments are induction variables. The last one belongs to the innermost
+                // dimension.
                 let outwards = last.checked_sub(index)?;
                 let of =
                     std::iter::successors(Some(innermost), |id| self.loop_info(*id).parent).nth(outwards)?;
@@ -188,8 +189,8 @@ impl Program {
         })
     }
 
-    /// True if two `if`s decide the same in these instances, in a place inside `depth` loops: by
-    /// one value, or by conditions that are equal as forms.
+    /// True if two instances of `if`s decide alike, at a place inside `depth` loops: by the same
+    /// value, or by conditions that are equal as forms.
     pub fn is_same_condition(&self, trees: &TreeStore, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
         let (x, y) = (self.if_info(a.0), self.if_info(b.0));
         let (map, other) = (trees.map(a.1), trees.map(b.1));
@@ -197,7 +198,7 @@ impl Program {
             return true;
         }
         let (own, others) = (x.condition.outcome(true), y.condition.outcome(true));
-        // What is computed inside of loops is the same only in the same iterations of them.
+        // Values computed inside of loops are equal only in equal iterations.
         let in_common = map.iter().zip(other).take_while(|(x, y)| x == y).count() as u32;
         let here = |forms: &[AffineForm], map: &[AffineForm]| -> Option<HashSet<AffineForm>> {
             let form = |form: &AffineForm| {
@@ -212,8 +213,8 @@ impl Program {
             && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
     }
 
-    /// In how many of the loops around an `if` its decision is computed: in equal iterations of
-    /// these it goes the same way.
+    /// Returns the number of loops around an `if` that determine its decision: in equal iterations
+    /// of these it is the same.
     pub fn decided_inside(&self, body: &Body, of: IfId) -> u32 {
         let operands = match &self.if_info(of).decision {
             Decision::Value(value) => std::slice::from_ref(value),
@@ -226,7 +227,7 @@ impl Program {
         operands.iter().map(depth).max().unwrap_or(0)
     }
 
-    /// The innermost of the loops in each iteration of which a value is computed anew.
+    /// Returns the innermost loop that computes a value anew in each iteration.
     pub fn loop_around(&self, body: &Body, value: Value) -> Option<LoopId> {
         if let Some((of, _)) = self.loop_of_argument(body, value) {
             return Some(of);
@@ -241,13 +242,13 @@ impl Program {
         None
     }
 
-    /// The number of loops that are around a statement, loop or `if`; nothing for what is inside a
+    /// Returns the number of loops around a statement, loop or `if`. `None` for operations inside a
     /// statement.
     pub fn depth_of(&self, body: &Body, op: Op) -> Option<u32> {
         self.block_depth(body.block_of(op)?)
     }
 
-    /// The number of loops that are around what stands in a block.
+    /// Returns the number of loops around the operations of a block.
     fn block_depth(&self, block: Block) -> Option<u32> {
         if block == self.block {
             return Some(0);
@@ -256,7 +257,7 @@ impl Program {
         of_loop.or_else(|| self.sides.get(&block).copied())
     }
 
-    /// The loops around a loop and itself, from the outside.
+    /// Returns the loops around a loop and the loop itself, from the outside.
     pub fn path(&self, of: Option<LoopId>) -> Vec<LoopId> {
         let mut path: Vec<LoopId> = std::iter::successors(of, |id| self.loop_info(*id).parent).collect();
         path.reverse();

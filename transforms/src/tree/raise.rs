@@ -1,7 +1,9 @@
-//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one without
-//! results or an `if`, is a statement. A parallel loop is one loop of the tree for each dimension.
-//! What a side of an `if` yields is its last statement. Statements that the chosen analysis ties
-//! are one (`raise/tie.rs`).
+//! Raising: from IR to the tree.
+//!
+//! It never fails. A statement is any operation but a counted loop, a parallel loop without
+//! results, or an `if`. A parallel loop is one loop of the tree for each dimension. The yield of an
+//! `if`'s branch is its last statement. Statements that the chosen analysis ties are one
+//! (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
 //!
@@ -36,7 +38,7 @@ pub fn raise(body: &Body, block: Block, trees: &mut TreeStore, mode: AliasMode) 
     raise_by(&Analyses::default(), body, block, trees, mode)
 }
 
-/// The same, with what these analyses say.
+/// Raises with these analyses.
 pub fn raise_by(
     analyses: &Analyses,
     body: &Body,
@@ -71,8 +73,8 @@ pub fn raise_by(
     raise.program
 }
 
-/// The blocks that are raised, each to a tree of its own: those of the function, and those inside
-/// statements. In the order of the text.
+/// Returns the blocks to raise, each to a tree of its own: the blocks of the function, and those
+/// inside statements. In the order of the text.
 pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
     let mut found = Vec::new();
     // Blocks to visit, with the loops and conditionals around them in their tree.
@@ -104,14 +106,14 @@ pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
     found
 }
 
-/// Where an operation stands.
+/// The place of an operation.
 #[derive(Clone, Copy)]
 struct Place {
     /// The innermost loop around.
     parent: Option<LoopId>,
-    /// The number of loops that are around.
+    /// The number of loops around the place.
     depth: u32,
-    /// How many loops and `if`s are around.
+    /// The number of surrounding loops and `if`s.
     nesting: u32,
 }
 
@@ -132,7 +134,7 @@ struct Raise<'a> {
 }
 
 impl<'a> Raise<'a> {
-    /// Recurses once a loop or `if`, at most [`MAX_DEPTH`] times.
+    /// Recurses once for each loop or `if`, at most [`MAX_DEPTH`] times.
     fn block(&mut self, block: Block, place: Place) -> Green {
         let body = self.body;
         let terminator = body.terminator(block);
@@ -166,7 +168,7 @@ impl<'a> Raise<'a> {
         self.trees.sequence(&items)
     }
 
-    /// The statements of neighbours, which are taken out of `run`.
+    /// Adds the statements of neighbouring operations, which are taken out of `run`.
     fn statements(&mut self, run: &mut Vec<Op>, place: Place, items: &mut Vec<Green>) {
         for part in run.chunks(tie::MAX_RUN) {
             let ties = self.analyses.statements.ties(self.body, part);
@@ -210,7 +212,7 @@ impl<'a> Raise<'a> {
         self.close_loop(id, inside)
     }
 
-    /// One loop for each dimension, the first outside.
+    /// Enters one loop for each dimension, the first outside.
     fn enter_parallel(&mut self, op: Op, dimensions: Vec<LoopBounds>, block: Block, place: Place) -> Green {
         let mut inside = place;
         let mut ids = Vec::new();
@@ -233,7 +235,7 @@ impl<'a> Raise<'a> {
         self.trees.item(body, 0).unwrap_or(body)
     }
 
-    /// A new loop whose variable is an argument of its body.
+    /// Adds a new loop whose induction variable is an argument of its body.
     fn add_loop(
         &mut self,
         op: Op,
@@ -263,7 +265,7 @@ impl<'a> Raise<'a> {
         id
     }
 
-    /// The tree of a loop whose body was raised.
+    /// Returns the tree of a loop with a raised body.
     fn close_loop(&mut self, id: LoopId, inside: Green) -> Green {
         let info = self.program.loop_info(id);
         let (depth, parallel) = (info.depth, info.dimension.is_some());
@@ -275,7 +277,7 @@ impl<'a> Raise<'a> {
         green
     }
 
-    /// The guards of the regions that have a block.
+    /// Enters an `if` and returns the guards of the regions that have a block.
     fn enter_if(
         &mut self,
         op: Op,
@@ -305,7 +307,7 @@ impl<'a> Raise<'a> {
         self.trees.guards(If { of, map, bodies })
     }
 
-    /// A side of a conditional that was raised, with what it yields, if that has results.
+    /// Returns a raised branch of a conditional, with its yield if the conditional has results.
     fn yielding(&mut self, conditional: Op, block: Block, side: Green, place: Place) -> Green {
         let end = self.body.terminator(block).filter(|_| self.body.num_results(conditional) > 0);
         let Some(end) = end else { return side };
@@ -326,8 +328,8 @@ impl<'a> Raise<'a> {
     }
 }
 
-/// An operation in the body of a loop that is a statement or part of one, under no condition; one
-/// that does not only compute, if there is one.
+/// Returns an operation that is a statement, or part of one, directly in the body of a loop.
+/// Prefers operations with effects.
 fn anchor(body: &Body, block: Block) -> Option<Op> {
     let is_statement = |op: &Op| body.own_regions(*op).len() == 0 && Some(*op) != body.terminator(block);
     let statements = || body.ops(block).filter(is_statement);

@@ -1,16 +1,16 @@
-//! Red cursors: a node of a tree together with where it stands.
+//! Red cursors: a node of a tree together with its place.
 //!
-//! A green node knows no parent and no place, for it stands in many trees. A cursor is a tree and
-//! the path to a node in it, made when one wants to walk about and forgotten afterwards; there is
-//! none for a node that nobody looks at. It moves up, down and sideways, says which loops are
-//! around, and edits: an edit makes the nodes on the path anew, and the cursor stands in the new
-//! tree then. The old one is what it was.
+//! A green node knows no parent and no place, because it may be in many trees. A cursor is a tree
+//! and the path to a node in it. It is made for a walk and dropped afterwards. It moves up, down
+//! and sideways, returns the surrounding loops, and edits. An edit makes the nodes on the path
+//! anew, and the cursor is then in the new tree. The old tree is unchanged.
 //!
 //! The children of a sequence, a loop and a guard are its items; those of a versioned node its two
 //! sequences.
 //!
 //! **Cost.** Down and sideways are logarithmic in the length of a sequence, up is constant. An edit
-//! makes a logarithmic number of nodes in each sequence around, and the loops and guards there.
+//! makes a logarithmic number of nodes in each surrounding sequence, and the loops and guards
+//! there.
 //!
 //! ```
 //! # use loomir_transforms::affine::AffineForm;
@@ -48,49 +48,49 @@ use crate::access::LoopContext;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Red {
     root: Green,
-    /// From the root downwards: which child, and what it is.
+    /// The path from the root: the number of each child, and the node.
     steps: Vec<(usize, Green)>,
 }
 
 impl Red {
-    /// The place of a whole tree.
+    /// Returns the place of a whole tree.
     pub fn of(root: Green) -> Red {
         Red { root, steps: Vec::new() }
     }
 
-    /// The place to which these numbers of children lead from the root, if there is one.
+    /// Returns the place with this path of child numbers from the root, if it exists.
     pub fn at(trees: &TreeStore, root: Green, path: &[usize]) -> Option<Red> {
         let mut cursor = Red::of(root);
         path.iter().all(|at| cursor.down(trees, *at)).then_some(cursor)
     }
 
-    /// The whole tree.
+    /// Returns the whole tree.
     pub fn root(&self) -> Green {
         self.root
     }
 
-    /// What stands here.
+    /// Returns the node at the cursor.
     pub fn node(&self) -> Green {
         self.steps.last().map_or(self.root, |(_, node)| *node)
     }
 
-    /// The number of the child that each node on the way is of the one around it, from the outside.
+    /// Returns the path: the child number of each node on the way, from the outside.
     pub fn path(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.steps.iter().map(|(at, _)| *at)
     }
 
-    /// Which child of its parent the node is; nothing for the root.
+    /// Returns the number of the node among its parent's children; `None` for the root.
     pub fn index(&self) -> Option<usize> {
         self.steps.last().map(|(at, _)| *at)
     }
 
-    /// The nodes around, from the outside.
+    /// Returns the ancestors, from the outside.
     pub fn around(&self) -> impl Iterator<Item = Green> + '_ {
         let inner = self.steps.iter().map(|(_, node)| *node);
         [self.root].into_iter().chain(inner).take(self.steps.len())
     }
 
-    /// The loops around, from the outside: what each level is.
+    /// Returns the surrounding loops, from the outside: one for each level.
     pub fn loops(&self, trees: &TreeStore) -> impl Iterator<Item = HeaderId> {
         self.around().filter_map(|node| match trees.get(node) {
             Node::Loop { header, .. } => Some(header),
@@ -98,12 +98,12 @@ impl Red {
         })
     }
 
-    /// The number of loops that are around.
+    /// Returns the number of loops around.
     pub fn depth(&self, trees: &TreeStore) -> usize {
         self.loops(trees).count()
     }
 
-    /// The loops and conditions around, as what they say of the levels.
+    /// Returns the surrounding loops and conditions as constraints on the levels.
     pub fn loop_context(&self, program: &Program, trees: &TreeStore) -> LoopContext {
         self.around().fold(LoopContext::outside(&program.surroundings), |loop_context, node| {
             match trees.get(node) {
@@ -114,7 +114,7 @@ impl Red {
         })
     }
 
-    /// The children of the node.
+    /// Returns the children of the node.
     pub fn children(&self, trees: &TreeStore) -> impl Iterator<Item = Green> {
         let sides = match trees.get(self.node()) {
             Node::Versioned { fast, fallback, .. } => Some([fast, fallback]),
@@ -162,8 +162,8 @@ impl Red {
         moved
     }
 
-    /// Moves to the node that comes next in the order of the text: the first child, or what is
-    /// behind. It is back at the root at the end.
+    /// Moves to the next node in the order of the text: the first child, or the node behind. It
+    /// returns to the root at the end.
     pub fn onwards(&mut self, trees: &TreeStore) -> bool {
         if self.down(trees, 0) {
             return true;
@@ -176,9 +176,9 @@ impl Red {
         true
     }
 
-    /// Other items in the place of the node, which is one of a sequence. The cursor then stands on
-    /// the first of them; without any, on what they were taken out of. The root is replaced by the
-    /// sequence of the items.
+    /// Replaces the node, which is one of a sequence, by other items. The cursor is then at the
+    /// first of them; without any, at their parent. The root is replaced by the sequence of the
+    /// items.
     pub fn replace(&mut self, trees: &mut TreeStore, items: &[Green]) {
         let Some(at) = self.index() else {
             self.root = trees.sequence(items);
@@ -191,8 +191,8 @@ impl Red {
         }
     }
 
-    /// Other items in the place of some children of the node. One of the two sides of a versioned
-    /// node is replaced by the sequence of the items; a leaf has no children, and stays.
+    /// Replaces some children of the node by other items. In a versioned node one of the two trees
+    /// is replaced by the sequence of the items. A leaf has no children, and stays.
     pub fn splice(&mut self, trees: &mut TreeStore, range: Range<usize>, items: &[Green]) {
         let mut new = match trees.get(self.node()) {
             Node::Leaf { .. } => return,
@@ -221,7 +221,7 @@ impl Red {
     }
 }
 
-/// The sequence of a node's items.
+/// Returns the sequence of a node's items.
 fn items_of(trees: &TreeStore, node: Green) -> Green {
     match trees.get(node) {
         Node::Loop { body, .. } | Node::Guard { body, .. } => body,
@@ -230,7 +230,7 @@ fn items_of(trees: &TreeStore, node: Green) -> Green {
     }
 }
 
-/// A node with other items.
+/// Returns a node with other items.
 fn with_items(trees: &mut TreeStore, node: Green, items: Green) -> Green {
     match trees.get(node) {
         Node::Loop { header, .. } => trees.with_header(header, items),
@@ -239,7 +239,7 @@ fn with_items(trees: &mut TreeStore, node: Green, items: Green) -> Green {
     }
 }
 
-/// A versioned node with another sequence on one of its sides.
+/// Returns a versioned node with another sequence on one side.
 fn with_side(trees: &mut TreeStore, node: Green, at: usize, side: Green) -> Green {
     let Node::Versioned { assumption, fast, fallback } = trees.get(node) else { return node };
     let (fast, fallback) = if at == 0 { (side, fallback) } else { (fast, side) };

@@ -1,24 +1,23 @@
-//! Operations that a tree runs in another order than they were written for.
+//! Operations whose order a tree changes.
 
 use hashbrown::HashSet;
 use loomir_ir::Op;
 
-/// Which of the two trees of a versioned node is meant.
+/// One of the two trees of a versioned node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arm {
-    /// The one that runs if what was assumed holds.
+    /// The tree that runs if the assumptions hold.
     Fast,
-    /// The other one.
+    /// The other tree.
     Fallback,
 }
 
-/// Steps of reductions that run in another order, so that
-/// [what is promised of their results](crate::access::updates::reduction) need not hold: where a
-/// tree is written as IR, it is not promised of them.
-/// [`Checker::reordered`](crate::legality::Checker::reordered) says which they are.
+/// Reordered steps of reductions. Their [flags](crate::access::updates::reduction) need not hold,
+/// and are dropped when a tree is written as IR.
+/// [`Checker::reordered`](crate::legality::Checker::reordered) returns them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reordered {
-    /// Where the one tree of each versioned node runs, and where the other one does.
+    /// The reordered steps in the fast tree of each versioned node, and in the fallback.
     pub arms: [HashSet<Op>; 2],
 }
 
@@ -28,8 +27,7 @@ impl Reordered {
         self.arms.iter().all(HashSet::is_empty)
     }
 
-    /// True if it runs in another order in one of the trees of a versioned node, or outside of
-    /// those.
+    /// True if the step is reordered in this arm of versioned nodes, or outside of them in either.
     pub fn contains(&self, op: Op, arm: Option<Arm>) -> bool {
         match arm {
             Some(arm) => self.arms[arm as usize].contains(&op),

@@ -1,23 +1,22 @@
 //! Sequences as balanced trees, so that an edit in a wide one costs little.
 //!
-//! A sequence of items is the treap in which the order is the items' order and the heap is the
-//! items' [priority](TreeStore::priority), among equal ones the leftmost above. There is one such
-//! tree for each sequence, whatever edits led to it, so equal sequences are one green node. Its
+//! A sequence of items is a treap. Its order is the items' order, and its heap is ordered by the
+//! items' [priority](TreeStore::priority), with the leftmost of equal ones on top. Each sequence
+//! has exactly one such tree, whatever edits led to it, so equal sequences are one green node. Its
 //! depth is logarithmic as long as items differ, and they do: a leaf names its statement.
 //!
-//! **Cost.** Getting, splitting, joining, replacing: logarithmic, making as many nodes. Nothing
+//! **Cost.** Getting, splitting, joining, replacing: logarithmic, creating as many nodes. Nothing
 //! here recurses.
 
 use smallvec::SmallVec;
 
 use super::green::{Green, Node, TreeStore};
 
-/// One side of a sequence that is cut open at a place: what is above the cut, from the root down,
-/// each an item with what is on its other side. Of a sequence of thousands it is hardly ever longer
-/// than what needs no allocation.
+/// One side of a sequence cut at a place: the nodes above the cut from the root down, each an item
+/// with its subtree on the far side. Even for sequences of thousands it rarely needs an allocation.
 type Spine = SmallVec<[(Green, Green); 32]>;
 
-/// Which side of a cut.
+/// The side of a cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,
@@ -25,12 +24,12 @@ enum Side {
 }
 
 impl TreeStore {
-    /// The sequence of these items, loops and leaves. Linear.
+    /// Returns the sequence of these items, loops and leaves. Linear.
     pub fn sequence(&mut self, items: &[Green]) -> Green {
         self.assemble(Spine::new(), items, &[])
     }
 
-    /// The items of a sequence in order.
+    /// Returns the items of a sequence in order.
     pub fn items(&self, sequence: Green) -> Items<'_> {
         let mut items = Items { trees: self, stack: SmallVec::new() };
         items.descend(sequence);
@@ -51,20 +50,20 @@ impl TreeStore {
         None
     }
 
-    /// The first `at` items, and the others.
+    /// Returns the first `at` items and the other items.
     pub fn split(&mut self, sequence: Green, at: usize) -> (Green, Green) {
         let (before, after) = (self.cut(sequence, at, Side::Before), self.cut(sequence, at, Side::After));
         (self.assemble(before, &[], &[]), self.assemble(Spine::new(), &[], &after))
     }
 
-    /// The items of `a`, then those of `b`.
+    /// Returns the items of `a`, then those of `b`.
     pub fn join(&mut self, a: Green, b: Green) -> Green {
         let (before, after) = (self.cut(a, self.items_in(a), Side::Before), self.cut(b, 0, Side::After));
         self.assemble(before, &[], &after)
     }
 
-    /// A sequence with the items in `range` replaced by others. Logarithmic in its length, linear
-    /// in the new items; no node is made that is not in the result.
+    /// Replaces the items of a sequence in `range`. Logarithmic in its length, linear in the new
+    /// items. All new nodes are in the result.
     ///
     /// ```
     /// # use loomir_transforms::tree::{TreeStore, StatementId};
@@ -82,7 +81,7 @@ impl TreeStore {
         self.assemble(before, items, &after)
     }
 
-    /// What is on one side of the place before item `at`.
+    /// Returns one side of a cut before item `at`.
     fn cut(&self, sequence: Green, at: usize, side: Side) -> Spine {
         let mut spine = Spine::new();
         let (mut tree, mut at) = (sequence, at);
@@ -99,9 +98,9 @@ impl TreeStore {
         spine
     }
 
-    /// The sequence of what is left of a cut, some items, and what is right of a cut.
+    /// Returns the sequence of the left side of a cut, some items, and the right side of a cut.
     fn assemble(&mut self, before: Spine, items: &[Green], after: &[(Green, Green)]) -> Green {
-        // Each new item takes what has a lower priority and stands on its left below itself.
+        // Each new item takes the nodes with a lower priority on its left below itself.
         let mut spine = before;
         for item in items {
             let mut left = TreeStore::EMPTY;
@@ -113,7 +112,7 @@ impl TreeStore {
             }
             spine.push((*item, left));
         }
-        // From below: the one of lower priority, of equal ones the right one, is the deeper.
+        // From below: the node of lower priority, of equal ones the right one, is deeper.
         let (mut i, mut j) = (spine.len(), after.len());
         let mut tree = TreeStore::EMPTY;
         while i + j > 0 {
@@ -137,7 +136,7 @@ impl TreeStore {
 #[derive(Clone, Debug)]
 pub struct Items<'f> {
     trees: &'f TreeStore,
-    /// Items that are still to come, each with what is on its right; the next one is on top.
+    /// The items still to come, each with its right subtree; the next one is on top.
     stack: SmallVec<[(Green, Green); 8]>,
 }
 

@@ -1,7 +1,7 @@
 //! The two sides of an `if` as one: in a sequence, a guard and behind it the guard of the negation.
 //!
-//! An `if` with both sides is one operation in the program, and its sides exclude each other, so
-//! whoever moves or writes them takes them together.
+//! An `if` with both branches is one operation in the program, and its branches exclude each other.
+//! They are therefore moved and written together.
 
 use super::green::{Green, Map, Node, TreeStore};
 use super::ids::IfId;
@@ -9,33 +9,33 @@ use super::ids::IfId;
 /// One or both sides of an `if`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct If {
-    /// The `if` whose condition it is.
+    /// The `if` with the condition.
     pub of: IfId,
-    /// Which instance of it.
+    /// The instance of the `if`.
     pub map: Map,
-    /// What runs if the condition holds, and if not. At least one is there.
+    /// The bodies for a true and a false condition. At least one exists.
     pub bodies: [Option<Green>; 2],
 }
 
-/// What stands in a sequence, the sides of an `if` taken together.
+/// An item of a sequence, with the branches of an `if` taken together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Item {
     /// Guards.
     If(If),
-    /// Anything else: one item.
+    /// Any other item.
     Other(Green),
 }
 
 impl If {
-    /// One side: what runs if the condition holds, or if it does not.
+    /// Returns an `if` with one branch: for a true or a false condition.
     pub fn side(of: IfId, map: Map, holds: bool, body: Green) -> If {
         If { of, map, bodies: if holds { [Some(body), None] } else { [None, Some(body)] } }
     }
 }
 
 impl TreeStore {
-    /// The items of a sequence, two guards of one condition taken together where the second is the
-    /// negation of the first.
+    /// Returns the items of a sequence. Two neighbouring guards become one item if the second
+    /// condition is the negation of the first.
     pub fn with_ifs(&self, sequence: Green) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::with_capacity(self.items_in(sequence));
         for item in self.items(sequence) {
@@ -55,7 +55,7 @@ impl TreeStore {
         items
     }
 
-    /// The guards that an `if` is made of.
+    /// Returns the guards of an `if`.
     pub fn guards(&mut self, If { of, map, bodies: [yes, no] }: If) -> impl Iterator<Item = Green> + use<> {
         let yes = yes.map(|body| self.guard(of, map, true, body));
         let no = no.map(|body| self.guard(of, map, false, body));

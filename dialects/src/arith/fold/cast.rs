@@ -40,7 +40,7 @@ pub(crate) fn extsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     u.evaluate(|x| Some(signed(x, from) as u128))
 }
 
-/// What an extension added; constants.
+/// Folds a truncation that undoes an extension, and truncations of constants.
 pub(in super::super) fn trunci(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     if let Some(folded) = undone(op, ExtUIOp::DEF).or_else(|| undone(op, ExtSIOp::DEF)) {
@@ -64,7 +64,7 @@ pub(in super::super) fn extf(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
     convert(&u)
 }
 
-/// What an extension added; constants that lose nothing.
+/// Folds a truncation that undoes an extension, and truncations of constants that lose nothing.
 pub(in super::super) fn truncf(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     undone(op, ExtFOp::DEF).or_else(|| convert(&u))
@@ -101,8 +101,8 @@ fn nearest(kind: FloatKind, magnitude: u128, negative: bool) -> Option<u128> {
     let value = if kind == FloatKind::F64 {
         magnitude as f64
     } else {
-        // Rounded to odd: the first 52 bits, then one that says whether anything follows. Narrower
-        // formats are then rounded as if nothing had been cut.
+        // Rounded to odd: the first 52 bits, then a sticky bit for all bits below. Narrower formats
+        // can then be rounded correctly from this number.
         let extra = (128 - magnitude.leading_zeros()).saturating_sub(52);
         let rest = magnitude & !(u128::MAX << extra);
         ((magnitude >> extra) << 1 | u128::from(rest != 0)) as f64 * 2f64.powi(extra as i32 - 1)

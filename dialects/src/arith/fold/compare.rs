@@ -42,8 +42,9 @@ pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool 
     accepted & bit != 0
 }
 
-/// A comparison by the predicate of `arith.cmpi` with this number: `x` with itself; a truth value
-/// widened, or as it is, compared with zero (`ne`) or one (`eq`); constants.
+/// Folds a comparison by the `arith.cmpi` predicate with number `predicate`. Three cases fold: `x`
+/// compared with itself, a truth value (widened or not) compared with zero (`ne`) or one (`eq`),
+/// and constants.
 pub(crate) fn integers(op: OpRef<'_>, constants: &[Option<Attr>], predicate: u64) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.same() {

@@ -1,7 +1,8 @@
-//! Quotients and remainders. A division by zero and the one quotient of signed integers that
-//! overflows are undefined behaviour: they stay for the program to meet. In one bit, one is minus
-//! one; a division by it is undefined or changes nothing, so the identities of one hold all the
-//! same.
+//! Folds of quotients and remainders.
+//!
+//! A division by zero and the one signed quotient that overflows are undefined behaviour. They are
+//! not folded and remain in the program. In one bit the number one is minus one. A division by it
+//! is undefined or changes nothing, so the identities of one still hold.
 
 use loomir_ir::{Attr, OpRef};
 
@@ -38,9 +39,10 @@ pub(crate) fn divui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     cancelled(&b, NUW).or_else(|| b.evaluate(|x, y| x.checked_div(y)))
 }
 
-/// The quotient of signed numbers of `width` bits, as `round` makes it of the quotient towards zero
-/// and whether the remainder has another sign than the divisor (`Some(true)`), the same
-/// (`Some(false)`) or is zero. `None` if it does not fit.
+/// Returns the quotient of signed numbers of `width` bits. `round` computes it from the quotient
+/// towards zero and from the sign of the remainder: `Some(true)` if it differs from the divisor's,
+/// `Some(false)` if it is the same, `None` if the remainder is zero. Returns `None` if the result
+/// does not fit.
 fn quotient(x: u128, y: u128, width: u32, round: impl Fn(i128, Option<bool>) -> i128) -> Option<u128> {
     let (x, y) = (signed(x, width), signed(y, width));
     let (towards_zero, rest) = (x.checked_div(y)?, x.checked_rem(y)?);

@@ -1,8 +1,8 @@
 //! Arithmetic on floats.
 //!
 //! Constants of `f16`, `bf16`, `f32` and `f64` are folded, with the rounding the operation has when
-//! it runs. A NaN among the operands comes out as it is, but quiet; a NaN out of numbers is the
-//! positive quiet one. No identity is used that signed zeros, infinities or NaNs break, unless the
+//! it runs. A NaN operand is returned unchanged, but quiet. A NaN computed from numbers is the
+//! positive quiet NaN. No identity is used that signed zeros, infinities or NaNs break, unless the
 //! flags allow it.
 
 use loomir_ir::{Attr, Context, FloatKind, OpRef, Type, TypeKind};

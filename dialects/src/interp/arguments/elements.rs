@@ -1,4 +1,4 @@
-//! Where the elements of arguments come from, and where they go.
+//! Sources of the elements of arguments, and their destination in buffers.
 
 use loomir_ir::{Context, Type};
 

@@ -4,16 +4,16 @@ use loomir_ir::{Context, Type};
 
 use crate::interp::fault::Fault;
 
-/// What an argument is, as text says it.
+/// The specification of an argument, parsed from text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ArgSpec {
-    /// Where the elements come from.
+    /// The source of the elements.
     pub contents: Source,
     /// The type, where it is given.
     pub ty: Option<Type>,
 }
 
-/// Where elements come from.
+/// A source of elements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Source {
     /// All zero.
@@ -26,7 +26,7 @@ pub enum Source {
     Number(String),
     /// Nested lists.
     List(Vec<Source>),
-    /// The buffer of another argument, so many elements further.
+    /// The buffer of another argument, starting this many elements further.
     Shared(usize, i64),
 }
 

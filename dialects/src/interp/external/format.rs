@@ -1,4 +1,4 @@
-//! What `printf` writes.
+//! The output of `printf`.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::interp::registers::unusable;
 /// The widest field, and the most digits.
 const MAX_WIDTH: usize = 1 << 12;
 
-/// A conversion: what stands between `%` and its letter.
+/// A conversion: the flags, width and precision between `%` and its letter.
 #[derive(Clone, Default)]
 struct Conversion {
     left: bool,
@@ -132,8 +132,7 @@ fn pointer(datum: &Datum) -> Result<Pointer, Box<Fault>> {
 }
 
 impl Conversion {
-    /// The text in a field as wide as is asked; zeros, if they are asked, stand behind the first
-    /// `head` bytes.
+    /// Pads the text to the requested width. Requested zeros go behind the first `head` bytes.
     fn padded(&self, text: &[u8], head: usize) -> Vec<u8> {
         let missing = self.width.saturating_sub(text.len());
         match (self.left, self.zeros) {
@@ -189,7 +188,7 @@ impl Conversion {
         self.padded(format!("{sign}{digits}").as_bytes(), sign.len())
     }
 
-    /// Digits without zeros at the end of their fraction, unless all are asked for.
+    /// Returns the digits without trailing zeros of the fraction, unless all are requested.
     fn shortened<'t>(&self, digits: &'t str) -> &'t str {
         match digits.contains('.') && !self.alternate {
             true => digits.trim_end_matches('0').trim_end_matches('.'),

@@ -85,12 +85,12 @@ impl DataLayout {
         }
     }
 
-    /// True if it is known where types lie in memory.
+    /// True if the layout of types in memory is known.
     pub fn is_known(&self) -> bool {
         !self.unknown
     }
 
-    /// Returns the values that LLVM takes for given where a string says nothing.
+    /// Returns LLVM's defaults for entries that a layout string omits.
     fn llvm_defaults() -> DataLayout {
         DataLayout {
             big_endian: false,
@@ -118,12 +118,10 @@ impl DataLayout {
         Some(layout)
     }
 
-    /// Reads what `mlir-translate --import-llvm` makes of the string, such as
-    /// `#dlti.dl_spec<!llvm.ptr = dense<32> : vector<4xi64>, i64 = dense<[32, 64]> :
-    /// vector<2xi64>>`.
+    /// Reads the output of `mlir-translate --import-llvm` for the string, such as
+    /// `#dlti.dl_spec<!llvm.ptr = dense<32> : vector<4xi64>, i64 = dense<[32, 64]> : vector<2xi64>>`.
     /// Pointers have a size, two alignments and the bits of an index, in this order; other types
-    /// have
-    /// two alignments, all in bits.
+    /// have two alignments, all in bits.
     fn parse_specification(text: &str) -> Option<DataLayout> {
         let entries = text.strip_prefix("#dlti.dl_spec<")?.strip_suffix('>')?;
         let mut layout = DataLayout::llvm_defaults();
@@ -226,7 +224,7 @@ impl DataLayout {
         own.map_or_else(|| natural(bits), |(_, align)| *align)
     }
 
-    /// The alignment of a vector of so many bits, in bytes.
+    /// Returns the alignment of a vector of `bits` bits, in bytes.
     pub(super) fn vector_align(&self, bits: u64) -> Option<u64> {
         let own = self.vectors.iter().find(|(own, _)| u64::from(*own) == bits).filter(|_| !self.natural);
         match own {
@@ -241,7 +239,7 @@ impl DataLayout {
     }
 }
 
-/// The parts between the commas that stand in no brackets.
+/// Splits the text at commas outside of brackets.
 fn top_level(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
     for (at, byte) in text.bytes().enumerate() {

@@ -19,8 +19,8 @@ pub(super) fn fold_extract(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option
         if inserted == position {
             return Some(vec![Folded::Value(insert.value(body))]);
         }
-        // One contains the other: what is extracted is a part of what was inserted, or was changed
-        // in part.
+        // One position contains the other: the extracted part lies inside the inserted one, or was
+        // changed in part.
         if inserted.starts_with(&position) || position.starts_with(&inserted) {
             return None;
         }

@@ -67,7 +67,7 @@ pub(super) fn print_switch(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.attr_dict(op, &["case_values", "case_operand_segments", "operandSegmentSizes"]);
 }
 
-/// A return in a function yields what its type says.
+/// Checks that a return in a function returns the result type of the function.
 pub(super) fn verify_return(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(function) = op.parent().filter(|parent| parent.is(FuncOp::DEF)) else { return };

@@ -1,4 +1,4 @@
-//! Calls: custom forms, operand bundles, what a call needs of its callee.
+//! Calls: custom forms, operand bundles, the requirements on the callee.
 
 use loomir_ir::symbols::{SymbolTable, SymbolUser};
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand, type_to_string};
@@ -79,7 +79,7 @@ pub(crate) fn print_bundles(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// As many operands as the sizes of the bundles say, and a tag for each.
+/// Checks that the sizes of the bundles add up to the number of operands, and that each has a tag.
 pub(crate) fn verify_bundles(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let sizes = op.attr("op_bundle_sizes").and_then(|a| a.as_dense_ints(ctx)).unwrap_or_default();
@@ -322,7 +322,7 @@ pub(crate) fn arguments(op: OpRef<'_>) -> Vec<Value> {
     operands
 }
 
-/// Reports operands and results that are not those of a function type.
+/// Reports operands and results that do not match a function type.
 fn verify_types(op: OpRef<'_>, ty: Type, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let name = |ty| type_to_string(ctx, ty);

@@ -50,7 +50,7 @@ pub(super) fn verify_extension(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(Diagnostic::error(op.loc(), message));
 }
 
-/// To the type it has, or back to what it was cast from by the same operation.
+/// Folds a cast to the operand's own type, and a cast that undoes a cast by the same operation.
 pub(super) fn fold_bitcast(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let body = op.body();
     let (source, target) = (op.operand(0), op.result_type(0));
@@ -59,7 +59,7 @@ pub(super) fn fold_bitcast(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option
     }
     let inner = body.op_ref(body.defining_op(source)?);
     let back = inner.name() == op.name() && op.type_of(inner.operand(0)) == target;
-    // Casting a pointer to another address space and back may lose what the other cannot hold.
+    // Casting a pointer to another address space and back may lose bits that the other space lacks.
     let lossless = LlvmType::of(op.ctx(), target.scalar(op.ctx())).is_none();
     (back && lossless).then(|| vec![Folded::Value(inner.operand(0))])
 }

@@ -1,8 +1,8 @@
-//! How addresses are computed, one or a vector of them.
+//! Execution of address computations, one address or a vector of addresses.
 //!
-//! What the flags promise is promised of every step: of each index times its bytes, of their sums,
-//! and of the address after each. Constant indices that follow each other and lead the same way are
-//! one step, as then the last address says it all.
+//! The promises of the flags apply to every step: to each index times its bytes, to their sums, and
+//! to the address after each step. Consecutive constant indices of one sign are one step, because
+//! the last address then implies the others.
 
 use loomir_ir::{Loc, OpRef};
 
@@ -12,12 +12,12 @@ use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Machine, Pointer, Slo
 use crate::llvm::memory::address::{Index, steps};
 use crate::llvm::types::{LlvmType, is_pointer};
 
-/// What is added to an address.
+/// One summand of an address.
 #[derive(Clone, Copy)]
 enum Step {
-    /// So many bytes.
+    /// A constant number of bytes.
     Fixed(i64),
-    /// A register of so many bits, read as signed, times so many bytes.
+    /// A register of `width` bits, read as signed, times `bytes` bytes.
     Scaled { slot: Slot, width: u32, bytes: i64 },
 }
 
@@ -81,7 +81,7 @@ fn decode_steps(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Step>, Box<Fault>>
     Ok(all)
 }
 
-/// The datum of a lane; what is no vector is the same in each.
+/// Returns the datum of a lane. A scalar is the same in each lane.
 fn lane(datum: &Datum, lane: Option<usize>) -> &Datum {
     match (datum, lane) {
         (Datum::Aggregate(parts), Some(lane)) => parts.get(lane).unwrap_or(datum),

@@ -1,4 +1,4 @@
-//! How elements of structs, arrays and vectors are read and replaced.
+//! Execution of reads and replacements of elements of structs, arrays and vectors.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn decode_insert_value(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// An aggregate each element of which is poison.
+/// Returns an aggregate with poison in every element.
 fn spread(poison: Poison, repr: &Repr) -> Datum {
     match zero(repr) {
         Datum::Aggregate(parts) => Datum::aggregate(vec![Datum::Poison(poison); parts.len()]),

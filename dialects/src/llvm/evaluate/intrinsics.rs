@@ -1,4 +1,4 @@
-//! How the `llvm.intr.` operations that compute are executed; those on memory are in
+//! Execution of the `llvm.intr.` operations that compute. Operations on memory are in
 //! [`memory`](super::memory).
 
 use loomir_ir::OpRef;
@@ -148,8 +148,8 @@ fn decode_multiply_add(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// Whether a float is of one of the classes of a mask: signalling and quiet NaN, then from -inf up
-/// to +inf.
+/// Decodes `is.fpclass`: true if a float is in one of the classes of a mask. The classes are
+/// signalling and quiet NaN, then from -inf up to +inf.
 fn decode_class(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let w = operand_width(op, d)?;
     let ty = op.operand_type(0).scalar(d.ctx());
@@ -240,7 +240,7 @@ fn signed_end(w: u32, a: u128) -> u128 {
     if a >> (w - 1) != 0 { 1 << (w - 1) } else { mask(w) >> 1 }
 }
 
-/// Arithmetic with a struct of the wrapped result and a bit that says whether it wrapped.
+/// Decodes arithmetic that returns a struct of the wrapped result and an overflow bit.
 fn overflowing(op: OpRef<'_>, d: &mut Decoder<'_>, strict: Wrap, f: Wrapping) -> Decoded {
     let w = operand_width(op, d)?;
     let (a, b, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
@@ -267,7 +267,7 @@ fn count_zeros(op: OpRef<'_>, d: &mut Decoder<'_>, count: fn(u32, u128) -> u32) 
     })
 }
 
-/// A shift of two numbers joined, of which the high or the low half is kept.
+/// Decodes a funnel shift: a shift of two joined numbers that keeps the high or the low half.
 fn funnel(op: OpRef<'_>, d: &mut Decoder<'_>, left: bool) -> Decoded {
     let w = operand_width(op, d)?;
     ternary(op, d, move |a, b, c| {

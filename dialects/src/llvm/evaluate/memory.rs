@@ -1,4 +1,4 @@
-//! How memory is touched, and addresses are compared and converted.
+//! Execution of memory accesses, and of comparisons and conversions of addresses.
 
 use loomir_ir::{OpRef, Type};
 
@@ -51,7 +51,7 @@ pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
     });
 }
 
-/// The alignment an access needs: the stated one, or else the type's.
+/// Returns the alignment that an access needs: the stated alignment, or else the type's.
 fn alignment(op: OpRef<'_>, d: &Decoder<'_>, layout: &Layout) -> u64 {
     let stated = op.attr("alignment").and_then(|a| a.as_int(d.ctx())).and_then(|a| u64::try_from(a).ok());
     stated.filter(|a| *a > 0).unwrap_or(layout.align)
@@ -126,7 +126,7 @@ fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// What an atomic update makes of the value in memory and its operand.
+/// The function of an atomic update on the value in memory and its operand.
 enum Update {
     /// As a reduction combines them.
     Reduce(Reduction),
@@ -171,7 +171,7 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The update that `bin_op` names; none if the operand takes the place of what was there.
+/// Returns the update that `bin_op` names. `None` if the operand replaces the old value.
 fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Update>, Box<Fault>> {
     let bits = |f| Ok(Some(Update::Bits(bit_width(d.ctx(), ty.scalar(d.ctx()))?, f)));
     // By the numbers of `arith`'s kinds of reductions.
@@ -204,8 +204,8 @@ fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Upda
     Ok(Some(Update::Reduce(Reduction::new(d.ctx(), kind, ty)?)))
 }
 
-/// An exchange if the value in memory is the one expected; its results are the old value and
-/// whether it was.
+/// Decodes a compare-and-exchange. Its results are the old value, and true if it was the expected
+/// one.
 fn decode_compare_exchange(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
     let (expected, value) = (d.operand(op, 1)?, d.operand(op, 2)?);
@@ -299,7 +299,7 @@ pub(super) fn decode_compare(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The pointer to an address, with the right to reach the object that lies there.
+/// Decodes a conversion of an address to a pointer, which may access the object at the address.
 pub(super) fn decode_int_to_pointer(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
     Ok(action(move |m| {

@@ -1,9 +1,9 @@
-//! What is said of values beside what they are: attributes of parameters, arguments and results,
-//! metadata of loads, bundles of assumptions.
+//! Promises about values: attributes of parameters, arguments and results, metadata of loads,
+//! bundles of assumptions.
 //!
-//! A value that breaks what is said of it is poison, and poison where `noundef` stands is undefined
-//! behaviour, as in LLVM. Who says `dereferenceable` must be right. Read are `noundef`, `nonnull`,
-//! `align`, `range`, `dereferenceable` and `dereferenceable_or_null`; of others nothing is checked.
+//! As in LLVM, a value that breaks a promise is poison, and poison with `noundef` is undefined
+//! behaviour. A broken `dereferenceable` is immediate undefined behaviour. Checked are `noundef`,
+//! `nonnull`, `align`, `range`, `dereferenceable` and `dereferenceable_or_null`; no others are.
 
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::{Attr, Context, Loc, OpRef};
@@ -16,14 +16,14 @@ use crate::interp::{
 };
 use crate::llvm::types::LlvmType;
 
-/// What is said of a value.
+/// The promises about a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Promises {
     defined: bool,
     non_null: bool,
     align: Option<u64>,
-    /// From the first of a pair up to the second, which is not in it; around the end of all numbers
-    /// if it is the lesser.
+    /// Ranges from the first number of a pair up to the second, exclusive. A range wraps around if
+    /// the second is the lesser.
     ranges: Vec<(u128, u128)>,
     reach: Option<u64>,
     /// True if null needs no bytes.
@@ -31,7 +31,7 @@ pub(super) struct Promises {
 }
 
 impl Promises {
-    /// What a dictionary of a parameter or result says; none if nothing that is checked.
+    /// Returns the promises in a dictionary of a parameter or result. `None` if none is checked.
     fn of(ctx: &Context, dict: Attr) -> Option<Promises> {
         let range = promised_range(ctx, dict);
         let AttrKind::Dictionary(dict) = dict.kind(ctx) else { return None };
@@ -58,7 +58,7 @@ impl Promises {
             || self.reach.is_some()
     }
 
-    /// What the metadata of a load says.
+    /// Returns the promises in the metadata of a load.
     pub(super) fn of_load(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Promises> {
         let ctx = d.ctx();
         let text = |dict: Attr, name: &str| match dict.kind(ctx) {
@@ -88,10 +88,10 @@ impl Promises {
         promises.is_any().then_some(promises)
     }
 
-    /// The value, or the poison that it is where it breaks what is said. `what` names it.
+    /// Returns the value, or poison if the value breaks a promise. `what` names the value.
     ///
     /// # Errors
-    /// That is undefined behaviour.
+    /// Poison where `noundef` is promised, and a broken `dereferenceable`, are undefined behaviour.
     pub(super) fn keep(&self, m: &Machine, datum: &Datum, what: &str, loc: Loc) -> Result<Datum, Box<Fault>> {
         let kept = map([datum], |[one]| {
             Ok(self.broken(one).map_or(one.clone(), |cause| Datum::poison(cause, loc)))
@@ -120,7 +120,7 @@ impl Promises {
         }
     }
 
-    /// Why a number or address breaks what is said.
+    /// Returns the promise that a number or address breaks.
     fn broken(&self, datum: &Datum) -> Option<Cause> {
         match datum {
             Datum::Pointer { address: 0, .. } if self.non_null => Some(Cause::Null),
@@ -140,12 +140,12 @@ impl Promises {
     }
 }
 
-/// Where metadata is kept as it was written.
+/// The attribute that keeps metadata as it was written.
 const METADATA: &str = "llvm.metadata";
 
-/// What a dictionary of a parameter or result says of the number that it is, or else poison: from
-/// the first up to the second, which is not in it; around the end of all numbers if it is the
-/// lesser.
+/// Returns the range that a dictionary of a parameter or result promises for an integer. The value
+/// is poison outside of the range. The first number is included, the second is not. The range wraps
+/// around if the second number is the smaller one.
 pub fn promised_range(ctx: &Context, dict: Attr) -> Option<(u128, u128)> {
     let AttrKind::Dictionary(dict) = dict.kind(ctx) else { return None };
     match dict.get(ctx, "llvm.range")?.kind(ctx) {
@@ -164,7 +164,7 @@ fn range(text: &str) -> Option<(u128, u128)> {
     }
 }
 
-/// The numbers of a list, as `!{i32 0, i32 5}`; a type counts for those behind it too.
+/// Returns the numbers of a list, such as `!{i32 0, i32 5}`. A type also applies to later numbers.
 fn numbers(text: &str) -> Vec<u128> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| !word.is_empty());
     let (mut width, mut all) = (64, Vec::new());
@@ -178,21 +178,21 @@ fn numbers(text: &str) -> Vec<u128> {
     all
 }
 
-/// What a call says of the arguments it hands on, by their position.
+/// Returns the promises of a call about its arguments, by their position.
 pub(super) fn of_arguments(op: OpRef<'_>, d: &Decoder<'_>) -> Vec<(usize, Promises)> {
     let dicts = op.attr("arg_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
     let promises = dicts.iter().enumerate();
     promises.filter_map(|(at, dict)| Some((at, Promises::of(d.ctx(), *dict)?))).collect()
 }
 
-/// What a call or a function says of its result.
+/// Returns the promises of a call or a function about its result.
 pub(super) fn of_result(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Promises> {
     let dicts = op.attr("res_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
     Promises::of(d.ctx(), *dicts.first()?)
 }
 
-/// Holds what a function says of its parameters against the arguments when it is entered, and gives
-/// it a copy of what it gets by value.
+/// Decodes the entry of a function: checks the promises about parameters against the arguments, and
+/// copies the arguments passed by value.
 pub(super) fn decode_entry(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let region = op.regions().next().and_then(|region| op.body().entry_block(region));
     let slots = region.map(|block| d.slots(op.body().arguments(block))).unwrap_or_default();
@@ -224,7 +224,7 @@ pub(super) fn decode_entry(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// A return, which keeps what the function says of its result, and that it returns at all.
+/// Decodes a return. It checks the promises about the result, and that the function may return.
 pub(super) fn decode_return(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let function = d.function();
     let words = function.attr("passthrough").and_then(|words| words.as_array(d.ctx())).unwrap_or_default();
@@ -243,7 +243,7 @@ pub(super) fn decode_return(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// A call that keeps what it says of arguments and result.
+/// A call that checks its promises about arguments and result.
 struct Call {
     call: Action,
     arguments: Vec<(Slot, usize, Promises)>,
@@ -253,7 +253,8 @@ struct Call {
 
 impl Execute for Call {
     fn execute(&self, m: &mut Machine) -> Step {
-        // What is handed on is what breaks no promise; the registers themselves stay as they were.
+        // Arguments that break a promise are passed as poison. The registers themselves stay
+        // unchanged.
         let mut own = Vec::with_capacity(self.arguments.len());
         for (slot, at, promises) in &self.arguments {
             let what = format!("argument {at} of a call");
@@ -280,8 +281,8 @@ impl Execute for Call {
     }
 }
 
-/// `call`, made by `op` with arguments in these registers, with what it says of them and of its
-/// result.
+/// Wraps `call`, made by `op` with arguments in these registers, with the checks of its promises
+/// about arguments and result.
 pub(super) fn kept(op: OpRef<'_>, d: &Decoder<'_>, arguments: &[Slot], call: Action) -> Decoded {
     let promises = of_arguments(op, d).into_iter();
     let arguments: Vec<_> =
@@ -296,8 +297,8 @@ pub(super) fn kept(op: OpRef<'_>, d: &Decoder<'_>, arguments: &[Slot], call: Act
     Ok(Box::new(Call { call, arguments, result, loc: op.loc() }))
 }
 
-/// A call by `op` that hands on what is passed by value to a function without a parameter for it as
-/// the words it consists of.
+/// Wraps `call`, made by `op`. Arguments passed by value to a variadic function without a parameter
+/// for them are passed as the words they consist of.
 pub(super) fn in_words(op: OpRef<'_>, d: &Decoder<'_>, call: Action) -> Decoded {
     let dicts = op.attr("arg_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
     let variadic = op.attr("var_callee_type").and_then(|ty| ty.as_type(d.ctx()));
@@ -331,7 +332,7 @@ pub(super) fn in_words(op: OpRef<'_>, d: &Decoder<'_>, call: Action) -> Decoded 
 /// Eight bytes of a number.
 const WORD: Repr = Repr::Scalar { bits: 64, bytes: 8 };
 
-/// A bundle of an assumption: what is promised, and the registers of its values.
+/// A bundle of an assumption: the promise, and the registers of its values.
 pub(super) type Bundle = (String, Box<[Slot]>);
 
 /// The bundles of an assumption.
@@ -346,7 +347,7 @@ pub(super) fn decode_bundles(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Bundl
     Ok(sizes.iter().zip(tags).map(bundle).collect())
 }
 
-/// Faults unless what a bundle of an assumption says holds.
+/// Faults unless the promise of a bundle of an assumption holds.
 pub(super) fn assume(m: &Machine, tag: &str, values: &[Slot], loc: Loc) -> Result<(), Box<Fault>> {
     let Some(value) = values.first() else { return Ok(()) };
     let number = |at: usize| match values.get(at) {

@@ -12,10 +12,10 @@ use crate::llvm::attributes::{LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use crate::llvm::control::ReturnOp;
 use crate::llvm::types;
 
-/// Attributes that the rest of an alias's text says.
+/// Attributes of an alias that are printed elsewhere in the text, not in the attribute dictionary.
 const SAID: &[&str] = &[SYMBOL_NAME, "alias_type", "linkage", "unnamed_addr", "thread_local_", "visibility_"];
 
-/// Attributes that the rest of an ifunc's text says.
+/// Attributes of an ifunc that are printed elsewhere in the text, not in the attribute dictionary.
 const SAID_OF_IFUNC: &[&str] = &[
     SYMBOL_NAME,
     "i_func_type",
@@ -27,7 +27,7 @@ const SAID_OF_IFUNC: &[&str] = &[
     "address_space",
 ];
 
-/// Linkages of what is not defined here, or is not one definition.
+/// Linkages of symbols that are not defined here, or do not have exactly one definition.
 const NOT_OF_ALIASES: &[&str] = &["appending", "common", "extern_weak"];
 
 /// `llvm.mlir.alias external @name {…} : i32 {…}`.
@@ -46,7 +46,7 @@ fn parse_name(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResu
     Ok(())
 }
 
-/// What stands in front of the name, and the name.
+/// Prints the name and the keywords before it.
 fn print_head(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.write(" ");
     print_case(p, op, "linkage", &LINKAGE);

@@ -14,7 +14,7 @@ use crate::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use crate::llvm::control::calls::parse_optional_case;
 use crate::llvm::types::{self, LlvmType};
 
-/// Attributes that the rest of the text says.
+/// Attributes that are printed elsewhere in the text, not in the attribute dictionary.
 const SAID: &[&str] = &[
     SYMBOL_NAME,
     "function_type",
@@ -143,7 +143,7 @@ fn vscale_range(ctx: &Context, attr: Attr) -> Option<(i64, i64)> {
     Some((number("minRange")?, number("maxRange")?))
 }
 
-/// Arguments, result and whether more arguments may follow, of a function.
+/// Returns the argument types and the result type of a function, and true if it is variadic.
 fn signature(op: OpRef<'_>) -> Option<(Vec<Type>, Type, bool)> {
     let ty = op.attr("function_type")?.as_type(op.ctx())?;
     match LlvmType::of(op.ctx(), ty)? {
@@ -241,7 +241,8 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Attributes that only pointers may have, and those that are either there or not.
+/// Attributes that only pointers may have. [`UNIT_ATTRIBUTES`] lists the attributes without a
+/// value.
 const POINTER_ATTRIBUTES: [&str; 7] = [
     "llvm.noalias",
     "llvm.nocapture",

@@ -13,7 +13,7 @@ use crate::llvm::attributes::{LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use crate::llvm::control::ReturnOp;
 use crate::llvm::types::{self, LlvmType};
 
-/// Attributes that the rest of the text says.
+/// Attributes that are printed elsewhere in the text, not in the attribute dictionary.
 const SAID: &[&str] = &[
     SYMBOL_NAME,
     "global_type",

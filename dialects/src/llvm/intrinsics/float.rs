@@ -337,7 +337,7 @@ dialect! {
         format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
     }
 
-    /// Whether a float is of one of the classes whose bits are set.
+    /// True if a float is in one of the classes whose bits are set.
     IsFPClassOp = "intr.is.fpclass" {
         operands { r#in: One FloatOrVector }
         results { res: One BoolShapedAs("in") }
@@ -361,7 +361,7 @@ dialect! {
         traits [Pure]
     }
 
-    /// The greatest element, those that are no number left out.
+    /// The greatest element. NaNs are ignored.
     VectorReduceFMaxOp = "intr.vector.reduce.fmax" {
         operands { r#in: One FloatVector }
         results { res: One ElementOf("in") }
@@ -370,7 +370,7 @@ dialect! {
         format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
     }
 
-    /// The least element, those that are no number left out.
+    /// The least element. NaNs are ignored.
     VectorReduceFMinOp = "intr.vector.reduce.fmin" {
         operands { r#in: One FloatVector }
         results { res: One ElementOf("in") }

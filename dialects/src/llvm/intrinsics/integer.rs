@@ -112,7 +112,7 @@ dialect! {
         format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
     }
 
-    /// The number of zeros above the highest set bit; poison for zero if the attribute says so.
+    /// The number of zeros above the highest set bit. Zero gives poison if the attribute is set.
     CountLeadingZerosOp = "intr.ctlz" {
         operands { r#in: One IntegerOrVector }
         results { res: One SameAs("in") }
@@ -120,7 +120,7 @@ dialect! {
         traits [Pure, SameOperandsAndResultType]
     }
 
-    /// The number of zeros below the lowest set bit; poison for zero if the attribute says so.
+    /// The number of zeros below the lowest set bit. Zero gives poison if the attribute is set.
     CountTrailingZerosOp = "intr.cttz" {
         operands { r#in: One IntegerOrVector }
         results { res: One SameAs("in") }
@@ -128,8 +128,8 @@ dialect! {
         traits [Pure, SameOperandsAndResultType]
     }
 
-    /// Absolute value of a signed number; poison for the least number if the attribute says so,
-    /// else that number.
+    /// Absolute value of a signed number. The least number gives poison if the attribute is set,
+    /// else itself.
     AbsOp = "intr.abs" {
         operands { r#in: One IntegerOrVector }
         results { res: One SameAs("in") }
@@ -169,42 +169,42 @@ dialect! {
         format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
     }
 
-    /// Signed sum and whether it overflowed.
+    /// Signed sum and overflow bit.
     SAddWithOverflowOp = "intr.sadd.with.overflow" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One LlvmType }
         traits [Pure]
     }
 
-    /// Unsigned sum and whether it overflowed.
+    /// Unsigned sum and overflow bit.
     UAddWithOverflowOp = "intr.uadd.with.overflow" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One LlvmType }
         traits [Pure]
     }
 
-    /// Signed difference and whether it overflowed.
+    /// Signed difference and overflow bit.
     SSubWithOverflowOp = "intr.ssub.with.overflow" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One LlvmType }
         traits [Pure]
     }
 
-    /// Unsigned difference and whether it overflowed.
+    /// Unsigned difference and overflow bit.
     USubWithOverflowOp = "intr.usub.with.overflow" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One LlvmType }
         traits [Pure]
     }
 
-    /// Signed product and whether it overflowed.
+    /// Signed product and overflow bit.
     SMulWithOverflowOp = "intr.smul.with.overflow" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One LlvmType }
         traits [Pure]
     }
 
-    /// Unsigned product and whether it overflowed.
+    /// Unsigned product and overflow bit.
     UMulWithOverflowOp = "intr.umul.with.overflow" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One LlvmType }

@@ -1,4 +1,4 @@
-//! Intrinsics on memory, and those that say something about the program.
+//! Intrinsics on memory, and intrinsics that state facts about the program.
 
 use loomir_ir::{Type, dialect};
 
@@ -92,13 +92,13 @@ dialect! {
         format "attr-dict `:` qualified(type($res))"
     }
 
-    /// Releases what was allocated on the stack since it was remembered.
+    /// Releases the stack memory allocated since the stack pointer was saved.
     StackRestoreOp = "intr.stackrestore" {
         operands { ptr: One Pointer }
         format "$ptr attr-dict `:` qualified(type($ptr))"
     }
 
-    /// Promises that its operand is true, and what its operand bundles say.
+    /// Promises that its operand is true and that its operand bundles hold.
     AssumeOp = "intr.assume" {
         operands { cond: One I1, op_bundle_operands: Variadic LlvmType }
         attrs {

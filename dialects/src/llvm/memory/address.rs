@@ -1,4 +1,4 @@
-//! `llvm.getelementptr`: indices that are numbers or operands, and what they lead to.
+//! `llvm.getelementptr`: constant and dynamic indices, and the types that they lead to.
 
 use loomir_ir::opdef::Folded;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, type_to_string};
@@ -21,7 +21,7 @@ pub enum Index {
     Value(Value),
 }
 
-/// Names and bits of the flags, those that contain others first.
+/// Names and bits of the flags. A flag that contains another one comes first.
 const FLAGS: [(&str, i64); 4] = [("inbounds", 3), ("inbounds_flag", 1), ("nusw", 2), ("nuw", 4)];
 
 /// The indices of an address computation.
@@ -38,14 +38,15 @@ fn raw_indices(op: OpRef<'_>) -> Vec<i64> {
     op.attr("rawConstantIndices").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
 }
 
-/// What an address computation adds: a number of bytes, and values times numbers of bytes.
+/// The offset that an address computation adds: a number of bytes, and values times numbers of
+/// bytes.
 pub type Offset = (i64, Vec<(Value, i64)>);
 
-/// Returns the bytes that the constant indices of an address computation come to on a target, and
-/// for each other index the bytes that one of it counts.
+/// Returns the total bytes of the constant indices of an address computation on a target, and the
+/// scale in bytes of each dynamic index.
 ///
 /// # Errors
-/// A type has no known layout, or indices lead into none.
+/// A type has no known layout, or an index leads into a type without elements.
 pub fn byte_offsets(op: OpRef<'_>, target: &DataLayout) -> Result<Offset, Box<Fault>> {
     let (mut fixed, mut dynamic) = (0i64, Vec::new());
     for (index, bytes) in steps(op, target)? {
@@ -57,8 +58,8 @@ pub fn byte_offsets(op: OpRef<'_>, target: &DataLayout) -> Result<Offset, Box<Fa
     Ok((fixed, dynamic))
 }
 
-/// What an address computation adds, one index after the other: the index, and how many bytes one
-/// of it counts. A field of a struct counts once.
+/// Returns each index of an address computation with its scale in bytes. A field of a struct counts
+/// once.
 ///
 /// # Errors
 /// As for [`byte_offsets`].
@@ -167,8 +168,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// As many operands as dynamic indices; each index but the first steps into a struct, by a constant
-/// in range, or into an array or vector.
+/// Checks that the operands fit the dynamic indices. Each index but the first must step into a
+/// struct, by a constant in range, or into an array or vector.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let dynamic = raw_indices(op).iter().filter(|n| **n == DYNAMIC_INDEX).count();

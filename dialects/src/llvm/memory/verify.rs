@@ -92,7 +92,8 @@ pub(super) fn verify_fence(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The result is the value and a bit; orders are atomic, and that of failure does not release.
+/// Checks that the result is the value and a bit, that both orderings are atomic, and that the
+/// failure ordering does not release.
 pub(super) fn verify_cmpxchg(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let ty = op.operand_type(2);
@@ -112,18 +113,18 @@ pub(super) fn verify_cmpxchg(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// How far an access keeps its place among others.
+/// The ordering of an access relative to other accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
-    /// As an ordinary one does: before and behind what writes there.
+    /// Ordinary: ordered only with writes to the same location.
     Plain,
-    /// Among all accesses of its location, of which there is one order (`monotonic`).
+    /// Ordered among all accesses of its location, which have a single total order (`monotonic`).
     OfLocation,
-    /// Among all accesses.
+    /// Ordered among all accesses.
     OfAll,
 }
 
-/// How far an access of memory keeps its place.
+/// Returns the ordering of a memory access.
 pub(crate) fn order(op: OpRef<'_>) -> Order {
     if op.attr("volatile_") == Some(Attr::UNIT) {
         return Order::OfAll;

@@ -1,4 +1,4 @@
-//! How views are executed: other memrefs of the same object.
+//! Execution of views: other memrefs of the same object.
 
 use loomir_ir::types::DYNAMIC;
 use loomir_ir::{OpRef, Type};
@@ -72,7 +72,7 @@ fn view(
     }))
 }
 
-/// A change of type: what the new type says must hold.
+/// Decodes a change of type. The memref must match the new type.
 fn decode_cast(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let ty = op.result_type(0);
     let Some(shape) = ty.shape(d.ctx()) else {
@@ -143,7 +143,8 @@ fn decode_subview(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// Which dimensions of a view its type drops: some of size one.
+/// Returns, for each dimension of a view, true if its type drops it. Only unit dimensions can be
+/// dropped.
 fn dropped(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Vec<bool>> {
     let numbers = |name: &str| op.attr(name)?.as_dense_ints(d.ctx());
     let (offsets, sizes) = (numbers("static_offsets")?, numbers("static_sizes")?);
@@ -257,7 +258,7 @@ fn decode_collapse_shape(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// Dimensions as one; they must lie one in the other without gaps.
+/// Merges dimensions into one. They must be nested without gaps.
 fn merge(parts: &[Dim]) -> Result<Dim, Box<Fault>> {
     let size = parts.iter().fold(1i64, |n, d| n.saturating_mul(d.size));
     let mut long = parts.iter().rev().filter(|d| d.size != 1);

@@ -28,20 +28,20 @@ fn incompatible(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message));
 }
 
-/// Only what is not known of sizes, strides, offset and rank may differ.
+/// Checks a cast: only dynamic sizes, strides, offsets and ranks may differ.
 pub(in super::super) fn cast(op: OpRef<'_>, out: &mut Diagnostics) {
     if !cast_compatible(op.ctx(), op.operand_type(0), op.result_type(0)) {
         incompatible(op, out);
     }
 }
 
-/// True if `memref.cast` goes from one type to the other.
+/// True if `memref.cast` can convert one type to the other.
 pub(crate) fn cast_compatible(ctx: &Context, from: Type, to: Type) -> bool {
     if element_and_space(ctx, from) != element_and_space(ctx, to) {
         return false;
     }
     let (Some(a), Some(b)) = (Ranked::of(ctx, from), Ranked::of(ctx, to)) else {
-        // From or to an unranked memref, but not both.
+        // The cast is from or to an unranked memref, but not both.
         return from.shape(ctx).is_some() || to.shape(ctx).is_some();
     };
     if a.layout != b.layout {
@@ -77,7 +77,7 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// Those of `subview` or `reinterpret_cast`.
+    /// Returns the slice of a `subview` or `reinterpret_cast`.
     pub(crate) fn of(op: OpRef<'_>) -> Option<Slice> {
         let numbers = |name: &str| op.attr(name)?.as_dense_ints(op.ctx());
         Some(Slice {
@@ -124,8 +124,8 @@ fn slice_problem(op: OpRef<'_>, slice: &Slice, expected: [usize; 3]) -> Option<S
     None
 }
 
-/// The type is that of the part, unit dimensions dropped or not; the part is inside as far as is
-/// known.
+/// Checks that the result type is the type of the part, with or without unit dimensions, and that
+/// the part is in bounds as far as is known.
 pub(in super::super) fn subview(op: OpRef<'_>, out: &mut Diagnostics) {
     let (Some(source), Some(slice)) = (operand(op, 0), Slice::of(op)) else { return };
     let problem = slice_problem(op, &slice, [source.shape.len(); 3])
@@ -173,8 +173,8 @@ fn subview_problem(op: OpRef<'_>, source: &Ranked<'_>, slice: &Slice) -> Option<
     if dropped_by_subview(ctx, expected, to).is_none() { mismatch("layout") } else { None }
 }
 
-/// Which unit dimensions of the full type of a part its type drops; `None` if they don't fit
-/// together.
+/// Returns, for each dimension of the full type of a part, true if the part's type drops it. Only
+/// unit dimensions can be dropped. Returns `None` if the types don't fit together.
 pub(crate) fn dropped_by_subview(ctx: &Context, full: Type, reduced: Type) -> Option<Vec<bool>> {
     let (full_strides, full_offset) = full.strides_and_offset(ctx)?;
     let (strides, offset) = reduced.strides_and_offset(ctx)?;
@@ -233,7 +233,8 @@ pub(in super::super) fn view(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(plain_error(op, message));
 }
 
-/// The type says what the lists say, or less.
+/// Checks that the result type agrees with the lists of offsets, sizes and strides, or is more
+/// dynamic.
 pub(in super::super) fn reinterpret_cast(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let to = op.result_type(0);
@@ -309,7 +310,8 @@ pub(in super::super) fn is_index_list_array(ctx: &Context, attr: Attr) -> bool {
     attr.as_array(ctx).is_some_and(|groups| groups.iter().all(is_group))
 }
 
-/// Why groups do not tell how the dimensions of `expanded` are joined to those of `collapsed`.
+/// Returns why the groups do not describe a collapse of the dimensions of `expanded` into those of
+/// `collapsed`.
 fn reassociation_problem(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Option<String> {
     if collapsed.is_empty() {
         let only_ones = expanded.iter().all(|size| *size == 1);

@@ -1,19 +1,17 @@
-//! What addresses are: an object, and bytes from the start of what names it.
+//! Addresses: an object, and a byte offset from the start of its name.
 //!
-//! An address computation that may not wrap adds its bytes in ℤ. One that may wrap has to be shown
-//! not to by ranges, in the width that the data layout gives address arithmetic. So has a sum of
-//! several in a row. Two objects are apart only where
+//! An address computation that may not wrap adds its bytes in ℤ. For one that may wrap, ranges must
+//! prove that it does not, in the width that the data layout gives address arithmetic. The same
+//! holds for a sum of several in a row. Two objects are distinct only if
 //! [`Bases`](loomir_transforms::access::base::Bases) says so, as on the tree.
 //!
 //! **Assumptions.**
-//! - No object has half of all addresses, and an access is less than that away from the address
-//!   that
-//!   its object is named by.
-//! - A cast between address spaces whose arithmetic is equally wide keeps offsets, as LLVM's alias
-//!   analysis takes it. Across others no offset is known.
-//! - A call makes a new object if the call says `noalias` of its result, or if it names a
-//!   function of
-//!   the C library and nothing says that the name may mean something else
+//! - No object covers half of all addresses, and an access is less than that away from the address
+//!   that names its object.
+//! - A cast between address spaces of equal arithmetic width keeps offsets, as LLVM's alias
+//!   analysis assumes. Across others no offset is known.
+//! - A call makes a new object if the call has `noalias` on its result. So does a call that names a
+//!   function of the C library, if nothing says that the name may mean something else
 //!   ([`calls::makes_object`]).
 //!
 //! Tried with `accesses/layouts.mlir` and `fusion_traps/layouts.ll`.
@@ -35,27 +33,28 @@ use crate::cfg::scev::range::{Range, product, sum};
 /// Longest chain of address computations.
 const MAX_CHAIN: usize = 64;
 
-/// Bits of the flags of an address computation: what does not wrap as signed, and as unsigned.
+/// Bits of the flags of an address computation: no signed wrap, and no unsigned wrap.
 const NUSW: i64 = 2;
 const NUW: i64 = 4;
 
 /// An address.
 pub(super) struct Address {
     pub(super) base: Base,
-    /// What the bytes are counted from, if that is not the object itself.
+    /// The value that the offset is relative to, if that is not the object itself.
     pub(super) origin: Option<Value>,
-    /// How many bytes behind that, if it is known.
+    /// The byte offset, if known.
     pub(super) offset: Option<Polynomial>,
 }
 
 impl Numbers<'_, '_> {
-    /// An address that is used in a loop, or outside of all. Of a symbol that is no variable or
-    /// function of its own nothing is known: it may be another name for one.
+    /// Returns an address that is used in a loop, or outside of all loops. The address of an alias
+    /// or an unknown symbol stays unknown, because it may be another name for a variable or
+    /// function.
     pub(super) fn address(&mut self, pointer: Value, site: Option<LoopId>, symbols: &SymbolTable) -> Address {
         let function = self.scev.function();
         let mut at = pointer;
         let mut offset = Some(Polynomial::default());
-        // The bytes that computations since the last one in bounds may add up to.
+        // The least and the most bytes added since the last computation that is in bounds.
         let mut reach = (0, 0);
         for _ in 0..MAX_CHAIN {
             let op = match function.def(at) {
@@ -91,7 +90,7 @@ impl Numbers<'_, '_> {
         Address { base, origin, offset }
     }
 
-    /// The bits of address arithmetic on a pointer.
+    /// Returns the width of address arithmetic on a pointer.
     fn index_bits(&self, pointer: Value) -> Option<u32> {
         let function = self.scev.function();
         let LlvmType::Pointer { space } = LlvmType::of(function.ctx(), function.value_type(pointer))? else {
@@ -100,9 +99,8 @@ impl Numbers<'_, '_> {
         Some(self.scev.data_layout().pointer(space).index_bits).filter(|bits| *bits <= 64)
     }
 
-    /// Returns the bytes that an address computation adds, if that is a number over ℤ. `reach`
-    /// holds
-    /// the least and the most bytes that computations behind it add.
+    /// Returns the bytes that an address computation adds, if they are a number over ℤ. `reach`
+    /// holds the least and the most bytes that computations behind it add.
     fn added(&mut self, op: Op, site: Option<LoopId>, reach: &mut (i128, i128)) -> Option<Polynomial> {
         let function = self.scev.function();
         let width = self.index_bits(function.result(op, 0))?;
@@ -122,7 +120,8 @@ impl Numbers<'_, '_> {
             ranges.push(Range { signed, ..range });
         }
         if flags & NUSW != 0 || (flags & NUW != 0 && is_natural) {
-            // In bounds, both ends lie in one object. Otherwise the address itself does not wrap.
+            // For `inbounds`, both ends are in one object. Otherwise the address itself does not
+            // wrap.
             *reach = (0, 0);
             return Some(bytes);
         }
@@ -136,7 +135,7 @@ impl Numbers<'_, '_> {
         function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0)
     }
 
-    /// Where the argument of a header around starts, and how far it has come.
+    /// Returns the initial value of an argument of a surrounding header, and its offset so far.
     fn moved(&mut self, argument: Value, site: Option<LoopId>) -> Option<(Value, Option<Polynomial>)> {
         let header = self.scev.header_argument(argument)?;
         let id = self.scev.expr(argument);
@@ -184,14 +183,14 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// The bytes that a length counts, from zero.
+    /// Returns a length in bytes as a polynomial.
     pub(super) fn length(&mut self, length: Value, site: Option<LoopId>) -> Option<Polynomial> {
-        // Lengths are unsigned, and no object has half of all addresses.
+        // Lengths are unsigned, and no object spans half of the address space.
         self.is_natural(length, site).then(|| self.of(length, site))
     }
 }
 
-/// True if a symbol is another name for something.
+/// True if a symbol is an alias or an indirect function.
 fn is_alias(ctx: &Context, symbol: &Symbol) -> bool {
     [llvm::AliasOp::DEF, llvm::IFuncOp::DEF].into_iter().any(|def| ctx.op_info(symbol.name).is(def))
 }

@@ -1,8 +1,8 @@
-//! Which accesses of a function conflict, and in which order: the questions of the tree, answered
-//! by what answers there.
+//! Dependences between accesses of a function: the questions of the tree, answered by the same
+//! tests.
 //!
-//! An access and another one are instances of their classes, one for each iteration vector. They
-//! *meet* where both touch one byte and one of them writes it.
+//! An access has one instance of its classes for each iteration vector. Instances of two accesses
+//! *meet* if they touch one byte and one of them writes it.
 
 use loomir_transforms::access::base::{Bases, Overlap};
 use loomir_transforms::access::{Answer, Class, Dependence, LoopContext, Order, Question, Relation};
@@ -12,28 +12,28 @@ use loomir_transforms::polyhedra::Limits;
 
 use super::{Access, Accesses};
 
-/// Most loops of which directions are told apart.
+/// The maximal number of loops with distinguished directions.
 const MAX_DIRECTIONS: u32 = 6;
 
-/// What dependences are told with.
+/// The analyses that decide dependences.
 #[derive(Clone, Copy)]
 pub struct DependenceOracle<'a> {
-    /// Which objects may overlap.
+    /// The overlap of objects.
     pub bases: &'a Bases<'a>,
-    /// Who answers.
+    /// The dependence test.
     pub dependence: &'a dyn Dependence,
-    /// What one question may cost.
+    /// The limits on one question.
     pub limits: &'a Limits,
 }
 
-/// For each loop around both accesses from the outside, how the iteration of the first lies to that
-/// of the second.
+/// For each common loop from the outside, the relation of the first access's iteration to the
+/// second's.
 pub type Directions = Vec<Order>;
 
 impl Accesses<'_> {
-    /// Whether instances of two accesses meet that are in the same iteration of so many loops
-    /// around both, and at further levels in these orders. An answer with an example is certain;
-    /// where something was approximated, it is that they [may](Answer::Perhaps).
+    /// Decides if instances of two accesses meet in the same iteration of `shared` common loops and
+    /// with these orders at further levels. An answer with an example is certain. If something was
+    /// approximated, the answer is [perhaps](Answer::Perhaps).
     pub fn meet(
         &self,
         first: &Access,
@@ -103,9 +103,9 @@ impl Accesses<'_> {
         }
     }
 
-    /// Whether an access of one loop and one of another, siblings at this level whose iterations of
-    /// equal number are to run together, the second one's behind the first one's, would meet in the
-    /// wrong order.
+    /// Decides if fusion would reverse a dependence between an access of one loop and one of
+    /// another. The loops are siblings at this level. Iterations of equal number run together, the
+    /// second loop's after the first's.
     pub fn turned_around(
         &self,
         first: &Access,
@@ -116,7 +116,7 @@ impl Accesses<'_> {
         self.meet(first, second, level, &[(level, Order::Greater)], oracle)
     }
 
-    /// The directions in which two accesses meet, in the loops around both.
+    /// Returns the directions in which two accesses meet, in the common loops.
     pub fn directions(
         &self,
         first: &Access,
@@ -138,7 +138,7 @@ impl Accesses<'_> {
                 continue;
             }
             let next = |order: Order| [&directions[..], &[order]].concat();
-            // What is pushed last is looked at first.
+            // The direction pushed last is examined first.
             pending.extend([Order::Greater, Order::Equal, Order::Less].map(next));
         }
         found

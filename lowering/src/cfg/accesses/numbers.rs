@@ -1,13 +1,15 @@
 //! Values of a function as numbers of ℤ over the iterations of its loops.
 //!
-//! A value is read as signed. What is said of it holds unless it is poison, and is said only of
-//! what must not be: addresses of accesses that happen, conditions of branches that are taken. So
-//! what an operation promises of its result counts here even where it is no fact of the
-//! [expression](super::super::scev): a recurrence whose step must not wrap has not wrapped up to
-//! here. What is promised by nobody has to be shown by [ranges](super::super::scev::range). What
-//! may wrap is a remainder, in words of up to 32 bits; else it is not affine, and a name.
+//! A value is read as signed. Statements about it hold unless it is poison, and are made only about
+//! values that must not be poison: addresses of accesses that happen, conditions of branches that
+//! are taken. Promises of an operation about its result therefore count here even if they are no
+//! fact about the [expression](super::super::scev): a recurrence whose step must not wrap has not
+//! wrapped so far. Without a promise, [ranges](super::super::scev::range) must prove that nothing
+//! wraps. A value that may wrap is a remainder, in words of up to 32 bits. Otherwise it is not
+//! affine, and gets a name.
 //!
-//! Cost: each value is looked at once a loop that it is used in, chains are followed a bounded way.
+//! Cost: each value is visited once a loop that it is used in; chains are followed to a bounded
+//! depth.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::signed;
@@ -22,18 +24,19 @@ use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, ExprType, MinMax};
 use crate::cfg::scev::range::{Exact, Range, product, signed_ends, sum};
 
-/// Longest chain of operations followed from a value.
+/// The maximal length of a chain of operations that is followed from a value.
 const MAX_CHAIN: u32 = 64;
-/// Widest words of which what wraps is said by remainders.
+/// The greatest width of words whose wrapping is expressed by remainders.
 const MAX_WRAPPING: u32 = 32;
 
-/// The numbers that values are. See the [module](self).
+/// The polynomials of values. See the [module](self).
 pub(super) struct Numbers<'s, 'f> {
     pub(super) scev: &'s mut ScalarEvolution<'f>,
     known: HashMap<(Value, Option<LoopId>), Polynomial>,
-    /// The values that are names, in the order in which they came.
+    /// The named values, in order of first appearance.
     named: Vec<Value>,
-    /// The name of values of one expression that are computed in the same loop, or outside of all.
+    /// The representative of values with one expression that are computed in the same loop, or
+    /// outside of all loops.
     names: HashMap<(ExprId, Option<LoopId>), Value>,
 }
 
@@ -42,7 +45,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         Numbers { scev, known: HashMap::new(), named: Vec::new(), names: HashMap::new() }
     }
 
-    /// The level of a loop: how many are around it.
+    /// Returns the level of a loop: the number of loops around it.
     pub(super) fn level(&self, of: LoopId) -> u32 {
         self.scev.analysis().loops().get(of).depth - 1
     }
@@ -52,8 +55,8 @@ impl<'s, 'f> Numbers<'s, 'f> {
         site.is_some_and(|site| loops.contains(of, loops.get(site).header()))
     }
 
-    /// A name for a value: that of the first one of the same expression, if that is computed
-    /// wherever this one is, in the same iteration. All that is known of one is known of the other.
+    /// Returns a name for a value: the first value with the same expression, if it is computed
+    /// wherever this one is, in the same iteration. Facts about one are then facts about the other.
     fn name(&mut self, value: Value) -> Polynomial {
         let name = self.namesake(value).unwrap_or(value);
         if name == value {
@@ -72,7 +75,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         analysis.dominators().dominates(block(first)?, own).then_some(first)
     }
 
-    /// An integer where it is used in a loop, or outside of all; a name, if no more can be said.
+    /// Returns an integer as used in a loop, or outside of all. Falls back to a name.
     pub(super) fn of(&mut self, value: Value, site: Option<LoopId>) -> Polynomial {
         self.value(value, site, MAX_CHAIN)
     }
@@ -92,7 +95,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         found
     }
 
-    /// What an operation or a recurrence makes of other values.
+    /// Returns the value of an operation or a recurrence in terms of other values.
     fn computed(&mut self, value: Value, site: Option<LoopId>, fuel: u32) -> Option<Polynomial> {
         let function = self.scev.function();
         let width = self.width(value)?;
@@ -128,8 +131,8 @@ impl<'s, 'f> Numbers<'s, 'f> {
         if is_sum { a.plus(&b, if is(llvm::SubOp::DEF) { -1 } else { 1 }) } else { a.product(&b) }
     }
 
-    /// A header's argument that is stepped without wrapping, or the one value that meets in a
-    /// block.
+    /// Returns a header's argument that is stepped without wrapping, or the only value that meets
+    /// in a block.
     fn argument(&mut self, value: Value, site: Option<LoopId>, fuel: u32) -> Option<Polynomial> {
         if let Some(only) = self.scev.only_incoming(value) {
             return Some(self.value(only, site, fuel));
@@ -158,7 +161,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         start.plus(&step.product(&Polynomial::atom(Atom::Level(self.level(of))))?, 1)
     }
 
-    /// An expression, if it is a number over ℤ.
+    /// Returns the polynomial of an expression, if it is a number over ℤ.
     pub(super) fn expr(&mut self, id: ExprId, site: Option<LoopId>) -> Option<Polynomial> {
         let ExprType::Integer(width @ 1..=64) = self.scev.type_of(id) else { return None };
         match self.scev.get(id).clone() {
@@ -197,13 +200,13 @@ impl<'s, 'f> Numbers<'s, 'f> {
         }
     }
 
-    /// An expression read as unsigned.
+    /// Returns an expression read as unsigned.
     pub(super) fn unsigned(&mut self, id: ExprId, site: Option<LoopId>) -> Option<Polynomial> {
         let found = self.expr(id, site)?;
         if self.range_of(id, site).signed.0 >= 0 { Some(found) } else { modulo(&found, self.scev.width(id)) }
     }
 
-    /// A sum or product, if it does not wrap, or can be said where it does.
+    /// Returns a sum or product, if it does not wrap or its wrapping can be expressed.
     fn ring(
         &mut self,
         id: ExprId,
@@ -224,7 +227,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         if flags.nsw || is_within || (flags.nuw && is_natural) { Some(found) } else { wrapped(&found, width) }
     }
 
-    /// True if an operation on integers computes what it would in ℤ, read as signed.
+    /// True if an operation on integers computes its result in ℤ, read as signed.
     fn is_exact(&mut self, op: Op, site: Option<LoopId>) -> bool {
         let wrap = self.scev.wrap(op);
         if wrap.signed {
@@ -263,7 +266,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         self.range(value, site).signed.0 >= 0
     }
 
-    /// The range of a value where it is used.
+    /// Returns the range of a value where it is used.
     pub(super) fn range(&mut self, value: Value, site: Option<LoopId>) -> Range {
         let id = self.scev.expr(value);
         self.range_of(id, site)
@@ -274,11 +277,11 @@ impl<'s, 'f> Numbers<'s, 'f> {
         self.scev.range_in(id, inside)
     }
 
-    /// What is known of all names wherever they are defined.
+    /// Returns the facts about all names.
     pub(super) fn facts(&mut self) -> Facts {
         let mut facts = Facts::default();
         let mut next = 0;
-        // What is said of one may have further ones.
+        // Facts about one name may introduce further names.
         while let Some(value) = self.named.get(next).copied() {
             next += 1;
             if facts.is_known(value) {
@@ -292,7 +295,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         facts
     }
 
-    /// What the least or greatest of several is to each of them.
+    /// Returns the relations of a minimum or maximum to its operands.
     fn relations(&mut self, value: Value, id: ExprId) -> Vec<AffineForm> {
         let Expr::MinMax(kind, operands) = self.scev.get(id).clone() else { return Vec::new() };
         let is_natural = operands.iter().all(|operand| self.scev.range(*operand).signed.0 >= 0);
@@ -313,19 +316,19 @@ impl<'s, 'f> Numbers<'s, 'f> {
     }
 }
 
-/// True if numbers are words of a width, read as signed.
+/// True if a range of numbers fits words of a width, read as signed.
 pub(super) fn fits(exact: (i128, i128), width: u32) -> bool {
     let ends = signed_ends(width);
     exact.0 >= ends.0 && exact.1 <= ends.1
 }
 
-/// The rest of a division by two to the power of a width, if that is said.
+/// Returns the remainder modulo two to the power of a width, if it can be expressed.
 fn modulo(found: &Polynomial, width: u32) -> Option<Polynomial> {
     let form = found.to_form().filter(|_| width <= MAX_WRAPPING)?;
     Polynomial::of(&form.modulo(1 << width)?)
 }
 
-/// A number wrapped to a width, read as signed, if that is said.
+/// Returns a number wrapped to a width and read as signed, if it can be expressed.
 fn wrapped(found: &Polynomial, width: u32) -> Option<Polynomial> {
     let form = found.to_form().filter(|_| width <= MAX_WRAPPING)?;
     let half = AffineForm::constant(1 << (width - 1));

@@ -1,8 +1,8 @@
-//! Sums of products of levels and parameters, exact over ℤ: what an address is before it is taken
-//! apart into subscripts.
+//! Sums of products of levels and parameters, exact over ℤ: an address before it is split into
+//! subscripts.
 //!
-//! An [`AffineForm`] has no product of a level with a parameter; `i·m + j` is one as soon as `i`
-//! and `j` are subscripts of their own. In between it is a polynomial.
+//! An [`AffineForm`] has no product of a level with a parameter. `i·m + j` has one until `i` and
+//! `j` are subscripts of their own. In between it is a polynomial.
 
 use std::cmp::Ordering;
 
@@ -100,7 +100,7 @@ impl Polynomial {
         (product.terms.len() <= MAX_TERMS).then_some(product)
     }
 
-    /// The form, if no monomial is a product with a level or a quotient.
+    /// Returns the form, if no monomial is a product with a level or a quotient.
     pub(super) fn to_form(&self) -> Option<AffineForm> {
         self.terms.iter().try_fold(AffineForm::default(), |sum, (monomial, coefficient)| {
             let mut factors = monomial.iter().cloned();
@@ -114,8 +114,8 @@ impl Polynomial {
         })
     }
 
-    /// The quotient and the rest by `coefficient · factors`: in the quotient is what is a multiple
-    /// of it.
+    /// Returns the quotient and the remainder by `coefficient · factors`. The quotient takes the
+    /// terms that are multiples of it.
     pub(super) fn divided(&self, coefficient: i64, factors: &[Atom]) -> (Polynomial, Polynomial) {
         let (mut quotient, mut rest) = (Polynomial::default(), Polynomial::default());
         for (monomial, own) in &self.terms {
@@ -129,7 +129,7 @@ impl Polynomial {
     }
 }
 
-/// A product without some of its factors, if it has them.
+/// Returns a product without some of its factors, if it has them.
 pub(super) fn without(monomial: &[Atom], factors: &[Atom]) -> Option<Monomial> {
     let mut left = monomial.to_vec();
     for factor in factors {

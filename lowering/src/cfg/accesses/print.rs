@@ -1,8 +1,8 @@
-//! Accesses as text, a line each: how, how many bytes, where, and for which iterations.
+//! Accesses as text, a line each: kind, number of bytes, location, and iterations.
 //!
-//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. `i0` is the
-//! iteration of the outermost loop around, from zero. Subscripts count what is accessed where all
-//! of them are whole multiples of it, else bytes behind the object.
+//! Values and blocks have the numbers of [`to_ll`](crate::to_ll). `i0` is the iteration of the
+//! outermost loop around, from zero. Subscripts count elements of the accessed size if all of them
+//! are multiples of it, else bytes in the object.
 
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ use crate::cfg::Analysis;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::print::Names;
 
-/// The accesses of a function of a module.
+/// Prints the accesses of a function of a module.
 ///
 /// # Errors
-/// What has no text.
+/// If something has no text.
 pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
@@ -30,7 +30,7 @@ pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
     let _ = writeln!(text, "Accesses of @{name}:");
     let printer = Printer { function, analysis: &analysis, names };
-    // An allocation on the stack touches no memory; it only has to stay in order with calls.
+    // A stack allocation touches no memory. It only has to keep its order with calls.
     let is_memory = |access: &&Access| access.classes.iter().any(|class| class.base != Base::Exit);
     for access in accesses.all.iter().filter(is_memory) {
         printer.access(access, text);
@@ -132,7 +132,8 @@ impl Printer<'_> {
         }
     }
 
-    /// That a form is not negative: what is added on the right, what is taken away on the left.
+    /// Returns the constraint that a form is not negative. Added terms are on the right, subtracted
+    /// ones on the left.
     fn constraint(&self, form: &AffineForm) -> String {
         let (mut left, mut right) = (AffineForm::default(), AffineForm::default());
         for (atom, coefficient) in form.terms() {

@@ -1,11 +1,11 @@
-//! For which iterations a block runs: counts of the loops around it, and the conditions of branches
-//! on the way to it.
+//! Iteration domains of blocks: from trip counts of the surrounding loops, and conditions of
+//! branches on the way to the block.
 //!
-//! A level is the number of the iteration, from zero, at whose header the loop is. Where an exit is
-//! taken at iteration `c`, no iteration comes behind that, and what stands behind the exit runs
-//! only before it. Of a branch whose one side alone leads to a block that dominates this one, the
-//! condition held. What is the greatest of several, or unequal, makes several *pieces*: convex
-//! sets, whose union it is.
+//! A level is the number of the loop's iteration, from zero, at its header. If an exit is taken at
+//! iteration `c`, no iteration follows, and the code behind the exit runs only in earlier
+//! iterations. If one side alone of a branch leads to a block that dominates this one, its
+//! condition held. A maximum or an inequality makes several *pieces*: convex sets whose union is
+//! the domain.
 
 use loomir_dialects::llvm;
 use loomir_ir::Value;
@@ -24,27 +24,29 @@ use crate::cfg::scev::range::sum;
 
 /// Most pieces of a space.
 const MAX_PIECES: usize = 8;
-/// How far up conditions are looked for.
+/// The number of blocks searched upwards for conditions.
 const MAX_BLOCKS: usize = 256;
-/// Deepest nesting of conditions, minima and maxima that is looked into.
+/// The maximal nesting of conditions, minima and maxima to examine.
 const MAX_NESTING: u32 = 8;
 
-/// What one question about constraints may cost.
+/// The limits on one question about constraints.
 const LIMITS: Limits = Limits::steps(20_000);
 
-/// A union of convex sets: in each, none of the forms is negative.
+/// A union of convex sets. In each set, none of the forms is negative.
 type Pieces = Vec<Vec<AffineForm>>;
 
-/// The iterations in which a block runs.
+/// The iteration domain of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     pub(super) pieces: Pieces,
-    /// True if it runs in all of these, if loops end and calls return.
+    /// True if the block runs in all of these iterations, provided that loops terminate and calls
+    /// return.
     pub(super) exact: bool,
 }
 
 impl Space {
-    /// Only where one of these holds too; nothing more is known if they are too many.
+    /// Intersects the domain with a union of conditions. Becomes inexact without a change if there
+    /// are too many pieces.
     fn narrow(&mut self, by: Option<Pieces>) {
         let Some(by) = by else {
             self.exact = false;
@@ -59,8 +61,8 @@ impl Space {
         self.pieces.dedup();
     }
 
-    /// Takes away pieces that are in others, as far as that is told quickly: a piece too many costs
-    /// time and is not wrong.
+    /// Removes pieces that are contained in others, by a quick test. An extra piece costs time and
+    /// is not wrong.
     pub(super) fn merge(&mut self, levels: u32, facts: &Facts) {
         let mut at = 0;
         while at < self.pieces.len() && self.pieces.len() > 1 {
@@ -81,11 +83,9 @@ impl Space {
     }
 }
 
-/// Tells if a form is not negative by the known forms that bound the same sum: an equal sum with a
-/// smaller
-/// constant says yes, any other bound of that sum says no. `None` if no known form bounds it, but
-/// all that
-/// it is made of occurs in some.
+/// Decides if a form is not negative by the known forms that bound the same sum. An equal sum with
+/// a smaller constant proves it; any other bound of that sum does not. `None` if no known form
+/// bounds it, but all of its terms occur in some.
 fn follows_from_one(known: &[AffineForm], form: &AffineForm) -> Option<bool> {
     let negated = form.times(-1)?;
     let mut is_bounded = false;
@@ -103,7 +103,7 @@ fn follows_from_one(known: &[AffineForm], form: &AffineForm) -> Option<bool> {
     if may_follow { None } else { Some(false) }
 }
 
-/// True if a form is not negative where none of these is.
+/// True if a form is not negative wherever none of the known forms is negative.
 pub(super) fn follows(known: &[AffineForm], form: &AffineForm, levels: u32, facts: &Facts) -> bool {
     let below = form.times(-1).and_then(|form| form.plus(&AffineForm::constant(1), -1));
     below.is_some_and(|below| {
@@ -112,7 +112,8 @@ pub(super) fn follows(known: &[AffineForm], form: &AffineForm, levels: u32, fact
     })
 }
 
-/// Constraints with more; of those that differ in their constants alone, the narrowest.
+/// Returns constraints with more constraints. Among those that differ in their constants alone, the
+/// narrowest is kept.
 fn narrowed(piece: &[AffineForm], more: &[AffineForm]) -> Vec<AffineForm> {
     let mut both = piece.to_vec();
     for form in more {
@@ -125,14 +126,14 @@ fn narrowed(piece: &[AffineForm], more: &[AffineForm]) -> Vec<AffineForm> {
     both
 }
 
-/// Those of one or the other.
+/// Returns the union of two lists of pieces.
 fn either(a: Option<Pieces>, b: Option<Pieces>) -> Option<Pieces> {
     let all = [a?, b?].concat();
     (all.len() <= MAX_PIECES).then_some(all)
 }
 
 impl Numbers<'_, '_> {
-    /// The iterations in which a block runs.
+    /// Returns the iterations in which a block runs.
     pub(super) fn space(&mut self, node: u32, post_dominators: &PostDominatorTree) -> Space {
         let mut space = Space { pieces: vec![Vec::new()], exact: true };
         let mut around: Vec<LoopId> = self.scev.analysis().loops_around(node).collect();
@@ -144,7 +145,7 @@ impl Numbers<'_, '_> {
         space
     }
 
-    /// Adds what the exits of a loop say of the iteration in which a block of it runs.
+    /// Adds the constraints that the exits of a loop put on the iterations of one of its blocks.
     fn iterations(&mut self, of: LoopId, node: u32, space: &mut Space) {
         let level = AffineForm::level(self.level(of));
         space.narrow(Some(vec![vec![level.clone()]]));
@@ -163,7 +164,7 @@ impl Numbers<'_, '_> {
                     bounds.iter().map(|piece| piece.iter().map(below).collect::<Option<Vec<AffineForm>>>());
                 pieces.collect::<Option<Pieces>>()
             });
-            // A level is not below zero, so a piece that says so is none.
+            // A level is never negative, so a piece that requires it is empty.
             let is_some = |piece: &Vec<AffineForm>| {
                 let opposite = |form: &AffineForm| form.plus(&level, 1).and_then(|sum| sum.as_constant());
                 !piece.iter().any(|form| opposite(form).is_some_and(|most| most < 0))
@@ -175,8 +176,8 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// Forms of which one, in each piece the least, is an expression read as unsigned that does not
-    /// change in a loop.
+    /// Returns, in pieces, the minimum of an expression that is read as unsigned and
+    /// loop-invariant.
     fn at_most(&mut self, id: ExprId, of: LoopId, depth: u32) -> Option<Pieces> {
         let site = Some(of);
         let is_natural = self.range_of(id, site).signed.0 >= 0;
@@ -186,7 +187,7 @@ impl Numbers<'_, '_> {
                 let is_least = matches!(kind, MinMax::SMin | MinMax::UMin | MinMax::SequentialUMin);
                 let mut all: Option<Pieces> = None;
                 for operand in operands {
-                    // What is below zero as signed is great as unsigned.
+                    // A negative number is large when read as unsigned.
                     if !is_signed && self.range_of(operand, site).signed.0 < 0 {
                         return None;
                     }
@@ -206,7 +207,7 @@ impl Numbers<'_, '_> {
         parts.or_else(|| Some(vec![vec![self.unsigned(id, site)?.to_form()?]]))
     }
 
-    /// The same of an expression read as signed.
+    /// Returns the same for an expression read as signed.
     fn signed_at_most(&mut self, id: ExprId, of: LoopId, depth: u32) -> Option<Pieces> {
         let site = Some(of);
         if let Some(form) = self.expr(id, site).and_then(|found| found.to_form()) {
@@ -245,7 +246,7 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// Adds the conditions of branches on the way to a block.
+    /// Adds the conditions of branches on the paths to a block.
     fn conditions(&mut self, node: u32, post_dominators: &PostDominatorTree, space: &mut Space) {
         let mut below = node;
         for _ in 0..MAX_BLOCKS {
@@ -268,7 +269,8 @@ impl Numbers<'_, '_> {
         space.exact = false;
     }
 
-    /// What a branch says where it goes from one block to another that it alone leads to.
+    /// Returns the condition of a branch for going from one block to another that it alone leads
+    /// to.
     fn branch(&mut self, from: u32, to: u32) -> Option<Pieces> {
         let function = self.scev.function();
         let analysis = self.scev.analysis();
@@ -291,7 +293,7 @@ impl Numbers<'_, '_> {
         compared(Predicate::Eq, &flag, &AffineForm::constant(case))
     }
 
-    /// Where a condition is true, or is not.
+    /// Returns the domain in which a condition is true, or false.
     fn condition(
         &mut self,
         condition: Value,
@@ -329,7 +331,7 @@ impl Numbers<'_, '_> {
         let (x, y) = (self.of(a, site).to_form()?, self.of(b, site).to_form()?);
         let mut pieces = compared(predicate, &x, &y)?;
         if is_unsigned && !self.is_natural(a, site) {
-            // What is below zero is great as unsigned.
+            // A negative number is large when read as unsigned.
             pieces.iter_mut().for_each(|piece| piece.push(x.clone()));
         }
         Some(pieces)
@@ -342,13 +344,13 @@ impl Numbers<'_, '_> {
     }
 }
 
-/// Those of both.
+/// Returns the intersection of two lists of pieces.
 fn cross(a: &Pieces, b: &Pieces) -> Option<Pieces> {
     let both = a.iter().flat_map(|x| b.iter().map(move |y| narrowed(x, y)));
     (a.len() * b.len() <= MAX_PIECES).then(|| both.collect())
 }
 
-/// Where two numbers, read as signed, compare so.
+/// Returns the domain in which two numbers, read as signed, satisfy a predicate.
 fn compared(predicate: Predicate, a: &AffineForm, b: &AffineForm) -> Option<Pieces> {
     let up = |more: i64| a.minus(b)?.plus(&AffineForm::constant(1), -more);
     let down = |more: i64| b.minus(a)?.plus(&AffineForm::constant(1), -more);

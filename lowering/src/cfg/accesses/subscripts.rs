@@ -1,10 +1,10 @@
-//! Bytes taken apart into subscripts: `(i·m + j)·8` is `[i][8·j]` of rows of `8·m` bytes where
+//! Delinearization of byte offsets: `(i·m + j)·8` becomes `[i][8·j]` of rows of `8·m` bytes if
 //! `0 ≤ j` and `j < m`.
 //!
-//! Sizes are read off the offset: what multiplies a level by parameters is the size of all
-//! dimensions inside it. That a digit is at least zero and, with the bytes of the access, not
-//! beyond its size is shown, by the integer sets that decide dependences, wherever the access
-//! happens; without it nothing follows.
+//! Sizes are read off the offset: the parameters that multiply a level are the size of all inner
+//! dimensions. A digit must be at least zero and, with the bytes of the access, within its size.
+//! The integer sets that decide dependences prove this wherever the access happens; without the
+//! proof nothing follows.
 //!
 //! Cost: linear in the terms of the offset; two integer questions a dimension and piece.
 
@@ -20,13 +20,13 @@ const MAX_DIMENSIONS: usize = 6;
 /// Bytes by their digits.
 #[derive(Clone, Debug)]
 pub(super) struct Subscripts {
-    /// That of the highest dimension first; the last counts bytes.
+    /// The digits, the highest dimension first. The last counts bytes.
     pub(super) digits: Vec<AffineForm>,
     /// The sizes of all dimensions but the first; the last counts bytes.
     pub(super) sizes: Vec<AffineForm>,
 }
 
-/// An access of so many bytes, at most, behind an offset, in these iterations.
+/// An access of at most `bytes` bytes behind an offset, in these iterations.
 pub(super) struct Place<'p> {
     pub(super) offset: &'p Polynomial,
     pub(super) bytes: &'p AffineForm,
@@ -36,8 +36,8 @@ pub(super) struct Place<'p> {
 }
 
 impl Place<'_> {
-    /// The subscripts; one, if the offset is affine. Nothing, if it is neither affine nor taken
-    /// apart.
+    /// Returns the subscripts. An affine offset is one subscript. `None` if the offset is neither
+    /// affine nor separable into subscripts.
     pub(super) fn subscripts(&self) -> Option<Subscripts> {
         if let Some(form) = self.offset.to_form() {
             return Some(Subscripts { digits: vec![form], sizes: Vec::new() });
@@ -65,8 +65,8 @@ impl Place<'_> {
         Some(Subscripts { digits, sizes: found })
     }
 
-    /// What levels are multiplied by, from the inside: each a multiple of the one before, as the
-    /// factor between them.
+    /// Returns the factors of the levels, from the inside. Each is a multiple of the one before,
+    /// and is given as the factor between them.
     fn sizes(&self) -> Option<Vec<(i64, Monomial)>> {
         let is_level = |atom: &Atom| !matches!(atom, Atom::Param(_));
         let mut strides: Vec<(Monomial, i64)> = Vec::new();
@@ -85,7 +85,7 @@ impl Place<'_> {
         }
         strides.sort_by_key(|(factors, _)| factors.len());
         let unit = strides.iter().fold(0, |all, (_, coefficient)| gcd(all, *coefficient));
-        // Of elements that stand densely the width is the unit.
+        // For dense elements the width is the unit.
         let unit = self.bytes.as_constant().filter(|bytes| *bytes > 0 && unit % bytes == 0).unwrap_or(unit);
         let (mut sizes, mut inner, mut coefficient) = (Vec::new(), Monomial::new(), unit);
         for (factors, _) in strides {
@@ -95,7 +95,7 @@ impl Place<'_> {
         Some(sizes)
     }
 
-    /// True if a digit is at least zero, and so many more places not beyond a size, whenever the
+    /// True if a digit is at least zero, and the digit plus a width is within a size, whenever the
     /// access happens.
     fn is_proper(&self, digit: &AffineForm, width: &AffineForm, size: &AffineForm) -> bool {
         let left = size.minus(digit).and_then(|left| left.minus(width));

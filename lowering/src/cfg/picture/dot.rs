@@ -1,10 +1,10 @@
-//! Control flow as a graph in Graphviz's language: a loop is a cluster.
+//! Control flow as a graph in Graphviz's language. Each loop is a cluster.
 
 use std::fmt::Write;
 
 use super::{KINDS, Picture};
 
-/// A name as a string of the language.
+/// Quotes a name as a string of the language.
 fn quoted(name: &str) -> String {
     let mut text = String::from("\"");
     for c in name.chars() {
@@ -18,7 +18,7 @@ fn quoted(name: &str) -> String {
     text + "\""
 }
 
-/// The graph of a function.
+/// Returns the graph of a function.
 pub(super) fn text(picture: &Picture) -> String {
     let mut text = format!("digraph {} {{\n", quoted(&picture.name));
     let left_out = match picture.left_out {
@@ -36,7 +36,7 @@ pub(super) fn text(picture: &Picture) -> String {
     for (at, nest) in picture.loops.iter().enumerate().rev() {
         children[nest.parent.map_or(0, |parent| parent + 1)].push(at);
     }
-    // Loops to open, and how deep to close.
+    // Clusters to open, and the depth to close them at.
     let mut pending = vec![Step::Open(None, 1)];
     while let Some(step) = pending.pop() {
         let (home, depth) = match step {

@@ -1,70 +1,70 @@
 //! A layout in layers (Sugiyama, Tagawa, Toda, *Methods for Visual Understanding of Hierarchical
 //! System Structures*, 1981).
 //!
-//! Links that close a cycle of a depth-first walk apart, each item stands in a layer below all that
-//! lead to it; links that pass layers do so at places of their own. Layers are ordered by the mean
-//! places of neighbours, in sweeps downwards and upwards, and items then moved sideways to where
-//! their neighbours are, as near as their order allows: in each layer that is the best for the sum
-//! of squares ([`spread`]). Links that lead back go up at the right, each at a place of its own.
+//! Each item is in a layer below all its predecessors, except for links that close a cycle of a
+//! depth-first walk. Links that pass layers have places of their own there. Layers are ordered by
+//! the mean places of neighbours, in sweeps downwards and upwards. Items are then moved sideways,
+//! as near to their neighbours as their order allows: in each layer this minimises the sum of
+//! squares ([`spread`]). Backward links go up at the right, each at a place of its own.
 //!
 //! **Cost.** Each of a fixed number of sweeps is linear in items and in links times the layers they
-//! pass, but for sorting.
+//! pass, plus sorting.
 
-/// So often layers are ordered.
+/// The number of sweeps that order layers.
 const ORDERINGS: usize = 8;
-/// So often items are moved.
+/// The number of sweeps that move items.
 const MOVES: usize = 24;
-/// Room between items of a layer.
+/// The space between items of a layer.
 const BESIDE: i64 = 22;
 /// Room between layers.
 const BETWEEN: i64 = 34;
 /// Room that a link takes.
 const LANE: i64 = 12;
 
-/// A thing with a place in a layer.
+/// An item with a place in a layer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) width: i64,
     pub(super) height: i64,
-    /// True if it stands below all that are not.
+    /// True if it is placed below all items without this flag.
     pub(super) is_last: bool,
 }
 
-/// A link from the lower side of an item to the upper side of another, at distances from their left
-/// sides.
+/// A link from the lower side of an item to the upper side of another item. Each end is an item and
+/// a distance from its left side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) from: (usize, i64),
     pub(super) to: (usize, i64),
 }
 
-/// Where everything is. Coordinates go right and down.
+/// The places of all items. Coordinates go right and down.
 pub(super) struct Layout {
-    /// The upper left corners of items.
+    /// The upper left corners of the items.
     pub(super) places: Vec<(i64, i64)>,
-    /// The points that each link passes; between two it goes straight if they are one below or
+    /// The points that each link passes. Between two points it is straight if one is below or
     /// beside the other.
     pub(super) routes: Vec<Vec<(i64, i64)>>,
     pub(super) width: i64,
     pub(super) height: i64,
 }
 
-/// What stands in a layer: an item, or a link that passes.
+/// A vertex of a layer: an item, or a link that passes.
 #[derive(Clone, Copy)]
 struct Vertex {
     width: i64,
     item: Option<usize>,
 }
 
-/// Half a link: from a vertex of a layer to one of the next.
+/// A segment of a link, from a vertex of a layer to a vertex of the next layer.
 #[derive(Clone, Copy)]
 struct Step {
     from: (usize, i64),
     to: (usize, i64),
 }
 
-/// Lays items out, the first in the first layer. `None` if links would pass more than `limit`
-/// layers, all together.
+/// Lays out items. The first item is in the first layer. `None` if the links would pass more than
+/// `limit` layers in total.
 pub(super) fn lay_out(items: &[Item], links: &[Link], limit: usize) -> Option<Layout> {
     let leads_back = back_links(items.len(), links);
     let layer_of = layers(items, links, &leads_back);
@@ -80,7 +80,7 @@ pub(super) fn lay_out(items: &[Item], links: &[Link], limit: usize) -> Option<La
     for (at, layer) in layer_of.iter().enumerate() {
         rows[*layer].push(at);
     }
-    // The vertices each forward link passes, its ends among them.
+    // The vertices of each forward link, including its ends.
     let mut passed: Vec<Vec<usize>> = vec![Vec::new(); links.len()];
     let mut steps: Vec<Vec<Step>> = vec![Vec::new(); count];
     for (at, link) in forward() {
@@ -107,7 +107,7 @@ pub(super) fn lay_out(items: &[Item], links: &[Link], limit: usize) -> Option<La
     Some(finish(items, links, &Rows { rows, x, vertices, passed, leads_back }))
 }
 
-/// Which links close a cycle of a walk from the first item. Linear.
+/// Returns, for each link, true if it closes a cycle of a walk from the first item. Linear.
 fn back_links(items: usize, links: &[Link]) -> Vec<bool> {
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); items];
     for (at, link) in links.iter().enumerate() {
@@ -139,7 +139,7 @@ fn back_links(items: usize, links: &[Link]) -> Vec<bool> {
     leads_back
 }
 
-/// The layer of each item: below all that lead to it. Linear.
+/// Returns the layer of each item, which is below all its predecessors. Linear.
 fn layers(items: &[Item], links: &[Link], leads_back: &[bool]) -> Vec<usize> {
     let forward = || links.iter().zip(leads_back).filter(|(_, back)| !**back).map(|(link, _)| link);
     let mut into = vec![0usize; items.len()];
@@ -168,8 +168,8 @@ fn layers(items: &[Item], links: &[Link], leads_back: &[bool]) -> Vec<usize> {
     layer
 }
 
-/// Orders the vertices of each layer by the mean places of those above, then of those below, and so
-/// on.
+/// Orders the vertices of each layer alternately by the mean places of the vertices above and
+/// below.
 fn order(rows: &mut [Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) {
     let mut place = vec![0usize; vertices.len()];
     let number = |row: &[usize], place: &mut [usize]| {
@@ -188,7 +188,7 @@ fn order(rows: &mut [Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) {
             for step in between {
                 let (own, (other, offset)) =
                     if is_down { (step.to.0, step.from) } else { (step.from.0, step.to) };
-                // A wide item has links from all along its side.
+                // A wide item has links along its whole side.
                 let along = offset as f64 / vertices[other].width.max(1) as f64;
                 sums.push((own, (place[other] as f64 + along, 1.0)));
             }
@@ -203,7 +203,7 @@ fn order(rows: &mut [Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) {
     }
 }
 
-/// The mean of what is said of each vertex, by weight.
+/// Returns the weighted mean of the values of each vertex.
 fn means(said: Vec<(usize, (f64, f64))>) -> hashbrown::HashMap<usize, f64> {
     let mut sums: hashbrown::HashMap<usize, (f64, f64)> = hashbrown::HashMap::new();
     for (vertex, (value, weight)) in said {
@@ -213,7 +213,7 @@ fn means(said: Vec<(usize, (f64, f64))>) -> hashbrown::HashMap<usize, f64> {
     sums.into_iter().map(|(vertex, (sum, weight))| (vertex, sum / weight)).collect()
 }
 
-/// The left sides of vertices: near to where their neighbours are, in their order.
+/// Returns the left sides of vertices, near their neighbours and in their order.
 fn places_beside(rows: &[Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) -> Vec<i64> {
     let mut x = vec![0i64; vertices.len()];
     for row in rows {
@@ -230,7 +230,7 @@ fn places_beside(rows: &[Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) 
         }
         for layer in sequence {
             let mut wanted = Vec::new();
-            // A link that passes wants to be straight.
+            // A passing link should be straight.
             let weight = |step: &Step| match (vertices[step.from.0].item, vertices[step.to.0].item) {
                 (Some(_), Some(_)) => 1.0,
                 (None, None) => 8.0,
@@ -257,11 +257,11 @@ fn places_beside(rows: &[Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) 
     x
 }
 
-/// Places from left to right, with room between them, as near to those that are wanted as can be:
-/// of what would overlap, neighbours stand together at their mean. Linear.
+/// Returns places from left to right without overlaps, as near to the wanted ones as possible.
+/// Vertices that would overlap form a group at their mean. Linear.
 fn spread(wanted: &[f64], widths: &[i64]) -> Vec<i64> {
-    // Groups that stand together: the sum of what their members want the first to be at, and how
-    // many they are.
+    // Groups of adjacent vertices: the sum of the wanted places of the group's start, and the
+    // number of members.
     let mut groups: Vec<(f64, usize)> = Vec::new();
     let mut offset = 0;
     for (place, width) in wanted.iter().zip(widths) {
@@ -294,7 +294,7 @@ struct Rows {
     leads_back: Vec<bool>,
 }
 
-/// Gives layers their heights and links their ways.
+/// Assigns the heights of layers and the routes of links.
 fn finish(items: &[Item], links: &[Link], laid: &Rows) -> Layout {
     let Rows { rows, x, vertices, passed, leads_back } = laid;
     let height_of = |vertex: &usize| vertices[*vertex].item.map_or(0, |item| items[item].height);

@@ -1,8 +1,8 @@
-//! The layout of loops in each other: each is laid out by itself, as a box that is one item of the
-//! loop around it.
+//! The layout of nested loops: each loop is laid out separately, as a box that is one item of its
+//! parent.
 //!
-//! A loop is entered through its header, which stands first, so edges come in from above. An edge
-//! that leaves loops goes to the lower side of each and on from there; a backedge goes up at the
+//! A loop is entered through its header, which comes first, so edges come in from above. An edge
+//! that leaves loops goes to the lower side of each and on from there. A backedge goes up at the
 //! right, inside the box.
 
 use hashbrown::HashMap;
@@ -10,22 +10,22 @@ use hashbrown::HashMap;
 use super::Picture;
 use super::layered::{Item, Layout, Link, lay_out};
 
-/// Room inside a box, around what is in it.
+/// The padding inside a box.
 const PADDING: i64 = 12;
-/// Room for the name of a loop.
+/// The height of the name of a loop.
 const TITLE: i64 = 16;
 /// The height of a line of text.
 pub(super) const LINE: i64 = 14;
-/// The width of a letter, or a little more.
+/// The width of a letter, rounded up.
 const LETTER: i64 = 7;
-/// So many blocks and edges are drawn, at most, and so many layers passed by edges.
+/// The maximal number of drawn blocks and edges. `MAX_PASSED` limits the layers that edges pass.
 const MAX_DRAWN: usize = 2_000;
 const MAX_PASSED: usize = 50_000;
 
 /// A rectangle: left, top, width, height.
 pub(super) type Rectangle = (i64, i64, i64, i64);
 
-/// Where all of a function is.
+/// The drawing of a function: the places of all its parts.
 pub(super) struct Drawing {
     pub(super) blocks: Vec<Rectangle>,
     pub(super) loops: Vec<Rectangle>,
@@ -35,21 +35,21 @@ pub(super) struct Drawing {
     pub(super) height: i64,
 }
 
-/// What is an item of a level.
+/// An item of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Block(usize),
     Loop(usize),
-    /// Where an edge leaves.
+    /// The exit of an edge.
     Way(usize),
 }
 
-/// The inside of a loop, or of the function.
+/// The contents of a loop, or of the function.
 #[derive(Default)]
 struct Level {
     keys: Vec<Key>,
     places: HashMap<Key, usize>,
-    /// Edges, with what they lead from and to here.
+    /// Edges, with their source and target items at this level.
     links: Vec<(usize, Key, Key)>,
     layout: Option<Layout>,
 }
@@ -61,12 +61,12 @@ impl Level {
     }
 }
 
-/// How large a text is.
+/// Returns the width of a text.
 pub(super) fn text_width(text: &str) -> i64 {
     text.chars().count() as i64 * LETTER
 }
 
-/// Lays a function out; `None` if it is too large.
+/// Lays out a function. `None` if it is too large.
 pub(super) fn draw(picture: &Picture) -> Option<Drawing> {
     if picture.blocks.len() + picture.edges.len() > MAX_DRAWN {
         return None;
@@ -79,7 +79,8 @@ pub(super) fn draw(picture: &Picture) -> Option<Drawing> {
         })
         .collect();
     let mut levels = levels(picture);
-    // A loop is laid out before those around it. Of each, its size, and where the header is in it.
+    // A loop is laid out before its parents. For each loop, its size, and the place of its header
+    // in it.
     let mut boxes = vec![(0, 0); picture.loops.len()];
     let mut entries = vec![0; picture.loops.len()];
     for at in (0..levels.len()).rev() {
@@ -130,19 +131,19 @@ pub(super) fn draw(picture: &Picture) -> Option<Drawing> {
     Some(place(picture, &levels, &sizes, &boxes))
 }
 
-/// What a loop is called.
+/// Returns the title of a loop.
 pub(super) fn title(picture: &Picture, at: usize) -> String {
     format!("loop of {}", picture.blocks[picture.loops[at].header].name)
 }
 
-/// Where an edge leaves a loop, from the left side of what is in it.
+/// Returns where an edge leaves a loop, from the left side of its contents.
 fn way_out(level: &Level, edge: usize) -> i64 {
     let layout = level.layout.as_ref();
     layout.map_or(0, |layout| layout.places[level.places[&Key::Way(edge)]].0 + 4)
 }
 
-/// The function, then each loop: what stands there directly, the header first, and which edges lead
-/// from what to what.
+/// Returns the levels: the function, then each loop. A level has its direct items, the header
+/// first, and the edges between them.
 fn levels(picture: &Picture) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     levels.resize_with(picture.loops.len() + 1, Level::default);
@@ -156,7 +157,7 @@ fn levels(picture: &Picture) -> Vec<Level> {
         levels[nest.parent.map_or(0, |parent| parent + 1)].add(Key::Loop(at));
     }
     for (at, edge) in picture.edges.iter().enumerate() {
-        // From the inside out, what the target is in the loops around it.
+        // From the inside out, the item of the target in each surrounding loop.
         let mut targets: HashMap<Option<usize>, Key> = HashMap::new();
         let (mut key, mut home) = (Key::Block(edge.to), picture.blocks[edge.to].home);
         loop {
@@ -180,7 +181,7 @@ fn levels(picture: &Picture) -> Vec<Level> {
     levels
 }
 
-/// Puts the levels into each other.
+/// Nests the levels.
 fn place(picture: &Picture, levels: &[Level], sizes: &[(i64, i64)], boxes: &[(i64, i64)]) -> Drawing {
     let mut drawing = Drawing {
         blocks: vec![(0, 0, 0, 0); picture.blocks.len()],
@@ -208,7 +209,7 @@ fn place(picture: &Picture, levels: &[Level], sizes: &[(i64, i64)], boxes: &[(i6
             }
         }
     }
-    // Inner levels come last, and an edge begins in the innermost.
+    // Inner levels come last, and an edge begins in the innermost level.
     for (at, level) in levels.iter().enumerate().rev() {
         let Some(layout) = &level.layout else { continue };
         let (x, y) = corners[at];
@@ -217,7 +218,7 @@ fn place(picture: &Picture, levels: &[Level], sizes: &[(i64, i64)], boxes: &[(i6
         }
     }
     for (edge, points) in picture.edges.iter().zip(&mut drawing.edges) {
-        // Through the boxes around a header down to it.
+        // The edge continues through the boxes around a header down to it.
         if let Some(last) = points.last().copied() {
             points.push((last.0, drawing.blocks[edge.to].1));
         }

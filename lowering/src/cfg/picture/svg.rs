@@ -13,7 +13,7 @@ const MARGIN: i64 = 16;
 /// The height of a function's name.
 const HEADING: i64 = 26;
 
-/// The drawings of functions, one below the other.
+/// Returns the drawings of functions, one below the other.
 pub(super) fn text(pictures: &[Picture]) -> Result<String, Diagnostics> {
     let mut body = String::new();
     let (mut width, mut y) = (0, MARGIN);
@@ -61,7 +61,7 @@ pub(super) fn text(pictures: &[Picture]) -> Result<String, Diagnostics> {
     Ok(text + &body + "</svg>\n")
 }
 
-/// The heads of arrows: for each kind of edge its number, and its colour.
+/// Returns the arrow heads: a number and a colour for each kind of edge.
 fn heads() -> impl Iterator<Item = (usize, &'static str)> {
     std::iter::once((Kind::Plain, PLAIN))
         .chain(KINDS.iter().map(|(kind, _, colour, _)| (*kind, *colour)))
@@ -89,7 +89,7 @@ fn function(picture: &Picture, drawing: &Drawing, out: &mut String) {
         let (colour, dashed) = edge.kind.look();
         path(out, &way(points), edge.kind, colour, dashed);
     }
-    // Names may cross edges, and have a rim then.
+    // Names may cross edges, so they have an outline.
     for (at, (nest, (x, y, ..))) in boxes().enumerate() {
         let (left, baseline, name) = (x + 8, y + 14, escaped(&title(picture, at)));
         let _ = writeln!(
@@ -122,7 +122,7 @@ fn function(picture: &Picture, drawing: &Drawing, out: &mut String) {
     }
 }
 
-/// A line with an arrow's head.
+/// Writes a line with an arrow head.
 fn path(out: &mut String, way: &str, kind: Kind, colour: &str, dashed: bool) {
     let dashes = if dashed { " stroke-dasharray=\"5 3\"" } else { "" };
     let _ = writeln!(
@@ -132,7 +132,8 @@ fn path(out: &mut String, way: &str, kind: Kind, colour: &str, dashed: bool) {
     );
 }
 
-/// A line through points: straight down or sideways, or else swung, from downwards to downwards.
+/// Returns a path through points: straight down or sideways, or else a curve that starts and ends
+/// downwards.
 fn way(points: &[(i64, i64)]) -> String {
     let mut text = String::new();
     let mut before: Option<(i64, i64)> = None;
@@ -150,7 +151,7 @@ fn way(points: &[(i64, i64)]) -> String {
     text
 }
 
-/// A text as XML writes it; what it can't hold is a space.
+/// Returns a text escaped for XML. Characters that XML cannot hold become spaces.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

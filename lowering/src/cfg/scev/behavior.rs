@@ -1,9 +1,8 @@
-//! What else may happen in a loop: that it does not come to the end of an iteration, or may run for
-//! ever.
+//! Other behaviour of a loop: it may not reach the end of an iteration, or may run forever.
 //!
 //! **Assumptions.**
-//! - A loop that must make progress may still wait for others: atomics, volatile accesses and
-//!   calls let nobody conclude that it ends.
+//! - A loop that must make progress may still wait for others: with atomics, volatile accesses or
+//!   calls its termination cannot be concluded.
 //! - `willreturn` of the function is a promise about every loop in it.
 //!
 //! Tried with `cfg/deletion_audit.mlir` and `loop_fusion_traps/no_return.ll`.
@@ -16,8 +15,8 @@ use loomir_ir::graph::loops::LoopId;
 use super::ScalarEvolution;
 
 impl ScalarEvolution<'_> {
-    /// True if an iteration of a loop may not come to its end: an operation may not return, or
-    /// something inside may run for ever. Linear in the loop.
+    /// True if an iteration of a loop may not complete. An operation may not return, or an inner
+    /// loop may not terminate. Linear in the loop.
     pub(super) fn may_stop(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.stopping,
@@ -36,8 +35,8 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// True if somebody may notice that a loop runs: it calls, or touches memory that is volatile
-    /// or shared. Linear in the loop.
+    /// True if the execution of a loop may be observable: it calls, or touches memory that is
+    /// volatile or shared.
     fn may_be_noticed(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.noticed,
@@ -50,8 +49,8 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// True if there is a cycle in a loop that is no loop: an edge back to a block that does not
-    /// dominate where it comes from.
+    /// True if a loop contains an irreducible cycle: an edge back to a block that does not dominate
+    /// its source.
     fn has_other_cycle(&self, of: LoopId) -> bool {
         let own = self.analysis.loops().get(of);
         let places: HashMap<u32, usize> = own.nodes.iter().copied().zip(0..).collect();
@@ -91,8 +90,8 @@ impl ScalarEvolution<'_> {
         !is_simple_access && !is_silent
     }
 
-    /// True if a loop may not run for ever: the function returns, or has to make progress and
-    /// nobody would notice.
+    /// True if a loop must terminate: the function returns, or the loop must make progress and is
+    /// not observable.
     pub(super) fn is_finite(&mut self, of: LoopId) -> bool {
         let root = self.function.root_ref();
         if root.attr("will_return").is_some() {
@@ -101,7 +100,7 @@ impl ScalarEvolution<'_> {
         (self.must_progress || self.is_annotated(of)) && !self.may_be_noticed(of)
     }
 
-    /// True if each branch back says that the loop makes progress.
+    /// True if each latch promises that the loop makes progress.
     fn is_annotated(&self, of: LoopId) -> bool {
         let ctx = self.function.ctx();
         self.latches(of).into_iter().all(|latch| {

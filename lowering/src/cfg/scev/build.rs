@@ -1,11 +1,11 @@
 //! Expressions in normal form.
 //!
 //! Sums and products are flat, with one constant in front, and like terms are one multiple. A
-//! number multiplies the terms of a sum, not the sum. Of the recurrences in a sum or product that
-//! of the innermost loop stands outside: what is there when its loop is entered belongs to its
-//! operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true modulo two to
-//! the power of the width, so truncation goes inwards without a question; extensions go inwards
-//! where flags or ranges prove that nothing wraps.
+//! number multiplies the terms of a sum, not the sum. Among the recurrences in a sum or product,
+//! the one of the innermost loop is outside. Everything available at the entry of its loop belongs
+//! to its operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true modulo
+//! two to the power of the width, so truncations always move inwards. Extensions move inwards if
+//! flags or ranges prove that nothing wraps.
 //!
 //! **Assumptions.**
 //! - Every rewriting holds for words that wrap. One that needs more asks flags or ranges first.
@@ -21,26 +21,26 @@ use loomir_ir::graph::loops::LoopId;
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
 
-/// Highest degree of a product of recurrences.
+/// The maximal degree of a product of recurrences.
 const MAX_DEGREE: usize = 6;
 
 impl ScalarEvolution<'_> {
-    /// A number of so many bits.
+    /// Returns a constant of `width` bits.
     pub fn constant(&mut self, width: u32, bits: u128) -> ExprId {
         self.pool.constant(width, bits)
     }
 
-    /// A value that nothing more is said of.
+    /// Returns the expression of an unknown value.
     pub(super) fn unknown(&mut self, value: Value, ty: ExprType) -> ExprId {
         self.pool.intern(Expr::Unknown(value), ty)
     }
 
-    /// The bits of a number.
+    /// Returns the bits of a constant.
     pub fn as_constant(&self, id: ExprId) -> Option<u128> {
         if let Expr::Constant(_, bits) = self.pool.get(id) { Some(*bits) } else { None }
     }
 
-    /// The number of bits an expression has.
+    /// Returns the width of an expression.
     pub fn width(&self, id: ExprId) -> u32 {
         self.pool.ty(id).width()
     }
@@ -49,7 +49,7 @@ impl ScalarEvolution<'_> {
         self.as_constant(id) == Some(bits)
     }
 
-    /// The sum.
+    /// Returns the sum.
     pub fn add(&mut self, operands: &[ExprId]) -> ExprId {
         let is_pointer = |id: &ExprId| self.pool.ty(*id).is_pointer();
         let width = self.width(operands[0]);
@@ -93,7 +93,7 @@ impl ScalarEvolution<'_> {
         self.flat(all, 0, width, ty, Expr::Add)
     }
 
-    /// A product without its constant, and that.
+    /// Returns a product without its constant factor, and that factor.
     fn split_coefficient(&mut self, product: ExprId) -> (ExprId, u128) {
         let Expr::Mul(factors) = self.pool.get(product) else { return (product, 1) };
         let Some(coefficient) = self.as_constant(factors[0]) else { return (product, 1) };
@@ -103,7 +103,8 @@ impl ScalarEvolution<'_> {
         (self.flat(rest, 1, width, ty, Expr::Mul), coefficient)
     }
 
-    /// Interns operands of what commutes; `neutral` if there are none, the operand if there is one.
+    /// Interns the operands of a commutative expression. Returns `neutral` without operands, the
+    /// operand if there is one.
     fn flat(
         &mut self,
         mut operands: Vec<ExprId>,
@@ -122,7 +123,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The loop of the recurrences among these that is entered last.
+    /// Returns the innermost loop of the recurrences among these operands.
     fn innermost_recurrence(&self, operands: &[ExprId]) -> Option<LoopId> {
         let mut innermost: Option<LoopId> = None;
         for operand in operands {
@@ -134,7 +135,7 @@ impl ScalarEvolution<'_> {
         innermost
     }
 
-    /// True if the header of a loop dominates that of another one.
+    /// True if the header of the first loop dominates the header of the second.
     fn is_before(&self, first: LoopId, second: LoopId) -> bool {
         let loops = self.analysis.loops();
         self.analysis.dominators().dominates(loops.get(first).header(), loops.get(second).header())
@@ -164,7 +165,7 @@ impl ScalarEvolution<'_> {
             return sum;
         }
         rest.push(sum);
-        // Without a recurrence what is left may be like.
+        // Without a recurrence the rest may contain like terms.
         if matches!(self.pool.get(sum), Expr::AddRec(..)) {
             self.flat(rest, 0, width, ty, Expr::Add)
         } else {
@@ -172,7 +173,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// `a - b`; of two addresses, the number of bytes between them.
+    /// Returns `a - b`. For two addresses, this is the number of bytes between them.
     pub fn minus(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let (mut a, mut b) = (a, b);
         if self.pool.ty(b).is_pointer() {
@@ -188,7 +189,7 @@ impl ScalarEvolution<'_> {
         self.mul(&[minus_one, a])
     }
 
-    /// The product.
+    /// Returns the product.
     pub fn mul(&mut self, operands: &[ExprId]) -> ExprId {
         let ty = self.pool.ty(operands[operands.len() - 1]);
         let width = ty.width();
@@ -273,7 +274,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Operands of the product of two recurrences of one loop:
+    /// Returns the operands of the product of two recurrences of one loop:
     /// `C(n,i)·C(n,j) = Σ C(k,i)·C(i,k-j)·C(n,k)` for k from the greater of i and j to i + j.
     fn product_of(&mut self, a: &[ExprId], b: &[ExprId]) -> Vec<ExprId> {
         let width = self.width(a[0]);
@@ -289,7 +290,7 @@ impl ScalarEvolution<'_> {
         sums.iter().map(|sum| self.add(sum)).collect()
     }
 
-    /// The recurrence with these operands, which are there when the loop is entered.
+    /// Returns the recurrence with these operands, which are available at the entry of the loop.
     pub fn recurrence(&mut self, of: LoopId, operands: &[ExprId]) -> ExprId {
         let last = operands.iter().rposition(|operand| !self.is_constant(*operand, 0)).unwrap_or(0);
         if last == 0 {
@@ -299,7 +300,7 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::AddRec(of, operands[..=last].into()), ty)
     }
 
-    /// The quotient, unsigned.
+    /// Returns the unsigned quotient.
     pub fn udiv(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let width = self.width(a);
         if let Some(divisor) = self.as_constant(b) {
@@ -335,7 +336,7 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::UDiv(a, b), ExprType::Integer(width))
     }
 
-    /// A quotient without remainder of what does not wrap.
+    /// Returns an exact quotient of an expression that does not wrap.
     fn exact_quotient(&mut self, a: ExprId, divisor: u128) -> Option<ExprId> {
         let width = self.width(a);
         match self.pool.get(a).clone() {
@@ -362,7 +363,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The quotient, unsigned and rounded up. Without overflow on the way.
+    /// Returns the unsigned quotient, rounded up. No intermediate result overflows.
     pub(super) fn udiv_ceil(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let width = self.width(a);
         if self.is_constant(b, 1) {
@@ -375,7 +376,7 @@ impl ScalarEvolution<'_> {
         self.add(&[least, quotient])
     }
 
-    /// The least or greatest.
+    /// Returns the minimum or maximum.
     pub fn min_max(&mut self, kind: MinMax, operands: &[ExprId]) -> ExprId {
         let ty = self.pool.ty(operands[0]);
         let width = ty.width();
@@ -391,7 +392,7 @@ impl ScalarEvolution<'_> {
         if kind == MinMax::SequentialUMin {
             return self.sequential_umin(all, ty);
         }
-        // An operand that another one makes superfluous goes.
+        // Operands implied by another one are removed.
         let mut index = 0;
         while index < all.len() {
             let beaten = |this: &mut Self, by: usize| {
@@ -408,7 +409,7 @@ impl ScalarEvolution<'_> {
         self.flat(all, 0, width, ty, |operands| Expr::MinMax(kind, operands))
     }
 
-    /// True if ranges say that one operand never counts beside another.
+    /// True if, by their ranges, one operand makes another one redundant.
     fn is_beaten(&mut self, kind: MinMax, a: ExprId, by: ExprId) -> bool {
         let (a, by) = (self.range(a), self.range(by));
         match kind {
@@ -419,7 +420,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Order counts where an operand may be poison that is not looked at behind a zero.
+    /// Returns a sequential unsigned minimum. The order of operands matters, because an operand
+    /// behind a zero is not evaluated and may be poison.
     fn sequential_umin(&mut self, mut all: Vec<ExprId>, ty: ExprType) -> ExprId {
         if let Some(zero) = all.iter().position(|operand| self.is_constant(*operand, 0)) {
             all.truncate(zero + 1);
@@ -439,7 +441,7 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::MinMax(MinMax::SequentialUMin, all.into()), ty)
     }
 
-    /// An address as a number.
+    /// Returns an address as a number.
     pub fn ptr_to_int(&mut self, a: ExprId) -> ExprId {
         let ExprType::Pointer(width) = self.pool.ty(a) else { return a };
         let all = |this: &mut Self, operands: &[ExprId]| -> Vec<ExprId> {
@@ -465,7 +467,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The low bits, or filled with zeros.
+    /// Returns the low bits, or the value extended with zeros.
     pub fn resize(&mut self, a: ExprId, width: u32) -> ExprId {
         if width < self.width(a) { self.truncate(a, width) } else { self.zero_extend(a, width) }
     }
@@ -474,7 +476,7 @@ impl ScalarEvolution<'_> {
         operands.iter().map(|operand| f(self, *operand)).collect()
     }
 
-    /// The low bits.
+    /// Returns the low bits.
     pub fn truncate(&mut self, a: ExprId, width: u32) -> ExprId {
         if width >= self.width(a) {
             return a;
@@ -620,8 +622,8 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::Cast(Cast::SignExtend, a, width), ExprType::Integer(width))
     }
 
-    /// What a recurrence is when the header runs for the n-th time, from zero; `None` if that takes
-    /// words that are too wide.
+    /// Returns the value of a recurrence when the header runs for the n-th time, from zero. `None`
+    /// if that takes too wide words.
     pub fn at_iteration(&mut self, recurrence: ExprId, iteration: ExprId) -> Option<ExprId> {
         let Expr::AddRec(_, operands) = self.pool.get(recurrence).clone() else { return Some(recurrence) };
         let width = self.width(recurrence);
@@ -633,8 +635,8 @@ impl ScalarEvolution<'_> {
         Some(self.add(&terms))
     }
 
-    /// `C(n, k)` modulo two to the power of the width: the product of k factors in words so much
-    /// wider that what is divided by is there whole, then times the inverse of the odd part of k!.
+    /// Returns `C(n, k)` modulo two to the power of the width. It is the product of k factors in
+    /// words wide enough for an exact division, times the inverse of the odd part of k!.
     fn binomial(&mut self, n: ExprId, k: u32, width: u32) -> Option<ExprId> {
         if k == 1 {
             return Some(self.resize(n, width));
@@ -663,8 +665,8 @@ fn choose(n: usize, k: usize) -> u128 {
     if k > n { 0 } else { (0..k as u128).fold(1, |product, i| product * (n as u128 - i) / (i + 1)) }
 }
 
-/// The inverse of an odd number modulo two to the power of 128; of fewer bits too, then. Each step
-/// doubles how many bits are right.
+/// Returns the inverse of an odd number modulo two to the power of 128, and so for any smaller
+/// width. Each step doubles the number of correct bits.
 pub(super) fn inverse(odd: u128) -> u128 {
     (0..7).fold(odd, |inverse, _| inverse.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(inverse))))
 }

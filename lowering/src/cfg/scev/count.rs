@@ -1,16 +1,16 @@
-//! How often a comparison of a recurrence with what does not change holds in a row, from the first
-//! iteration on: so how often a loop goes around that it lets go on.
+//! Counts of comparisons: the number of consecutive iterations, from the first one on, in which a
+//! comparison of a recurrence with a loop-invariant value holds. This is the backedge-taken count
+//! of a loop that continues under this condition.
 //!
-//! Counts have the width of what is compared, and are words as all expressions: what is said is how
-//! many backedges are taken before an exit *if the loop is left there*. Where nothing but this exit
-//! ends the loop, more may be used: a promise not to wrap that is broken later on is undefined
-//! behaviour sooner or later, and so is to run for ever where that is forbidden.
+//! Counts have the width of the compared values, and are words like all expressions. They count the
+//! backedges taken before an exit *if the loop is left there*. If only this exit ends the loop,
+//! more may be used: a broken no-wrap promise is undefined behaviour sooner or later, and so is
+//! running forever where that is forbidden.
 //!
 //! **Assumptions.**
-//! - Words wrap: a step that is no divisor of the way meets the end on a later way around, or
+//! - Words wrap: a step that does not divide the distance meets the end after wrapping around, or
 //!   never.
-//! - A promise not to wrap counts only where no other exit, call or inner loop may end the loop
-//!   first.
+//! - A promise not to wrap counts only if no other exit, call or inner loop may end the loop first.
 //!
 //! Tried with `loop_fusion_traps/counts.ll` and `cfg/deletion_audit.mlir`.
 
@@ -24,17 +24,16 @@ use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::first::first_in;
 use super::range::{Range, signed_ends};
 
-/// How often backedges are taken before an exit.
+/// The backedge-taken count of an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limit {
     /// The exact number, if the loop is left here.
     pub exact: Option<ExprId>,
-    /// A number it does not exceed, if the loop is left here or this is looked at in each
-    /// iteration.
+    /// An upper bound, if the loop is left here or the exit is tested in each iteration.
     pub symbolic_max: Option<ExprId>,
-    /// The same as a constant.
+    /// A constant upper bound under the same condition.
     pub constant_max: Option<ExprId>,
-    /// The loop is never left here.
+    /// True if the loop is never left here.
     pub never: bool,
 }
 
@@ -47,25 +46,25 @@ impl Limit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
     pub(super) start: ExprId,
-    /// Where the start is, which may be less than what it is elsewhere: as far as it is compared.
+    /// The range of the start in the compared iterations. It may be narrower than elsewhere.
     pub(super) start_range: Range,
     pub(super) step: ExprId,
-    /// What does not wrap in the iterations in which it is compared.
+    /// The no-wrap facts of the compared iterations.
     pub(super) flags: Flags,
 }
 
-/// What else is known of the exit.
+/// The other facts about the exit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) of: LoopId,
-    /// Nothing else ends the loop, and each iteration comes to its end.
+    /// True if nothing else ends the loop, and each iteration reaches its end.
     pub(super) only: bool,
-    /// Nothing else ends the loop, and it may not run for ever.
+    /// True if nothing else ends the loop, and it may not run forever.
     pub(super) finite: bool,
 }
 
 impl ScalarEvolution<'_> {
-    /// A limit that is this number of backedges.
+    /// Returns a limit with this exact count.
     pub(super) fn exactly(&mut self, of: LoopId, exact: ExprId) -> Limit {
         let width = self.width(exact);
         let most = self.range_in(exact, Some(of)).unsigned.1;
@@ -73,7 +72,7 @@ impl ScalarEvolution<'_> {
         Limit { exact: Some(exact), symbolic_max: Some(exact), constant_max: Some(constant), never: false }
     }
 
-    /// How often `tested predicate bound` holds in a row.
+    /// Returns the number of consecutive iterations in which `tested predicate bound` holds.
     pub(super) fn count_while(
         &mut self,
         predicate: Predicate,
@@ -99,7 +98,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// `start + n·step` is another number than the bound.
+    /// Returns the number of consecutive iterations in which `start + n·step` differs from the
+    /// bound.
     fn count_while_different(&mut self, tested: Tested, bound: ExprId, at: Setting) -> Limit {
         let left = self.minus(bound, tested.start);
         let width = self.width(left);
@@ -109,15 +109,14 @@ impl ScalarEvolution<'_> {
         let is_down = step > mask(width) >> 1;
         let size = if is_down { step.wrapping_neg() & mask(width) } else { step };
         let way = if is_down { self.negate(left) } else { left };
-        // A recurrence that does not come past its start meets the bound on its first way around,
-        // or never.
+        // A recurrence without self-wrap meets the bound before it wraps, or never.
         if size == 1 || (tested.flags.nw && (at.only || at.finite)) {
             let divisor = self.constant(width, size);
             let count = self.udiv(way, divisor);
             let mut limit = self.exactly(at.of, count);
             let earlier = self.minus(tested.start, tested.step);
             if size == 1 && self.is_known(Predicate::Ne, earlier, bound, Some(at.of)) {
-                // It is not all the way around.
+                // The recurrence does not go through all values of the width.
                 self.limit_to(&mut limit, mask(width) - 1);
             }
             return limit;
@@ -133,7 +132,7 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// Takes into account that a count does not exceed a number.
+    /// Lowers the constant maximum of a limit to a number.
     fn limit_to(&mut self, limit: &mut Limit, most: u128) {
         if let Some(id) = limit.constant_max
             && let Some(known) = self.as_constant(id)
@@ -142,7 +141,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It equals the bound: once at most, if it moves.
+    /// Counts iterations in which it equals the bound: at most one, if it moves.
     fn count_while_equal(&mut self, tested: Tested, bound: ExprId, of: LoopId) -> Limit {
         let left = self.minus(tested.start, bound);
         let width = self.width(left);
@@ -155,7 +154,7 @@ impl ScalarEvolution<'_> {
         self.exactly(of, count)
     }
 
-    /// It is less, or greater, than the bound.
+    /// Counts iterations in which it is less, or greater, than the bound.
     fn count_while_ordered(
         &mut self,
         predicate: Predicate,
@@ -176,14 +175,15 @@ impl ScalarEvolution<'_> {
         let sizes = if sizes.0 > 0 && sizes.1 <= signed_ends(width).1 {
             (sizes.0 as u128, sizes.1 as u128)
         } else if is_up && !signed && tested.flags.nuw && step.unsigned.0 > 0 {
-            // What would be a step down goes far up, once.
+            // A negative step is a large unsigned step up, which can be taken once.
             step.unsigned
         } else {
             return Limit::default();
         };
         let size = if is_up { tested.step } else { self.negate(tested.step) };
         let flagged = if signed { tested.flags.nsw } else { tested.flags.nuw && is_up };
-        // To come past its start it needs to repeat itself, and then it does for ever.
+        // To pass its start, the recurrence would have to repeat, and then the loop would never
+        // end.
         let repeats = at.finite && self.as_constant(size).is_some_and(u128::is_power_of_two);
         let no_wrap =
             (flagged && at.only) || repeats || self.stays(is_up, signed, sizes.1, bound, is_strict, at.of);
@@ -194,7 +194,7 @@ impl ScalarEvolution<'_> {
         let ends = Ends { is_up, signed, width };
         let mut bound = bound;
         if !is_strict {
-            // The next number, if there is one, or it may be supposed.
+            // The exclusive bound is the next number. It exists by range, or by assumption.
             let range = self.range_in(bound, Some(at.of));
             if ends.last_of(range) == ends.last() && !((flagged && at.only) || at.finite) {
                 return Limit::default();
@@ -205,7 +205,7 @@ impl ScalarEvolution<'_> {
         self.count_to(ends, tested, size, sizes, bound, at.of)
     }
 
-    /// True if a step from a number before the bound does not leave the words.
+    /// True if a step from a number before the bound stays in the range of the width.
     fn stays(
         &mut self,
         is_up: bool,
@@ -221,8 +221,8 @@ impl ScalarEvolution<'_> {
         room >= size - u128::from(is_strict)
     }
 
-    /// The number of steps from the start until the bound is reached or passed, none if it is
-    /// there.
+    /// Returns the number of steps from the start until the bound is reached or passed; zero if the
+    /// start is there.
     fn count_to(
         &mut self,
         ends: Ends,
@@ -246,8 +246,8 @@ impl ScalarEvolution<'_> {
         let exact = if is_reached(self, earlier)
             && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1)
         {
-            // One step before the start is not there yet: ⌈(bound - start)/size⌉ = ⌊(bound -
-            // earlier - 1)/size⌋.
+            // The value before the start has not reached the bound: ⌈(bound - start)/size⌉ =
+            // ⌊(bound - earlier - 1)/size⌋.
             let way = way(self, earlier, bound);
             let before = self.minus(way, one);
             self.udiv(before, size)
@@ -272,13 +272,13 @@ impl ScalarEvolution<'_> {
         };
         let mut limit = self.exactly(of, exact);
         let (first, bound) = (ends.first_of(tested.start_range), self.range_in(bound, Some(of)));
-        // The last step does not leave the words either.
+        // The last step stays in the range of the width, too.
         let most = ends.distance(first, ends.last_of(bound)).div_ceil(sizes.0);
         self.limit_to(&mut limit, most.min(ends.distance(first, ends.last()) / sizes.0));
         limit
     }
 
-    /// How many low bits of an expression are zero for sure.
+    /// Returns the number of low bits of an expression that are certainly zero.
     pub(super) fn trailing_zeros(&self, id: ExprId) -> u32 {
         let width = self.width(id);
         let least = |operands: &[ExprId]| {
@@ -290,7 +290,7 @@ impl ScalarEvolution<'_> {
             Expr::PtrToInt(_) => 0,
             Expr::Cast(cast, operand, width) => {
                 let zeros = self.trailing_zeros(*operand);
-                // Of what is zero all are.
+                // All bits of zero are.
                 let all = zeros == self.width(*operand) && *cast != Cast::Truncate;
                 if all { *width } else { zeros.min(*width) }
             }
@@ -308,7 +308,7 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// A direction among the words of a width, read as signed or not.
+/// A counting direction among words of a width, read as signed or unsigned.
 #[derive(Clone, Copy)]
 struct Ends {
     is_up: bool,
@@ -317,7 +317,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// The predicate of what is not there yet.
+    /// Returns the predicate for values before the end.
     fn predicate(self) -> Predicate {
         match (self.is_up, self.signed) {
             (true, true) => Predicate::Slt,
@@ -331,7 +331,7 @@ impl Ends {
         self.predicate().swapped().inverse()
     }
 
-    /// The one of two that is farther on.
+    /// Returns the operation that selects the farther of two words.
     fn farther(self) -> MinMax {
         match (self.is_up, self.signed) {
             (true, true) => MinMax::SMax,
@@ -341,9 +341,9 @@ impl Ends {
         }
     }
 
-    /// Words by how far they are on: zero is where the direction comes from.
+    /// Maps words to their distance in the direction of counting: zero is the first.
     fn place(self, signed: i128, unsigned: u128) -> u128 {
-        // Modulo two to the power of 128, which is all there is of the widest.
+        // Arithmetic modulo two to the power of 128 covers the largest width.
         let above =
             if self.signed { signed.wrapping_sub(signed_ends(self.width).0) as u128 } else { unsigned };
         if self.is_up { above } else { mask(self.width) - above }
@@ -365,7 +365,7 @@ impl Ends {
         mask(self.width)
     }
 
-    /// The number of words behind all of a range.
+    /// Returns the number of words behind the whole range.
     fn room_behind(self, range: Range) -> u128 {
         self.last() - self.last_of(range)
     }
@@ -375,10 +375,11 @@ impl Ends {
     }
 }
 
-/// How often `start + n·step predicate bound` holds in a row, of numbers; `None` if for ever.
+/// Returns the number of consecutive `n` for which `start + n·step predicate bound` holds, for
+/// constants. `None` if forever.
 fn count_constant(predicate: Predicate, width: u32, start: u128, step: u128, bound: u128) -> Option<u128> {
     let last = mask(width);
-    // Read as signed, words stand half a turn on.
+    // Signed words are rotated by half a turn.
     let turn = if predicate.is_signed() { (last >> 1) + 1 } else { 0 };
     let (start, bound) = (start.wrapping_add(turn) & last, bound.wrapping_add(turn) & last);
     let left = match predicate.unsigned() {

@@ -1,7 +1,7 @@
-//! What an expression is for numbers.
+//! Evaluation of expressions for numbers.
 //!
 //! **Assumptions.**
-//! - A binomial is computed modulo two to the power of the width, whatever it divides by.
+//! - A binomial is computed modulo two to the power of the width, whatever its divisor.
 //!
 //! Tried with `lowering/tests/scev/random.rs`, which evaluates every recurrence in each iteration.
 
@@ -15,8 +15,8 @@ use super::build::inverse;
 use super::expr::{Cast, Expr, ExprId, MinMax};
 
 impl ScalarEvolution<'_> {
-    /// The bits of an expression where values are `value` and the header of a loop runs for the
-    /// `iteration`-th time, from zero. `None` if one is not known, or a divisor is zero.
+    /// Evaluates an expression for given values, in the `iteration`-th execution of each loop
+    /// header, from zero. `None` if a value or iteration is unknown, or a divisor is zero.
     pub fn evaluate(
         &self,
         id: ExprId,
@@ -81,8 +81,8 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// `C(n, k)` modulo two to the power of at least 64: twos of k! are divided out one factor at a
-/// time, what is odd by its inverse.
+/// Returns `C(n, k)` modulo two to the power of at least 64. Factors two of k! are divided out one
+/// at a time, odd ones by their inverse.
 fn binomial(n: u128, k: u32) -> Option<u128> {
     let (mut product, mut twos, mut odd) = (1u128, 0u32, 1u128);
     for i in 0..u128::from(k) {

@@ -1,13 +1,13 @@
 //! Backedge-taken counts, of each exit and of the loop.
 //!
-//! An exit that is looked at in each iteration bounds the count, whatever else there is; the count
-//! is exact if all exits that can be taken are such and countable: the least of theirs. The *trip
-//! count* is how often the header runs, one more, which may need one bit more.
+//! An exit that is tested in each iteration bounds the count, whatever else there is. The count is
+//! exact if all exits that can be taken are such and countable: it is the least of theirs. The
+//! *trip count* is the number of times the header runs, one more, which may need one bit more.
 //!
 //! **Assumptions.**
-//! - A loop that is left where it should not be (a call that may not return) has no exact count.
-//! - Of two conditions joined by `and` or `or` poison in the one decides the branch, so it is
-//!   undefined. Joined by `select`, the second does not count where the first decides.
+//! - A loop that may be left abnormally (a call that may not return) has no exact count.
+//! - If two conditions are joined by `and` or `or`, poison in one makes the branch undefined.
+//!   Joined by `select`, the second does not count if the first decides.
 //!
 //! Tried with `loop_fusion_traps/counts.ll` and `no_return.ll`.
 
@@ -25,39 +25,39 @@ use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::facts::Connective;
 use super::range::{Range, sum};
 
-/// The number of loops that may be asked for, each for another one's sake.
+/// The maximal number of loops whose counts are being computed, each for another one.
 const MAX_ACTIVE: usize = 8;
-/// The number of loops that are looked at for the sake of one.
+/// The maximal number of loops examined for one.
 const MAX_NESTED: usize = 16;
-/// Deepest nesting of conditions that are looked into.
+/// The maximal nesting of conditions to examine.
 const MAX_CONDITIONS: u32 = 12;
-/// Most cases of a switch that are counted.
+/// The maximal number of switch cases that are counted.
 const MAX_CASES: usize = 16;
 
 /// One exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// The block that the loop is left from, by number.
+    /// The number of the exiting block.
     pub from: u32,
-    /// How often backedges are taken before.
+    /// The backedge-taken count before this exit.
     pub limit: Limit,
 }
 
-/// How often the backedges of a loop are taken, each time it is entered.
+/// The backedge-taken counts of a loop, each time it is entered.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// The exits, in the order of the loop's blocks.
     pub exits: Vec<Exit>,
-    /// The exact number.
+    /// The exact count.
     pub exact: Option<ExprId>,
-    /// A number it does not exceed.
+    /// A symbolic upper bound.
     pub symbolic_max: Option<ExprId>,
-    /// The same as a constant.
+    /// A constant upper bound.
     pub constant_max: Option<ExprId>,
 }
 
 impl ScalarEvolution<'_> {
-    /// How often the backedges of a loop are taken.
+    /// Returns the backedge-taken counts of a loop.
     pub fn counts(&mut self, of: LoopId) -> Rc<Counts> {
         if let Some((known, is_provisional)) = self.loop_counts.get(&of) {
             self.provisional |= is_provisional;
@@ -73,7 +73,7 @@ impl ScalarEvolution<'_> {
         let counts = Rc::new(self.compute_counts(of));
         self.active.pop();
         if self.active.is_empty() && self.in_progress.is_empty() {
-            // What was said on the way may be less than what can be said now.
+            // Intermediate answers may be less precise than they can be now.
             self.forget_provisional();
             self.provisional = false;
         }
@@ -82,14 +82,14 @@ impl ScalarEvolution<'_> {
         counts
     }
 
-    /// The greatest number of backedges taken, if there is one.
+    /// Returns the greatest backedge-taken count, if it is bounded.
     pub(super) fn constant_max(&mut self, of: LoopId) -> Option<u128> {
         let most = self.counts(of).constant_max?;
         self.as_constant(most)
     }
 
-    /// How often the header runs each time the loop is entered: in one bit more, where all words
-    /// are counts of backedges.
+    /// Returns the trip count: the number of times the header runs each time the loop is entered.
+    /// It has one more bit if all words are backedge-taken counts.
     pub fn trip_count(&mut self, of: LoopId) -> Option<ExprId> {
         let exact = self.counts(of).exact?;
         let width = self.width(exact);
@@ -99,13 +99,13 @@ impl ScalarEvolution<'_> {
         Some(self.add(&[count, one]))
     }
 
-    /// A number that how often the header runs is a multiple of.
+    /// Returns a divisor of the trip count.
     pub fn trip_multiple(&mut self, of: LoopId) -> u128 {
         let Some(count) = self.trip_count(of) else { return 1 };
         self.multiple(count).max(1)
     }
 
-    /// A number that an expression is a multiple of; zero, if it is zero.
+    /// Returns a divisor of an expression. The divisor of zero is zero.
     fn multiple(&mut self, id: ExprId) -> u128 {
         let twos = self.trailing_zeros(id);
         let by_two = if twos >= 127 { 0 } else { 1 << twos };
@@ -115,7 +115,7 @@ impl ScalarEvolution<'_> {
         match self.pool.get(id).clone() {
             Expr::Constant(_, bits) => bits,
             Expr::Cast(Cast::ZeroExtend, operand, _) => self.multiple(operand),
-            // What wraps keeps no divisor but powers of two.
+            // A sum that wraps keeps only powers of two as divisors.
             Expr::Add(operands) | Expr::AddRec(_, operands) if self.flags(id).nuw => {
                 all(self, &operands).max(by_two)
             }
@@ -130,7 +130,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The blocks of a loop that lead to its header.
+    /// Returns the latches of a loop.
     pub(super) fn latches(&self, of: LoopId) -> Vec<u32> {
         let loops = self.analysis.loops();
         let header = loops.get(of).header();
@@ -179,7 +179,7 @@ impl ScalarEvolution<'_> {
         counts
     }
 
-    /// The blocks that a loop is left from. Linear in the loop, once.
+    /// Returns the exiting blocks of a loop. Linear in the loop, once.
     fn exiting_blocks(&mut self, of: LoopId) -> Rc<[u32]> {
         self.remembered(
             |this| &mut this.exiting,
@@ -193,7 +193,7 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// The least of counts of any widths, those behind one that decides not looked at.
+    /// Returns the least of counts of any widths. Counts behind a deciding one are not evaluated.
     fn least(&mut self, counts: &[ExprId]) -> ExprId {
         let width = counts.iter().map(|count| self.width(*count)).max().unwrap_or(1);
         let counts: Vec<ExprId> = counts.iter().map(|count| self.zero_extend(*count, width)).collect();
@@ -225,7 +225,7 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// The loop is left by some cases of a switch, or by all but one.
+    /// Returns the limit of an exit by some cases of a switch, or by all cases but one.
     fn switch_limit(&mut self, branch: Op, leaves: &[bool], at: Setting) -> Limit {
         let cases = self.case_values(branch);
         let flag = self.function.operand(branch, 0);
@@ -240,7 +240,7 @@ impl ScalarEvolution<'_> {
             return Limit::default();
         }
         let at = Setting { only: at.only && wanted.len() == 1, finite: at.finite && wanted.len() == 1, ..at };
-        // By the default: it goes on while the flag is the one case that stays.
+        // An exit by the default: the loop continues while the flag is the only remaining case.
         let goes_on = if leaves[0] { Predicate::Eq } else { Predicate::Ne };
         let limits: Vec<Limit> = wanted
             .into_iter()
@@ -252,7 +252,7 @@ impl ScalarEvolution<'_> {
         limits.into_iter().reduce(|a, b| self.either(a, b, false)).unwrap_or_default()
     }
 
-    /// The loop is left where a condition is, or is not, true.
+    /// Returns the limit of an exit at a condition that is true, or false.
     fn condition_limit(&mut self, condition: Value, leaves_if: bool, at: Setting, depth: u32) -> Limit {
         if let Some(bits) = self.number(condition) {
             if (bits != 0) != leaves_if {
@@ -292,7 +292,7 @@ impl ScalarEvolution<'_> {
         self.count_by_running(condition, leaves_if, at.of)
     }
 
-    /// Left by the first of two that says so.
+    /// Returns the count of an exit taken if the first of two conditions requires it.
     fn either(&mut self, a: Limit, b: Limit, sequential: bool) -> Limit {
         if a.never || b.never {
             return if a.never { b } else { a };
@@ -320,7 +320,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It goes on while two values compare so.
+    /// Returns the count of a loop that continues while a comparison of two values holds.
     fn comparison_limit(&mut self, goes_on: Predicate, op: Op, at: Setting) -> Limit {
         let [a, b] = [0, 1].map(|index| self.function.operand(op, index));
         if self.expr_type(a).is_none() {
@@ -343,8 +343,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It goes on while a value compares so with one that changes: so no longer than it does with
-    /// the last number that one may be.
+    /// Returns the count of a loop that continues while a value compares like this with a varying
+    /// one. The count is at most that for the last value of the range of the latter.
     fn farthest_limit(&mut self, goes_on: Predicate, value: Value, other: ExprId, at: Setting) -> Limit {
         let (width, range) = (self.width(other), self.range(other));
         let bound = match goes_on {
@@ -362,7 +362,7 @@ impl ScalarEvolution<'_> {
         Limit { exact: None, ..limit }
     }
 
-    /// Neither side changes: it goes on for ever or not at all.
+    /// Returns the limit of a loop-invariant condition: the loop exits at once or never.
     fn fixed_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, of: LoopId) -> Limit {
         if self.is_known(goes_on, a, b, Some(of)) {
             return Limit::NEVER;
@@ -374,7 +374,7 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// Two recurrences are equal where their distance is zero.
+    /// Returns the limit of a comparison of two recurrences, by the distance between them.
     fn distance_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, at: Setting) -> Limit {
         let distance = self.minus(a, b);
         let zero = self.constant(self.width(distance), 0);
@@ -390,7 +390,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It goes on while a value compares so with what does not change.
+    /// Returns the count of a loop that continues while a value compares like this with a
+    /// loop-invariant bound.
     fn while_limit(&mut self, goes_on: Predicate, value: Value, bound: ExprId, at: Setting) -> Limit {
         if self.expr_type(value).is_none() || !self.is_available(bound, at.of) {
             return Limit::default();
@@ -408,7 +409,8 @@ impl ScalarEvolution<'_> {
         self.count_while(goes_on, tested, bound, at)
     }
 
-    /// It goes on while bits are left of what is shifted out to the right in each iteration.
+    /// Returns the count of a loop that continues while bits remain of a value that is shifted
+    /// right in each iteration.
     fn shifted_limit(&mut self, value: Value, of: LoopId) -> Limit {
         let header = self.analysis.block(self.analysis.loops().get(of).header());
         let arguments: Vec<Value> = self.function.arguments(header).collect();
@@ -438,8 +440,8 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// The recurrence a value is, with what does not wrap where it is used so that it must not be
-    /// poison.
+    /// Returns the recurrence of a value, with the no-wrap facts that hold if it is used so that it
+    /// must not be poison.
     fn tested(&mut self, value: Value, of: LoopId, depth: u32) -> Option<Tested> {
         let id = self.expr(value);
         if let Expr::AddRec(own, operands) = self.pool.get(id).clone() {
@@ -449,7 +451,7 @@ impl ScalarEvolution<'_> {
             let start_range = self.first_range(value, of, start, step, used);
             return (own == of).then_some(Tested { start, start_range, step, flags });
         }
-        // What is extended is poison where its operand is, so promises of that count.
+        // An extension is poison where its operand is, so the operand's promises count.
         let op = self.function.defining_op(value).filter(|_| depth > 0)?;
         let (signed, unsigned) =
             (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));
@@ -481,8 +483,8 @@ impl ScalarEvolution<'_> {
         None
     }
 
-    /// Where what comes back to a header is first: a step from what enters, which is promised not
-    /// to wrap.
+    /// Returns the range of the first value that returns to a header: one step, promised not to
+    /// wrap, from the initial value.
     fn first_range(
         &mut self,
         value: Value,
@@ -513,8 +515,8 @@ impl ScalarEvolution<'_> {
         range.and(first, width)
     }
 
-    /// What a header's argument, or what comes back to it, promises where it is not poison: each
-    /// step up to there kept it.
+    /// Returns the promises of a header's argument, or of the value that returns to it, if it is
+    /// not poison: each step so far kept them.
     pub(crate) fn promised(&self, value: Value, of: LoopId, step: ExprId) -> Flags {
         let header = self.analysis.block(self.analysis.loops().get(of).header());
         let is_one = |argument: &Value| {
@@ -530,7 +532,7 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// Left where both say so: known if they say the same.
+/// Combines two limits that both must allow the exit. Known only if they are equal.
 fn both(a: Limit, b: Limit) -> Limit {
     if a.never || b.never {
         return Limit::NEVER;

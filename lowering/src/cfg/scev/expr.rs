@@ -1,19 +1,18 @@
-//! Expressions, each there once: equal expressions are one number.
+//! Expressions, each stored once: equal expressions have one number.
 //!
 //! Numbers are words of 1 to 128 bits. Addresses are words of as many bits as the data layout gives
-//! pointers of their address space. All is meant modulo two to the power of the width. Operands of
-//! what commutes stand in one order, so what is equal by commutation is one expression too. What is
-//! known of an expression for good (that it does not wrap) is noted beside it: such a fact holds
-//! wherever what the
-//! expression is made of is defined.
+//! pointers of their address space. Everything is modulo two to the power of the width. Operands of
+//! commutative expressions have one order, so expressions that are equal by commutation are one
+//! too. Permanent facts about an expression (that it does not wrap) are stored beside it. Such a
+//! fact holds wherever the expression's operands are defined.
 //!
-//! An expression is of bounded depth where it is made from a value, and little deeper where it is
-//! made from others, so what walks one may recurse.
+//! An expression made from a value has bounded depth. One made from others is little deeper, so
+//! walks may recurse.
 //!
 //! **Assumptions.**
 //! - An address is a word: the data layout says that its address space is integral, and how wide.
-//! - Two expressions that are one number may have two types: an address that starts at null, and
-//!   a counter. Who replaces one value by another compares their types.
+//! - Two expressions that are one number may have two types: an address that starts at null, and a
+//!   counter. Replacing one value by another requires comparing their types.
 //!
 //! Tried with `loop_fusion_traps/counter_types.ll` and `layout_spaces.ll`.
 
@@ -22,31 +21,31 @@ use loomir_dialects::interp::integer::mask;
 use loomir_ir::Value;
 use loomir_ir::graph::loops::LoopId;
 
-/// Deepest expression that a value has.
+/// The maximal depth of an expression of a value.
 pub(super) const MAX_DEPTH: u32 = 24;
-/// Largest expression that a value has, counted as a tree.
+/// The maximal size of an expression of a value, counted as a tree.
 pub(super) const MAX_SIZE: u32 = 128;
 
 /// An expression of one [`ScalarEvolution`](super::ScalarEvolution).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ExprId(u32);
 
-/// What an expression has as type.
+/// The type of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExprType {
-    /// An integer of so many bits.
+    /// An integer of this many bits.
     Integer(u32),
-    /// An address, in bytes: a word of so many bits.
+    /// An address, in bytes: a word of this many bits.
     Pointer(u32),
 }
 
 impl ExprType {
-    /// True if it is an address.
+    /// True for an address.
     pub fn is_pointer(self) -> bool {
         matches!(self, ExprType::Pointer(_))
     }
 
-    /// The number of bits it has.
+    /// Returns the number of bits.
     pub fn width(self) -> u32 {
         match self {
             ExprType::Integer(width) | ExprType::Pointer(width) => width,
@@ -65,51 +64,53 @@ pub enum Cast {
     SignExtend,
 }
 
-/// The least or the greatest of several.
+/// A minimum or a maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MinMax {
-    /// Greatest, unsigned.
+    /// The unsigned maximum.
     UMax,
-    /// Greatest, signed.
+    /// The signed maximum.
     SMax,
-    /// Least, unsigned.
+    /// The unsigned minimum.
     UMin,
-    /// Least, signed.
+    /// The signed minimum.
     SMin,
-    /// Least, unsigned, looking at no operand behind one that is zero: poison there is none.
+    /// The unsigned minimum. Operands behind a zero operand are not evaluated, so their poison does
+    /// not spread.
     SequentialUMin,
 }
 
-/// What an expression is.
+/// The contents of an expression.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
-    /// A number of so many bits.
+    /// A constant: the number of bits, and the bits.
     Constant(u32, u128),
-    /// A value of the function that nothing more is said of.
+    /// A value of the function without further structure.
     Unknown(Value),
     /// An address as a number.
     PtrToInt(ExprId),
-    /// Another width.
+    /// A conversion to another width.
     Cast(Cast, ExprId, u32),
-    /// A sum; the constant first, then multiples and others. One operand at most is an address.
+    /// A sum: the constant first, then multiples and other terms. At most one operand is an
+    /// address.
     Add(Box<[ExprId]>),
     /// A product, the constant first.
     Mul(Box<[ExprId]>),
     /// An unsigned quotient.
     UDiv(ExprId, ExprId),
-    /// An add recurrence `{a,+,b,+,c,…}` of a loop: when its header runs for the n-th time, from
-    /// zero, it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. Operands do not change while the loop
-    /// runs; the last is not zero.
+    /// An add recurrence `{a,+,b,+,c,…}` of a loop. In the n-th execution of the header, from zero,
+    /// it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. The operands are loop-invariant, and the last
+    /// one is not zero.
     AddRec(LoopId, Box<[ExprId]>),
-    /// The least or greatest.
+    /// The minimum or maximum of several operands.
     MinMax(MinMax, Box<[ExprId]>),
 }
 
-/// What is known not to wrap. Of a sum or product, the whole of it; of a recurrence, at each time
-/// the header runs, the exact value.
+/// The no-wrap facts. For a sum or product, they are about the whole. For a recurrence, they are
+/// about the exact value each time the header runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags {
-    /// A recurrence does not come past where it started.
+    /// The recurrence does not pass its start (no self-wrap).
     pub nw: bool,
     /// Read as unsigned, it fits.
     pub nuw: bool,
@@ -118,10 +119,10 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Nothing.
+    /// No facts.
     pub const NONE: Flags = Flags { nw: false, nuw: false, nsw: false };
 
-    /// What is known if both are.
+    /// Returns the combined facts.
     pub fn and(self, other: Flags) -> Flags {
         Flags { nw: self.nw || other.nw, nuw: self.nuw || other.nuw, nsw: self.nsw || other.nsw }
     }
@@ -164,7 +165,7 @@ impl Pool {
         node.flags = node.flags.and(flags);
     }
 
-    /// True if it is small enough to be what a value is.
+    /// True if it is small enough for the expression of a value.
     pub(super) fn is_small(&self, id: ExprId) -> bool {
         self.node(id).depth <= MAX_DEPTH && self.node(id).size <= MAX_SIZE
     }
@@ -173,7 +174,7 @@ impl Pool {
         self.intern(Expr::Constant(width, bits & mask(width)), ExprType::Integer(width))
     }
 
-    /// The number of an expression in normal form.
+    /// Returns the number of an expression in normal form.
     pub(super) fn intern(&mut self, expr: Expr, ty: ExprType) -> ExprId {
         if let Some(known) = self.ids.get(&expr) {
             return *known;
@@ -189,7 +190,8 @@ impl Pool {
         id
     }
 
-    /// Where an operand stands in a sum, product or minimum: LLVM's order of kinds, addresses last.
+    /// Returns the order of an operand in a sum, product or minimum: LLVM's order of kinds,
+    /// addresses last.
     pub(super) fn order(&self, id: ExprId) -> (u8, bool, u32) {
         let rank = match self.get(id) {
             Expr::Constant(..) => 0,

@@ -1,13 +1,12 @@
-//! Guards in force: what is known where a loop is entered, for a branch that led there said so, or
-//! an assumption.
+//! Guards in force: the facts that hold where a loop is entered, from branches that led there, or
+//! from assumptions.
 //!
-//! Nobody looks further up than a bounded number of dominators, nor at more than a bounded number
-//! of conditions.
+//! The search upwards is bounded in dominators and in conditions.
 //!
 //! **Assumptions.**
 //! - A branch on poison is undefined, and so is an assumption of it: both make facts.
-//! - What a branch said still holds where its block dominates, as expressions do not change
-//!   inside.
+//! - The condition of a branch still holds where its block dominates, because expressions do not
+//!   change inside.
 //!
 //! Tried with `lowering/tests/scev/generated.rs` and `loop_fusion_traps/guards.ll`.
 
@@ -22,7 +21,7 @@ use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId};
 use super::range::{Range, signed_ends};
 
-/// How far up conditions are looked for.
+/// The number of dominators searched for conditions.
 const MAX_BLOCKS: usize = 256;
 /// Most conditions.
 const MAX_FACTS: usize = 24;
@@ -32,7 +31,7 @@ const MAX_PARTS: usize = 16;
 /// A comparison that holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fact {
-    /// How the two compare.
+    /// The predicate that holds of the two.
     pub predicate: Predicate,
     /// The left side.
     pub a: ExprId,
@@ -41,7 +40,7 @@ pub struct Fact {
 }
 
 impl ScalarEvolution<'_> {
-    /// What is known where a loop is entered.
+    /// Returns the facts that hold where a loop is entered.
     pub fn facts(&mut self, of: LoopId) -> Rc<[Fact]> {
         self.remembered(|this| &mut this.entry_facts, of, |this| this.collect_facts(of).into())
     }
@@ -51,8 +50,8 @@ impl ScalarEvolution<'_> {
         let mut below = self.analysis.loops().get(of).header();
         for _ in 0..MAX_BLOCKS {
             let Some(above) = self.analysis.dominators().idom(below) else { break };
-            // Where a block comes back to itself, what its condition above compared is still what
-            // it was: all of it dominates the block.
+            // If control returns to a block, the condition above it still holds: all compared
+            // values dominate the block.
             let comes_first = |from: &&u32| !self.analysis.dominators().dominates(below, **from);
             let edges = self.analysis.graph().predecessors(below).iter().filter(comes_first).count();
             if edges == 1 {
@@ -69,7 +68,7 @@ impl ScalarEvolution<'_> {
         facts
     }
 
-    /// What a branch says where it leads to a block that it alone leads to.
+    /// Adds the facts of a branch on an edge to a block that it alone leads to.
     fn facts_of_edge(&mut self, from: u32, to: u32, facts: &mut Vec<Fact>) {
         let Some(branch) = self.function.terminator(self.analysis.block(from)) else { return };
         let to = self.analysis.block(to);
@@ -95,7 +94,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// What a condition says if it is true, or if it is not.
+    /// Adds the facts of a condition that is true, or false.
     fn facts_of_condition(&mut self, condition: Value, is_true: bool, facts: &mut Vec<Fact>) {
         let mut pending = vec![(condition, is_true)];
         for _ in 0..MAX_PARTS {
@@ -112,7 +111,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The comparison an operation is, or its opposite, of expressions.
+    /// Returns the comparison of an operation, or its opposite, over expressions.
     pub(super) fn comparison(&mut self, op: Op, is_true: bool) -> Option<Fact> {
         let predicate = self.predicate(op)?;
         let predicate = if is_true { predicate } else { predicate.inverse() };
@@ -122,7 +121,7 @@ impl ScalarEvolution<'_> {
         Some(Fact { predicate, a, b })
     }
 
-    /// How a comparison of integers or addresses compares.
+    /// Returns the predicate of a comparison of integers or addresses.
     pub fn predicate(&self, op: Op) -> Option<Predicate> {
         if !self.function.is(op, llvm::ICmpOp::DEF) {
             return None;
@@ -132,7 +131,7 @@ impl ScalarEvolution<'_> {
         Predicate::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// The range of an expression where a loop is entered, within what is known anyway.
+    /// Returns the range of an expression where a loop is entered, within its known range.
     pub(super) fn narrowed(&mut self, id: ExprId, mut range: Range, inside: LoopId) -> Range {
         let width = self.width(id);
         for fact in self.facts(inside).iter() {
@@ -141,7 +140,7 @@ impl ScalarEvolution<'_> {
             {
                 let is_alike = self.type_of(own) == self.type_of(id) && self.as_constant(own).is_none();
                 let Some(by) = self.constant_distance(own, id).filter(|_| is_alike) else { continue };
-                // What is said of something moves with it.
+                // A shifted expression has a shifted range.
                 let (known, other) = (self.range(own), self.range(other));
                 let said = known.and(satisfying(predicate, known, other, width), width);
                 range = range.and(said.moved(by, width), width);
@@ -150,11 +149,11 @@ impl ScalarEvolution<'_> {
         range
     }
 
-    /// How far one expression is from another, if that is a number that is seen at once: where sums
-    /// differ in their constants, or recurrences in where they start. Makes no expressions.
+    /// Returns the distance between two expressions, if it is an obvious constant: sums that differ
+    /// in their constants, or recurrences that differ in their starts. Makes no expressions.
     fn constant_distance(&self, from: ExprId, to: ExprId) -> Option<u128> {
         let (mut from, mut to) = (from, to);
-        // A start is less deep than its recurrence.
+        // The start of a recurrence is less deep than the recurrence.
         while let (Expr::AddRec(of, a), Expr::AddRec(other, b)) = (self.get(from), self.get(to)) {
             if from == to {
                 return Some(0);
@@ -168,7 +167,7 @@ impl ScalarEvolution<'_> {
         (a == b).then(|| y.wrapping_sub(x))
     }
 
-    /// The terms of a sum but its constant, and that.
+    /// Returns the terms of a sum without its constant, and the constant.
     fn without_constant<'e>(&'e self, id: &'e ExprId) -> (&'e [ExprId], u128) {
         let terms = if let Expr::Add(terms) = self.get(*id) { terms } else { std::slice::from_ref(id) };
         match terms.first().and_then(|first| self.as_constant(*first)) {
@@ -177,8 +176,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// True if a comparison holds, in a loop if one is given: by ranges, or because a guard in
-    /// force says so.
+    /// True if a comparison holds, optionally inside a loop: by ranges, or by a guard in force.
     pub fn is_known(&mut self, predicate: Predicate, a: ExprId, b: ExprId, inside: Option<LoopId>) -> bool {
         use Predicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         if a == b {
@@ -206,7 +204,7 @@ impl ScalarEvolution<'_> {
             return true;
         }
         let Some(of) = inside else { return false };
-        // Of two that are not negative both readings are the same.
+        // Two numbers that are not negative compare alike in both readings.
         let same_sign = x.signed.0 >= 0 && y.signed.0 >= 0;
         let facts = self.facts(of);
         let says = |a: ExprId, b: ExprId, wanted: Predicate| {
@@ -224,14 +222,14 @@ impl ScalarEvolution<'_> {
         if says(a, b, predicate) || (same_sign && says(a, b, predicate.with_other_sign())) {
             return true;
         }
-        // Both extended alike compare as they did before.
+        // Numbers extended in the same way compare as before.
         let inner = |id: ExprId| match self.pool.get(id) {
             Expr::Cast(cast @ (Cast::ZeroExtend | Cast::SignExtend), inner, _) => Some((*cast, *inner)),
             _ => None,
         };
         match (inner(a), inner(b)) {
             (Some((x, a)), Some((y, b))) if x == y && self.width(a) == self.width(b) => match x {
-                // What is filled with zeros compares as unsigned, however it is read.
+                // Zero-extended numbers compare as unsigned in both readings.
                 Cast::ZeroExtend => says(a, b, predicate.unsigned()),
                 _ => says(a, b, predicate),
             },
@@ -239,7 +237,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// What joins conditions to one, if an operation does.
+    /// Returns the logical connective of an operation, if it joins conditions.
     pub(crate) fn connective(&self, op: Op) -> Option<Connective> {
         let function = self.function;
         let operand = |index: usize| function.operand(op, index);
@@ -281,20 +279,20 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// What joins conditions.
+/// A logical connective of conditions.
 pub(crate) enum Connective {
     /// The opposite.
     Not(Value),
-    /// Both of them (a conjunction), or one of them.
+    /// A conjunction, or else a disjunction.
     Both {
         conjunction: bool,
         operands: [Value; 2],
-        /// True if the second does not count where the first decides.
+        /// True if the second operand is not evaluated when the first decides.
         sequential: bool,
     },
 }
 
-/// What satisfies a comparison with something in another range.
+/// Returns the part of a range that may satisfy a comparison with a number in another range.
 fn satisfying(predicate: Predicate, own: Range, other: Range, width: u32) -> Range {
     let (least, greatest) = signed_ends(width);
     let full = Range::full(width);

@@ -1,28 +1,28 @@
-//! When a sequence of words that grows by equal steps first comes into an interval.
+//! The first time that a sequence of words with a constant step enters an interval.
 //!
 //! **Assumptions.**
-//! - Widths are at most 64 bits; wider words have no first.
+//! - Widths are at most 64 bits. Wider words get no answer.
 //!
 //! Tried with the exhaustive test below.
 
-/// The least `n` for which `start + n·step`, modulo two to the power of `width`, lies between
+/// Returns the least `n` for which `start + n·step`, modulo two to the power of `width`, is between
 /// `least` and `greatest`, both included and in this order. For widths up to 64.
 ///
-/// This is Euclid's algorithm on the step and the modulus: where no multiple of the step lies in
-/// the interval before the first turn around, the question is which turn leaves the right remainder
-/// modulo the step, which is the same question of smaller numbers. Logarithmic.
+/// This is Euclid's algorithm on the step and the modulus. If no multiple of the step is in the
+/// interval before the first wrap, the question is which wrap leaves the right remainder modulo the
+/// step. That is the same question about smaller numbers. Logarithmic.
 pub(super) fn first_in(width: u32, start: u128, step: u128, least: u128, greatest: u128) -> Option<u128> {
     let modulus = 1u128 << width;
     if (least..=greatest).contains(&start) {
         return Some(0);
     }
-    // The start is outside, so the interval does not wrap when it is moved to zero.
+    // The start is outside, so the interval does not wrap after the shift to zero.
     let offset = |end: u128| (end + modulus - start) % modulus;
     first_multiple(step % modulus, modulus, offset(least), offset(greatest))
 }
 
-/// The least `n` for which `n·step` modulo `modulus` lies between `least` and `greatest`,
-/// `0 <= least <= greatest < modulus`.
+/// Returns the least `n` for which `n·step` modulo `modulus` is between `least` and `greatest`,
+/// where `0 <= least <= greatest < modulus`.
 fn first_multiple(step: u128, modulus: u128, least: u128, greatest: u128) -> Option<u128> {
     if least == 0 {
         return Some(0);

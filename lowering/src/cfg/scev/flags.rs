@@ -1,14 +1,14 @@
-//! What does not wrap.
+//! No-wrap facts.
 //!
-//! A fact of an expression has to hold wherever what it is made of is defined, for the expression
-//! is one wherever it is written. The flags of an operation say less: that its result is poison if
-//! it wraps, and poison may be ignored. So a flag becomes a fact only where poison is sure to reach
-//! an operation for which it is undefined behaviour, or where ranges prove it. Of a recurrence it
-//! has to hold each time the header of the loop runs.
+//! A fact about an expression must hold wherever its operands are defined, because the expression
+//! may be written there. The flags of an operation say less: its result is poison if it wraps, and
+//! poison may be ignored. A flag becomes a fact only in two cases. Poison certainly reaches an
+//! operation for which it is undefined behaviour, or ranges prove the fact. A fact about a
+//! recurrence must hold each time the header of the loop runs.
 //!
 //! **Assumptions.**
-//! - A flag of one operation is no fact: it becomes one only where poison is sure to be
-//!   undefined.
+//! - A flag of one operation is no fact: it becomes one only where poison is certainly undefined
+//!   behaviour.
 //! - An operation that may not return ends the walk that proves it: calls, `unreachable`, traps.
 //! - Address arithmetic counts as signed in the width of its address space.
 //!
@@ -25,9 +25,9 @@ use super::ScalarEvolution;
 use super::expr::{Expr, ExprId, Flags};
 use super::range::{Exact, falling, product, signed_ends, steps, sum};
 
-/// Most operations that are walked through from where operands are defined.
+/// The maximal number of operations on a walk from the definition of operands.
 const MAX_WALK: usize = 256;
-/// Most values that poison is followed to.
+/// The maximal number of values that poison is followed to.
 const MAX_POISONED: usize = 64;
 
 /// Operations whose result is poison if an operand is.
@@ -55,7 +55,7 @@ const SPREAD: &[&OpDef] = &[
     llvm::UMinOp::DEF,
 ];
 
-/// Operations for which poison in an operand is undefined behaviour, with which one.
+/// Operations for which poison in an operand is undefined behaviour, with the index of the operand.
 const UNDEFINED: &[(&OpDef, usize)] = &[
     (llvm::CondBrOp::DEF, 0),
     (llvm::SwitchOp::DEF, 0),
@@ -69,22 +69,22 @@ const UNDEFINED: &[(&OpDef, usize)] = &[
 ];
 
 impl ScalarEvolution<'_> {
-    /// What is known of an expression not to wrap.
+    /// Returns the no-wrap facts about an expression.
     pub fn flags(&mut self, id: ExprId) -> Flags {
         let proven = self.remembered(|this| &mut this.proven, id, |this| this.prove_flags(id));
         self.pool.flags(id).and(proven)
     }
 
-    /// Notes what holds of an expression wherever it is defined.
+    /// Records a fact about an expression that holds wherever it is defined.
     pub(super) fn note(&mut self, id: ExprId, flags: Flags) {
         if matches!(self.pool.get(id), Expr::Add(_) | Expr::Mul(_) | Expr::AddRec(..)) {
             self.pool.note(id, flags);
         }
     }
 
-    /// Notes what holds of the recurrence with these operands, if `id` is that and no simpler
-    /// expression with the same values: of one without a step, say, the flags of stepping say
-    /// nothing.
+    /// Records facts about the recurrence with these operands, if `id` is that recurrence and no
+    /// simpler expression with the same values. Flags of stepping imply nothing about a recurrence
+    /// without a step, for example.
     pub(super) fn note_recurrence(&mut self, id: ExprId, of: LoopId, operands: &[ExprId], flags: Flags) {
         if matches!(self.pool.get(id), Expr::AddRec(own, all) if *own == of && **all == *operands) {
             self.pool.note(id, flags);
@@ -126,7 +126,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// True if a recurrence goes down without coming below zero, read as unsigned.
+    /// True if a recurrence decreases without going below zero, read as unsigned.
     pub(super) fn falls_unsigned(&mut self, id: ExprId) -> bool {
         let Expr::AddRec(of, operands) = self.pool.get(id).clone() else { return false };
         let [start, step] = *operands else { return false };
@@ -134,9 +134,9 @@ impl ScalarEvolution<'_> {
         self.constant_max(of).is_some_and(|most| falling(start, step, most).is_some())
     }
 
-    /// True if it is undefined behaviour if what comes back to a header, this value in each
-    /// iteration, is poison: it is used so that it must not be before each backedge, or the
-    /// argument is, in the header itself.
+    /// True if poison in `next`, the value that returns to a header, is undefined behaviour in each
+    /// iteration. Either `next` is used before each backedge in a way that forbids poison, or the
+    /// header itself uses `argument` so.
     pub(super) fn is_never_poison_again(&self, of: LoopId, argument: Value, next: Value) -> bool {
         let own = self.analysis.loops().get(of);
         let latches: Vec<u32> = self.latches(of);
@@ -166,14 +166,14 @@ impl ScalarEvolution<'_> {
         self.runs_into_undefined(header, None, argument)
     }
 
-    /// True if a value is sure to be computed, and its being poison sure to be undefined behaviour,
-    /// whenever a block is entered, or an operation executed.
+    /// True if a value is certain to be computed after the entry of a block or the execution of an
+    /// operation. Its poison must also be certain to cause undefined behaviour.
     pub(super) fn is_never_poison_after(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         self.runs_into_undefined(block, after, value)
     }
 
-    /// Walks from the start of a block, or from behind an operation, as long as there is one way
-    /// on, until poison in `value` is undefined behaviour.
+    /// Walks from the start of a block, or from behind an operation. Ends with true once poison in
+    /// `value` is undefined behaviour, and with false at a fork.
     fn runs_into_undefined(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         let function = self.function;
         let mut poisoned: HashSet<Value> = HashSet::from_iter([value]);
@@ -181,7 +181,7 @@ impl ScalarEvolution<'_> {
             Some(after) => function.next_op(after),
             None => function.first_op(block),
         };
-        // The value may be behind the start; nothing uses it before it is there.
+        // The value may be defined behind the start. It has no uses before its definition.
         for _ in 0..MAX_WALK {
             let Some(at) = op else { return false };
             if self.is_undefined_for(at, &|operand| poisoned.contains(&operand)) {
@@ -195,7 +195,7 @@ impl ScalarEvolution<'_> {
                     let node = self.analysis.number(next);
                     self.analysis.graph().predecessors(node).len() == 1
                 });
-                // A block that other ways lead to may be run again with other values.
+                // A block with other predecessors may run again with other values.
                 op = only.filter(|_| is_entered_once).and_then(|next| function.first_op(next));
                 continue;
             }
@@ -210,7 +210,7 @@ impl ScalarEvolution<'_> {
         false
     }
 
-    /// True if the operation behind this one is sure to be executed.
+    /// True if the next operation is certain to be executed.
     pub(super) fn goes_on(&self, op: Op) -> bool {
         let view = self.function.op_ref(op);
         if self.function.has_trait(op, loomir_ir::Trait::Pure) {

@@ -1,13 +1,12 @@
-//! What was computed, for good or for now.
+//! Memoised answers, permanent or provisional.
 //!
-//! To know how often a loop runs one asks for ranges of values, which depend on how often loops
-//! run. Where a question leads back to itself the answer is "unknown", and what was computed from
-//! that is sound but may be less than what can be known later: it is kept aside, and forgotten when
-//! the outermost question is answered.
+//! Trip counts need ranges of values, which depend on trip counts. If a question leads back to
+//! itself, the answer is "unknown". Answers computed from it are sound, but may be less precise
+//! than later ones. They are kept apart, and removed when the outermost question is answered.
 //!
 //! **Assumptions.**
-//! - An expression depends on the function as it is: whoever changes the function makes scalar
-//!   evolution anew. Tried with the campaign `loop-fusion`.
+//! - An expression depends on the current function: after a change of the function scalar evolution
+//!   must be recomputed. Tried with the campaign `loop-fusion`.
 
 use std::hash::Hash;
 
@@ -27,7 +26,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone> Memo<K, V> {
-    /// An answer, and whether it is only for now.
+    /// Returns an answer, and true if it is provisional.
     pub(super) fn get(&self, key: &K) -> Option<(V, bool)> {
         let kept = self.kept.get(key).map(|answer| (answer.clone(), false));
         kept.or_else(|| self.provisional.get(key).map(|answer| (answer.clone(), true)))

@@ -1,8 +1,8 @@
-//! What `opt` prints of expressions and counts: `print<scalar-evolution>`.
+//! Expressions and counts in the form of `opt`: `print<scalar-evolution>`.
 //!
-//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. Facts are printed
-//! where they are known, which is not everywhere where LLVM knows them, nor the other way round; so
-//! may expressions be written otherwise that are equal. Dispositions of loops are not printed.
+//! Values and blocks have the numbers of [`to_ll`](crate::to_ll). Facts are printed where they are
+//! known. This differs from LLVM in both directions, and equal expressions may be written
+//! differently. Dispositions of loops are not printed.
 
 use std::fmt::Write;
 
@@ -21,12 +21,12 @@ use crate::ll::{Label, block_labels, results};
 /// Names of values and blocks.
 pub(crate) struct Names {
     values: HashMap<Value, Label>,
-    /// By the number of the block in the analysis.
+    /// The names of blocks, by number in the analysis.
     blocks: Vec<Label>,
 }
 
 impl Names {
-    /// Those of a function of a module.
+    /// Returns the names of a function of a module.
     pub(crate) fn of(module: &Body, function: &Body, analysis: &Analysis) -> Result<Names, Diagnostics> {
         Ok(Names::with(&results(module, function)?, function, analysis))
     }
@@ -40,13 +40,13 @@ impl Names {
         }
     }
 
-    /// A block by its number in the analysis.
+    /// Returns the name of a block, given its number in the analysis.
     pub(crate) fn block(&self, node: u32) -> String {
         format!("%{}", self.blocks[node as usize])
     }
 
-    /// A value; what has no number stands in the text itself: an address of something global, or a
-    /// constant.
+    /// Returns the text of a value. Values without a number are written in place: an address of a
+    /// global, or a constant.
     pub(crate) fn value(&self, function: &Body, value: Value) -> String {
         if let Some(number) = self.values.get(&value) {
             return format!("%{number}");
@@ -59,10 +59,10 @@ impl Names {
     }
 }
 
-/// Expressions and counts of a function of a module.
+/// Prints the expressions and counts of a function of a module.
 ///
 /// # Errors
-/// What has no text.
+/// If something has no text.
 pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
@@ -77,7 +77,7 @@ pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Di
         printer.value(*value, line);
     }
     let _ = writeln!(printer.text, "Determining loop execution counts for: @{name}");
-    // As LLVM does: inner loops first, the last outermost loop first.
+    // The order is LLVM's: inner loops first, the last outermost loop first.
     let mut pending: Vec<(LoopId, bool)> =
         analysis.loops().top().iter().rev().map(|of| (*of, false)).collect();
     while let Some((of, is_done)) = pending.pop() {
@@ -146,7 +146,7 @@ impl Printer<'_, '_> {
         let _ = write!(self.text, " U: {unsigned} S: {signed}");
     }
 
-    /// An expression as LLVM writes it.
+    /// Writes an expression in LLVM's syntax.
     fn expr(&mut self, id: ExprId) {
         let width = self.scev.width(id);
         let expr = self.scev.get(id).clone();
@@ -228,7 +228,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// A count; a constant with its type.
+    /// Writes a count. A constant gets its type.
     fn count(&mut self, id: ExprId) {
         if self.scev.as_constant(id).is_some() {
             let ty = self.type_name(id);

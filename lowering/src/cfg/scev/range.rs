@@ -1,9 +1,9 @@
 //! Ranges: the least and the greatest number an expression may be, read as unsigned and as signed.
 //!
-//! A range holds wherever the expression is defined; one *in a loop* wherever the loop runs, by the
-//! conditions under which it is entered. A recurrence starts somewhere and takes no more steps than
-//! its loop has backedges, so ranges ask for counts, and counts for ranges: where a question leads
-//! back to itself, the answer is all words.
+//! A range holds wherever the expression is defined. A range *in a loop* holds wherever the loop
+//! runs, under the conditions of its entry. A recurrence takes no more steps than its loop has
+//! backedges, so ranges need counts, and counts need ranges. If a question leads back to itself,
+//! the answer is the full range.
 //!
 //! **Assumptions.**
 //! - A range holds wherever the value is not poison. Promised ranges of parameters are such
@@ -21,10 +21,10 @@ use loomir_transforms::affine::operation::Predicate;
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, MinMax};
 
-/// The ends of an exact result, read as unsigned and as signed, as far as they are in reach.
+/// The ends of an exact result, read as unsigned and as signed, if they are in reach.
 pub(crate) type Exact = (Option<(u128, u128)>, Option<(i128, i128)>);
 
-/// How many values that meet are looked through, one behind the other.
+/// The number of nested merges to look through.
 const MAX_MERGES: u32 = 6;
 
 /// A range, both ends included, of words of some width.
@@ -37,23 +37,23 @@ pub struct Range {
 }
 
 impl Range {
-    /// All words.
+    /// Returns the range of all words.
     pub fn full(width: u32) -> Range {
         let (least, greatest) = signed_ends(width);
         Range { unsigned: (0, mask(width)), signed: (least, greatest) }
     }
 
-    /// One word.
+    /// Returns the range of one word.
     pub fn exactly(width: u32, bits: u128) -> Range {
         Range { unsigned: (bits, bits), signed: (signed(width, bits), signed(width, bits)) }
     }
 
-    /// Words between two, read as unsigned.
+    /// Returns the range between two words, read as unsigned.
     pub fn between(width: u32, least: u128, greatest: u128) -> Range {
         Range { unsigned: (least, greatest), ..Range::full(width) }.consistent(width)
     }
 
-    /// Words between two, read as signed.
+    /// Returns the range between two words, read as signed.
     pub fn between_signed(width: u32, least: i128, greatest: i128) -> Range {
         Range { signed: (least, greatest), ..Range::full(width) }.consistent(width)
     }
@@ -65,8 +65,8 @@ impl Range {
             && (self.signed.0..=self.signed.1).contains(&number)
     }
 
-    /// True if the last word is in it in the direction in which a comparison holds no more: the one
-    /// that a step leads around the end from.
+    /// True if the range contains the last word in the direction in which a comparison stops
+    /// holding: a step wraps around from it.
     pub(crate) fn has_end(&self, predicate: Predicate, width: u32) -> bool {
         let full = Range::full(width);
         match predicate {
@@ -78,7 +78,7 @@ impl Range {
         }
     }
 
-    /// What is in both; the first, if that is nothing: then nothing runs.
+    /// Returns the intersection; the first range if it is empty, because then nothing runs.
     pub fn and(self, other: Range, width: u32) -> Range {
         let unsigned = (self.unsigned.0.max(other.unsigned.0), self.unsigned.1.min(other.unsigned.1));
         let signed = (self.signed.0.max(other.signed.0), self.signed.1.min(other.signed.1));
@@ -88,7 +88,7 @@ impl Range {
         Range { unsigned, signed }.consistent(width)
     }
 
-    /// What is in one of them.
+    /// Returns the hull of the union.
     pub fn or(self, other: Range) -> Range {
         Range {
             unsigned: (self.unsigned.0.min(other.unsigned.0), self.unsigned.1.max(other.unsigned.1)),
@@ -96,7 +96,7 @@ impl Range {
         }
     }
 
-    /// All words of it moved on by so many, around the end if need be.
+    /// Returns the range shifted by `by`, with wrapping.
     pub(super) fn moved(self, by: u128, width: u32) -> Range {
         let bits = |bits: u128| bits.wrapping_add(by) & mask(width);
         let number = |number: i128| signed(width, bits(number as u128));
@@ -112,7 +112,7 @@ impl Range {
         range.consistent(width)
     }
 
-    /// What one reading says of the other where all is on one side of the sign.
+    /// Narrows each reading by the other, where all words have one sign.
     fn consistent(self, width: u32) -> Range {
         let Range { mut unsigned, mut signed } = self;
         let bits = |number: i128| number as u128 & mask(width);
@@ -132,14 +132,14 @@ impl Range {
     }
 }
 
-/// The least and the greatest signed number of a width.
+/// Returns the least and the greatest signed number of a width.
 pub(crate) fn signed_ends(width: u32) -> (i128, i128) {
     let greatest = (mask(width) >> 1) as i128;
     (-greatest - 1, greatest)
 }
 
-/// The range of an exact result, which may be known in one reading or both, of words that it wraps
-/// to.
+/// Returns the range of the words to which an exact result wraps. The result may be known in one
+/// reading or in both.
 fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i128)>) -> Range {
     let mut range = Range::full(width);
     let ends = signed_ends(width);
@@ -152,7 +152,7 @@ fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i12
     range.consistent(width)
 }
 
-/// The exact sum of ranges.
+/// Returns the exact sum of ranges.
 pub(crate) fn sum(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((0u128, 0u128), |sum, range| {
         Some((sum.0.checked_add(range.unsigned.0)?, sum.1.checked_add(range.unsigned.1)?))
@@ -163,7 +163,7 @@ pub(crate) fn sum(ranges: &[Range]) -> Exact {
     (unsigned, signed)
 }
 
-/// The exact product of ranges.
+/// Returns the exact product of ranges.
 pub(crate) fn product(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((1u128, 1u128), |product, range| {
         Some((product.0.checked_mul(range.unsigned.0)?, product.1.checked_mul(range.unsigned.1)?))
@@ -180,13 +180,13 @@ fn signed_product(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
 }
 
 impl ScalarEvolution<'_> {
-    /// The range of an expression wherever it is defined.
+    /// Returns the range of an expression wherever it is defined.
     pub fn range(&mut self, id: ExprId) -> Range {
         self.range_in(id, None)
     }
 
-    /// The range of an expression while a loop runs that it does not change in: by the conditions
-    /// under which that is entered.
+    /// Returns the range of a loop-invariant expression while the loop runs, given the conditions
+    /// of its entry.
     pub fn range_in(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
         self.remembered(
             |this| &mut this.ranges,
@@ -268,7 +268,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// What a sum is the remainder of, unsigned, and by which number: `a - (a / n)·n`.
+    /// Returns the dividend and the divisor if a sum is an unsigned remainder: `a - (a / n)·n`.
     fn remainder(&mut self, terms: &[ExprId]) -> Option<(ExprId, u128)> {
         let (at, of, by) = terms.iter().enumerate().find_map(|(at, term)| {
             let Expr::Mul(factors) = self.pool.get(*term) else { return None };
@@ -328,7 +328,7 @@ impl ScalarEvolution<'_> {
         range
     }
 
-    /// The range of a value by what computes it, where that is no expression.
+    /// Returns the range of a value by its operation, if that is no expression.
     fn value_range(&mut self, value: Value, width: u32) -> Range {
         let full = Range::full(width);
         let function = self.function;
@@ -376,7 +376,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The range of a parameter, by what the function promises of it.
+    /// Returns the range that the function promises for a parameter.
     fn parameter_range(&self, index: usize, width: u32) -> Range {
         let (function, ctx) = (self.function, self.function.ctx());
         let dicts = function.attr(function.root(), "arg_attrs").and_then(|dicts| dicts.as_array(ctx));
@@ -384,7 +384,7 @@ impl ScalarEvolution<'_> {
         match promised {
             Some((first, end)) if first < end => Range::between(width, first, end - 1),
             Some((first, 0)) => Range::between(width, first, mask(width)),
-            // Around the end of all numbers read as unsigned.
+            // The range wraps around the end of the unsigned numbers.
             Some((first, end)) if signed(width, first) < signed(width, end) => {
                 Range::between_signed(width, signed(width, first), signed(width, end) - 1)
             }
@@ -392,7 +392,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The range of what is one of these.
+    /// Returns the hull of the ranges of these values.
     fn range_of_one(&mut self, values: &[Value], width: u32) -> Range {
         if self.merges >= MAX_MERGES || values.is_empty() || values.len() > 16 {
             self.provisional |= self.merges >= MAX_MERGES;
@@ -410,7 +410,7 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// What a recurrence with such start and step comes to exactly in at most so many steps.
+/// Returns the exact range of a recurrence with this start and step within at most `most` steps.
 pub(super) fn steps(start: Range, step: Range, most: u128) -> Exact {
     let greatest = most.checked_mul(step.unsigned.1).and_then(|way| way.checked_add(start.unsigned.1));
     let unsigned = greatest.map(|greatest| (start.unsigned.0, greatest));
@@ -422,7 +422,7 @@ pub(super) fn steps(start: Range, step: Range, most: u128) -> Exact {
     (unsigned, signed)
 }
 
-/// What a recurrence whose step is negative comes to, read as unsigned, if it stays above zero.
+/// Returns the unsigned range of a recurrence with a negative step, if it stays above zero.
 pub(super) fn falling(start: Range, step: Range, most: u128) -> Option<(u128, u128)> {
     let way = most.checked_mul(step.signed.0.unsigned_abs())?;
     (step.signed.1 <= 0).then_some(())?;

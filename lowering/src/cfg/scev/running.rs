@@ -1,11 +1,11 @@
-//! Counting by running: what leaves a loop depends on numbers alone, and not for long.
+//! Counting by running: for loops whose exit depends on constants alone, and that run briefly.
 //!
-//! The header's arguments start as numbers, and what comes back to them and the condition are
-//! computed from them by operations that numbers go through, floats of 32 and 64 bits among them.
-//! At most [`MAX_ITERATIONS`] iterations are run, of at most [`MAX_OPERATIONS`] operations each.
+//! The header's arguments start as constants. The values that return to them, and the condition,
+//! are computed from them by operations that can be evaluated, including floats of 32 and 64 bits.
+//! At most [`MAX_ITERATIONS`] iterations of at most [`MAX_OPERATIONS`] operations each are run.
 //!
 //! **Assumptions.**
-//! - An operation whose result may be poison, undefined or the machine's own is not run.
+//! - An operation whose result may be poison, undefined or machine-dependent is not run.
 //! - Floats are run with the default rounding, and only while all of them are ordinary numbers.
 //!
 //! Tried with `loop_fusion_traps/no_operands.ll` and `lowering/tests/scev/opt.rs`.
@@ -24,7 +24,8 @@ const MAX_ITERATIONS: u128 = 128;
 const MAX_OPERATIONS: usize = 48;
 
 impl ScalarEvolution<'_> {
-    /// How often a condition lets the loop go around, if that can be found out by running it.
+    /// Returns the number of iterations for which a condition continues the loop, if running it
+    /// determines that.
     pub(super) fn count_by_running(&mut self, condition: Value, leaves_if: bool, of: LoopId) -> Limit {
         match self.run(condition, leaves_if, of) {
             Some(count) => {
@@ -36,8 +37,8 @@ impl ScalarEvolution<'_> {
     }
 
     fn run(&mut self, condition: Value, leaves_if: bool, of: LoopId) -> Option<u128> {
-        // What is computed in an iteration, operands first, and the header's arguments that it
-        // takes.
+        // The values computed in an iteration, operands first, and the header arguments with their
+        // next values.
         let (mut order, mut arguments): (Vec<Value>, Vec<(Value, Value)>) = (Vec::new(), Vec::new());
         let mut numbers: HashMap<Value, u128> = HashMap::new();
         let mut seen: HashMap<Value, ()> = HashMap::new();
@@ -105,7 +106,8 @@ impl ScalarEvolution<'_> {
         None
     }
 
-    /// The bits of a value that is a number, if it is; nothing at all of a type that is not run.
+    /// Returns the bits of a value, or `Some(None)` if the value is no constant. Returns `None` for
+    /// types that are not simulated.
     fn known_bits(&mut self, value: Value) -> Option<Option<u128>> {
         if float_format(self.function, value).is_some() {
             return Some(self.number(value));
@@ -121,10 +123,10 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// How floats of a type are read and written.
+/// The conversions of floats of a type.
 type FloatFormat = (fn(u128) -> f64, fn(f64) -> u128);
 
-/// That of a value's type; `None` if it is not of 32 or 64 bits.
+/// Returns the format of a value's type; `None` if it is not of 32 or 64 bits.
 fn float_format(function: &Body, value: Value) -> Option<FloatFormat> {
     match function.value_type(value).kind(function.ctx()) {
         TypeKind::Float(FloatKind::F32) => Some((Single::read, Single::write)),
@@ -133,8 +135,8 @@ fn float_format(function: &Body, value: Value) -> Option<FloatFormat> {
     }
 }
 
-/// What an operation on floats computes, if it promises nothing and every number in it is zero or
-/// of ordinary size: what becomes of others may depend on the machine.
+/// Returns the result of an operation on floats without flags, if every number in it is zero or of
+/// ordinary size. Other results may depend on the machine.
 fn compute_floats(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     let (ctx, info) = (function.ctx(), function.info(op));
     let (read, write) = float_format(function, function.operands(op).next()?)?;
@@ -161,7 +163,7 @@ fn compute_floats(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     is_ordinary(&result).then(|| write(result))
 }
 
-/// What an operation on integers computes; `None` where that is poison, undefined, or not known
+/// Returns the result of an operation on integers. `None` if it is poison, undefined, or unknown
 /// here.
 pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     let ctx = function.ctx();
@@ -172,7 +174,7 @@ pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128
     let info = function.info(op);
     let is = |def: &'static OpDef| info.is(def);
     let has = |name: &str| function.attr(op, name).is_some();
-    // Calls and inline assembly may have results without operands.
+    // Calls and inline assembly may have results but no operands.
     let width = width_of(function.operands(op).next()?)?;
     let overflow =
         function.attr(op, "overflowFlags").and_then(|flags| llvm::attributes::OVERFLOW.value(ctx, flags));

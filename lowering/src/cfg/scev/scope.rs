@@ -1,11 +1,10 @@
-//! Where expressions are defined, and what they are seen from outside of loops: the value at a
-//! scope.
+//! The scopes of expressions, and their values outside of loops: the value at a scope.
 //!
 //! **Assumptions.**
-//! - The value at a scope is that behind a loop that was left where its count says so, or
-//!   nowhere.
+//! - The value at a scope is the value behind a loop that was left according to its count, or is
+//!   not used.
 //!
-//! Tried with `lowering/tests/scev/watch.rs`, which compares what loops leave behind.
+//! Tried with `lowering/tests/scev/watch.rs`, which compares the live-out values of loops.
 
 use hashbrown::HashSet;
 use loomir_ir::Value;
@@ -15,7 +14,7 @@ use super::ScalarEvolution;
 use super::expr::{Expr, ExprId};
 
 impl ScalarEvolution<'_> {
-    /// The values an expression is made of, each once, in the order of the expression.
+    /// Returns the values in an expression, each once, in the order of the expression.
     pub fn leaves(&self, id: ExprId) -> Vec<Value> {
         let (mut leaves, mut seen) = (Vec::new(), HashSet::new());
         let mut pending = vec![id];
@@ -32,7 +31,7 @@ impl ScalarEvolution<'_> {
         leaves
     }
 
-    /// True if each part of an expression that is a value or a recurrence is as `accept` wants it.
+    /// True if `accept` holds for each value and each recurrence in an expression.
     fn all_parts(&self, id: ExprId, accept: &dyn Fn(&Expr) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut pending = vec![id];
@@ -73,9 +72,8 @@ impl ScalarEvolution<'_> {
         })
     }
 
-    /// What an expression is seen from a loop, or from outside of all: recurrences of loops that
-    /// are left there are what they are when their loop is left. What is not known to be anything
-    /// else stays as it is.
+    /// Returns the value of an expression in a loop, or outside of all. Recurrences of loops that
+    /// are left there become their final values. Unknown ones stay unchanged.
     pub fn at_scope(&mut self, id: ExprId, scope: Option<LoopId>) -> ExprId {
         self.remembered(|this| &mut this.scoped, (id, scope), |this| this.compute_at_scope(id, scope))
     }
@@ -99,7 +97,7 @@ impl ScalarEvolution<'_> {
         if scoped == operands { id } else { self.rebuilt(id, &scoped) }
     }
 
-    /// An expression with other operands.
+    /// Returns an expression with other operands.
     pub(super) fn rebuilt(&mut self, id: ExprId, operands: &[ExprId]) -> ExprId {
         match self.pool.get(id).clone() {
             Expr::Constant(..) | Expr::Unknown(_) => id,

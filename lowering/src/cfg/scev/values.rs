@@ -1,15 +1,13 @@
-//! Expressions of values: what operations compute.
+//! Expressions of values: the results of operations.
 //!
-//! Values are looked at operands first, on an explicit stack. A header's argument is a recurrence
-//! if what comes back to it is the argument and a sum of things that are known while the loop runs.
-//! While that is being found out the argument stands for itself, and what is said of others
-//! meanwhile is provisional.
+//! Values are visited operands first, on an explicit stack. A header's argument is a recurrence if
+//! the value that returns to it is the argument plus loop-invariant or recurrent terms. During that
+//! computation the argument stands for itself, and answers about other values are provisional.
 //!
 //! **Assumptions.**
 //! - An operation without operands, such as a call or inline assembly, stands for itself.
-//! - Indices of address arithmetic are cut to, or filled up to, the width that the data layout
-//!   states.
-//! - A quotient or shift is followed only where its divisor or distance leaves it defined.
+//! - Indices of address arithmetic are truncated or extended to the width in the data layout.
+//! - A quotient or shift is followed only if its divisor or distance leaves it defined.
 //! - `freeze` stands for itself: two of one value may be two numbers.
 //!
 //! Tried with `loop_fusion_traps/no_operands.ll`, `layout_i386.ll` and `counts.ll`.
@@ -28,12 +26,12 @@ use loomir_transforms::affine::operation::Predicate;
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
 
-/// Most operations between a header's argument and what comes back to it.
+/// The maximal number of operations between a header's argument and the value that returns to it.
 const MAX_CHAIN: usize = 32;
-/// Most values that are looked at for the way from one to the other.
+/// The maximal number of values examined on the way from one to the other.
 const MAX_SEARCH: usize = 128;
 
-/// What is added to a header's argument until it comes back.
+/// A summand added to a header's argument before it returns.
 #[derive(Clone, Copy)]
 enum Addend {
     Plus(Value),
@@ -42,14 +40,14 @@ enum Addend {
     Offset(Op),
 }
 
-/// A header's argument with what enters and what comes back.
+/// A header's argument with its initial value and its next value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeaderArgument {
     /// The loop.
     pub of: LoopId,
-    /// What enters.
+    /// The initial value.
     pub start: Value,
-    /// What comes back.
+    /// The value of the next iteration.
     pub next: Value,
 }
 
@@ -61,9 +59,8 @@ const MIN_MAX: [(&loomir_ir::OpDef, MinMax); 4] = [
 ];
 
 impl ScalarEvolution<'_> {
-    /// The type of a value's expression; `None` if it is neither an integer of at most 128 bits nor
-    /// an
-    /// address that is a number. Addresses are words as wide as the data layout says.
+    /// Returns the type of a value's expression. `None` if it is neither an integer of at most 128
+    /// bits nor an address that is a number. Addresses have the width of the data layout.
     pub fn expr_type(&self, value: Value) -> Option<ExprType> {
         let (ctx, ty) = (self.function.ctx(), self.function.value_type(value));
         if let Some(LlvmType::Pointer { space }) = LlvmType::of(ctx, ty) {
@@ -74,7 +71,7 @@ impl ScalarEvolution<'_> {
         ty.integer_width(ctx).filter(|width| (1..=128).contains(width)).map(ExprType::Integer)
     }
 
-    /// The number a value is.
+    /// Returns the value of a constant.
     pub(crate) fn number(&self, value: Value) -> Option<u128> {
         match Numbers::of(self.function.ctx(), constant_of(self.function, value)?)? {
             Numbers::One(bits) => Some(bits),
@@ -82,7 +79,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The expression of a value, which has an [type of expressions](Self::expr_type).
+    /// Returns the expression of a value with a [type of expressions](Self::expr_type).
     pub fn expr(&mut self, value: Value) -> ExprId {
         if let Some((known, is_provisional)) = self.exprs.get(&value) {
             self.provisional |= is_provisional;
@@ -119,13 +116,14 @@ impl ScalarEvolution<'_> {
         self.operand_expr(value)
     }
 
-    /// A value that stands for itself.
+    /// Returns an expression that stands for the value itself.
     fn itself(&mut self, value: Value) -> ExprId {
         let ty = self.expr_type(value).unwrap_or(ExprType::Pointer(64));
         self.unknown(value, ty)
     }
 
-    /// The expression of a value that was needed: itself, if that is still being found out.
+    /// Returns the expression of an operand. An operand whose expression is still being computed
+    /// stands for itself.
     fn operand_expr(&mut self, value: Value) -> ExprId {
         match self.exprs.get(&value) {
             Some((known, is_provisional)) => {
@@ -139,7 +137,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// What has to be known first. Values without expressions are not needed.
+    /// Returns the values whose expressions are needed first. Values without expressions are not
+    /// needed.
     fn needs(&mut self, value: Value) -> Vec<Value> {
         let function = self.function;
         let needs: Vec<Value> = match function.def(value) {
@@ -176,8 +175,8 @@ impl ScalarEvolution<'_> {
             && !function.is(op, llvm::CallOp::DEF)
     }
 
-    /// The value that an operation takes out of an aggregate again, where it was put in. Linear in
-    /// what was put in since.
+    /// Returns the value that an operation extracts from an aggregate, if it was inserted there.
+    /// Linear in later insertions.
     pub(crate) fn extracted(&self, op: Op) -> Option<Value> {
         let view = self.function.op_ref(op);
         let fold = llvm::ExtractValueOp::DEF.fold.filter(|_| view.is(llvm::ExtractValueOp::DEF))?;
@@ -187,7 +186,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// What a block's argument may be, each value once.
+    /// Returns the values that a block's argument may have, each once.
     pub(super) fn incoming(&self, argument: Value) -> Vec<Value> {
         let ValueDef::BlockArgument { block, index } = self.function.def(argument) else { return Vec::new() };
         let mut values: Vec<Value> = Vec::new();
@@ -198,7 +197,8 @@ impl ScalarEvolution<'_> {
         values
     }
 
-    /// The one value a block's argument always is, if that is not a loop's header.
+    /// Returns the only value that a block's argument can have, unless the block is a loop's
+    /// header.
     pub(crate) fn only_incoming(&self, argument: Value) -> Option<Value> {
         let block = self.function.value_block(argument)?;
         let node = self.analysis.number(block);
@@ -212,7 +212,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// What enters and comes back, if that is one value each.
+    /// Returns the initial and the next value, if each is unique.
     pub fn header_argument(&self, argument: Value) -> Option<HeaderArgument> {
         let ValueDef::BlockArgument { block, index } = self.function.def(argument) else { return None };
         let node = self.analysis.number(block);
@@ -230,7 +230,7 @@ impl ScalarEvolution<'_> {
         Some(HeaderArgument { of, start: start?, next: next? })
     }
 
-    /// What is added to a header's argument on the way to what comes back.
+    /// Returns the summands added to a header's argument on the way to its next value.
     fn addends(&self, argument: Value, next: Value) -> Option<Vec<Addend>> {
         let function = self.function;
         let (mut at, mut addends) = (next, Vec::new());
@@ -295,7 +295,7 @@ impl ScalarEvolution<'_> {
         computed.unwrap_or_else(|| self.itself(value))
     }
 
-    /// The recurrence that a header's argument is.
+    /// Returns the recurrence of a header argument.
     fn header_expr(&mut self, argument: Value, header: &HeaderArgument) -> Option<ExprId> {
         self.expr_type(argument)?;
         let of = header.of;
@@ -337,8 +337,8 @@ impl ScalarEvolution<'_> {
         Some(recurrence)
     }
 
-    /// True if what comes back to a header's argument is what another argument of the header is,
-    /// which steps by a number; numbers may be added on the way.
+    /// True if the next value of a header's argument is another argument of the header, plus
+    /// constants, which steps by a constant.
     fn is_an_iteration_behind(&self, argument: Value, header: &HeaderArgument) -> bool {
         let is_number = |addend: &Addend| match addend {
             Addend::Plus(value) | Addend::Minus(value) => self.number(*value).is_some(),
@@ -365,8 +365,8 @@ impl ScalarEvolution<'_> {
         false
     }
 
-    /// What was the expression of what comes back an iteration before, if that is true of the start
-    /// too.
+    /// Returns the expression of the next value shifted back by one iteration, if it holds for the
+    /// start too.
     fn shifted(&mut self, header: &HeaderArgument) -> Option<ExprId> {
         let next = self.operand_expr(header.next);
         let Expr::AddRec(of, operands) = self.pool.get(next) else { return None };
@@ -379,7 +379,7 @@ impl ScalarEvolution<'_> {
         (before == start).then(|| self.recurrence(header.of, &[start, step]))
     }
 
-    /// What an operation that adds a step to a recurrence promises of it.
+    /// Returns the no-wrap promises about a recurrence of an operation that adds its step.
     pub(super) fn step_flags(&self, next: Value, step: ExprId) -> Flags {
         let Some(op) = self.function.defining_op(next) else { return Flags::NONE };
         let function = self.function;
@@ -393,9 +393,9 @@ impl ScalarEvolution<'_> {
             return Flags { nw: nuw || (bits & 2 != 0 && step.is_some()), nuw, nsw: false };
         }
         let wrap = self.wrap(op);
-        // `a - b` that does not wrap unsigned goes down: as a sum of `-b` it wraps.
+        // A decreasing `a - b` does not wrap as unsigned, but the equal sum with `-b` wraps.
         let is_sum = !function.is(op, llvm::SubOp::DEF);
-        // Of the least number the negation is the number itself.
+        // The least number is its own negation.
         let fits =
             is_sum || self.as_constant(step).is_some_and(|step| step != (mask(self.width_of(next)) >> 1) + 1);
         Flags { nw: wrap.unsigned || wrap.signed, nuw: wrap.unsigned && is_sum, nsw: wrap.signed && fits }
@@ -405,7 +405,7 @@ impl ScalarEvolution<'_> {
         self.expr_type(value).map_or(64, ExprType::width)
     }
 
-    /// What an operation promises not to do.
+    /// Returns the no-wrap promises of an operation.
     pub(crate) fn wrap(&self, op: Op) -> Wrap {
         let ctx = self.function.ctx();
         let flags = self.function.attr(op, "overflowFlags");
@@ -416,7 +416,7 @@ impl ScalarEvolution<'_> {
         Wrap::from_flags(flags.unwrap_or(0))
     }
 
-    /// The bytes that an address computation adds, as a word of an address's width.
+    /// Returns the bytes that an address computation adds, as a word of an address's width.
     fn offset(&mut self, op: Op, width: u32) -> Option<ExprId> {
         let (fixed, indices) = byte_offsets(self.function.op_ref(op), &self.data_layout).ok()?;
         let mut terms = vec![self.constant(width, fixed as i128 as u128)];
@@ -555,7 +555,7 @@ impl ScalarEvolution<'_> {
             if by == 0 {
                 return Some(b);
             }
-            // Low bits set, behind some that are not.
+            // The mask has set bits behind some zero bits.
             let (zeros, end) = (by.trailing_zeros(), 128 - by.leading_zeros());
             if by >> zeros == mask(end - zeros) {
                 let divisor = self.constant(width, 1 << zeros);
@@ -572,7 +572,8 @@ impl ScalarEvolution<'_> {
         None
     }
 
-    /// A choice by a comparison of what is chosen is a minimum or maximum.
+    /// Returns the expression of a selection. A selection by a comparison of its own operands is a
+    /// minimum or maximum.
     fn select_expr(&mut self, op: Op) -> Option<ExprId> {
         let function = self.function;
         let [condition, yes, no] = [0, 1, 2].map(|index| function.operand(op, index));
@@ -589,7 +590,7 @@ impl ScalarEvolution<'_> {
             (yes, no) = (no, yes);
             predicate = predicate.inverse();
         }
-        // Arguments of any width may be compared; only the same two count.
+        // The compared values may have any width. Only the selected values themselves count.
         if (x, y) != (yes, no) {
             return None;
         }
@@ -604,7 +605,8 @@ impl ScalarEvolution<'_> {
         Some(self.min_max(kind, &[yes, no]))
     }
 
-    /// Notes the flags of an operation as facts of its expression, where they are such.
+    /// Records the flags of an operation as facts of its expression, if they hold for the
+    /// expression.
     fn note_flags(&mut self, op: Op, value: Value, operands: &[ExprId], id: ExprId) {
         let wrap = self.wrap(op);
         let is_sum = !self.function.is(op, llvm::SubOp::DEF);
@@ -622,8 +624,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// True if an expression adds or multiplies what an operation does: then what does not wrap in
-    /// one does not in the other.
+    /// True if an expression adds or multiplies the same operands as the operation, so that both
+    /// have the same no-wrap facts.
     fn keeps_terms(&self, op: Op, operands: &[ExprId], id: ExprId) -> bool {
         match (self.pool.get(id), operands) {
             // {a,+,s} + c is {a + c,+,s}: each value is the exact sum if the recurrence itself does
@@ -646,7 +648,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The place behind which all values that expressions are made of are defined: a block, or an
+    /// Returns the place behind which all values of an expression are defined: a block, or an
     /// operation in it.
     fn defined_behind(&self, operands: &[ExprId]) -> Option<(loomir_ir::Block, Option<Op>)> {
         let function = self.function;

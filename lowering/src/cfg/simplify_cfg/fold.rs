@@ -1,4 +1,4 @@
-//! Branches that decide less than they could: what they become.
+//! Folding of branches that decide less than they could.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -8,25 +8,24 @@ use loomir_ir::{Block, Body, Builder, Op, Type, Value};
 use crate::cfg::branch::{Ending, Target, case_values, targets};
 use crate::cfg::conditions::{constant_bits, constant_condition};
 
-/// So many values are selected, at most, for the sake of one branch.
+/// The maximal number of selections for one branch.
 const MAX_SELECTS: usize = 4;
 
-/// The predicate of `llvm.icmp` of two numbers that are equal.
+/// The predicate of `llvm.icmp` for equality.
 const EQUAL: i128 = 0;
 
-/// What a block may end with in place of a branch. What has to be computed for that stands before
-/// it then.
+/// The replacement of a branch. Required computations come before it.
 pub(super) enum Folded {
-    /// Nothing has to be.
+    /// Without computations.
     As(Ending),
-    /// A plain branch with what a condition chooses of two targets, which are one block.
+    /// A plain branch with operands selected by a condition from two targets, which are one block.
     Select(Value, [Target; 2]),
-    /// A conditional branch by whether a value is a number: there, or elsewhere.
+    /// A conditional branch on the equality of a value and a number.
     Equal(Value, u128, [Target; 2]),
 }
 
 impl Folded {
-    /// What a branch can become, if it is not that already. Linear.
+    /// Returns the simplification of a branch, if there is one. Linear.
     pub(super) fn of(function: &Body, op: Op) -> Option<Folded> {
         if function.is(op, llvm::CondBrOp::DEF) {
             return Folded::of_conditional(
@@ -73,7 +72,7 @@ impl Folded {
         }
     }
 
-    /// The blocks it leads to.
+    /// Returns the successors.
     pub(super) fn blocks(&self) -> Vec<Block> {
         match self {
             Folded::As(Ending::Unreachable) => Vec::new(),
@@ -87,7 +86,7 @@ impl Folded {
         }
     }
 
-    /// Computes what has to be in front of a branch, and returns what that becomes.
+    /// Writes the required computations before a branch, and returns its replacement.
     pub(super) fn build(self, function: &mut Body, before: Op) -> Ending {
         let mut builder = Builder::before(function, before);
         let ctx = builder.ctx();
@@ -119,15 +118,15 @@ impl Folded {
     }
 }
 
-/// How many of the values differ that two targets get.
+/// Returns the number of operands in which two targets differ.
 fn differing(a: &Target, b: &Target) -> usize {
     a.operands.iter().zip(&b.operands).filter(|(a, b)| a != b).count()
 }
 
-/// The targets of a branch on their way: which of them lead to one block.
+/// The current targets of a branch, indexed by their blocks.
 pub(super) struct Ways {
     targets: Vec<Target>,
-    /// The latest known one that leads to a block.
+    /// The latest known target that leads to each block.
     leads_to: HashMap<Block, usize>,
     is_conditional: bool,
 }
@@ -143,8 +142,8 @@ impl Ways {
         &self.targets
     }
 
-    /// Lets one lead elsewhere, unless another leads there with other values, and these could not
-    /// be selected. Returns whether it does.
+    /// Redirects one target, unless another target has the same block with different operands that
+    /// could not be selected. Returns true if it was redirected.
     pub(super) fn lead(&mut self, index: usize, to: Target) -> bool {
         let other = self.leads_to.get(&to.block).map(|other| (*other, &self.targets[*other]));
         let other = other.filter(|(other, target)| *other != index && target.block == to.block);
@@ -158,7 +157,7 @@ impl Ways {
     }
 }
 
-/// Erases what computes a value that nobody uses, and what that used alone.
+/// Erases the computation of an unused value, and operands that only it used.
 pub(super) fn erase_unused(function: &mut Body, value: Value) {
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {

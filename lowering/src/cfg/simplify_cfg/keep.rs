@@ -1,4 +1,4 @@
-//! What must not be touched, so that loops keep their forms.
+//! The blocks and edges that must be kept so that loops keep their forms.
 
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::CycleForest;
@@ -7,16 +7,16 @@ use loomir_ir::{Block, Body, Value};
 
 use crate::cfg::Analysis;
 
-/// The loops of a function as they were at the beginning. Changes that this allows leave each loop
-/// its blocks, but for those that are gone.
+/// The original loops of a function. The allowed changes leave each loop its blocks, except for
+/// erased ones.
 pub(super) struct Keep {
     analysis: Analysis,
-    /// Whether a block is in a cycle that is entered at several places.
+    /// For each block, true if it is in an irreducible cycle.
     is_irregular: Vec<bool>,
 }
 
 impl Keep {
-    /// Linear times the depth of nests.
+    /// Collects the loops of a function. Linear in its size times the nesting depth.
     pub(super) fn of(function: &Body) -> Keep {
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
@@ -46,14 +46,14 @@ impl Keep {
         (self.analysis.loops().get(id).header() == self.analysis.number(block)).then_some(id)
     }
 
-    /// True if a block may use a value: it is in all loops that the value is defined in.
+    /// True if a block is in all loops around the definition of a value, so it may use the value.
     pub(super) fn may_use(&self, function: &Body, value: Value, block: Block) -> bool {
         let defining = function.value_block(value).and_then(|at| self.innermost(at));
         defining.is_none_or(|id| self.contains(id, block))
     }
 
-    /// True if edges from `from` may skip a block that only leads on: it is no header, no
-    /// preheader, no exit, and the latch only if one block leads to it.
+    /// True if edges from `from` may skip a forwarding block. The block is no header, no preheader,
+    /// no exit, and a latch only if it has one predecessor.
     pub(super) fn may_skip(&self, function: &Body, block: Block, onward: Block, from: Block) -> bool {
         let is_exit = self.innermost(from).is_some_and(|id| !self.contains(id, block));
         let holds_header = self.is_header(onward).is_some_and(|id| {
@@ -62,9 +62,8 @@ impl Keep {
         self.is_header(block).is_none() && !is_exit && !holds_header
     }
 
-    /// True if a block may lead to other blocks no more, and only to `left`: it still leads around
-    /// its loop. If that is in another loop, what leads there on ways out of the inner one is not
-    /// looked for.
+    /// True if a block may lose all successors except `left`: its loop stays a loop. False in
+    /// nested loops, because paths through the exits of inner loops are not searched.
     pub(super) fn may_lose_others(&self, from: Block, left: &[Block]) -> bool {
         let Some(id) = self.innermost(from) else { return true };
         let is_irregular = self.is_irregular[self.analysis.number(from) as usize];

@@ -1,5 +1,5 @@
-//! Attributes of functions, parameters and results. What the dialect has no attribute for is kept
-//! as it is written.
+//! Attributes of functions, parameters and results. Attributes without a counterpart in the dialect
+//! are kept as they are written.
 
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
 
@@ -7,7 +7,7 @@ use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
 
-/// Attributes of a function or call, on the way to its operation.
+/// Attributes of a function or call, collected for its operation.
 #[derive(Default)]
 pub(super) struct Said {
     passthrough: Vec<Attr>,
@@ -23,7 +23,7 @@ impl Said {
         }
     }
 
-    /// Gives those that are texts to a variable.
+    /// Sets the textual attributes of a variable.
     pub(super) fn set_of_variable(self, ctx: &loomir_ir::Context, state: &mut OperationState) {
         if !self.passthrough.is_empty() {
             state.set_attr(ctx, "target_specific_attrs", ctx.array_attr(&self.passthrough));
@@ -32,7 +32,7 @@ impl Said {
 }
 
 impl Reader<'_> {
-    /// A word, or a word and what stands in parentheses behind it, as it is written.
+    /// Reads a word, with its parentheses if it has any, as it is written.
     fn word_as_written(&mut self) -> Result<String> {
         let (word, start) = (self.text(), self.pos);
         self.advance();
@@ -42,14 +42,14 @@ impl Reader<'_> {
 
     // Functions and calls.
 
-    /// Attributes of a function, groups of them included, as far as they go.
+    /// Reads attributes of a function, including groups, as far as they go.
     pub(super) fn function_attributes(&mut self, said: &mut Said) -> Result<()> {
         loop {
             match (self.kind(), self.text()) {
                 // A debug record of the next line.
                 (Kind::Hash, name) if name.trim_start_matches('#').starts_with("dbg_") => return Ok(()),
                 (Kind::Hash, name) => {
-                    // A group that nobody defines is empty.
+                    // An undefined group is empty.
                     let Some(start) = self.groups.get(name).copied() else {
                         self.advance();
                         continue;
@@ -107,7 +107,7 @@ impl Reader<'_> {
                     said.passthrough.push(self.ctx.string_attr(&text));
                 } else if self.is_unknown_attribute(word) {
                     self.advance();
-                    // A word that may be new.
+                    // An unknown keyword, perhaps of a newer version.
                     said.passthrough.push(self.ctx.string_attr(word));
                 } else {
                     return Ok(false);
@@ -118,8 +118,8 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// True if a word can be nothing but an attribute where attributes of functions stand: what
-    /// follows them is on a line of its own, or one of a few words.
+    /// True if a word must be an attribute where attributes of functions are expected. Other words
+    /// there are on a line of their own, or one of a few.
     fn is_unknown_attribute(&self, word: &str) -> bool {
         let others = [
             "section",
@@ -184,8 +184,8 @@ impl Reader<'_> {
 
     // Parameters and results.
 
-    /// Attributes of a parameter, an argument or a result, as far as they go: a dictionary, if
-    /// there are any.
+    /// Reads the attributes of a parameter, an argument or a result as a dictionary, if there are
+    /// any.
     pub(super) fn value_attributes(&mut self) -> Result<Option<Attr>> {
         let mut all = Vec::new();
         while self.kind() == Kind::Word && !self.is_type() && is_lower(self.text()) {

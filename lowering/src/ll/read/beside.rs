@@ -1,9 +1,8 @@
-//! What the text of a function says beside the dialect: names, flags and locations of phi nodes,
+//! Reading of the additional parts of a function's text: names, flags and locations of phi nodes,
 //! debug records.
 //!
-//! It is noted while the function is read, and kept with it once all of it is there. Calls of
-//! `llvm.dbg.value` and the like, as LLVM wrote them once, become the records that LLVM makes of
-//! them.
+//! They are collected while the function is read, and stored with it at the end. Calls of
+//! `llvm.dbg.value` and similar intrinsics of older LLVM become records, as in LLVM.
 
 use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Op, Value};
@@ -14,7 +13,7 @@ use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::as_read::{AsRead, Named, lines, named};
 
-/// What is noted while a function is read.
+/// The additional parts collected while a function is read.
 #[derive(Default)]
 pub(super) struct Beside<'s> {
     pub(super) names: Vec<(Named, LocalName<'s>)>,
@@ -23,22 +22,22 @@ pub(super) struct Beside<'s> {
     records: Vec<Record<'s>>,
 }
 
-/// A debug record, and the operation behind which it stands in its block.
+/// A debug record, and the operation before it in its block.
 struct Record<'s> {
     block: Block,
     behind: Option<Op>,
     pieces: Vec<Piece<'s>>,
 }
 
-/// A part of a record's text.
+/// A part of the text of a record.
 enum Piece<'s> {
     Text(&'s str),
     /// The name of a value, and its token.
     Local(LocalName<'s>, usize),
 }
 
-/// The intrinsics that records have taken the place of: their names, those of the records, and how
-/// many arguments they take.
+/// The intrinsics that records replace: their names, the names of the records, and the numbers of
+/// arguments.
 const INTRINSICS: [(&str, &str, usize); 4] = [
     ("llvm.dbg.value", "#dbg_value", 3),
     ("llvm.dbg.declare", "#dbg_declare", 3),
@@ -58,7 +57,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The arguments and the rest of a call of a debug intrinsic.
+    /// Reads the arguments and the rest of a call of a debug intrinsic.
     pub(super) fn debug_call(
         &mut self,
         f: &mut FunctionReader<'s>,
@@ -79,7 +78,7 @@ impl<'s> Reader<'s> {
         let arguments = self.arguments_between(start, end);
         let known = INTRINSICS.iter().find(|(name, ..)| *name == callee);
         let (Some((_, record, count)), Some((first, last))) = (known, place) else { return Ok(()) };
-        // LLVM ignores those that name what they are about by a text.
+        // LLVM ignores records that name their subject by a text.
         let is_text = |first: &usize| self.tokens[first + 1].kind == Kind::Text;
         if arguments.len() != *count || arguments.iter().any(|(first, _)| is_text(first)) {
             return Ok(());
@@ -95,7 +94,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The first and last tokens of the arguments in a bracket, each without the word `metadata`.
+    /// Returns the first and last tokens of the arguments in a bracket, each without the word
+    /// `metadata`.
     fn arguments_between(&self, start: usize, end: usize) -> Vec<(usize, usize)> {
         let mut arguments = Vec::new();
         let mut first = start + 1;
@@ -117,8 +117,7 @@ impl<'s> Reader<'s> {
         arguments
     }
 
-    /// The text between two tokens, with the names of values apart. Nodes of metadata in it are
-    /// kept.
+    /// Splits the text between two tokens at names of values. Metadata nodes in it are kept.
     fn pieces(&mut self, first: usize, last: usize, pieces: &mut Vec<Piece<'s>>) -> Result<()> {
         let mut from = first;
         for at in first..=last {
@@ -133,7 +132,7 @@ impl<'s> Reader<'s> {
                     }
                     from = at + 1;
                     if self.is_sign_at(from, "*") {
-                        // What a pointer once pointed to.
+                        // A typed pointer of an old version.
                         pieces.push(Piece::Text("ptr"));
                         while self.is_sign_at(from, "*") {
                             from += 1;
@@ -152,7 +151,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Keeps what was noted with the function, all of which is read.
+    /// Stores the collected parts with the function, which is complete now.
     pub(super) fn keep_beside(&self, f: &mut FunctionReader<'s>) -> Result<()> {
         let beside = std::mem::take(&mut f.beside);
         if beside.is_empty() {
@@ -196,7 +195,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The number of lines that stand before a record.
+/// Returns the number of lines before a record.
 fn line_of(body: &Body, lines: &HashMap<Op, usize>, record: &Record<'_>) -> usize {
     let at = |op: Op| lines.get(&op).copied();
     let next = match record.behind {

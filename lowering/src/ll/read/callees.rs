@@ -1,5 +1,5 @@
-//! Calls of functions as functions of another type, which LLVM allows: in the dialect they go
-//! through the address.
+//! Calls with a function type that differs from the callee's. LLVM allows them. In the dialect,
+//! they use the address.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -10,8 +10,8 @@ use loomir_ir::{Body, Op, OperationState, Type, Value};
 use crate::ll::VARIADIC_TYPE;
 use crate::ll::as_read::AsRead;
 
-/// Has each direct call of a module whose callee is of another type than it says go through the
-/// callee's address.
+/// Redirects each direct call whose callee has another type than the call through the callee's
+/// address.
 pub(super) fn call_as_written(module: &mut Body) {
     let mut functions = HashMap::new();
     for function in module.nested_in_order() {

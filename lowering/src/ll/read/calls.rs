@@ -21,7 +21,7 @@ struct Call {
     tail: Attr,
     is_tail: bool,
     fastmath: Option<Attr>,
-    /// The type of the callee, if all of it is written.
+    /// The type of the callee, if it is written completely.
     callee_type: Option<Type>,
     result: Type,
     result_attrs: Option<Attr>,
@@ -31,11 +31,11 @@ struct Call {
     bundle_sizes: Vec<i64>,
     bundle_tags: Vec<Attr>,
     bundled: Vec<Value>,
-    /// For each argument the metadata it is, or unit.
+    /// The metadata of each argument, or unit.
     metadata: Vec<Attr>,
 }
 
-/// What is called.
+/// The callee.
 enum Callee {
     Function(String),
     Pointer(Value),
@@ -43,7 +43,7 @@ enum Callee {
 }
 
 impl<'s> Reader<'s> {
-    /// A call, made in `block`. Returns its result, if it has one.
+    /// Reads a call into `block`. Returns its result, if it has one.
     pub(super) fn call(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<Option<Value>> {
         let (loc, token) = (self.loc(), self.pos);
         let tail = self.accept_any(&["tail", "musttail", "notail"]);
@@ -147,7 +147,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `[ "tag"(values), … ]`, if it stands here.
+    /// Reads `[ "tag"(values), … ]`, if it is here.
     fn bundles(&mut self, f: &mut FunctionReader<'s>, call: &mut Call) -> Result<()> {
         if !self.accept("[") {
             return Ok(());
@@ -170,8 +170,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Gives an operation with two segments of operands, arguments and those of bundles, the
-    /// second.
+    /// Gives an operation its bundles. It has two segments of operands: arguments, and operands of
+    /// bundles.
     fn set_bundles(&self, state: &mut OperationState, call: &Call) {
         let segments = [state.operands.len() as i64, call.bundled.len() as i64];
         state.operands.extend(&call.bundled);
@@ -183,7 +183,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Gives an operation what is said of arguments and result.
+    /// Gives an operation the attributes of arguments and result.
     fn set_value_attributes(&self, state: &mut OperationState, call: &Call) {
         set_dicts(&self.ctx, state, "arg_attrs", &call.argument_attrs);
         if let Some(attrs) = call.result_attrs {
@@ -244,13 +244,14 @@ impl<'s> Reader<'s> {
             state.set_attr(&self.ctx, "asm_dialect", ASM_DIALECT.attr(&self.ctx, 1));
         }
         state.set_attr(&self.ctx, "tail_call_kind", call.tail);
-        // The types of what is pointed to.
+        // The pointee types.
         set_dicts(&self.ctx, &mut state, "operand_attrs", &call.argument_attrs);
         std::mem::take(&mut call.said).set(&self.ctx, &mut state);
         self.emit(f, block, state, result)
     }
 
-    /// A call of `@llvm.…`: the operation of that intrinsic, or else `llvm.call_intrinsic`.
+    /// Reads a call of `@llvm.…`: makes the operation of that intrinsic, or else
+    /// `llvm.call_intrinsic`.
     fn intrinsic(
         &mut self,
         f: &mut FunctionReader<'s>,
@@ -261,7 +262,7 @@ impl<'s> Reader<'s> {
         let result = self.result_of_call(&call);
         let has_metadata = call.metadata.iter().any(|attr| *attr != Attr::UNIT);
         if is_lifetime(name) && call.arguments.len() == 2 {
-            // Once the size came first, and any address could follow.
+            // Old versions had the size as first argument, and any address could follow.
             call.arguments.remove(0);
             call.argument_attrs.remove(0);
             let address = f.body.defining_op(call.arguments[0]);
@@ -323,7 +324,7 @@ impl<'s> Reader<'s> {
         self.emit(f, block, state, result)
     }
 
-    /// The operation of an intrinsic, and its name without the types it is for.
+    /// Returns the operation of an intrinsic, and the intrinsic's name without its types.
     fn own_intrinsic<'n>(&self, name: &'n str) -> Option<(OpName, &'n str)> {
         let mut rest = name.strip_prefix("llvm.")?;
         loop {

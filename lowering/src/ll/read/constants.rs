@@ -1,9 +1,9 @@
 //! Constants: literals, aggregates, addresses, and expressions of them.
 //!
-//! A constant is read to a tree first. What an attribute can say becomes `llvm.mlir.constant`;
-//! `undef`, `poison`, zero and addresses have operations of their own; an aggregate of others is
-//! built by insertions, an expression by the instructions it is made of. All these stand at the
-//! start of the function, each once, or in the initializer of a global.
+//! A constant is read to a tree first. A constant that fits an attribute becomes
+//! `llvm.mlir.constant`. `undef`, `poison`, zero and addresses have operations of their own. Other
+//! aggregates are built by insertions, expressions by their instructions. All these operations are
+//! at the start of the function, each once, or in the initializer of a global.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -18,7 +18,7 @@ use super::lexer::{Kind, unescape};
 use super::{MAX_DEPTH, Reader, Result, numbers};
 use crate::ll::IN_RANGE;
 
-/// A constant of a type that is known beside it.
+/// A constant whose type is known from the context.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     /// A number, or bytes.
@@ -35,7 +35,7 @@ pub(super) enum Constant {
     Address(String),
     /// The parts of a struct, array or vector.
     Parts(Vec<(Type, Constant)>),
-    /// What an instruction makes of constants.
+    /// An instruction applied to constants.
     Expression(Box<Expression>),
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Expression {
     def: &'static OpDef,
     operands: Vec<(Type, Constant)>,
     attrs: Vec<(&'static str, Attr)>,
-    /// Its type, where that is written.
+    /// Its type, if it is written.
     to: Option<Type>,
 }
 
 impl Constant {
-    /// The type that an expression says it has.
+    /// Returns the type written in an expression.
     pub(super) fn written_type(&self) -> Option<Type> {
         match self {
             Constant::Expression(expression) => expression.to,
@@ -59,21 +59,22 @@ impl Constant {
     }
 }
 
-/// Makes constants in a body, each once.
+/// Creates constants in a body, each once.
 pub(super) struct Constants {
     point: InsertPoint,
-    /// Where those are used that are made next.
+    /// The location for the next constants.
     pub(super) loc: Loc,
     known: HashMap<(loomir_ir::OpName, Attr, Type), Value>,
 }
 
 impl Constants {
-    /// Constants that go to a place; each behind the one before.
+    /// Returns constants that are inserted at a point, each after the one before.
     pub(super) fn at(point: InsertPoint, loc: Loc) -> Constants {
         Constants { point, loc, known: HashMap::new() }
     }
 
-    /// The value of a constant. Recurses as deep as it nests, which the reader bounds.
+    /// Returns the value of a constant. Recurses for nested constants. The reader bounds the
+    /// nesting depth.
     pub(super) fn value(&mut self, body: &mut Body, constant: &Constant, ty: Type) -> Value {
         let ctx = body.ctx().clone();
         if let Some(attr) = as_attr(&ctx, constant, ty) {
@@ -102,7 +103,7 @@ impl Constants {
         self.make(body, simple, "", Attr::UNIT, ty)
     }
 
-    /// An aggregate, part by part.
+    /// Builds an aggregate part by part.
     fn build(&mut self, body: &mut Body, parts: &[(Type, Constant)], ty: Type) -> Value {
         let ctx = body.ctx().clone();
         let mut whole = self.value(body, &Constant::Poison, ty);
@@ -150,7 +151,7 @@ impl Constants {
     }
 }
 
-/// The attribute that says the same, if there is one.
+/// Returns the equivalent attribute, if there is one.
 pub(super) fn as_attr(ctx: &Context, constant: &Constant, ty: Type) -> Option<Attr> {
     match constant {
         Constant::Attr(attr) => Some(*attr),
@@ -164,8 +165,8 @@ pub(super) fn as_attr(ctx: &Context, constant: &Constant, ty: Type) -> Option<At
     }
 }
 
-/// Numbers of one type as dense elements: those of a vector or of an array, arrays of arrays
-/// included.
+/// Returns numbers of one type as dense elements: of a vector or an array, including arrays of
+/// arrays.
 fn elements(ctx: &Context, parts: &[(Type, Constant)], ty: Type) -> Option<Attr> {
     let mut shape = Vec::new();
     let mut element = ty;
@@ -216,7 +217,7 @@ fn push_elements(ctx: &Context, parts: &[(Type, Constant)], width: usize, bytes:
                     }
                     _ => return None,
                 };
-                // A truth value is one byte, zero or one.
+                // A truth value occupies one byte, zero or one.
                 let bits = if ty.integer_width(ctx) == Some(1) { bits & 1 } else { bits };
                 bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
             }
@@ -225,7 +226,7 @@ fn push_elements(ctx: &Context, parts: &[(Type, Constant)], width: usize, bytes:
     Some(())
 }
 
-/// The number of numbers an array of them holds.
+/// Returns the number of scalars in an array.
 fn scalars(ctx: &Context, ty: Type) -> Option<usize> {
     let (mut count, mut ty) = (1usize, ty);
     while let Some(LlvmType::Array { length, element }) = LlvmType::of(ctx, ty) {
@@ -236,10 +237,10 @@ fn scalars(ctx: &Context, ty: Type) -> Option<usize> {
     is_number.then_some(count)
 }
 
-/// How many zeros among other numbers are written out.
+/// The maximal number of zeros that are written out among other numbers.
 const MAX_WRITTEN_OUT: usize = 1 << 20;
 
-/// The number that an expression of numbers is, as LLVM reads it.
+/// Folds a constant expression of numbers, as LLVM does.
 fn folded(ctx: &Context, word: &str, expression: &Expression) -> Option<Attr> {
     let number = |index: usize| {
         let (ty, constant) = expression.operands.get(index)?;
@@ -276,12 +277,12 @@ fn folded(ctx: &Context, word: &str, expression: &Expression) -> Option<Attr> {
 }
 
 impl Reader<'_> {
-    /// A constant of a type.
+    /// Reads a constant of a type.
     pub(super) fn constant(&mut self, ty: Type) -> Result<Constant> {
         self.constant_inside(ty, 0)
     }
 
-    /// A type and a constant of it.
+    /// Reads a type and a constant of it.
     pub(super) fn typed_constant(&mut self, depth: usize) -> Result<(Type, Constant)> {
         let ty = self.ty()?;
         Ok((ty, self.constant_inside(ty, depth + 1)?))
@@ -364,7 +365,7 @@ impl Reader<'_> {
         Ok(Constant::Parts(vec![(element, value); count]))
     }
 
-    /// `[…]`, `{…}`, `<…>` or `<{…}>`, of as many parts as the type has.
+    /// Reads `[…]`, `{…}`, `<…>` or `<{…}>` with as many parts as the type has.
     fn aggregate(&mut self, ty: Type, depth: usize) -> Result<Constant> {
         let (here, packed) = (self.pos, self.is_sign("<") && self.is_sign_behind("{"));
         let close = match self.text() {

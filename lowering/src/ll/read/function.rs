@@ -1,8 +1,8 @@
 //! Functions: their head, their names, their blocks.
 //!
-//! Blocks stand in the order of the text. A phi node is an argument of its block; what it says of
-//! each block it is entered from is kept until all of the function is read, and terminators are
-//! made then. A value that is used before it is defined stands for itself until it is there.
+//! Blocks are in the order of the text. A phi node is an argument of its block. Its entries for
+//! predecessors are kept until all of the function is read, and terminators are made then. A value
+//! used before its definition is represented by a placeholder until then.
 
 use std::borrow::Cow;
 
@@ -26,14 +26,14 @@ use crate::ll::{CALLING_CONVENTION, CONSTANTS, PARTITION};
 /// The name of a value or block.
 pub(super) type LocalName<'s> = Cow<'s, str>;
 
-/// What a name stands for.
+/// The meaning of a local name.
 struct Local {
     value: Value,
-    /// The operation that stands for it until it is defined, and the token of its first use.
+    /// The placeholder until it is defined, and the token of its first use.
     awaited: Option<(Op, usize)>,
 }
 
-/// A phi node: for each block it is entered from the value it takes.
+/// A phi node: the value for each predecessor.
 struct Phi<'s> {
     token: usize,
     entries: HashMap<LocalName<'s>, Value>,
@@ -47,11 +47,11 @@ struct BlockRead<'s> {
     end: Option<Terminator<'s>>,
 }
 
-/// What a block ends with; made when all blocks are read.
+/// The terminator of a block; made when all blocks are read.
 pub(super) struct Terminator<'s> {
-    /// The operation, without its successors and what it hands to them.
+    /// The operation, without its successors and their operands.
     pub(super) state: OperationState,
-    /// The names of the successors, and the tokens these are.
+    /// The names of the successors, with their tokens.
     pub(super) targets: Vec<(LocalName<'s>, usize)>,
 }
 
@@ -62,11 +62,11 @@ pub(super) struct FunctionReader<'s> {
     locals: HashMap<LocalName<'s>, Local>,
     blocks: Vec<BlockRead<'s>>,
     numbers: HashMap<LocalName<'s>, usize>,
-    /// What stood for a value before it was defined, and the value.
+    /// Placeholders, and the values that replaced them.
     resolved: HashMap<Value, Value>,
     /// The number of the next value or block without a name.
     next: u64,
-    /// What is said besides.
+    /// The additional parts of the text.
     pub(super) beside: Beside<'s>,
     pub(super) result: Type,
 }
@@ -173,7 +173,7 @@ impl<'s> Reader<'s> {
         Ok(head)
     }
 
-    /// What stands behind the parameters.
+    /// Reads the part behind the parameters.
     fn function_tail(&mut self, name: &str, state: &mut OperationState) -> Result<()> {
         let mut said = Said::default();
         loop {
@@ -227,7 +227,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// A word and a constant behind it, kept as they are written.
+    /// Reads a keyword and the constant behind it as text.
     fn constant_as_written(&mut self, state: &mut OperationState) -> Result<()> {
         let word = self.text();
         self.advance();
@@ -255,7 +255,8 @@ impl<'s> Reader<'s> {
         Ok(name)
     }
 
-    /// Gives a value its name, or the next number, which a numeric name may only raise.
+    /// Gives a value its name, or the next number. A numeric name may only increase the next
+    /// number.
     pub(super) fn define(
         &mut self,
         f: &mut FunctionReader<'s>,
@@ -292,7 +293,7 @@ impl<'s> Reader<'s> {
         name.parse::<u64>().is_err() || self.slice(*token, *token).contains('"')
     }
 
-    /// The name of a value or block, or its number if it has none.
+    /// Returns the name of a value or block, or the next number if it has none.
     fn numbered(
         &self,
         f: &mut FunctionReader<'s>,
@@ -313,7 +314,7 @@ impl<'s> Reader<'s> {
         Ok(name)
     }
 
-    /// A value of a type: a name or a constant.
+    /// Reads a value of a type: a name or a constant.
     pub(super) fn value(&mut self, f: &mut FunctionReader<'s>, ty: Type) -> Result<Value> {
         if self.kind() != Kind::Local {
             f.constants.loc = self.loc();
@@ -337,7 +338,7 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// A type and a value of it.
+    /// Reads a type and a value of it.
     pub(super) fn typed_value(&mut self, f: &mut FunctionReader<'s>) -> Result<Value> {
         let ty = self.ty()?;
         self.value(f, ty)
@@ -379,7 +380,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The instructions of a block, up to its terminator.
+    /// Reads the instructions of a block, up to its terminator.
     fn block(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<()> {
         loop {
             if matches!(self.kind(), Kind::Label | Kind::End) || self.is_sign("}") {
@@ -471,13 +472,13 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Makes the terminators, when everything has its name.
+    /// Creates the terminators, once all names are defined.
     fn finish(&mut self, mut f: FunctionReader<'s>) -> Result<Body> {
         let awaited = f.locals.iter().filter_map(|(name, local)| Some((local.awaited?.1, name)));
         if let Some((token, name)) = awaited.min() {
             return Err(self.error_at(token, format!("'%{name}' is not defined")));
         }
-        // The last block that leads to each, and how many do.
+        // The last predecessor of each block, and the number of its predecessors.
         let mut entered = vec![(usize::MAX, 0usize); f.blocks.len()];
         for (from, read) in f.blocks.iter().enumerate() {
             let Some(Terminator { state, targets }) = &read.end else { continue };
@@ -528,13 +529,13 @@ impl<'s> Reader<'s> {
 }
 
 impl FunctionReader<'_> {
-    /// The value that a name stands for.
+    /// Returns the value of a name.
     pub(super) fn value_of(&self, name: &str) -> Option<Value> {
         self.locals.get(name).filter(|local| local.awaited.is_none()).map(|local| local.value)
     }
 }
 
-/// Words of LLVM that the dialect does not have, and the numbers that they stand for.
+/// Words of LLVM that the dialect does not have, and their numbers.
 const CONVENTIONS: [(&str, u32); 52] = [
     ("ghccc", 10),
     ("anyregcc", 13),
@@ -590,7 +591,7 @@ const CONVENTIONS: [(&str, u32); 52] = [
     ("cheriot_compartmentcallcc", 125),
 ];
 
-/// The number of a calling convention.
+/// Returns the number of a calling convention.
 fn convention_of(word: &str) -> Option<u64> {
     let own = CONVENTIONS.iter().find(|(own, _)| *own == word).map(|(_, number)| u64::from(*number));
     own.or_else(|| CCONV.value_of(word))
@@ -605,7 +606,7 @@ struct Head<'s> {
     variadic: bool,
 }
 
-/// Says how many operands go to each successor.
+/// Sets the number of operands for each successor.
 fn set_segments(ctx: &Context, state: &mut OperationState, sizes: &[i64]) {
     let def = ctx.op_info(state.name);
     if def.is(llvm::CondBrOp::DEF) {
@@ -618,7 +619,7 @@ fn set_segments(ctx: &Context, state: &mut OperationState, sizes: &[i64]) {
     }
 }
 
-/// A dictionary for each of several values, if one has any.
+/// Sets a dictionary for each of several values, if one has any attribute.
 pub(super) fn set_dicts(ctx: &Context, state: &mut OperationState, name: &str, dicts: &[Option<Attr>]) {
     if dicts.iter().any(Option::is_some) {
         let empty = ctx.attr(AttrKind::Dictionary(ctx.dict(Vec::new())));
@@ -627,7 +628,7 @@ pub(super) fn set_dicts(ctx: &Context, state: &mut OperationState, name: &str, d
     }
 }
 
-/// The result type of a function type.
+/// Returns the result type of a function type.
 pub(super) fn result_of(ctx: &Context, ty: Type) -> Option<(Type, bool)> {
     match LlvmType::of(ctx, ty)? {
         LlvmType::Function { result, variadic, .. } => Some((result, variadic)),

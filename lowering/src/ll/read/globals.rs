@@ -1,4 +1,4 @@
-//! Variables and aliases, and what all symbols have in common.
+//! Variables and aliases, and the common parts of all symbols.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
@@ -12,11 +12,10 @@ use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::{COMDATS, DLL_STORAGE, PARTITION, THREAD_LOCAL_MODEL, UNNAMED, VARIABLE_WORDS};
 
-/// The number of tokens that may stand between the sign of `@name = …` and the word that says what
-/// it is.
+/// The maximal number of tokens between the sign of `@name = …` and its keyword.
 const MAX_PREFIX: usize = 16;
 
-/// What is said of a variable for sanitizers.
+/// The sanitizer attributes of a variable.
 const SANITIZERS: &[&str] =
     &["no_sanitize_address", "no_sanitize_hwaddress", "sanitize_address_dyninit", "sanitize_memtag"];
 
@@ -35,7 +34,7 @@ const LINKAGES: &[&str] = &[
 ];
 
 impl<'s> Reader<'s> {
-    /// Linkage, preemption and visibility of a symbol, given to `state`. Returns the linkage, if
+    /// Reads linkage, preemption and visibility of a symbol into `state`. Returns the linkage, if
     /// one is written.
     pub(super) fn linkage(&mut self, state: &mut OperationState) -> Result<Option<&'static str>> {
         let word = self.accept_any(LINKAGES);
@@ -65,8 +64,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// `comdat` or `comdat($name)`, behind the word; the name of the symbol itself if there is
-    /// none.
+    /// Reads `comdat` or `comdat($name)` from behind the keyword on. The default name is the
+    /// symbol's own.
     pub(super) fn comdat(&mut self, symbol: &str) -> Result<Attr> {
         let mut name = symbol.to_owned();
         if self.accept("(") {
@@ -93,8 +92,8 @@ impl<'s> Reader<'s> {
         Ok((name, COMDAT.attr(&self.ctx, kind)))
     }
 
-    /// The word that says what `@name = …` defines, from the token behind the sign on: `global`,
-    /// `constant`, `alias` or `ifunc`. Empty if none is near.
+    /// Returns the keyword of `@name = …`, from the token behind the sign on: `global`, `constant`,
+    /// `alias` or `ifunc`. Empty if none is near.
     pub(super) fn keyword_of_global(&self, from: usize) -> &'s str {
         let near = (from..self.tokens.len().min(from + MAX_PREFIX)).map(|at| self.text_at(at));
         near.take_while(|text| *text != "=")
@@ -112,7 +111,7 @@ impl<'s> Reader<'s> {
         if is_alias { self.alias(state) } else { self.variable(state, &name) }
     }
 
-    /// The name of what is defined, given to `state`. It may be a number, for want of a name.
+    /// Reads the name of the defined symbol into `state`. An unnamed symbol has a number.
     pub(super) fn symbol_name(&mut self, state: &mut OperationState) -> Result<String> {
         let token = self.pos;
         let name = self.global_name()?;
@@ -149,7 +148,7 @@ impl<'s> Reader<'s> {
         state.set_attr(&self.ctx, "alias_type", self.ctx.type_attr(ty));
         self.expect(",")?;
         let here = self.pos;
-        // An expression may stand without its type.
+        // An expression may be written without its type.
         let address = pointer(&self.ctx);
         let (address, constant) = if self.is_type() {
             self.typed_constant(0)?
@@ -213,7 +212,7 @@ impl<'s> Reader<'s> {
         }
         let ty = self.ty()?;
         state.set_attr(&self.ctx, "global_type", self.ctx.type_attr(ty));
-        // Without a value it is defined elsewhere, and says so.
+        // Without a value it is defined elsewhere, according to its linkage.
         let is_elsewhere = matches!(linkage, Some("external" | "extern_weak"));
         let initial = if is_elsewhere { None } else { Some(self.constant(ty)?) };
         self.global_tail(name, &mut state)?;
@@ -278,7 +277,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Has the region of a variable return its initial value.
+/// Makes the region of a variable return its initial value.
 fn initialize(body: &mut Body, initial: &Constant, ty: Type) {
     let region = body.region(body.root(), 0);
     let loc = body.loc(body.root());
@@ -289,7 +288,7 @@ fn initialize(body: &mut Body, initial: &Constant, ty: Type) {
     builder.insert(state);
 }
 
-/// Puts the table of comdat selectors into the module, if there are any.
+/// Adds the table of comdat selectors to the module, if there are any.
 pub(super) fn add_comdats(module: &mut Body, block: Block, comdats: Vec<(String, Attr)>) {
     if comdats.is_empty() {
         return;

@@ -1,5 +1,4 @@
-//! Instructions, one at a time: arithmetic, comparison, memory, aggregates, and what a block ends
-//! with.
+//! Instructions, one at a time: arithmetic, comparison, memory, aggregates, and terminators.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::SAME_SIGN;
@@ -19,16 +18,16 @@ use super::{Reader, Result};
 
 const FASTMATH_WORDS: &[&str] = &["fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 
-/// The bits of a flag of an address computation.
+/// Returns the bits of a flag of an address computation.
 pub(super) fn gep_flags(word: &str) -> Option<i64> {
     let name = if matches!(word, "inbounds" | "nusw" | "nuw") { word } else { return None };
     GEP_NO_WRAP.value_of(name).map(|bits| bits as i64)
 }
 
-/// The most LLVM lets anything be aligned to.
+/// The maximal alignment of LLVM.
 const MAX_ALIGNMENT: u64 = 1 << 32;
 
-/// What an instruction is.
+/// The shape of an instruction.
 enum Shape {
     /// `op ty a, b`
     Binary,
@@ -81,7 +80,7 @@ fn shape_of(word: &str) -> Option<(Shape, &'static OpDef)> {
 impl<'s> Reader<'s> {
     // Flags.
 
-    /// `nuw` and `nsw` in any order, if one stands here.
+    /// Reads `nuw` and `nsw` in any order, if one is here.
     pub(super) fn overflow_flags(&mut self) -> Result<Option<Attr>> {
         let mut flags = 0;
         while let Some(bit) = self.accept_any(&["nuw", "nsw"]).and_then(|word| OVERFLOW.value_of(word)) {
@@ -90,7 +89,7 @@ impl<'s> Reader<'s> {
         Ok((flags != 0).then(|| OVERFLOW.attr(&self.ctx, flags)))
     }
 
-    /// Fast-math flags, if one stands here.
+    /// Reads fast-math flags, if one is here.
     pub(super) fn fastmath_flags(&mut self) -> Option<Attr> {
         let mut flags = 0;
         while let Some(bits) = self.accept_any(FASTMATH_WORDS).and_then(|word| FASTMATH.value_of(word)) {
@@ -99,7 +98,7 @@ impl<'s> Reader<'s> {
         (flags != 0).then(|| FASTMATH.attr(&self.ctx, flags))
     }
 
-    /// All flags an instruction may have; which may stand where is for the verifier.
+    /// Reads all flags that an instruction may have. The verifier checks which are allowed.
     fn flags(&mut self, state: &mut OperationState) -> Result<()> {
         if let Some(flags) = self.overflow_flags()? {
             state.set_attr(&self.ctx, "overflowFlags", flags);
@@ -117,7 +116,7 @@ impl<'s> Reader<'s> {
 
     // Terminators.
 
-    /// What a block ends with, if that stands here.
+    /// Reads the terminator of a block, if it is here.
     pub(super) fn terminator(&mut self, f: &mut FunctionReader<'s>) -> Result<Option<Terminator<'s>>> {
         let loc = self.loc();
         let here = self.pos;
@@ -177,8 +176,7 @@ impl<'s> Reader<'s> {
         Ok(Some(Terminator { state, targets }))
     }
 
-    /// What is said of an instruction by which control flow takes a way that is not in the dialect
-    /// here, or that arrives on one.
+    /// Returns the diagnostic for an instruction with control flow outside of the dialect.
     fn unsupported(&self, word: &str) -> Box<Diagnostic> {
         let (cause, way_out) = match word {
             "indirectbr" => ("leads to an address", "write a switch in place of the computed goto"),
@@ -197,7 +195,7 @@ impl<'s> Reader<'s> {
         Ok((self.local_name()?, token))
     }
 
-    /// The cases of a switch up to its bracket: their values, if there are any.
+    /// Reads the cases of a switch up to its bracket. Returns their values, if there are any.
     fn cases(
         &mut self,
         ty: Type,
@@ -236,7 +234,7 @@ impl<'s> Reader<'s> {
 
     // Others.
 
-    /// One instruction that is no terminator, made in `block`. Returns its result, if it has one.
+    /// Reads one instruction that is no terminator into `block`. Returns its result, if it has one.
     pub(super) fn instruction(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<Option<Value>> {
         let loc = self.loc();
         let of = |reader: &Self, def| OperationState::of(&reader.ctx, def, loc);
@@ -313,7 +311,7 @@ impl<'s> Reader<'s> {
         self.emit(f, block, state, result)
     }
 
-    /// Reads what is attached and makes the operation.
+    /// Reads the attachments and makes the operation.
     pub(super) fn emit(
         &mut self,
         f: &mut FunctionReader<'s>,
@@ -329,8 +327,7 @@ impl<'s> Reader<'s> {
         Ok(result.map(|_| f.body.result(op, 0)))
     }
 
-    /// True if a cast goes between types whose sizes are as it needs; what types it is for at all
-    /// is for the verifier.
+    /// True if a cast is between types of suitable sizes. The verifier checks the kinds of types.
     fn fits(&self, word: &str, from: Type, to: Type) -> bool {
         let bits = |ty: Type| match ty.scalar(&self.ctx).kind(&self.ctx) {
             TypeKind::Integer { width, .. } => Some(u64::from(*width)),
@@ -379,7 +376,7 @@ impl<'s> Reader<'s> {
 
     // Memory.
 
-    /// The number of an alignment.
+    /// Reads an alignment.
     pub(super) fn power_of_two(&mut self) -> Result<u64> {
         let here = self.pos;
         let number: u64 = self.number()?;
@@ -391,7 +388,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// `, align n`, if it stands here.
+    /// Reads `, align n`, if it is here.
     fn alignment(&mut self, state: &mut OperationState) -> Result<()> {
         if self.is_sign(",") && self.is_word_at(self.pos + 1, "align") {
             self.advance();
@@ -420,7 +417,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `atomic` and `volatile`; whether the first.
+    /// Reads `atomic` and `volatile`. Returns true for `atomic`.
     fn access_words(&mut self, state: &mut OperationState) -> bool {
         let atomic = self.accept_word("atomic");
         if self.accept_word("volatile") {
@@ -429,7 +426,7 @@ impl<'s> Reader<'s> {
         atomic
     }
 
-    /// What stands behind the operands of a load or store.
+    /// Reads the part behind the operands of a load or store.
     fn access_tail(&mut self, state: &mut OperationState, atomic: bool) -> Result<()> {
         if atomic {
             self.syncscope(state)?;
@@ -491,7 +488,7 @@ impl<'s> Reader<'s> {
         Ok((state, None))
     }
 
-    /// A value that is an address.
+    /// Reads an address.
     fn pointer(&mut self, f: &mut FunctionReader<'s>) -> Result<Value> {
         let here = self.pos;
         let value = self.typed_value(f)?;
@@ -518,7 +515,7 @@ impl<'s> Reader<'s> {
             self.advance();
             let index = self.typed_value(f)?;
             let ty = f.body.value_type(index);
-            // A vector of indices makes a vector of addresses.
+            // A vector of indices yields a vector of addresses.
             if let (TypeKind::Vector { .. }, false) =
                 (ty.kind(&self.ctx), matches!(result.kind(&self.ctx), TypeKind::Vector { .. }))
             {
@@ -633,7 +630,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The mask of a shuffle: -1 for `poison`.
+    /// Reads the mask of a shuffle: -1 for `poison`.
     fn mask(&mut self) -> Result<Vec<i64>> {
         let here = self.pos;
         let ty = self.ty()?;

@@ -1,6 +1,6 @@
-//! From the text of a module to its tokens, each with its place.
+//! The lexer: splits the text of a module into tokens with their locations.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// `%name`, `%"name"` or `%12`.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Sign,
     /// The end of the text.
     End,
-    /// Nothing of these.
+    /// Anything else.
     Unknown,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Token {
     pub(super) column: u32,
 }
 
-/// All tokens, with one for the end. Linear.
+/// Returns all tokens, including one for the end. Linear.
 pub(super) fn tokens(source: &str) -> Vec<Token> {
     let mut lexer = Lexer { bytes: source.as_bytes(), at: 0, line: 1, line_start: 0 };
     let mut tokens = Vec::with_capacity(source.len() / 4 + 1);
@@ -132,7 +132,7 @@ impl Lexer<'_> {
             }
             _ if is_word(first) || first == b'+' => self.word_or_number(),
             _ => {
-                // Whole characters only, so that the place can be shown.
+                // Whole characters only, so that the location can be shown.
                 self.at += 1;
                 self.take_while(|b| b & 0xc0 == 0x80);
                 Kind::Unknown
@@ -140,7 +140,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A name behind its sigil.
+    /// Reads a name behind its sigil.
     fn named(&mut self, kind: Kind) -> Kind {
         self.at += 1;
         if self.peek() == Some(b'"') {
@@ -213,7 +213,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The bytes of a quoted text, without the quotes: `\41` stands for a byte, `\\` for a backslash.
+/// Returns the bytes of a quoted text, without the quotes. `\41` encodes a byte, `\\` a backslash.
 pub(super) fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

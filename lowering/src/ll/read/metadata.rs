@@ -1,9 +1,9 @@
-//! Metadata: annotations of loops and weights of branches are attributes of the dialect, all other
-//! is kept as it is written.
+//! Metadata: annotations of loops and weights of branches are attributes of the dialect; all other
+//! metadata is kept as it is written.
 //!
-//! A module holds its nodes in one dictionary, by number or name; an operation, a function or a
-//! variable holds what is attached to it in another, by kind. A node of a loop that became an
-//! attribute is left out: each such node is made anew when it is written.
+//! A module holds its nodes in one dictionary, by number or name. An operation, a function or a
+//! variable holds its attachments in another, by kind. A node of a loop that became an attribute is
+//! left out: such nodes are made anew when they are written.
 
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
@@ -44,8 +44,8 @@ impl<'s> Reader<'s> {
         Ok(self.pos - 1)
     }
 
-    /// `!kind !node`, one after the other, behind a comma each where `comma` says so. They are
-    /// added to an operation.
+    /// Reads attachments `!kind !node` and adds them to an operation. With `comma` each follows a
+    /// comma.
     pub(super) fn attachments(&mut self, state: &mut OperationState, comma: bool) -> Result<()> {
         let mut all = Vec::new();
         loop {
@@ -84,8 +84,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The annotation that a node of a loop says, for a branch: `distinct !{!self, !property, …}`.
-    /// The node then is not kept.
+    /// Returns the annotation in the node of a loop, for a branch:
+    /// `distinct !{!self, !property, …}`. The node is then not kept.
     fn loop_annotation(&mut self, state: &OperationState, node: &'s str) -> Option<(&'static str, Attr)> {
         let def = self.ctx.op_info(state.name);
         if !def.is(llvm::BrOp::DEF) && !def.is(llvm::CondBrOp::DEF) {
@@ -118,7 +118,7 @@ impl<'s> Reader<'s> {
         Some((loops::ANNOTATION, self.ctx.attr(attr)))
     }
 
-    /// The weights that a node says, for a branch with as many targets:
+    /// Returns the weights in a node, for a branch with as many targets:
     /// `!{!"branch_weights", i32 1, i32 2}`.
     fn branch_weights(&self, state: &OperationState, node: &str) -> Option<(&'static str, Attr)> {
         let def = self.ctx.op_info(state.name);
@@ -138,8 +138,8 @@ impl<'s> Reader<'s> {
         Some(("branch_weights", self.ctx.dense_ints_attr(Type::I32, &weights)))
     }
 
-    /// The parts of `!{…}` at a token, each the texts of its tokens. `None` if another node is in
-    /// it, or it is not closed.
+    /// Returns the parts of `!{…}` at a token, each as the texts of its tokens. `None` if it
+    /// contains another node, or is not closed.
     fn parts_of_node(&self, at: usize) -> Option<Vec<Vec<&'s str>>> {
         if self.text_at(at) != "!" || !self.is_sign_at(at + 1, "{") {
             return None;

@@ -3,11 +3,11 @@
 use loomir_dialects::interp::float::{Brain, Format, Half};
 use loomir_ir::{Attr, AttrKind, Context, FloatKind, Type};
 
-/// The most decimal digits of a number: reading them costs their square.
+/// The maximal number of decimal digits. Reading them has quadratic cost.
 const MAX_DIGITS: usize = 20_000;
 
-/// The integer of a type that `-12`, `u0x1F` or `s0x1F` stands for, wrapped to its width. `None` if
-/// `ty` is no integer type, or the number is too long to be read.
+/// Returns the integer of a type written as `-12`, `u0x1F` or `s0x1F`, wrapped to its width. `None`
+/// if `ty` is no integer type, or the number is too long.
 pub(super) fn integer(ctx: &Context, ty: Type, text: &str) -> Option<Attr> {
     let width = ty.integer_width(ctx)?;
     if let (true, Ok(value)) = (width <= 128, text.parse::<i128>()) {
@@ -15,8 +15,7 @@ pub(super) fn integer(ctx: &Context, ty: Type, text: &str) -> Option<Attr> {
     }
     let (mut bytes, negative) = match (text.strip_prefix("u0x"), text.strip_prefix("s0x")) {
         (Some(digits), _) => (hexadecimal(digits)?, false),
-        // The highest bit that is set is the sign: the number is what it is less than the next
-        // power of two.
+        // The highest set bit is the sign: the number is its difference to the next power of two.
         (_, Some(digits)) => {
             let mut bytes = hexadecimal(digits)?;
             if let Some(last) = bytes.last_mut() {
@@ -39,7 +38,7 @@ pub(super) fn integer(ctx: &Context, ty: Type, text: &str) -> Option<Attr> {
     Some(wrapped(ctx, ty, width, bytes, if negative { 0xff } else { 0 }))
 }
 
-/// An integer of its bytes, least significant first; further bytes are `fill`.
+/// Returns an integer with these bytes, least significant first. Further bytes are `fill`.
 fn wrapped(ctx: &Context, ty: Type, width: u32, mut bytes: Vec<u8>, fill: u8) -> Attr {
     let size = width.div_ceil(8) as usize;
     bytes.resize(size.max(16), fill);
@@ -53,7 +52,7 @@ fn wrapped(ctx: &Context, ty: Type, width: u32, mut bytes: Vec<u8>, fill: u8) ->
     ctx.attr(AttrKind::WideInteger { bytes: bytes.into(), ty })
 }
 
-/// Bytes of hexadecimal digits, least significant first, without zeros at the end.
+/// Returns the bytes of hexadecimal digits, least significant first, without zeros at the end.
 fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(digits.len() / 2 + 1);
     for (i, digit) in digits.bytes().rev().enumerate() {
@@ -67,7 +66,7 @@ fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Bytes of decimal digits, least significant first.
+/// Returns the bytes of decimal digits, least significant first.
 fn decimal(digits: &str) -> Option<Vec<u8>> {
     if digits.len() > MAX_DIGITS {
         return None;
@@ -87,8 +86,8 @@ fn decimal(digits: &str) -> Option<Vec<u8>> {
     Some(limbs.into_iter().flat_map(u64::to_le_bytes).collect())
 }
 
-/// The bits of a float as LLVM writes it: up to `double` decimal or as the bits of a `double`,
-/// others and the narrow ones as their own bits.
+/// Returns the bits of a float in LLVM's syntax. Formats up to `double` are decimal or the bits of
+/// a `double`. Other and narrow formats are their own bits.
 pub(super) fn float_bits(text: &str, kind: FloatKind) -> Option<u128> {
     let own = match kind {
         FloatKind::F16 => Some('H'),
@@ -119,13 +118,15 @@ pub(super) fn float_bits(text: &str, kind: FloatKind) -> Option<u128> {
     }
 }
 
-/// The bits of the same value in a narrower format. `None` if there are none.
+/// Returns the bits of the same value in a narrower format. `None` if the value does not fit
+/// exactly.
 fn exactly<F: Format>(double: u64) -> Option<u128> {
     let bits = F::write(f64::from_bits(double));
     (F::read(bits).to_bits() == double).then_some(bits)
 }
 
-/// The bits of the `float` of the same value, the payload of a NaN kept. `None` if there is none.
+/// Returns the bits of the `float` with the same value, keeping the payload of a NaN. `None` if
+/// there is none.
 fn narrow(double: u64) -> Option<u32> {
     let value = f64::from_bits(double);
     if value.is_nan() {

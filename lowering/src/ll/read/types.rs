@@ -6,9 +6,9 @@ use loomir_ir::{FloatKind, Type, TypeKind};
 use super::lexer::Kind;
 use super::{MAX_DEPTH, Reader, Result};
 
-/// A type that a name stands for.
+/// The type behind a name.
 pub(super) enum Named {
-    /// Defined by what begins at this token.
+    /// Defined by the text that begins at this token.
     At(usize),
     /// Being read.
     Open,
@@ -16,7 +16,7 @@ pub(super) enum Named {
     Known(Type),
 }
 
-/// The most bits LLVM lets an integer have.
+/// The maximal width of an integer in LLVM.
 const MAX_BITS: u32 = 1 << 23;
 
 impl<'s> Reader<'s> {
@@ -36,7 +36,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A type, `void` included.
+    /// Reads a type, including `void`.
     pub(super) fn ty(&mut self) -> Result<Type> {
         self.type_inside(0)
     }
@@ -47,7 +47,7 @@ impl<'s> Reader<'s> {
         }
         let mut ty = self.simple_type(depth)?;
         loop {
-            // What a pointer points to is no longer part of its type.
+            // A pointer type no longer contains the type that it points to.
             if self.is_sign("*") || self.is_word("addrspace") && self.is_pointer_behind_space() {
                 let space = self.address_space()?;
                 self.expect("*")?;
@@ -74,7 +74,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns true if `addrspace(n) *` stands here.
+    /// True if `addrspace(n) *` is here.
     fn is_pointer_behind_space(&self) -> bool {
         self.is_sign_at(self.pos + 1, "(") && self.is_sign_at(self.pos + 4, "*")
     }
@@ -209,7 +209,7 @@ impl<'s> Reader<'s> {
         Ok(types)
     }
 
-    /// `%name`, whose definition is read when it is first needed.
+    /// Reads `%name`. The first use reads its definition.
     fn named_type(&mut self, depth: usize) -> Result<Type> {
         let text = self.text();
         let here = self.pos;

@@ -7,14 +7,14 @@ use super::function::type_text;
 use super::names::quoted;
 use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
 
-/// Attributes that the dialect only passes through, from the list called `name`, as text.
+/// Returns the attributes in the list `name`, which the dialect only passes through, as text.
 pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<String> {
     let ctx = &m.ctx;
     let mut all = Vec::new();
     for attr in op.attr(name).and_then(|list| list.as_array(ctx)).unwrap_or_default() {
         let pair = attr.as_array(ctx).map(|p| p.iter().filter_map(|a| a.as_str(ctx)).collect::<Vec<_>>());
         all.extend(match (attr.as_str(ctx), pair.as_deref()) {
-            // With parentheses it was kept as it was written.
+            // A word with parentheses was kept as it was written.
             (Some(word), _) if WORDS.contains(&word) || word.ends_with(')') => Some(word.to_owned()),
             (Some(word), _) => Some(quoted(word.as_bytes())),
             (_, Some([key, value])) => {
@@ -26,7 +26,7 @@ pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<Strin
     all
 }
 
-/// Attributes of a function, or of a call, as text.
+/// Returns the attributes of a function, or of a call, as text.
 pub(super) fn of_function(m: &Module, op: OpRef<'_>) -> Vec<String> {
     let ctx = &m.ctx;
     let mut all = passed_through(m, op, "passthrough");
@@ -83,14 +83,14 @@ fn memory(m: &Module, attr: Attr) -> Option<String> {
             });
         }
     }
-    // Nothing but places with effects of their own: `none` for the rest goes without saying.
+    // Nothing but places with effects of their own: `none` is the default for the rest.
     if parts.len() > 1 && default == "none" {
         parts.remove(0);
     }
     Some(format!("memory({})", parts.join(", ")))
 }
 
-/// The attributes of parameter or result `index`, as text.
+/// Returns the attributes of parameter or result `index`, as text.
 pub(super) fn of_values(
     m: &mut Module,
     op: OpRef<'_>,

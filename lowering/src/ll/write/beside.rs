@@ -1,5 +1,4 @@
-//! What was read of a function beside the dialect, written again: names, flags of phi nodes, debug
-//! records.
+//! Writing of the additional parts of a function's text: names, flags of phi nodes, debug records.
 
 use std::fmt;
 use std::rc::Rc;
@@ -10,15 +9,15 @@ use loomir_ir::{Body, Op, Value};
 use super::names::identifier;
 use crate::ll::as_read::{AsRead, Named, is_literal, lines, named};
 
-/// What a value or block is called in a text, without a sign before it.
+/// The name of a value or block in a text, without a sign before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// Nothing: it is a literal where it is used.
+    /// None: it is a literal at its uses.
     #[default]
     None,
-    /// The number of what has no name.
+    /// The number of an unnamed value or block.
     Number(u32),
-    /// A name as it is written, in quotes if it needs them.
+    /// A name as written, in quotes if necessary.
     Name(Rc<str>),
 }
 
@@ -32,7 +31,7 @@ impl fmt::Display for Label {
     }
 }
 
-/// Gives labels, in the order in which LLVM numbers what has no name.
+/// Assigns labels, in LLVM's order of numbering.
 #[derive(Default)]
 pub(super) struct Labels {
     names: HashMap<Named, Rc<str>>,
@@ -40,13 +39,13 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// The next number.
+    /// Returns the next number.
     pub(super) fn number(&mut self) -> Label {
         self.next += 1;
         Label::Number(self.next - 1)
     }
 
-    /// The name of something, or the next number.
+    /// Returns the name of something, or the next number.
     pub(super) fn of(&mut self, named: Named) -> Label {
         match self.names.get(&named) {
             Some(name) => Label::Name(name.clone()),
@@ -61,7 +60,7 @@ pub(super) enum Part {
     Value(Value),
 }
 
-/// What a function was read with, but for names.
+/// The additional parts of a function's text without names.
 #[derive(Default)]
 pub(super) struct Beside {
     flags: HashMap<Value, String>,
@@ -71,7 +70,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// What a function was read with, if it still is as it was.
+    /// Returns the additional parts of a function's text, if it is unchanged.
     pub(super) fn of(function: &Body) -> (Labels, Beside) {
         let AsRead { names, flags, attached, records } = AsRead::of(function);
         let (mut labels, mut beside) = (Labels::default(), Beside::default());
@@ -94,7 +93,8 @@ impl Beside {
         if !records.is_empty() {
             let mut ops: Vec<(usize, Op)> =
                 lines(function).into_iter().map(|(op, line)| (line, op)).collect();
-            // Of several with one line the last is what is written there; the others are literals.
+            // Of several operations with one line the last is written there; the others are
+            // literals.
             ops.retain(|(_, op)| !is_literal(function, *op));
             let ops: HashMap<usize, Op> = ops.into_iter().collect();
             for (line, text) in records {
@@ -106,7 +106,7 @@ impl Beside {
         (labels, beside)
     }
 
-    /// The records in front of an operation.
+    /// Returns the records in front of an operation.
     pub(super) fn records(&self, op: Op) -> &[Vec<Part>] {
         self.records.get(&op).map(Vec::as_slice).unwrap_or_default()
     }
@@ -118,7 +118,7 @@ impl Beside {
     }
 }
 
-/// The parts of a record in which `%5` stands for what has place 5, but not in quotes.
+/// Splits a record into parts. `%5` refers to the value with place 5, except in quotes.
 fn parts(text: &str, value: impl Fn(usize) -> Option<Value>) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut from, mut is_quoted) = (0, false);

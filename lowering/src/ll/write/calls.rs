@@ -16,7 +16,7 @@ use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE
 
 type Line = Result<String, Diagnostic>;
 
-/// A call of `@llvm.…`, declared on the way.
+/// Writes a call of `@llvm.…` and records its declaration.
 pub(super) fn intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, name: &str) -> Line {
     if name == "memcpy.inline" {
         return memcpy_inline(m, f, op);
@@ -65,7 +65,7 @@ fn emit_intrinsic(
         None => "void".into(),
     };
     let callee = m.symbol(name);
-    // One that takes more arguments than it names is called by its whole type.
+    // A call of a variadic function states its whole type.
     let result = match variadic_type(m, op) {
         Some(ty) => {
             let text = type_text(m, op, ty)?;
@@ -92,7 +92,7 @@ fn emit_intrinsic(
     Ok(text)
 }
 
-/// `memcpy` of a number of bytes that is an attribute.
+/// Writes a `memcpy` whose number of bytes is an attribute.
 fn memcpy_inline(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     let len = op.attr("len").ok_or_else(|| no_text(op, "without a length"))?;
     let ty = len.ty(&m.ctx).ok_or_else(|| no_text(op, "without a length"))?;
@@ -113,7 +113,7 @@ fn memcpy_inline(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     emit_intrinsic(m, f, op, &name, &params, &arguments, 2)
 }
 
-/// How many of the operands, at the end, belong to operand bundles.
+/// Returns the number of operands at the end that belong to operand bundles.
 fn bundled_operands(m: &Module, op: OpRef<'_>) -> usize {
     let sizes = op.attr("op_bundle_sizes").and_then(|s| s.as_dense_ints(&m.ctx)).unwrap_or_default();
     let total: i64 = sizes.iter().sum();
@@ -174,14 +174,14 @@ pub(super) fn call(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     Ok(text)
 }
 
-/// `tail ` and the like, if attribute `name` says so.
+/// Returns the tail call keyword, such as `tail `, of attribute `name`.
 fn tail(m: &Module, op: OpRef<'_>, name: &str) -> String {
     let kind = op.attr(name).and_then(|kind| TAIL_CALL_KIND.value(&m.ctx, kind));
     let kind = kind.filter(|kind| *kind != 0).and_then(|kind| TAIL_CALL_KIND.text_of(kind));
     kind.map_or_else(String::new, |kind| format!("{kind} "))
 }
 
-/// Argument `index` of a call: its type, what is said of it, itself.
+/// Returns the text of argument `index` of a call: its type, its attributes, its value.
 fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, operand: Value) -> Line {
     let mut text = type_text(m, op, op.type_of(operand))?.to_string();
     let list = if op.is(llvm::InlineAsmOp::DEF) { "operand_attrs" } else { "arg_attrs" };
@@ -192,8 +192,8 @@ fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, opera
     Ok(text)
 }
 
-/// What stands in front of the callee: the type of the result or, if it takes more arguments than
-/// it names, of the function.
+/// Returns the type before the callee: the type of the result or, for a variadic callee, of the
+/// function.
 fn called_type(m: &mut Module, op: OpRef<'_>) -> Line {
     match variadic_type(m, op) {
         Some(ty) => Ok(type_text(m, op, ty)?.to_string()),
@@ -201,7 +201,7 @@ fn called_type(m: &mut Module, op: OpRef<'_>) -> Line {
     }
 }
 
-/// The type of a callee that takes more arguments than it names.
+/// Returns the type of a variadic callee.
 fn variadic_type(m: &Module, op: OpRef<'_>) -> Option<Type> {
     let name = if op.is(llvm::CallIntrinsicOp::DEF) { VARIADIC_INTRINSIC } else { VARIADIC_TYPE };
     let ty = op.attr(name).and_then(|ty| ty.as_type(&m.ctx))?;
@@ -234,7 +234,7 @@ pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) ->
     emit_intrinsic(m, f, op, &name, &params, &arguments, direct)
 }
 
-/// Takes the arguments that are metadata, up to the next operand.
+/// Adds the arguments that are metadata, up to the next operand.
 fn push_metadata<'a>(
     ctx: &Context,
     all: &mut impl Iterator<Item = &'a Attr>,

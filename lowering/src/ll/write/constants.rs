@@ -17,10 +17,10 @@ use super::{Module, no_text};
 use crate::ll::IN_RANGE;
 use crate::ll::as_read::is_literal;
 
-/// How deep constants may nest.
+/// The maximal nesting of constants.
 const MAX_DEPTH: usize = 256;
 
-/// The text of a literal operation, without its type.
+/// Returns the text of a literal operation, without its type.
 pub(super) fn literal(m: &mut Module, op: OpRef<'_>) -> Result<String, Diagnostic> {
     let ty = op.result_type(0);
     let text = if op.is(llvm::ConstantOp::DEF) {
@@ -39,7 +39,7 @@ pub(super) fn literal(m: &mut Module, op: OpRef<'_>) -> Result<String, Diagnosti
     text.ok_or_else(|| no_text(op, "with this attribute and type"))
 }
 
-/// All bits zero.
+/// Returns the text of a constant with all bits zero.
 pub(super) fn zero(m: &Module, ty: Type) -> String {
     match ty.kind(&m.ctx) {
         TypeKind::Integer { width: 1, .. } => "false".to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn zero(m: &Module, ty: Type) -> String {
     }
 }
 
-/// The text of an attribute as a constant of a type; `None` if it is none.
+/// Returns the text of an attribute as a constant of a type. `None` if it is no constant.
 pub(super) fn constant(m: &mut Module, value: Attr, ty: Type) -> Option<String> {
     let mut text = String::new();
     write_constant(m, &mut text, value, ty, 0)?;
@@ -67,7 +67,7 @@ fn write_constant(m: &mut Module, text: &mut String, value: Attr, ty: Type, dept
     let ctx = m.ctx.clone();
     match value.kind(&ctx) {
         AttrKind::Integer { value, .. } => {
-            // An index stands for an integer of any width.
+            // An index represents an integer of any width.
             let bits = ty.integer_width(&ctx)?;
             text.push_str(&integer(*value, bits));
         }
@@ -121,7 +121,7 @@ fn special(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The types of the parts of an aggregate of `count` parts, and its brackets.
+/// Returns the types of the parts of an aggregate of `count` parts, and its brackets.
 fn part_types(m: &Module, ty: Type, count: usize) -> Option<(Vec<Type>, &'static str, &'static str)> {
     if let TypeKind::Vector { element, .. } = ty.kind(&m.ctx) {
         return Some((vec![*element; count], "<", ">"));
@@ -153,7 +153,7 @@ fn integer(value: i128, bits: u32) -> String {
     }
 }
 
-/// The text of a float of a format LLVM has.
+/// Returns the text of a float of an LLVM format.
 fn float(kind: FloatKind, bits: u128) -> Option<String> {
     Some(match kind {
         FloatKind::F16 => format!("0xH{:04X}", bits as u16),
@@ -275,7 +275,7 @@ enum Tree {
     Parts(Vec<Tree>),
 }
 
-/// The constant that the region of a global returns.
+/// Returns the constant that the region of a global returns.
 pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, Diagnostic> {
     let body = global.body();
     let fail = || no_text(global, "with an initializer like this");
@@ -302,10 +302,10 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
     Err(fail())
 }
 
-/// The most parts of an aggregate that is made by insertions.
+/// The maximal number of parts of an aggregate made by insertions.
 const MAX_PARTS: u64 = 1 << 24;
 
-/// The types of the parts of aggregates, worked out once for each type: a large one is made by many
+/// The types of the parts of aggregates, computed once for each type: a large one takes many
 /// insertions.
 type PartTypes = HashMap<Type, Rc<[Type]>>;
 
@@ -329,7 +329,7 @@ fn parts_of(m: &Module, ty: Type, known: &mut PartTypes) -> Option<Rc<[Type]>> {
     Some(parts)
 }
 
-/// Where an insertion puts its value.
+/// Returns the position at which an insertion puts its value.
 fn position(m: &Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<Vec<i64>> {
     if op.is(llvm::InsertValueOp::DEF) {
         return op.attr("position")?.as_dense_ints(&m.ctx);
@@ -349,7 +349,7 @@ fn insert(
     let (container, value) = (op.operand(0), op.operand(1));
     let position = position(m, op, values)?;
     let inserted = values.get(&value)?.clone();
-    // The chain of insertions that makes an aggregate uses each step once.
+    // In a chain of insertions, each step has one use.
     let whole = if op.body().has_one_use(container) {
         values.remove(&container)?
     } else {
@@ -362,7 +362,7 @@ fn insert(
         let types = parts_of(m, ty, known)?;
         let index = usize::try_from(index).ok().filter(|i| *i < types.len())?;
         if let Tree::Text(text) = place {
-            // `undef`, `poison` or zero: so is each part.
+            // Each part of `undef`, `poison` or zero is the same constant.
             let parts = types
                 .iter()
                 .map(|ty| Tree::Text(if text == "zeroinitializer" { zero(m, *ty) } else { text.clone() }))
@@ -397,7 +397,7 @@ fn write_tree(m: &mut Module, text: &mut String, tree: &Tree, ty: Type, depth: u
     Some(())
 }
 
-/// The constant expressions LLVM has.
+/// Returns the text of a constant expression of LLVM.
 fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<String> {
     let ctx = m.ctx.clone();
     let mut operands = Vec::new();

@@ -1,4 +1,4 @@
-//! A function: numbers for what has no name, blocks, phi nodes.
+//! A function: numbers for unnamed values and blocks, blocks, phi nodes.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use super::beside::{Beside, Label, Part};
 use super::names::quoted;
 use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
 
-/// An edge into a block: the block it comes from, and what it brings.
+/// An edge into a block: its source, and its operands.
 struct Edge {
     from: Label,
     operands: Vec<Value>,
@@ -24,20 +24,20 @@ struct Edge {
 /// The function being written.
 pub(super) struct Function<'b> {
     pub(super) body: &'b Body,
-    /// Of values, by index.
+    /// Labels of values, by index.
     values: Vec<Label>,
-    /// Of blocks, by index.
+    /// Labels of blocks, by index.
     blocks: Vec<Label>,
     /// Edges into each block, by index, in the order of the text.
     edges: Vec<Vec<Edge>>,
-    /// For an edge that goes through a block of its own, that block's.
+    /// The labels of blocks that split an edge.
     detours: HashMap<(Op, usize), Label>,
-    /// What was said besides where it was read, if it still is what it was.
+    /// The additional parts of the text, if the function is unchanged.
     beside: Beside,
 }
 
 impl<'b> Function<'b> {
-    /// An operand without its type: a number or a literal.
+    /// Returns an operand without its type: a number or a literal.
     pub(super) fn operand(&self, m: &mut Module, value: Value) -> Result<String, Diagnostic> {
         match self.body.defining_op(value) {
             Some(op) if is_literal(self.body, op) => constants::literal(m, OpRef::new(self.body, op)),
@@ -45,7 +45,7 @@ impl<'b> Function<'b> {
         }
     }
 
-    /// An operand behind its type.
+    /// Returns an operand behind its type.
     pub(super) fn typed_operand(
         &self,
         m: &mut Module,
@@ -56,7 +56,7 @@ impl<'b> Function<'b> {
         Ok(format!("{ty} {}", self.operand(m, value)?))
     }
 
-    /// The labels of the blocks, by index.
+    /// Returns the labels of the blocks, by index.
     pub(super) fn into_block_labels(self) -> Vec<Label> {
         self.blocks
     }
@@ -67,7 +67,7 @@ impl<'b> Function<'b> {
         format!("label %{label}")
     }
 
-    /// Numbers arguments, blocks and results without a name in the order LLVM does.
+    /// Numbers arguments, blocks and results without a name in LLVM's order.
     pub(super) fn new(body: &'b Body) -> Self {
         let (mut labels, beside) = Beside::of(body);
         let mut f = Function {
@@ -99,7 +99,7 @@ impl<'b> Function<'b> {
                 }
             }
             let Some(terminator) = body.last_op(block) else { continue };
-            // The first edge to each target, to which later ones are compared.
+            // The first edge to each target. Later ones are compared with it.
             let mut first: HashMap<Block, usize> = HashMap::new();
             let all = branch::successor_operands(body, terminator);
             let all = all.unwrap_or_else(|| vec![Vec::new(); body.successors(terminator).len()]);
@@ -123,7 +123,7 @@ impl<'b> Function<'b> {
     }
 }
 
-/// The text of a type, or why there is none.
+/// Returns the text of a type, or the reason why it has none.
 pub(super) fn type_text(
     m: &mut Module,
     op: OpRef<'_>,
@@ -186,7 +186,7 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// The line of an operation, unless it is a literal, with what is attached to it.
+/// Returns the line of an operation with its attachments, unless it is a literal.
 fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diagnostic> {
     if is_literal(f.body, op) {
         return Ok(None);
@@ -200,7 +200,7 @@ fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diag
     }))
 }
 
-/// A debug record with the names and numbers of values.
+/// Returns a debug record with the names and numbers of values.
 fn record_text(f: &Function<'_>, record: &[Part]) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.clone(),
@@ -209,7 +209,7 @@ fn record_text(f: &Function<'_>, record: &[Part]) -> String {
     record.iter().map(part).collect()
 }
 
-/// The values that blocks take or operations compute, with their labels and lines.
+/// Returns the block arguments and operation results, with their labels and lines.
 pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, String)>, Diagnostics> {
     let f = Function::new(body);
     let mut results = Vec::new();
@@ -252,7 +252,7 @@ fn write_phis(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String)
             entries.push(format!("[ {}, %{} ]", f.operand(m, *value)?, edge.from));
         }
         if entries.is_empty() {
-            // Nothing comes here: any value will do, and a phi node needs an edge.
+            // The block has no predecessor, so any value will do. A phi node needs an edge.
             let _ = writeln!(text, "  %{label} = freeze {ty} poison");
         } else {
             let _ = writeln!(text, "  %{label} = phi {flags}{ty} {}{attached}", entries.join(", "));
@@ -261,7 +261,7 @@ fn write_phis(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String)
     Ok(())
 }
 
-/// Everything in front of the body. A definition has labels for its arguments.
+/// Writes everything in front of the body. A definition has labels for its arguments.
 fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<String, Diagnostic> {
     let ctx = m.ctx.clone();
     let is_declaration = arguments.is_none();
@@ -335,7 +335,7 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
     Ok(head)
 }
 
-/// Linkage, preemption and visibility of a symbol.
+/// Returns linkage, preemption and visibility of a symbol.
 pub(super) fn linkage_words(m: &Module, op: OpRef<'_>) -> Vec<String> {
     let mut words = Vec::new();
     let linkage = op.attr("linkage").and_then(|l| LINKAGE.value(&m.ctx, l)).and_then(|l| LINKAGE.text_of(l));
@@ -357,7 +357,7 @@ pub(super) fn unnamed_addr(m: &Module, op: OpRef<'_>) -> Option<String> {
     UNNAMED_ADDR.text_of(value).filter(|word| !word.is_empty())
 }
 
-/// The word of a calling convention other than C's.
+/// Returns the keyword of a calling convention other than C's.
 pub(super) fn calling_convention(m: &Module, op: OpRef<'_>) -> Option<String> {
     if let Some(number) = op.attr(CALLING_CONVENTION).and_then(|number| number.as_int(&m.ctx)) {
         return Some(format!("cc {number}"));
@@ -365,7 +365,7 @@ pub(super) fn calling_convention(m: &Module, op: OpRef<'_>) -> Option<String> {
     match CCONV.value(&m.ctx, op.attr("CConv")?)? {
         0 => None,
         number => match CCONV.text_of(number)?.as_str() {
-            // Not all of LLVM's words are those of the dialect; numbers always are.
+            // The dialect lacks some of LLVM's words; numbers always work.
             word @ ("fastcc" | "coldcc" | "anyregcc" | "preserve_mostcc" | "preserve_allcc" | "swiftcc"
             | "tailcc" | "swifttailcc" | "cxx_fast_tlscc" | "cfguard_checkcc") => Some(word.to_owned()),
             _ => Some(format!("cc {number}")),

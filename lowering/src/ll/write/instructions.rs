@@ -1,4 +1,4 @@
-//! One instruction: everything behind `%n = `.
+//! The text of an instruction: everything behind `%n = `.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::ll::loops;
 
 type Line = Result<String, Diagnostic>;
 
-/// The text of an instruction.
+/// Returns the text of an instruction.
 pub(super) fn instruction(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     let Some(mnemonic) = op.name().strip_prefix("llvm.") else {
         return Err(no_text(op, "is not of the llvm dialect and").help("run convert-to-llvm first"));
@@ -91,7 +91,7 @@ pub(super) fn instruction(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Li
     }
 }
 
-/// The flags of an instruction, each behind a space.
+/// Returns the flags of an instruction, each behind a space.
 pub(super) fn flags(m: &Module, op: OpRef<'_>) -> String {
     let mut text = String::new();
     for (name, word) in [("isDisjoint", "disjoint"), ("nonNeg", "nneg")] {
@@ -169,7 +169,7 @@ fn volatile(op: OpRef<'_>) -> &'static str {
     if op.attr("volatile_").is_some() { " volatile" } else { "" }
 }
 
-/// What metadata says of an access.
+/// Returns the metadata of an access.
 fn access_metadata(m: &mut Module, op: OpRef<'_>) -> String {
     let mut text = String::new();
     if op.attr("nontemporal").is_some() {
@@ -183,7 +183,7 @@ fn access_metadata(m: &mut Module, op: OpRef<'_>) -> String {
     text
 }
 
-/// The tail of a load or store.
+/// Returns the tail of a load or store.
 fn access_tail(m: &mut Module, op: OpRef<'_>) -> String {
     let order = match ordering(m, op) {
         Some(order) => format!("{} {order}", syncscope(m, op)),
@@ -218,11 +218,11 @@ fn alloca(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     Ok(format!("alloca{inalloca} {ty}, {count}{}{space}", alignment(m, op)))
 }
 
-/// The flags of an address computation, each before a space.
+/// Returns the flags of an address computation, each before a space.
 pub(super) fn gep_flags(value: Option<i64>) -> String {
     let value = value.unwrap_or(0);
     let mut text = String::new();
-    // `inbounds` says `nusw` as well.
+    // `inbounds` implies `nusw`.
     match value & 3 {
         0 => {}
         2 => text.push_str("nusw "),

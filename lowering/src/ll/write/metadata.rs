@@ -1,4 +1,4 @@
-//! Metadata: what was kept as it was read, and nodes made here.
+//! Metadata: nodes kept as they were read, and nodes made here.
 
 use std::fmt::Write;
 
@@ -7,22 +7,23 @@ use loomir_ir::{AttrKind, Body, Context, OpRef};
 
 use crate::ll::METADATA;
 
-/// The metadata of a module: what it keeps, and the nodes that are made while it is written. A new
-/// node has the lowest number that is free.
+/// The metadata of a module: its kept nodes, and nodes made while it is written. A new node has the
+/// lowest free number.
 #[derive(Default)]
 pub(super) struct Nodes {
     /// Lists of nodes, a line each, behind an empty line.
     lists: String,
     /// Nodes by number.
     nodes: HashMap<usize, String>,
-    /// Numbers by text, of nodes that are not distinct; and of those of loops by their properties.
+    /// The numbers of nodes that are not distinct, by their text, and of nodes of loops, by their
+    /// properties.
     numbers: HashMap<String, usize>,
     /// No lower number is free.
     next: usize,
 }
 
 impl Nodes {
-    /// What a module keeps.
+    /// Returns the kept nodes of a module.
     pub(super) fn kept(module: &Body) -> Nodes {
         let ctx = module.ctx();
         let mut kept = Nodes::default();
@@ -50,7 +51,7 @@ impl Nodes {
         self.next
     }
 
-    /// The number of a node with this text.
+    /// Returns the number of a node with this text.
     pub(super) fn node(&mut self, text: &str) -> usize {
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -61,8 +62,8 @@ impl Nodes {
         number
     }
 
-    /// The number of the node of loops with these properties: one that refers to itself, so that no
-    /// other is equal to it.
+    /// Returns the number of the node of loops with these properties. The node refers to itself, so
+    /// that no other is equal to it.
     pub(super) fn of_loop(&mut self, properties: &[String]) -> usize {
         let list: String = properties.iter().map(|property| format!(", !{}", self.node(property))).collect();
         if let Some(number) = self.numbers.get(&list) {
@@ -85,7 +86,7 @@ impl Nodes {
     }
 }
 
-/// What is attached to an operation, each behind `separator` and a space.
+/// Returns the attachments of an operation, each after `separator` and a space.
 pub(super) fn attached(ctx: &Context, op: OpRef<'_>, separator: &str) -> String {
     let mut text = String::new();
     for (kind, node) in entries(ctx, op) {

@@ -8,7 +8,7 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(ok) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// `"bytes"` with what is not printable escaped.
+/// Returns `"bytes"` with unprintable bytes escaped.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() + 2);
     text.push('"');
@@ -27,7 +27,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
-/// A name, in quotes if it needs them.
+/// Returns a name, in quotes if it needs them.
 pub(super) fn identifier(name: &str) -> String {
     if is_plain(name) { name.to_owned() } else { quoted(name.as_bytes()) }
 }
@@ -37,7 +37,7 @@ pub(super) fn symbol(sigil: char, name: &str) -> String {
     format!("{sigil}{}", identifier(name))
 }
 
-/// A `double` or, widened, a `float`: decimal if that says it exactly, else its bits.
+/// Returns a `double` or, widened, a `float`: decimal if that is exact, else its bits.
 pub(super) fn double(bits: u64) -> String {
     let value = f64::from_bits(bits);
     if value.is_finite() {
@@ -64,7 +64,7 @@ fn exponential(value: f64) -> String {
     }
 }
 
-/// The bits of a `float` as those of the `double` of the same value, the payload of a NaN kept.
+/// Returns the bits of a `float` as the `double` of the same value. The payload of a NaN is kept.
 pub(super) fn widen(bits: u32) -> u64 {
     let value = f32::from_bits(bits);
     if value.is_nan() {

@@ -1,4 +1,4 @@
-//! Types as text, each worked out once; named structs are collected to be defined at the top of the
+//! The text of types, each computed once. Named structs are collected and defined at the top of the
 //! module.
 
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use loomir_ir::{Context, FloatKind, Name, Type, TypeKind};
 
 use super::names::{quoted, symbol};
 
-/// How deep types may nest.
+/// The maximal nesting of types.
 const MAX_DEPTH: usize = 256;
 
 /// The text of types.
@@ -30,12 +30,12 @@ impl TypeText {
         }
     }
 
-    /// The text of a type; `None` if it is not one of LLVM IR.
+    /// Returns the text of a type. `None` if it is no type of LLVM IR.
     pub(super) fn get(&mut self, ty: Type) -> Option<Rc<str>> {
         self.get_nested(ty, 0)
     }
 
-    /// The definitions of the named structs met so far, a line each.
+    /// Returns the definitions of the named structs so far, one line each.
     pub(super) fn definitions(&self) -> &str {
         &self.definitions
     }
@@ -120,7 +120,7 @@ impl TypeText {
     fn make_struct(&mut self, s: &Struct, depth: usize) -> Option<String> {
         let Some(name) = s.name else { return self.struct_body(s, depth) };
         let text = symbol('%', self.ctx.str(name));
-        // A mention inside its own body has no body, and comes after the name is known.
+        // A recursive mention of the struct has no body, and comes after its name is known.
         if (s.body.is_some() || s.opaque) && self.defined.insert(name, ()).is_none() {
             let body = if s.opaque { "opaque".to_owned() } else { self.struct_body(s, depth)? };
             self.definitions.push_str(&format!("{text} = type {body}\n"));
@@ -137,7 +137,7 @@ impl TypeText {
         Some(if s.packed { format!("<{body}>") } else { body })
     }
 
-    /// The part of an intrinsic's name that stands for a type it is overloaded on.
+    /// Returns the part of an intrinsic's name for a type that it is overloaded on.
     pub(super) fn mangled(&mut self, ty: Type) -> Option<String> {
         self.mangled_nested(ty, 0)
     }

@@ -1,7 +1,7 @@
 //! Making and freeing objects: `malloc`, `free` and room on the stack.
 //!
-//! An alignment beyond what `malloc` promises is bought with room: `malloc` gives that many bytes
-//! more, the aligned pointer is the next multiple, and `dealloc` frees the pointer `malloc` gave.
+//! An alignment beyond that of `malloc` needs extra space: `malloc` gets that many more bytes, the
+//! aligned pointer is the next multiple, and `dealloc` frees the pointer of `malloc`.
 
 use loomir_dialects::llvm::types::{function, pointer, void};
 use loomir_dialects::{llvm, memref};
@@ -21,7 +21,8 @@ pub(super) fn register(registry: &mut Registry) {
     attach(registry, "memref.realloc", realloc);
 }
 
-/// Sizes and strides of a new object with the identity layout, and how many elements it has.
+/// Returns the sizes, the strides and the number of elements of a new object with the identity
+/// layout.
 fn layout(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
@@ -62,7 +63,8 @@ fn alignment(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Option<i64> {
     op.attr("alignment").and_then(|a| a.as_int(&cx.ctx())).filter(|a| *a > 0)
 }
 
-/// `malloc` of a number of elements: the pointer it gives, and the first aligned one behind it.
+/// Allocates a number of elements with `malloc`. Returns its pointer, and the first aligned pointer
+/// in it.
 fn allocate(
     cx: &mut FunctionConverter<'_>,
     count: Value,
@@ -153,7 +155,7 @@ fn dealloc(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     free(cx, allocated)
 }
 
-/// A new object, what fits of the old one's contents, and the old one freed.
+/// Makes a new object, copies the fitting contents of the old one, and frees it.
 fn realloc(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let ctx = cx.ctx();
     let old = memref::ReallocOp(op.op());

@@ -1,7 +1,7 @@
 //! `memref.global` and `memref.get_global`.
 //!
 //! A global is an array of arrays; its address becomes a descriptor whose allocated pointer is a
-//! recognisable invalid one, since nobody may free it.
+//! recognisable invalid one, because it must not be freed.
 
 use loomir_dialects::llvm::attributes::LINKAGE;
 use loomir_dialects::llvm::types::{array, pointer_in};
@@ -23,10 +23,10 @@ pub(super) fn register(registry: &mut Registry) {
     attach(registry, "memref.get_global", get_global);
 }
 
-/// Stands for "never allocated" in the descriptor of a global.
+/// The allocated pointer in the descriptor of a global, which was never allocated.
 const NEVER_ALLOCATED: i64 = 0xdead_beef;
 
-/// The array type that holds a memref of static shape, and its address space.
+/// Returns the array type that holds a memref of static shape, and its address space.
 fn storage_type(ctx: &Context, ty: Type, element: Type) -> Option<(Type, u32)> {
     let TypeKind::MemRef { shape: Some(shape), memory_space, .. } = ty.kind(ctx) else { return None };
     let space = address_space(ctx, *memory_space)?;
@@ -65,7 +65,7 @@ pub(in super::super) fn convert_global(op: OpRef<'_>, types: &mut TypeConverter)
     state.set_defaults(ctx);
     let mut body = Body::new(ctx, state);
     if initial == Some(Attr::UNIT) {
-        // Defined here, with no particular contents.
+        // A definition with undefined contents.
         let region = body.region(body.root(), 0);
         let block = body.append_block(region, &[]);
         let mut b = Builder::new(&mut body, InsertPoint::End(block));
@@ -78,7 +78,7 @@ pub(in super::super) fn convert_global(op: OpRef<'_>, types: &mut TypeConverter)
     Ok(body)
 }
 
-/// The initial value of a global: of rank 0, the element itself.
+/// Returns the initial value of a global. At rank 0, it is the element itself.
 fn initial_value(ctx: &Context, ty: Type, value: Attr) -> Option<Attr> {
     if ty.shape(ctx).is_none_or(|shape| !shape.is_empty()) {
         return Some(value);

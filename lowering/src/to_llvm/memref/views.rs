@@ -1,7 +1,7 @@
-//! Views: descriptors that refer to an object another descriptor refers to.
+//! Views: descriptors that refer to the object of another descriptor.
 //!
-//! Each keeps both pointers and computes offset, sizes and strides from those of its source, as the
-//! operation's definition says.
+//! Each keeps both pointers and computes offset, sizes and strides from those of its source,
+//! according to the operation's definition.
 
 use loomir_dialects::{llvm, memref};
 use loomir_ir::{Attr, DYNAMIC, Diagnostic, OpRef, Registry, Type, TypeKind, Value};
@@ -36,7 +36,7 @@ fn dense_ints(cx: &FunctionConverter<'_>, op: OpRef<'_>, name: &str) -> Result<V
     op.attr(name).and_then(|a| a.as_dense_ints(op.ctx())).ok_or_else(|| cx.malformed(op))
 }
 
-/// The source with offset, sizes and strides of its own.
+/// Emits the descriptor of the source with another offset, sizes and strides.
 fn with_layout(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
@@ -59,7 +59,7 @@ fn cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let value = cx.value(source)?;
     let new_ty = cx.convert_type(to)?;
     let new = match (is_unranked(op, from), is_unranked(op, to)) {
-        // What the type says is not in the struct.
+        // Static facts of the type are not in the struct.
         (false, false) | (true, true) => value,
         (false, true) => {
             let rank = from.shape(&ctx).map_or(0, <[i64]>::len);
@@ -107,7 +107,7 @@ fn memory_space_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted
     Ok(())
 }
 
-/// A number and, if it is not known before run time, the value it then has.
+/// A number that is known or computed at run time.
 #[derive(Clone, Copy)]
 enum Number {
     Known(i64),
@@ -158,7 +158,7 @@ fn numbers(
         .map(|n| match *n {
             DYNAMIC => {
                 let old = dynamics.next().ok_or_else(|| cx.malformed(op))?;
-                // A constant operand is as good as a number.
+                // A constant operand counts as a known number.
                 match cx.constant_of(*old) {
                     Some(known) => Ok(Number::Known(known)),
                     None => Ok(Number::Value(cx.value(*old)?)),
@@ -232,8 +232,9 @@ fn subview(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     with_layout(cx, op, value, offset, sizes, strides)
 }
 
-/// Which dimensions a rank-reducing subview leaves out: of those of size 1 all if that gives the
-/// rank, else those whose stride the result no longer has.
+/// Returns, for each dimension, true if a rank-reducing subview drops it. If dropping all
+/// dimensions of size 1 gives the rank, all are dropped. Otherwise those whose stride the result
+/// lacks are.
 fn dropped_dimensions(sizes: &[i64], strides: &[i64], result: &Shape) -> Option<Vec<bool>> {
     let surplus = sizes.len().checked_sub(result.rank())?;
     let mut dropped = vec![false; sizes.len()];
@@ -274,7 +275,7 @@ fn reinterpret_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted 
     let [offset] = *offsets else { return Err(cx.malformed(op)) };
     let value = cx.value(source)?;
     if is_unranked(op, op.type_of(source)) {
-        // The head of every descriptor is the same, whatever its rank.
+        // Every descriptor starts with the same fields, whatever its rank.
         let ctx = cx.ctx();
         let (_, place) = descriptor::unranked_parts(cx, value);
         let pointer = cx.convert_argument(op.result_type(0))?[0];
@@ -302,7 +303,7 @@ fn view(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// The strides of the identity layout.
+/// Returns the strides of the identity layout.
 fn row_major(cx: &mut FunctionConverter<'_>, sizes: &[Value]) -> Vec<Value> {
     let mut strides = vec![];
     let mut stride = cx.index(1);
@@ -316,7 +317,7 @@ fn row_major(cx: &mut FunctionConverter<'_>, sizes: &[Value]) -> Vec<Value> {
     strides
 }
 
-/// Sizes come out of a memref; the object is contiguous.
+/// Converts `memref.reshape`. The sizes are in a memref, and the object is contiguous.
 fn reshape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let old = memref::ReshapeOp(op.op());
     let (source, shape_memref) = (old.source(op.body()), old.shape(op.body()));
@@ -350,7 +351,7 @@ fn reshape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     with_layout(cx, op, value, offset, sizes, strides)
 }
 
-/// The groups of dimensions of a reassociation.
+/// Returns the groups of dimensions of a reassociation.
 fn groups(cx: &FunctionConverter<'_>, op: OpRef<'_>, rank: usize) -> Result<Vec<Vec<usize>>, Diagnostic> {
     let ctx = op.ctx();
     let groups: Option<Vec<Vec<usize>>> =
@@ -375,7 +376,7 @@ fn expand_shape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     }
     let value = cx.value(source)?;
     let offset = descriptor::offset(cx, value, &shape);
-    // Dimensions of no group are those of size 1 that a source of rank 0 is expanded to.
+    // Dimensions without a group are dimensions of size 1, which a source of rank 0 is expanded to.
     let mut strides = vec![Number::Known(1); result.rank()];
     for (dimension, group) in groups.iter().enumerate() {
         let mut stride = source_stride(cx, value, &shape, dimension);
@@ -407,7 +408,7 @@ fn collapse_shape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
             };
             size = size.times(cx, this);
         }
-        // The innermost dimension that is walked says how far apart neighbours are.
+        // The innermost dimension with a size other than 1 determines the distance of neighbours.
         let walked = group.iter().rev().find(|d| shape.sizes[**d] != 1).or(group.last());
         let stride = match walked {
             Some(dimension) => source_stride(cx, value, &shape, *dimension),
@@ -472,7 +473,7 @@ fn extract_strided_metadata(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Co
     Ok(())
 }
 
-/// `llvm.intr.assume` of nothing but what a bundle says.
+/// Writes an `llvm.intr.assume` with a bundle alone.
 fn assume(cx: &mut FunctionConverter<'_>, tag: &str, operands: &[Value]) {
     let ctx = cx.ctx();
     let condition = cx.constant(Attr::TRUE, Type::I1);
@@ -499,7 +500,8 @@ fn assume_alignment(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted 
     Ok(())
 }
 
-/// Each two of them are in separate storage. Quadratic in the operands, as the facts are.
+/// States that each two of the operands are in separate storage. Quadratic in the operands, as the
+/// facts are.
 fn distinct_objects(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let values = cx.operands(op)?;
     let pointers: Vec<Value> = values.iter().map(|v| descriptor::aligned(cx, *v)).collect();

@@ -1,10 +1,10 @@
-//! Writing the module's own functions, and calls of those that access an element.
+//! Text of the module's own functions, and of calls that access an element.
 
 use super::Writer;
 use crate::program::{Expr, MemRefId, Operator, ValueId, row_major};
 
 impl Writer<'_> {
-    /// One of the module's own functions. Fill and bump know the sizes from the type.
+    /// Writes a function of the module. Fill and bump know the sizes from the type.
     pub(super) fn function(&mut self, k: usize, name: &str, ty: &str) {
         if name == "same" {
             self.line(&format!("func.func private @same{k}(%m: {ty}) -> {ty} {{"));
@@ -55,7 +55,8 @@ impl Writer<'_> {
         self.line("}");
     }
 
-    /// The call of a function that reads an element, or writes a value to it, without its results.
+    /// Returns the call of a function that reads an element, or writes a value to it, without its
+    /// results.
     pub(super) fn call_at(
         &mut self,
         name: &'static str,
@@ -77,8 +78,8 @@ impl Writer<'_> {
         format!("func.call @{name}{k}({}) : ({})", operands.join(", "), types.join(", "))
     }
 
-    /// A function that reads an element, or writes it: some by `affine` operations, others hand on
-    /// what they read in an array of their own.
+    /// Writes a function that reads an element, or writes it. Some use `affine` operations, others
+    /// pass the value that they read through an array of their own.
     fn function_at(&mut self, k: usize, name: &str, ty: &str) {
         let element = self.program.element.name();
         let shape = ty.trim_start_matches("memref<").split([',', '>']).next().unwrap_or_default();

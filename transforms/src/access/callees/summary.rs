@@ -1,4 +1,4 @@
-//! What one function touches.
+//! The effects of one function.
 
 use std::sync::Arc;
 
@@ -10,57 +10,58 @@ use crate::access::class::{Class, Domain};
 use crate::access::structure::MAX_DEPTH;
 use crate::affine::{AffineForm, Atom, Forms};
 
-/// Most classes of a function. One with more touches whole objects, of which it may touch as many.
+/// The maximal number of classes of a function. A function with more touches whole objects, and at
+/// most this many objects.
 pub const MAX_CLASSES: usize = 64;
-/// Most that is said of the iterations in which a class is touched.
+/// The maximal number of constraints on the iterations of a class.
 const MAX_CONSTRAINTS: usize = 32;
 
-/// What a function touches. See the [module](super).
+/// The effects of a function. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The places of its arguments, as forms name them.
     pub(in crate::access) arguments: Arguments,
-    /// What it touches, if it always returns.
+    /// The accessed elements, if the function always returns.
     pub(in crate::access) touched: Result<Vec<Touched>, Reason>,
 }
 
-/// The arguments of a function with their places.
+/// Maps each argument of a function to its position.
 pub(in crate::access) type Arguments = HashMap<Value, usize>;
 
-/// Why a function touches the world.
+/// The reason why a function touches the world.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// It has no body.
+    /// The function has no body.
     Declared,
-    /// The linker may put another one in its place.
+    /// The linker may replace the function.
     Replaceable,
     /// Its body branches, so it may run forever.
     Branches,
-    /// It, or what it calls, may call itself, so it may run forever.
+    /// The function, or one of its callees, may be recursive, so it may run forever.
     Recursive,
-    /// An operation of it touches the world, or what may be any memory.
+    /// One of its operations touches the world, or any memory.
     Does(String, Loc),
-    /// It touches too many objects.
+    /// The function touches too many objects.
     TooMuch,
 }
 
-/// A class as seen from inside a function.
+/// An access class in terms that the callers of a function know.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::access) struct Touched {
     object: Object,
-    /// As in a [`Class`].
+    /// The sizes, as in a [`Class`].
     sizes: Vec<AffineForm>,
-    /// As in a [`Class`], of the object itself.
+    /// The subscripts, as in a [`Class`], relative to the object itself.
     subscripts: Option<Vec<Option<AffineForm>>>,
     writes: bool,
-    /// Levels are those of loops in the function.
+    /// The iteration domain. Its levels are the loops in the function.
     domain: Domain,
 }
 
-/// An object that a function and those who call it know.
+/// An object that is known to a function and to its callers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Object {
-    /// What this argument refers to.
+    /// The object that this argument refers to.
     Argument(usize),
     Global(Name),
     /// No memory: the call may be undefined.
@@ -82,12 +83,12 @@ pub struct Call<'c, 'b> {
 }
 
 impl Summary {
-    /// A function that touches the world.
+    /// Returns the summary of a function that touches the world.
     pub fn unknown(why: Reason) -> Summary {
         Summary { arguments: Arguments::new(), touched: Err(why) }
     }
 
-    /// What a call of the function touches, where it stands. `None`: the world.
+    /// Returns the classes of a call of the function, in terms of the caller. `None`: the world.
     pub fn classes_at(&self, mut call: Call<'_, '_>) -> Option<Vec<Class>> {
         let touched = self.touched.as_ref().ok()?;
         let fits = call.operands.len() == self.arguments.len();
@@ -119,13 +120,13 @@ impl Summary {
 }
 
 impl Touched {
-    /// A class of a function with these arguments, as those see it who call it. `None` if it is of
-    /// an object that they may know by another name.
+    /// Translates a class of a function with these arguments into the view of its callers. `None`
+    /// if the callers may know the object by another name.
     pub(in crate::access) fn of(class: &Class, arguments: &Arguments) -> Option<Touched> {
         let object = match class.base {
             Base::Argument(argument) => Object::Argument(*arguments.get(&argument)?),
             Base::Global(name) => Object::Global(name),
-            // Of what it makes itself no more is left than that accesses may be out of bounds.
+            // Accesses of its own allocations only count because they may be out of bounds.
             Base::Allocation(_) | Base::Exit => Object::Exit,
             Base::Distinct(_) | Base::Unknown(_) | Base::Carried(_) | Base::World => return None,
         };
@@ -157,24 +158,24 @@ impl Touched {
         Some(Touched { object, sizes, subscripts, writes: class.writes, domain })
     }
 
-    /// Some access of an object.
+    /// Returns an access of unknown elements of an object.
     fn anywhere(object: Object, writes: bool) -> Touched {
         let domain = Domain { levels: 0, constraints: Vec::new(), exact: object == Object::Exit };
         Touched { object, sizes: Vec::new(), subscripts: None, writes, domain }
     }
 
-    /// The class with nothing known but the object.
+    /// Returns the class of any access of the object.
     pub(in crate::access) fn whole(&self) -> Touched {
         Touched::anywhere(self.object, self.writes)
     }
 
-    /// The class at a call of the function, whose arguments these are.
+    /// Returns the class at a call of the function, given the function's arguments.
     fn at(&self, arguments: &Arguments, call: &mut Call<'_, '_>) -> Class {
         let depth = call.domain.levels;
         let (base, origin, is_one) = match self.object {
             Object::Argument(at) => {
                 let (base, origin) = call.bases.of(call.operands[at]);
-                // A view that is made anew names other elements each time.
+                // A view that is created in every iteration names other elements each time.
                 let is_one = base == Base::Allocation(origin) || call.forms.is_parameter(origin);
                 (base, Class::named_origin(call.body, origin), is_one)
             }

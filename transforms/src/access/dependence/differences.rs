@@ -1,16 +1,16 @@
-//! Dependences by the difference of both places in one iteration: what fusion by scalar evolution
-//! asks.
+//! Dependences by the difference of both addresses in one iteration: the test that fusion by scalar
+//! evolution uses.
 //!
-//! Asked is whether the first access, in an iteration of a loop, and the second in an earlier one
-//! can touch one element. In one and the same iteration their subscripts differ by something; with
-//! each iteration between them that grows by the step of either subscript. So if the step is
-//! positive and the difference, one step on, is at least one, they never are equal; and if the step
-//! is negative, the other way round. A subscript that stays where it is says nothing: a place that
-//! both touch in every iteration they touch in the wrong order.
+//! The question is if the first access, in some iteration of a loop, and the second in an earlier
+//! one can touch one element. In the same iteration their subscripts have some difference. Each
+//! iteration between them adds the step of one subscript. If the step is positive, and the
+//! difference plus one step is at least one, the subscripts are never equal. A negative step is
+//! symmetric. A loop-invariant subscript excludes nothing: both accesses touch the same element in
+//! every iteration, also in the wrong order.
 //!
-//! The difference is bounded by what is known of parameters, and by bounds of levels that are
-//! numbers. Nothing is said of divisibility, of distances beyond a loop's end, or where another
-//! order is asked about. So it says less than the exact answer, and never more.
+//! The difference is bounded by facts about parameters, and by constant bounds of levels.
+//! Divisibility, distances beyond the trip count, and other orders are not examined. The test is
+//! less precise than the exact one, and never more.
 
 use hashbrown::HashMap;
 
@@ -20,10 +20,10 @@ use crate::affine::facts::Facts;
 use crate::affine::system::Side;
 use crate::affine::{AffineForm, Atom};
 
-/// True if there are certainly no two instances as asked.
+/// True if certainly no two such instances exist.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let Some((level, distance)) = question.order.iter().find_map(apart) else { return false };
-    // What is shared is one iteration.
+    // Both instances share one iteration of the common loops.
     if level < question.loop_context.depth {
         return false;
     }
@@ -36,7 +36,7 @@ pub(super) fn never(question: &Question<'_>) -> bool {
     })
 }
 
-/// The level in which the first instance is later, and by how much at least.
+/// Returns the level in which the first instance is later, and the least distance.
 fn apart(relation: &Relation<'_>) -> Option<(u32, i128)> {
     let Relation { first, is: Order::Greater, second } = relation else { return None };
     let level = |form: &AffineForm| match form.terms() {
@@ -48,8 +48,8 @@ fn apart(relation: &Relation<'_>) -> Option<(u32, i128)> {
     (own == other).then_some((own, late + 1))
 }
 
-/// How two subscripts differ in the iteration of a loop that one of the instances is in, and the
-/// step of the other's.
+/// Returns the difference of two subscripts in the same iteration of a loop, the iteration of one
+/// of the instances, and the step of the other subscript.
 fn difference<'f>(
     question: &Question<'f>,
     x: &'f AffineForm,
@@ -94,7 +94,7 @@ fn is_apart<'f>(
     }
 }
 
-/// The least and the greatest number that a parameter may be, where there are such numbers.
+/// Returns the least and the greatest value of a parameter, if bounded.
 fn range(facts: &Facts, atom: &Atom) -> Range {
     let (least, greatest) = facts.range(atom, &HashMap::new()).unwrap_or((i128::MIN, i128::MAX));
     ((least != i128::MIN).then_some(least), (greatest != i128::MAX).then_some(greatest))

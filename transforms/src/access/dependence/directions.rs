@@ -1,15 +1,15 @@
 //! Dependences by direction: the cheap tests of production compilers.
 //!
-//! Each subscript is an equation between the levels of two instances. An order that is asked for,
-//! one level greater than another by at least so much, is put into it: the greater one is the
-//! other, that much, and a *slack* that is not negative. Then an equation has no solution if the
-//! greatest common divisor of its coefficients does not divide its constant, or if the least or the
-//! greatest it can be is on one side of zero (Banerjee's bounds, with those of the levels that are
-//! numbers). For one level with one coefficient on both sides that is the strong SIV test, without
-//! any the ZIV test.
+//! Each subscript is an equation between the levels of two instances. An order in question makes
+//! one level greater than another by at least a distance. It is substituted: the greater level is
+//! the lesser one plus the distance plus a nonnegative *slack*. An equation then has no solution in
+//! two cases. The greatest common divisor of its coefficients may not divide its constant. Or its
+//! least or greatest value may be on one side of zero (Banerjee's bounds, with constant bounds of
+//! levels). For one level with one coefficient on both sides this is the strong SIV test, without
+//! levels the ZIV test.
 //!
-//! Subscripts are not looked at together, bounds that use other levels or parameters are not used,
-//! and quotients are not looked into. So it says less than the exact answer, and never more.
+//! Subscripts are tested separately. Bounds that use other levels or parameters are ignored, and
+//! quotients are not examined. The test is less precise than the exact one, and never more.
 
 use hashbrown::HashMap;
 
@@ -40,17 +40,17 @@ pub(super) struct Row<'f> {
     is_zero: bool,
 }
 
-/// The least and the greatest that something can be, where there are such numbers.
+/// The least and the greatest value, if bounded.
 pub(super) type Range = (Option<i128>, Option<i128>);
 
-/// What is known of two instances.
+/// The known facts about two instances.
 #[derive(Default)]
 pub(super) struct Known<'f> {
     ranges: HashMap<Unknown<'f>, Range>,
     rows: Vec<Row<'f>>,
 }
 
-/// True if there are certainly no two instances as asked.
+/// True if certainly no two such instances exist.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let depth = question.loop_context.depth;
     let Some(mut known) = Known::of(question) else { return true };
@@ -61,7 +61,7 @@ pub(super) fn never(question: &Question<'_>) -> bool {
     let subscripts = question.equal.iter().filter_map(|(x, y)| difference(x, y, 1, 0, true));
     known.rows = subscripts.collect();
     let first_order = known.rows.len();
-    // Equalities first: the fewer unknowns there are, the more the others say.
+    // Equalities come first: each removes an unknown from the other rows.
     let mut order: Vec<_> = question.order.iter().collect();
     order.sort_by_key(|one| one.is != Order::Equal);
     known.rows.extend(order.into_iter().filter_map(|one| match one.is {
@@ -73,8 +73,8 @@ pub(super) fn never(question: &Question<'_>) -> bool {
         || known.rows.iter().any(|row| known.is_impossible(row))
 }
 
-/// True if a subscript says that two instances are so many iterations of one loop apart, always the
-/// same, and an order that they are not. This is the strong SIV test, and allocates nothing.
+/// True if a subscript fixes the dependence distance in one loop, and the order in question
+/// excludes that distance. This is the strong SIV test, and allocates nothing.
 pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     let is_wrong = |(x, y): &(&AffineForm, &AffineForm)| {
         let (level, coefficient) = only_own_level(x, y, question.loop_context.depth)?;
@@ -96,8 +96,8 @@ pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     question.equal.iter().any(|pair| is_wrong(pair) == Some(true))
 }
 
-/// The one level from `depth` on in two forms that are alike but for a number, and its coefficient.
-/// `None` if they have a quotient.
+/// Returns the single level from `depth` on, and its coefficient, in two forms that differ only by
+/// a constant. `None` if they have a quotient.
 fn only_own_level(x: &AffineForm, y: &AffineForm, depth: u32) -> Option<(u32, i64)> {
     let mut found = None;
     for (atom, coefficient) in x.terms() {
@@ -112,7 +112,7 @@ fn only_own_level(x: &AffineForm, y: &AffineForm, depth: u32) -> Option<(u32, i6
 }
 
 impl<'f> Row<'f> {
-    /// A form over the levels of one instance. `None` if it has a quotient.
+    /// Returns a form over the levels of one instance. `None` if it has a quotient.
     pub(super) fn of(form: &'f AffineForm, side: Side, shared: u32) -> Option<Row<'f>> {
         let term = |(atom, coefficient): &'f (Atom, i64)| {
             let unknown = match (atom, side) {
@@ -142,7 +142,7 @@ impl<'f> Row<'f> {
         Some(self)
     }
 
-    /// The two unknowns of `greater - less + constant`.
+    /// Returns the two unknowns of `greater - less + constant`.
     fn direction(&self) -> Option<(Unknown<'f>, Unknown<'f>)> {
         match self.terms[..] {
             [(greater, 1), (less, -1)] | [(less, -1), (greater, 1)] => Some((greater, less)),
@@ -152,7 +152,7 @@ impl<'f> Row<'f> {
 }
 
 impl<'f> Known<'f> {
-    /// The bounds of levels and parameters that are numbers. Nothing if there are no instances at
+    /// Returns the constant bounds of levels and parameters. `None` if there are no instances at
     /// all.
     pub(super) fn of(question: &Question<'f>) -> Option<Known<'f>> {
         let mut known = Known::default();
@@ -168,7 +168,7 @@ impl<'f> Known<'f> {
         self.ranges.get(&unknown).copied().unwrap_or_default()
     }
 
-    /// Notes that an unknown is within `range` too; whether nothing is.
+    /// Restricts an unknown to `range` too. Returns true if no value is left.
     pub(super) fn narrow(&mut self, unknown: Unknown<'f>, (least, greatest): Range) -> bool {
         let (own, other) = self.range(unknown);
         let range = (own.max(least), other.into_iter().chain(greatest).min());
@@ -176,8 +176,8 @@ impl<'f> Known<'f> {
         matches!(range, (Some(least), Some(greatest)) if least > greatest)
     }
 
-    /// Notes that a row of one unknown is not negative; whether that cannot be. Others say nothing
-    /// here.
+    /// Notes that a row of one unknown is not negative. Returns true if this is impossible. Other
+    /// rows are ignored.
     fn bound(&mut self, row: &Row<'f>) -> bool {
         match row.terms[..] {
             [] => row.constant < 0,
@@ -195,8 +195,8 @@ impl<'f> Known<'f> {
         }
     }
 
-    /// Puts an order, row `at`, into all rows, if it says how two unknowns lie to each other;
-    /// whether that cannot be.
+    /// Substitutes an order, row `at`, into all rows, if it relates two unknowns. Returns true if
+    /// the order is impossible.
     fn put_in(&mut self, at: usize) -> bool {
         let Some((greater, less)) = self.rows[at].direction() else { return false };
         let Row { constant, is_zero, .. } = std::mem::take(&mut self.rows[at]);
@@ -223,13 +223,13 @@ impl<'f> Known<'f> {
             };
             let own = Row { terms: vec![(greater, 1)], ..Row::default() };
             let rest = row.clone().plus(&own, -coefficient).and_then(|rest| rest.plus(&with, coefficient));
-            // What does not fit says nothing.
+            // A row that does not fit is dropped.
             *row = rest.unwrap_or_default();
         }
         false
     }
 
-    /// The least and the greatest that a row can be.
+    /// Returns the least and the greatest value of a row.
     pub(super) fn range_of(&self, row: &Row<'f>) -> Range {
         let (mut least, mut greatest) = (Some(row.constant), Some(row.constant));
         for (unknown, coefficient) in &row.terms {
@@ -243,7 +243,7 @@ impl<'f> Known<'f> {
         (least, greatest)
     }
 
-    /// Whether a row cannot be zero, or not be as great as that.
+    /// True if a row cannot be zero, or cannot be nonnegative.
     fn is_impossible(&self, row: &Row<'f>) -> bool {
         let (least, greatest) = self.range_of(row);
         let coefficients = row.terms.iter().map(|(_, coefficient)| coefficient.unsigned_abs());

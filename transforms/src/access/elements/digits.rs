@@ -1,13 +1,13 @@
-//! Subscripts taken apart: `(i·n + j)·m + k` as the digits `i, j, k` of a number whose places have
-//! the sizes `n` and `m`.
+//! Delinearization: `(i·n + j)·m + k` becomes the digits `i, j, k` of a number in a mixed radix
+//! with the sizes `n` and `m`.
 //!
-//! If each digit but the first is at least 0 and below its size, two such numbers with the same
-//! sizes are equal only if all their digits are, as in an array of so many dimensions. That is what
-//! [`Digits::are_proper`] shows, in the iterations in which an access happens; without it nothing
-//! follows. Products are those of the program that do not wrap, of one factor that does not depend
-//! on loops: the size.
+//! Suppose each digit but the first is at least 0 and below its size. Then two such numbers with
+//! the same sizes are equal only if all their digits are, as in an array of that many dimensions.
+//! [`Digits::are_proper`] proves this for the iterations in which an access happens; without the
+//! proof nothing follows. Only products of the program that do not wrap count, with one
+//! loop-invariant factor: the size.
 //!
-//! **Cost.** Linear in the operations a subscript is computed by; two integer questions a digit.
+//! **Cost.** Linear in the operations that compute a subscript; two integer questions a digit.
 
 use loomir_dialects::affine;
 use loomir_dialects::interfaces::Subscripts;
@@ -19,22 +19,22 @@ use super::Site;
 use crate::affine::system::{System, Unknowns};
 use crate::affine::{AffineForm, Atom, fold_expr};
 
-/// Deepest nesting of products that is looked into.
+/// The maximal nesting of products to examine.
 const MAX_NESTING: u32 = 8;
-/// What showing that a digit is proper may cost.
+/// The limits on proving that a digit is proper.
 const LIMITS: Limits = Limits::steps(20_000);
 
 /// A number by its digits.
 #[derive(Clone, Debug)]
 pub(super) struct Digits {
-    /// The digits, the one of the highest place first. At least one.
+    /// The digits, the most significant first. At least one.
     pub(super) digits: Vec<AffineForm>,
     /// The sizes of all places but the highest.
     pub(super) sizes: Vec<AffineForm>,
 }
 
 impl Digits {
-    /// The digits of the one subscript of an access.
+    /// Returns the digits of the only subscript of an access.
     pub(super) fn of_subscript(site: &mut Site<'_, '_>, subscripts: &Subscripts) -> Option<Digits> {
         let ctx = site.body.ctx().clone();
         let [expr] = subscripts.map.results(&ctx)[..] else { return None };
@@ -42,7 +42,7 @@ impl Digits {
         of_expr(site, expr, dims, &subscripts.operands, MAX_NESTING)
     }
 
-    /// The digits of a sum of multiples in places whose sizes are numbers; none of the forms
+    /// Returns the digits of a sum of multiples, in places of constant sizes. None of the forms
     /// `known` is negative.
     pub(super) fn of_sum(
         site: &Site<'_, '_>,
@@ -70,7 +70,7 @@ impl Digits {
         Digits { digits: vec![digit], sizes: Vec::new() }
     }
 
-    /// The sum of two numbers; nothing if they are made of other places.
+    /// Returns the sum of two numbers; `None` if their sizes differ.
     fn plus(mut self, mut other: Digits) -> Option<Digits> {
         loop {
             let places = self.sizes.iter().rev().zip(other.sizes.iter().rev());
@@ -95,14 +95,14 @@ impl Digits {
         Some(long)
     }
 
-    /// Two places where there was one, whose size is the product of theirs.
+    /// Splits a place into two, whose sizes have the old size as product.
     fn split(&mut self, place: usize, higher: AffineForm, lower: AffineForm) {
         self.sizes[place] = higher;
         self.sizes.insert(place + 1, lower);
         self.digits.insert(place + 1, AffineForm::constant(0));
     }
 
-    /// The number times another one.
+    /// Returns the digits times a number.
     fn times(mut self, factor: i64) -> Option<Digits> {
         for digit in &mut self.digits {
             *digit = digit.times(factor)?;
@@ -110,7 +110,7 @@ impl Digits {
         Some(self)
     }
 
-    /// The product of two numbers, one of which is a number or a size.
+    /// Returns the product of two numbers, one of which is a constant or a size.
     fn product(self, other: Digits) -> Option<Digits> {
         let single = |own: &Digits| own.sizes.is_empty().then(|| own.digits[0].clone());
         let constant = |own: &Digits| single(own)?.as_constant();
@@ -133,8 +133,8 @@ impl Digits {
     }
 }
 
-/// What is left of a product of parameters without the factors of another one, if it has them and
-/// more.
+/// Returns a product of parameters divided by the factors of another one. `None` unless it has all
+/// of these factors and more.
 fn without_factors(product: &AffineForm, factors: &AffineForm) -> Option<AffineForm> {
     let ([(all, 1)], 0) = (product.terms(), product.constant_part()) else { return None };
     let ([(some, 1)], 0) = (factors.terms(), factors.constant_part()) else { return None };
@@ -147,13 +147,13 @@ fn without_factors(product: &AffineForm, factors: &AffineForm) -> Option<AffineF
     rest.try_fold(first, |product, factor| product.product(&factor))
 }
 
-/// A sum of multiples as one form.
+/// Returns a sum of multiples as one form.
 pub(super) fn summed(sum: &[(i64, AffineForm)]) -> Option<AffineForm> {
     sum.iter().try_fold(AffineForm::constant(0), |sum, (factor, form)| sum.plus(form, *factor))
 }
 
-/// A sum as `size · higher + digit` with a digit that is at least 0 and below the size. What is a
-/// multiple of the size is taken as that, so the sum is better not added up.
+/// Writes a sum as `size · higher + digit` with a digit that is at least 0 and below the size.
+/// Multiples of the size are taken out as they are, so the sum should not be simplified before.
 fn divided(
     site: &Site<'_, '_>,
     sum: &[(i64, AffineForm)],
@@ -185,7 +185,7 @@ fn divided(
     })
 }
 
-/// The digits of an affine expression, products of two values included.
+/// Returns the digits of an affine expression, which may contain products of two values.
 fn of_expr(
     site: &mut Site<'_, '_>,
     expr: AffineExpr,
@@ -212,8 +212,8 @@ fn of_expr(
     )
 }
 
-/// The digits of a value: those of its form, in which products are parameters. Recurses once a
-/// product, as long as there is fuel.
+/// Returns the digits of a value. They come from its form, in which products are parameters.
+/// Recurses once a product, as long as there is fuel.
 fn of_value(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits> {
     let form = site.forms.of(value)?;
     let mut sum = Digits::one(AffineForm::constant(form.constant_part()));

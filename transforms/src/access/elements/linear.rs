@@ -1,10 +1,9 @@
-//! Accesses as addresses: one form for the distance from where the memory of a memref begins, in
+//! Accesses as linear addresses: one form for the distance from the start of a memref's memory, in
 //! elements.
 //!
-//! Views that keep the beginning (subviews, casts, other shapes of the same elements) are followed
-//! to the memref they are views of, so an element is the same one whatever the view it is named by.
-//! Strides have to be numbers; where a view begins may be any form. Of other accesses nothing is
-//! known but the object.
+//! Views that keep the start (subviews, casts, other shapes of the same elements) are followed to
+//! their source. An element therefore has one name whatever view names it. Strides must be
+//! constants; the offset of a view may be any form. For other accesses only the object is known.
 
 use loomir_dialects::interfaces::ViewLike;
 use loomir_dialects::memref::{
@@ -40,8 +39,8 @@ impl Accesses for Linear {
     }
 }
 
-/// The subscripts that an access through a view has in the memref it is a view of, if they can be
-/// told from the address there.
+/// Returns the subscripts that an access through a view has in the view's source, if its address
+/// there determines them.
 pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     let (body, origin) = (site.body, whole(site.body, site.access.memref));
     if origin == site.origin {
@@ -53,7 +52,7 @@ pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     };
     let sizes = shape.get(1..).filter(|sizes| !sizes.contains(&DYNAMIC))?;
     let address = address(site, origin)?;
-    // An access outside of what the view has is undefined.
+    // An access outside of the view is undefined.
     let subscripts = site.forms.of_accessed(&site.access.subscripts).into_iter().flatten();
     let shape = body.value_type(site.access.memref).shape(body.ctx()).unwrap_or_default();
     let mut inside = Vec::new();
@@ -65,12 +64,13 @@ pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     Some(Elements { origin, sizes: Vec::new(), subscripts: found.digits.into_iter().map(Some).collect() })
 }
 
-/// The memref that a view, or a view of a view, is one of.
+/// Returns the source memref of a view, or of a view of a view.
 fn whole(body: &Body, memref: Value) -> Value {
     std::iter::successors(Some(memref), |view| source(body, *view)).last().unwrap_or(memref)
 }
 
-/// How far from where the memory of `origin` begins an access is, a sum of multiples.
+/// Returns the distance of an access from the start of the memory of `origin`, as a sum of
+/// multiples.
 fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, AffineForm)>> {
     if !site.is_one(origin) {
         return None;
@@ -82,14 +82,14 @@ fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, AffineFor
     Some(sum)
 }
 
-/// What a memref is a view of, counted from the same place.
+/// Returns the source of a view, if both count from the same start.
 fn source(body: &Body, view: Value) -> Option<Value> {
     let op = body.defining_op(view).filter(|op| VIEWS.iter().any(|def| body.is(*op, def)))?;
     let op = body.op_ref(op);
     Some(op.info().interface::<dyn ViewLike>()?.source(op))
 }
 
-/// The address of the element of a memref whose subscripts are all 0.
+/// Returns the address of the element of a memref whose subscripts are all 0.
 fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i64, AffineForm)>> {
     let (mut sum, mut view) = (Vec::new(), memref);
     loop {
@@ -102,7 +102,8 @@ fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i
         if body.is(op, SubViewOp::DEF) {
             add_strides(body, &mut sum, from, offsets(body, forms, op)?)?;
         } else if body.is(op, ReinterpretCastOp::DEF) {
-            // From the beginning of the memory, wherever its source begins.
+            // The offset counts from the beginning of the memory, not from the beginning of the
+            // source.
             sum.push((1, offsets(body, forms, op)?.into_iter().next()??));
             return Some(sum);
         }
@@ -110,7 +111,7 @@ fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i
     }
 }
 
-/// The offsets of a view, numbers and values together.
+/// Returns the offsets of a view, both constants and values.
 fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<AffineForm>>> {
     let view = body.op_ref(op);
     let numbers = view.attr("static_offsets")?.as_dense_ints(body.ctx())?;
@@ -122,7 +123,8 @@ fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<Affi
     Some(numbers.into_iter().map(offset).collect())
 }
 
-/// Adds each subscript times the stride of its dimension. `None` if one of them is not known.
+/// Adds each subscript times the stride of its dimension. `None` if a stride or subscript is
+/// unknown.
 fn add_strides(
     body: &Body,
     sum: &mut Vec<(i64, AffineForm)>,

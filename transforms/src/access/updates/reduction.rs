@@ -3,18 +3,18 @@
 //! | a step of one | if |
 //! | --- | --- |
 //! | a sum, difference, product, `andi`, `ori`, `xori`, least or greatest number of words | always: words wrap around |
-//! | `addf`, `subf`, `mulf` | with `reassoc`: without, another order rounds otherwise |
+//! | `addf`, `subf`, `mulf` | with `reassoc`: without, another order rounds differently |
 //! | `minimumf`, `maximumf` | always: a NaN comes before all numbers, and -0.0 is less than 0.0 |
-//! | `minnumf`, `maxnumf` | with `nnan` and `nsz`: what becomes of a signalling NaN depends on what it meets, and either of two zeros comes back |
+//! | `minnumf`, `maxnumf` | with `nnan` and `nsz`: the result for a signalling NaN depends on the order, and either of two zeros is returned |
 //!
-//! A difference is the sum of what is subtracted. Steps on floats are of one reduction only if they
-//! have the same flags, so that none makes promises about numbers which only another order brings
-//! to it.
+//! A difference is the sum of its subtracted operands. Steps on floats are of one reduction only if
+//! they have the same flags. Otherwise a flag could make a promise about a number that only another
+//! order produces.
 //!
-//! What is promised of sums and products on the way (`nsw`, `nuw`; `nnan` and `ninf`, of floats)
-//! need not hold of those in another order, and if it does not they are poison: there these flags
-//! [have to go](drop_poison_flags). Of least and greatest numbers there are no others on the way
-//! than those combined.
+//! Promises about intermediate sums and products (`nsw`, `nuw`; `nnan` and `ninf` of floats) need
+//! not hold in another order, and a broken promise is poison. Such flags
+//! [have to be dropped](drop_poison_flags) there. The intermediate results of minimum and maximum
+//! are always among the combined numbers, so their flags stay valid.
 //!
 //! **Assumptions.**
 //! - Words wrap; floats are combined in another order only with `reassoc`, or where no order
@@ -29,13 +29,13 @@ use crate::affine::operation::{Binary, Operation};
 /// An associative and commutative operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reduction {
-    /// Of words.
+    /// A reduction of words.
     Word(Binary),
-    /// Of floats, with these flags, numbers of [`arith::FASTMATH`].
+    /// A reduction of floats with these flags, numbers of [`arith::FASTMATH`].
     Float(Combining, u64),
 }
 
-/// How two floats are combined.
+/// The combining operation of two floats.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "they are called what they are called in `arith`")]
 pub enum Combining {
@@ -47,7 +47,8 @@ pub enum Combining {
     MaxNum,
 }
 
-/// How it is written, and under which flags it is associative and commutative.
+/// For each combining operation, its definition and the flags that make it associative and
+/// commutative.
 const FLOATS: [(&OpDef, Combining, &[&str]); 7] = [
     (arith::AddFOp::DEF, Combining::Add, &["reassoc"]),
     (arith::SubFOp::DEF, Combining::Add, &["reassoc"]),
@@ -59,8 +60,8 @@ const FLOATS: [(&OpDef, Combining, &[&str]); 7] = [
 ];
 
 impl Reduction {
-    /// The reduction that an operation is a step of, and what it combines: either operand may be
-    /// what was there so far, where there is one.
+    /// Returns the reduction that an operation is a step of, and its operands. Either operand may
+    /// be the accumulator, if it is present.
     pub(super) fn of(body: &Body, op: Op) -> Option<(Reduction, [Option<Value>; 2])> {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
         let info = body.info(op);
@@ -80,7 +81,7 @@ impl Reduction {
     }
 }
 
-/// What an operation combines; of a difference only the first can be what was there so far.
+/// Returns the operands that may be the accumulator; for a difference only the first.
 fn operands(body: &Body, op: Op, is_difference: bool) -> [Option<Value>; 2] {
     [Some(body.operand(op, 0)), Some(body.operand(op, 1)).filter(|_| !is_difference)]
 }
@@ -99,14 +100,14 @@ pub fn has_poison_flags(body: &Body, op: Op) -> bool {
     without_poison_flags(body, op).is_some()
 }
 
-/// Takes those flags from it.
+/// Drops these flags from the operation.
 pub fn drop_poison_flags(body: &mut Body, op: Op) {
     if let Some((name, left)) = without_poison_flags(body, op) {
         body.set_attr(op, name, left);
     }
 }
 
-/// The attribute with such flags, and what is left of it without.
+/// Returns the attribute with such flags, and its value without them.
 fn without_poison_flags(body: &Body, op: Op) -> Option<(&'static str, Attr)> {
     let (reduction, _) = Reduction::of(body, op)?;
     let (name, all, promises) = match reduction {

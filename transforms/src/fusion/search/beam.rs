@@ -1,9 +1,9 @@
-//! A grouping of more loops than all groupings of can be looked at: a beam.
+//! A beam search for groupings of more loops than an exhaustive search allows.
 //!
-//! Loop by loop, each beginning of a grouping that is kept goes on in a few ways: the loop joins
-//! one of the nearest groups, or begins one. Of all these only the beginnings that save most are
-//! kept. So it finds what takes one loop that saves less now and more with those behind it, if that
-//! is not much less; and it is no search for the best.
+//! Loop by loop, each kept beginning of a grouping continues in a few ways: the loop joins one of
+//! the nearest groups, or begins one. Only the beginnings with the greatest savings are kept. The
+//! search therefore finds groupings that save less now and more later, if the difference is small.
+//! It does not guarantee the optimum.
 //!
 //! **Cost.** A bounded number of questions a loop; the steps of the search bound all of it.
 
@@ -12,7 +12,7 @@ use crate::fusion::Fusion;
 use crate::fusion::grouping::{GROUPS_TRIED, Name};
 use crate::fusion::schedule::Entry;
 
-/// The number of beginnings that are kept.
+/// The number of partial groupings that are kept.
 const WIDTH: usize = 4;
 
 /// The beginning of a grouping.
@@ -23,8 +23,8 @@ struct Beginning {
 }
 
 impl Search<'_> {
-    /// Looks at the groupings of what stands from `start` on that begin well. Nothing is found if
-    /// the steps run out.
+    /// Examines promising groupings of the entries from `start` on. Finds nothing if the steps run
+    /// out.
     pub(super) fn explore_beam(&mut self, fusion: &mut Fusion<'_>, start: usize) {
         let mut kept = vec![Beginning { line: Vec::new(), partners: self.partners.clone(), saved: 0.0 }];
         for item in start..self.end {
@@ -35,7 +35,7 @@ impl Search<'_> {
                     return;
                 }
             }
-            // Of equal ones those with nearer groups stay: the order is kept.
+            // The order is stable: among equal savings nearer groups are kept.
             next.sort_by(|a, b| b.saved.total_cmp(&a.saved));
             next.truncate(WIDTH);
             kept = next;
@@ -46,7 +46,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the ways in which a beginning can go on with an item.
+    /// Adds the continuations of a beginning with an item.
     fn go_on(
         &mut self,
         fusion: &mut Fusion<'_>,

@@ -1,5 +1,4 @@
-//! The same as data: what would go wrong, with operations, places, elements and iterations as
-//! fields.
+//! The failure of a verdict as data: operations, places, elements and iterations as fields.
 
 use loomir_ir::Body;
 use loomir_ir::diagnostics::{Arg, Fields};
@@ -9,7 +8,7 @@ use super::object;
 use crate::naming::{called, called_in_full};
 use crate::remark;
 
-/// What would go wrong; nothing if all is well.
+/// Returns the failure; `None` if the verdict is legal.
 pub(super) fn fault(verdict: &Verdict, body: &Body, then: &str) -> Option<Fields> {
     let (witness, certain) = match verdict {
         Verdict::Legal { .. } => return None,
@@ -60,7 +59,7 @@ fn of_one(body: &Body, mut fields: Fields, instance: &Instance) -> Fields {
     fields
 }
 
-/// Why two operations are taken to touch one location.
+/// Returns the reason why two operations are assumed to touch one location.
 fn because(body: &Body, cause: &Cause) -> Fields {
     match cause {
         Cause::Element(element) => vec![

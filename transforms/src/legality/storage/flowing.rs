@@ -1,18 +1,17 @@
-//! What the data flow of an array says: which loads get a value that is there already, which stores
-//! nobody needs, and how much of the array is needed at a time.
+//! Decisions from the data flow of an array: loads of available values, dead stores, and the number
+//! of elements that are live at a time.
 //!
-//! A load whose last writer always stored one value that dominates the load, a constant for one,
-//! gets it, wherever the store is. A store into a local array that is the last writer of no load
-//! goes, and one that others could see goes if it is not what they see in the end, either.
+//! A load is replaced if its last writers always stored one value that dominates the load, such as
+//! a constant, wherever the stores are. A store into a local array that is the last writer of no
+//! load is removed. A store into a visible array is removed if it is not live-out either.
 //!
-//! **Storage.** What is left may be *folded*: a dimension of which only values in a window of `m`
-//! are alive together is subscripted modulo `m`. That is legal iff each load's last writer in the
-//! folded array is the one it had: no store to another element that folds onto the same one may
-//! come between (Lefebvre and Feautrier 1998). Dimension by dimension, from the first on, the
-//! window is the greatest distance between the element that is waiting to be read and one that is
-//! written meanwhile, plus one: an integer maximum over the flow relation. A window of one needs no
-//! dimension at all. It is enough that the relation misses nothing, so conditional stores are no
-//! obstacle.
+//! **Storage.** The remaining array may be *folded*: a dimension in which only values within a
+//! window of `m` are live together is subscripted modulo `m`. This is legal iff each load keeps its
+//! last writer in the folded array: no store to another element that folds onto the same one may
+//! come between (Lefebvre and Feautrier 1998). Dimensions are folded in turn. The window is the
+//! greatest distance between an element waiting to be read and an element written meanwhile, plus
+//! one: an integer maximum over the flow relation. A window of one removes the dimension. The
+//! relation need only be complete, so conditional stores are no obstacle.
 //!
 //! **Cost.** For each array, for each pair of a load and a store and each dimension one maximum, at
 //! most [`MAX_PAIRS`].
@@ -29,15 +28,15 @@ use crate::access::base::Base;
 use crate::flow::timeline::{Access, AccessId};
 use crate::flow::{Clock, MAX_WRITERS, Sources};
 
-/// Most pairs of a load and a store of an array that is to be folded.
+/// The maximal number of pairs of a load and a store of an array to fold.
 const MAX_PAIRS: usize = 128;
-/// Most accesses on what may overlap an object whose stores are looked at.
+/// The maximal number of accesses of possibly overlapping objects for examining an object's stores.
 const MAX_NEAR: usize = 24;
-/// Most elements of a window in a dimension whose size is not known.
+/// The maximal number of elements of a window in a dimension of unknown size.
 const MAX_WINDOW: i64 = 256;
 
 impl StorageJudge<'_> {
-    /// For each load whose last writers all store the same value, which is there, one of them.
+    /// Returns, for each load whose last writers all store the same available value, one of them.
     pub(crate) fn invariant(&self) -> Vec<Forwarded> {
         let mut dominance = Dominance::new();
         let loads = self.timeline.accesses().filter(|id| {
@@ -49,8 +48,8 @@ impl StorageJudge<'_> {
             .collect()
     }
 
-    /// One of the last writers of a load, if they all store one value and that is there where the
-    /// load is.
+    /// Returns one of the last writers of a load, if they all store one value that is available at
+    /// the load.
     fn source_of(&self, load: AccessId, dominance: &mut Dominance) -> Option<AccessId> {
         let access = self.timeline.get(load);
         let writers = self.flow.writers(load)?;
@@ -76,14 +75,14 @@ impl StorageJudge<'_> {
         (sure && self.is_current(value, access, &sources, &clock)).then_some(source)
     }
 
-    /// The stores into objects that others can see, of which neither a read here nor what comes
-    /// behind the block sees anything.
+    /// Returns the stores into visible objects that neither a read here nor code behind the block
+    /// observes.
     pub(crate) fn unseen(&self) -> Vec<Unneeded> {
         let unseen = self.timeline.bases().flat_map(|base| self.unseen_of(base).unwrap_or_default());
         unseen.map(Unneeded).collect()
     }
 
-    /// Those into one object; `None` if that would be too much to find out.
+    /// Returns such stores into one object; `None` if the computation would be too expensive.
     fn unseen_of(&self, base: Base) -> Option<Vec<AccessId>> {
         let end = self.timeline.end(base)?;
         let mut stores: Vec<AccessId> = self.timeline.of_base(base).take(MAX_NEAR + 1).collect();
@@ -91,7 +90,7 @@ impl StorageJudge<'_> {
         if stores.len() < 2 || self.timeline.near(base, 0, u32::MAX).nth(MAX_NEAR).is_some() {
             return None;
         }
-        // What is not overwritten is seen in the end; and the end sees most of what is.
+        // A store that is not overwritten is live-out, and most live stores are.
         let is_overwritten = |id: &AccessId| stores.iter().any(|later| self.flow.may_meet(*id, *later, 0));
         let mut unseen: Vec<AccessId> = stores.iter().copied().filter(is_overwritten).collect();
         let reads = self.timeline.near(base, 0, u32::MAX).filter(|id| self.timeline.get(*id).reads());
@@ -112,8 +111,8 @@ impl StorageJudge<'_> {
         Some(unseen)
     }
 
-    /// True if the writers of a load ran in the same iteration of the loops around `value` as the
-    /// load does.
+    /// True if the writers of a load run in the same iteration of the loops around `value` as the
+    /// load.
     fn is_current(&self, value: Value, load: &Access, sources: &Sources, clock: &Clock) -> bool {
         let around = self.loops_around(value, load);
         let space = clock.space(load);
@@ -133,7 +132,7 @@ impl StorageJudge<'_> {
         (0..around).all(differ)
     }
 
-    /// How many of the loops around a load are around the definition of a value, too, that
+    /// Returns the number of common loops around a load and the definition of a value that
     /// dominates it.
     fn loops_around(&self, value: Value, load: &Access) -> u32 {
         let mut count = 0;
@@ -152,7 +151,7 @@ impl StorageJudge<'_> {
     }
 
     /// True if a load and a store of an allocation run in one loop, so that less than all of it may
-    /// be alive at a time.
+    /// be live at a time.
     pub(crate) fn has_flow(&self, allocation: Value) -> bool {
         let all = self.timeline.of_base(Base::Allocation(allocation)).take(MAX_PAIRS);
         let (stores, loads): (Vec<&Access>, Vec<&Access>) =
@@ -163,9 +162,8 @@ impl StorageJudge<'_> {
         loads.iter().any(met)
     }
 
-    /// What is to be done with a local allocation. `None` if none of its accesses is here, or not
-    /// all, or if it is made elsewhere: then what one run of the block leaves in it another one may
-    /// find.
+    /// Returns the plan for a local allocation. `None` if none of its accesses is here, or not all,
+    /// or if it is allocated elsewhere: then another execution of the block may find its contents.
     pub(crate) fn plan(&self, allocation: Value) -> Option<Plan> {
         let all: Vec<AccessId> = self.timeline.of_base(Base::Allocation(allocation)).collect();
         let (writes, loads): (Vec<AccessId>, Vec<AccessId>) =
@@ -224,7 +222,7 @@ impl StorageJudge<'_> {
         }
     }
 
-    /// True if these are all accesses of an allocation there are.
+    /// True if an allocation has no other accesses.
     fn are_all(&self, allocation: Value, accesses: &[AccessId]) -> bool {
         let ops: HashSet<Op> = accesses.iter().map(|id| self.timeline.get(*id).op).collect();
         let mut names = vec![allocation];
@@ -248,7 +246,7 @@ impl StorageJudge<'_> {
         true
     }
 
-    /// A user of an allocation whose subscripts can't be changed.
+    /// Returns a user of an allocation whose subscripts cannot be changed.
     fn other_user(&self, allocation: Value) -> Option<Op> {
         let body = self.body;
         let plain = |op| {
@@ -273,8 +271,8 @@ impl StorageJudge<'_> {
         allocates.or_else(|| users.find(|op| !plain(*op)))
     }
 
-    /// What becomes of each dimension, with the least window it needs if there is a bound. Counting
-    /// modulo a window pays if it is half of the dimension or less.
+    /// Returns the fold of each dimension, with its least window if that is bounded. Folding pays
+    /// if the window is at most half of the dimension.
     fn folds(
         &self,
         allocation: Value,
@@ -284,7 +282,7 @@ impl StorageJudge<'_> {
     ) -> Result<Vec<(Fold, Option<i64>)>, Error> {
         let shape = self.body.value_type(allocation).shape(self.body.ctx()).unwrap_or_default().to_vec();
         let mut folds = vec![Fold::Keep; shape.len()];
-        // They need not be subscripts of the allocation's own dimensions.
+        // The subscripts may belong to dimensions other than the allocation's own.
         let are_own = |id: &AccessId| {
             let class = &self.timeline.get(*id).class;
             class.sizes.is_empty() && class.subscripts.as_ref().is_none_or(|all| all.len() == shape.len())
@@ -292,7 +290,7 @@ impl StorageJudge<'_> {
         if !writes.iter().chain(sources.iter().map(|(load, _)| load)).all(are_own) {
             return Ok(folds.into_iter().map(|fold| (fold, None)).collect());
         }
-        // From the write that a load waits for on.
+        // The times from the write that a load waits for.
         let waiting: Vec<(AccessId, Relation)> = sources
             .iter()
             .map(|(load, own)| Ok((*load, own.relation.then(&clock.at_or_after())?)))
@@ -320,8 +318,8 @@ impl StorageJudge<'_> {
         Ok(windows)
     }
 
-    /// The least window of a dimension with which no `write` to another element overwrites what
-    /// `load` waits for. `None` if there is no bound.
+    /// Returns the least window of a dimension for which no `write` to another element overwrites
+    /// an element that `load` waits for. `None` if there is no bound.
     fn window(
         &self,
         write: AccessId,

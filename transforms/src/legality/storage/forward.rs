@@ -1,11 +1,11 @@
-//! Values instead of memory: a load gets the value that the element was last seen with, and a store
-//! that is overwritten before anybody reads it goes.
+//! Store-to-load forwarding and dead stores within an iteration: a load is replaced by the value
+//! last seen in the element, and a store that is overwritten before it is read is removed.
 //!
 //! *Forwarding* looks for the nearest earlier load or store of the same element whose block is
-//! around the load: that one ran in the same iteration of all loops it is in, whatever the
-//! conditions there. It is the last writer if nothing that may write the element lies between. A
-//! store is *dead* if, the other way round, a later store of the same element in its block or one
-//! around it comes before any read.
+//! around the load. Such an access ran in the same iteration of all its loops, whatever the
+//! conditions there. It is the last writer if no possible write of the element lies between.
+//! Conversely, a store is *dead* if a later store of the same element in its block or a surrounding
+//! one comes before any read.
 //!
 //! **Cost.** Each access is compared with at most [`MAX_CANDIDATES`] earlier ones of equal
 //! subscripts and with at most [`MAX_BETWEEN`] accesses between.
@@ -21,9 +21,9 @@ use crate::affine::AffineForm;
 use crate::flow::Flow;
 use crate::flow::timeline::{Access, AccessId, Timeline};
 
-/// How many accesses of one element are tried, from the nearest on.
+/// The number of accesses of one element to try, from the nearest on.
 const MAX_CANDIDATES: usize = 8;
-/// The number of accesses that may lie between two and still be looked at.
+/// The maximal number of examined accesses between two.
 const MAX_BETWEEN: usize = 64;
 
 /// An element of an object, as the accesses of one iteration name it.
@@ -40,7 +40,7 @@ impl Element {
         access.element().and_then(|_| Element::of_any(access))
     }
 
-    /// The element of a load or store that may be inside a compound.
+    /// Returns the element of a load or store that may be inside a compound.
     fn of_any(access: &Access) -> Option<Element> {
         let class = Some(&access.class).filter(|_| !access.called)?;
         let subscripts = class.subscripts.as_ref()?.iter().cloned().collect::<Option<_>>()?;
@@ -63,13 +63,13 @@ impl Elements {
 }
 
 impl StorageJudge<'_> {
-    /// The loads that can be spared, each with the earlier access that has its value. None of those
-    /// is a load that can be spared.
+    /// Returns the redundant loads, each with the earlier access that has its value. That access is
+    /// never a redundant load itself.
     pub(crate) fn forwarded(&self) -> Vec<Forwarded> {
         forwarded(self.body, self.timeline, self.flow)
     }
 
-    /// The stores that are overwritten before anybody reads them.
+    /// Returns the stores that are overwritten before any read.
     pub(crate) fn overwritten(&self) -> Vec<Unneeded> {
         overwritten(self.body, self.timeline, self.flow)
     }
@@ -85,7 +85,7 @@ fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Forwarded
         if !access.class.writes
             && let Some(source) = source(body, timeline, flow, id, seen.nearest(&element))
         {
-            // A load that can be spared has the value of its own source.
+            // A redundant load has the value of its own source.
             let source = sources.get(&source).copied().unwrap_or(source);
             sources.insert(id, source);
             found.push(Forwarded { load: id, source });
@@ -97,8 +97,8 @@ fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Forwarded
     found
 }
 
-/// The nearest of these accesses that is surely before `load`, if nothing writes the element in
-/// between.
+/// Returns the nearest of these accesses that certainly precedes `load`, if no write to the element
+/// comes in between.
 fn source(
     body: &Body,
     timeline: &Timeline,
@@ -129,14 +129,13 @@ fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Unneede
         if is_overwritten(body, timeline, flow, id, later.nearest(&element)) {
             dead.push(Unneeded(id));
         }
-        // A store that goes is overwritten itself before anything reads it.
+        // A removed store is itself overwritten before anything reads it.
         later.add(element, id);
     }
     dead
 }
 
-/// True if the nearest of these stores that surely comes after `store` does so before anything
-/// reads the element.
+/// True if the nearest store that certainly follows `store` precedes every read of the element.
 fn is_overwritten(
     body: &Body,
     timeline: &Timeline,
@@ -156,19 +155,19 @@ fn is_overwritten(
     false
 }
 
-/// True if none of a few accesses is so.
+/// True if none of the accesses fulfils a condition, and there are only a few.
 fn none_of(accesses: &mut impl Iterator<Item = AccessId>, mut so: impl FnMut(AccessId) -> bool) -> bool {
     let few = accesses.by_ref().take(MAX_BETWEEN).all(|id| !so(id));
     few && accesses.next().is_none()
 }
 
-/// What `op` is, or is in, in the block of `first`, if that stands before it.
+/// Returns `op`, or its ancestor, in the block of `first`, if it is after `first`.
 fn later_item(body: &Body, first: Op, op: Op) -> Option<Op> {
     let item = body.ancestor_in_block(op, body.block_of(first)?)?;
     body.is_before_in_block(first, item).then_some(item)
 }
 
-/// What `op` is, or is in, in the block of `last`, if that stands behind it.
+/// Returns `op`, or its ancestor, in the block of `last`, if it is before `last`.
 fn earlier_item(body: &Body, op: Op, last: Op) -> Option<Op> {
     let item = body.ancestor_in_block(op, body.block_of(last)?)?;
     body.is_before_in_block(item, last).then_some(item)

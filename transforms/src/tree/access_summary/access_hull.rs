@@ -1,9 +1,9 @@
-//! Classes that differ only in when they happen, seen as one.
+//! Hulls: one class in place of many that differ only in their domains.
 //!
-//! Loops of different lengths that all update `A[i]` have as many classes as lengths. What is true
-//! of no iteration of the longest is true of none of the others, so what is asked of many classes
-//! is asked first of a few *hulls*: each happens at least whenever one of its classes does. Only if
-//! the answer for a hull is not that there is nothing, the classes are asked one by one.
+//! Loops of different trip counts that all update `A[i]` have as many classes. A condition that no
+//! iteration of the longest satisfies, no iteration of the others does. Questions about many
+//! classes are therefore first asked about a few *hulls*: each happens at least whenever one of its
+//! classes does. The classes are examined one by one only if a hull does not settle the question.
 //!
 //! **Cost.** A class added is compared with one hull, constraint by constraint. Few classes have no
 //! hulls.
@@ -16,15 +16,15 @@ use super::Representative;
 use crate::access::{Class, Domain};
 use crate::affine::AffineForm;
 
-/// Fewer classes of an object than this are asked one by one.
+/// Fewer classes of an object than this are examined one by one.
 pub(super) const MIN_CLASSES: usize = 8;
 
 /// The hulls of the classes of an object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hulls {
-    /// Each with an operation of its first class.
+    /// The hulls, each with an operation of its first class.
     pub(super) all: Vec<Representative>,
-    /// The places in `all`, by classes without their constraints.
+    /// The positions in `all`, by classes without their constraints.
     index: HashMap<Class, usize>,
 }
 
@@ -42,8 +42,8 @@ impl Hulls {
     }
 }
 
-/// Makes a domain hold another one's iterations, too: of constraints that differ by a number the
-/// weaker one is kept, others are dropped.
+/// Widens a domain to contain another domain. If two constraints differ by a constant, the weaker
+/// one is kept. Other constraints are dropped.
 fn widen(hull: &mut Arc<Domain>, other: &Domain) {
     let weaker = |form: &AffineForm| {
         other.constraints.iter().find_map(|own| {

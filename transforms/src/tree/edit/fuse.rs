@@ -1,9 +1,9 @@
-//! Two loops of one, and one loop of several.
+//! Distribution and fusion: two loops of one, and one loop of several.
 //!
-//! Each of several loops that are fused runs its iteration `x - start` at time `x`, for `start ≤ x`
-//! and `scale · x <` each of its ends. The fused loop runs the times that all of them have. What
-//! one of them has before these times runs in a loop before the fused one, and what it has behind
-//! them in a loop behind it, both in the order of the loops.
+//! Each fused loop runs its iteration `x - start` at time `x`, for `start ≤ x` and `scale · x <`
+//! each of its ends. The fused loop runs the times that all of them share. Earlier times of a loop
+//! run in a loop before the fused one, later times in a loop behind it. Both follow the order of
+//! the loops.
 //!
 //! ```text
 //!     first    [0, n)       0 | 1 2 … n-1 |
@@ -16,41 +16,42 @@ use crate::affine::AffineForm;
 use crate::tree::green::{Green, Header, Mark, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
 
-/// One of several loops that are fused.
+/// One of several fused loops.
 pub(crate) struct Times {
-    /// What it runs, at these times.
+    /// The origins that it runs, at these times.
     pub(crate) origins: Box<[Origin]>,
     pub(crate) body: Green,
     /// The first time.
     pub(crate) start: i64,
-    /// Its times are below each of these over the scale, forms over the loops around.
+    /// The exclusive upper bounds of the loop's times, divided by the scale: forms over the loops
+    /// around.
     pub(crate) ends: Vec<AffineForm>,
 }
 
-/// The times that all of several loops have.
+/// The times that several loops have in common.
 pub(crate) struct Together {
-    /// The step of all of them.
+    /// The step of all loops.
     pub(crate) scale: i64,
     /// The first time.
     pub(crate) start: i64,
-    /// The times are below each of these over the scale.
+    /// The exclusive upper bounds of the times, divided by the scale.
     pub(crate) ends: Vec<AffineForm>,
     /// True if iterations may run in any order.
     pub(crate) parallel: bool,
 }
 
-/// What several loops become that are fused.
+/// The result of fusing several loops.
 pub(crate) struct Parts {
-    /// What some of them have before the others.
+    /// The remainders before the common times.
     pub(crate) before: Vec<Green>,
-    /// The loop that runs the times that all of them have.
+    /// The loop that runs the common times.
     pub(crate) fused: Green,
-    /// What some of them have after the others.
+    /// The remainders after the common times.
     pub(crate) after: Vec<Green>,
 }
 
 impl Parts {
-    /// Returns all loops, in the order in which they run.
+    /// Returns all loops in execution order.
     pub(crate) fn into_items(self) -> Vec<Green> {
         let Parts { mut before, fused, after } = self;
         before.push(fused);
@@ -60,7 +61,7 @@ impl Parts {
 }
 
 impl Together {
-    /// Adds what `own` has before and behind the times of all to `parts`.
+    /// Adds the remainders of `own` before and behind the common times to `parts`.
     pub(crate) fn add_rest(&self, own: &Times, parts: &mut Parts, trees: &mut TreeStore) {
         if own.start < self.start {
             let mut upper = own.ends.clone();
@@ -68,7 +69,8 @@ impl Together {
             let lower = AffineForm::constant(own.start.saturating_mul(self.scale));
             parts.before.extend(self.part(own, vec![lower], upper, trees));
         }
-        // For each end of all: what is behind it, and before those that come earlier in the list.
+        // For each common end: the times behind it, and before the ends that come earlier in the
+        // list.
         let mut upper = own.ends.clone();
         let mut after = Vec::new();
         for end in self.ends.iter().filter(|end| !own.ends.contains(end)) {
@@ -79,12 +81,12 @@ impl Together {
         parts.after.append(&mut after);
     }
 
-    /// Returns the times as values of a loop's variable.
+    /// Returns the times as values of an induction variable.
     pub(crate) fn span(&self) -> Span {
         Span::range(self.scale, vec![self.first()], self.ends.clone())
     }
 
-    /// The first time, times the scale.
+    /// Returns the product of the first time and the scale.
     fn first(&self) -> AffineForm {
         AffineForm::constant(self.start.saturating_mul(self.scale))
     }
@@ -104,10 +106,10 @@ impl Together {
 }
 
 impl TreeStore {
-    /// Returns two loops as one, of which the second runs `shift` iterations later.
+    /// Returns two loops fused, with the second shifted by `shift` iterations.
     ///
-    /// Loops whose bounds are not known to the tree run the iterations of the first. `None` if one
-    /// of them is no loop, their steps differ, or `shift` is negative.
+    /// Loops with bounds unknown to the tree run the iterations of the first. `None` if one of them
+    /// is no loop, their steps differ, or `shift` is negative.
     pub(crate) fn fused(
         &mut self,
         program: &Program,
@@ -148,7 +150,7 @@ impl TreeStore {
         Some(parts)
     }
 
-    /// Returns the loop `tree` as two: one runs the first `at` items of its body, one those behind.
+    /// Returns the loop `tree` as two: one runs the first `at` items of its body, one the others.
     pub(crate) fn distributed(&mut self, tree: Green, at: usize) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let (first, second) = self.split(body, at);
@@ -156,7 +158,7 @@ impl TreeStore {
     }
 }
 
-/// The scale of a loop that begins at a number, and that number and the ends of its times.
+/// Returns the scale of a loop with a constant lower bound, that bound, and the ends of its times.
 fn times(program: &Program, header: &Header) -> Option<(i64, (i64, Vec<AffineForm>))> {
     let Span::Range { scale, lower, upper } = counted(program, header)?.span else { return None };
     let [lower] = &lower[..] else { return None };

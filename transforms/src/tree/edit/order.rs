@@ -1,4 +1,4 @@
-//! Loops run backwards, and loops of a nest in another order.
+//! Reversal of loops, and permutation of the loops of a nest.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use crate::tree::green::{Green, Header, Node, Origin, TreeStore};
 use crate::tree::program::Program;
 
 impl TreeStore {
-    /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not
-    /// one affine form each.
+    /// Returns the loop `tree`, reversed. `None` if `tree` is no loop, or its first and its last
+    /// iteration are not a single affine form each.
     pub(crate) fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
@@ -22,9 +22,9 @@ impl TreeStore {
         Some(self.make_loop(Header { span, origins, parallel, mark: None }, body))
     }
 
-    /// The loop `tree` and the one that is all of its body, changed places: what was run for each x
-    /// and then each y is run for each y and then each x. `None` if there are no two such loops, or
-    /// the inner one's values depend on the outer one's variable.
+    /// Returns the loop `tree` interchanged with the loop that fills its body: the order "for each
+    /// x each y" becomes "for each y each x". `None` if there are no two such loops, or the inner
+    /// one's values depend on the outer one's induction variable.
     pub(crate) fn interchanged(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header: outer, body } = self.get(tree) else { return None };
         let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
@@ -32,7 +32,8 @@ impl TreeStore {
         let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
         let outwards =
             |form: &AffineForm| form.substitute(&mut |level| Some(AffineForm::level(level.checked_sub(1)?)));
-        // What ran in any order inside of one iteration need not across all of them.
+        // A loop that runs in any order within one outer iteration need not do so across all of
+        // them.
         let inner = Header {
             parallel: inner.parallel && outer.parallel,
             span: inner.span.mapped(&outwards)?,
@@ -58,9 +59,9 @@ impl TreeStore {
         Some(self.make_loop(inner, inside))
     }
 
-    /// The loop `tree` with the loop that is `inwards` levels further in run outermost, the others
-    /// in the order they had. `None` if one of the loops between is not all of the body around it,
-    /// or they cannot be interchanged.
+    /// Moves the loop that is `inwards` levels inside the loop `tree` outermost. The other loops
+    /// keep their order. `None` if a loop between them is not the only item of the body around it,
+    /// or two loops cannot be interchanged.
     pub(crate) fn outermost(&mut self, program: &Program, tree: Green, inwards: usize) -> Option<Green> {
         let mut headers = Vec::new();
         let mut inner = tree;
@@ -77,16 +78,16 @@ impl TreeStore {
         if inwards == 0 { Some(tree) } else { self.interchanged(program, inner) }
     }
 
-    /// Returns the perfect nest `tree` with its loops in another order: for each, from the outside,
-    /// the number that it had. `None` if these are not all numbers below the length, or two loops
-    /// cannot be [interchanged](TreeStore::interchanged).
+    /// Permutes the loops of the perfect nest `tree`. The order holds the former number of each
+    /// loop, from the outside. `None` if the order is no permutation, or two loops cannot be
+    /// [interchanged](TreeStore::interchanged).
     pub(crate) fn permuted(&mut self, program: &Program, tree: Green, order: &[usize]) -> Option<Green> {
         let (outermost, others) = order.split_first()?;
         let tree = self.outermost(program, tree, *outermost)?;
         if others.is_empty() {
             return (*outermost == 0).then_some(tree);
         }
-        // The loops further out than the one that was moved are one further in now.
+        // Loops further out than the moved one are one level further in now.
         let left = others.iter().map(|at| match at.cmp(outermost) {
             Ordering::Less => Some(*at),
             Ordering::Equal => None,
@@ -100,8 +101,8 @@ impl TreeStore {
     }
 }
 
-/// An origin of a loop that moves out of the loop around it. `None` if its values depend on that
-/// one's variable; else that is 0, for what it is is not known there.
+/// Returns the origin of a loop that moves out of its parent. `None` if its values depend on the
+/// parent's induction variable. Otherwise 0 replaces that variable, which is unknown there.
 fn without_outer(program: &Program, origin: &Origin) -> Option<Origin> {
     let space = &program.loop_info(origin.of).space;
     let here = |form: &AffineForm| form.substitute(&mut |level| origin.map.get(level as usize).cloned());

@@ -1,18 +1,18 @@
-//! Parts of loops: blocks of iterations, and the iterations before and from one on.
+//! Strip-mining, index-set splitting and peeling.
 
 use crate::affine::AffineForm;
 use crate::tree::green::{Green, Header, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
 
 impl TreeStore {
-    /// True if a loop runs what its first origin runs, whether its header says so or spells it out.
+    /// True if a loop runs the iterations of its first origin, in either form of header.
     pub(crate) fn runs_whole(&self, program: &Program, header: &Header) -> bool {
         let as_origin = || counted(program, &Header { span: Span::Whole, ..header.clone() });
         header.span == Span::Whole || as_origin().is_some_and(|whole| whole.span == header.span)
     }
 
-    /// Returns the loop `tree` as a loop over blocks of `size` iterations, around a loop over the
-    /// iterations of one block: strip-mining.
+    /// Strip-mines the loop `tree`: a loop over blocks of `size` iterations around a loop over the
+    /// iterations of one block.
     ///
     /// Blocks begin at multiples of `size`, counted from the first iteration of the program's loop.
     /// `None` if `tree` is no loop, `size` is not positive, the loop carries values, or its range
@@ -25,7 +25,8 @@ impl TreeStore {
         if origins.iter().any(|origin| program.loop_info(origin.of).carried > 0) {
             return None;
         }
-        // A block runs if its last iteration is not too early and its first not too late.
+        // A block runs if its last iteration reaches the lower bound and its first is below the
+        // upper bound.
         let last = AffineForm::constant(block.checked_sub(scale)?);
         let begins = lower.iter().map(|form| form.minus(&last)).collect::<Option<Vec<_>>>()?;
         let blocks = Span::range(block, begins, upper.to_vec());
@@ -40,7 +41,8 @@ impl TreeStore {
         }
         let mut high = vec![AffineForm::constant(block)];
         for form in &upper {
-            // A block that begins before a multiple of its size ends there or before.
+            // If the upper bound is a multiple of the block, each block that begins before it also
+            // ends there or before.
             if form.as_constant().is_none_or(|end| end % block != 0) {
                 high.push(inside(form)?);
             }
@@ -65,9 +67,9 @@ impl TreeStore {
         Some(self.make_loop(Header { span: blocks, origins: outer, parallel, mark: None }, inner))
     }
 
-    /// Returns the loop `tree` with some of its first and last iterations run by themselves: loops
-    /// of one iteration, or none, before and behind it. `None` if its first and last iteration are
-    /// not one affine form each.
+    /// Peels first and last iterations of the loop `tree`: loops of at most one iteration run
+    /// before and behind it. `None` if its first and its last iteration are not a single affine
+    /// form each.
     pub(crate) fn peeled(
         &mut self,
         program: &Program,
@@ -97,13 +99,13 @@ impl TreeStore {
         Some(all.filter(|own| !self.is_never_run(*own)).collect())
     }
 
-    /// Returns true if a loop has no iteration, whatever numbers are.
+    /// True if a loop has no iteration for any parameters.
     fn is_never_run(&self, tree: Green) -> bool {
         matches!(self.get(tree), Node::Loop { header, .. } if self.header(header).span.is_empty())
     }
 
-    /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around,
-    /// the other one those from there on.
+    /// Splits the loop `tree` into two: one runs the iterations below `at`, a form over the
+    /// surrounding loops, the other the rest.
     pub(crate) fn range_split(
         &mut self,
         program: &Program,
@@ -123,8 +125,8 @@ impl TreeStore {
     }
 }
 
-/// A header that says by itself which values the variable takes. `None` if that is known only when
-/// the program runs.
+/// Returns a header with explicit bounds of the induction variable. `None` if they are known only
+/// at run time.
 pub(crate) fn counted(program: &Program, header: &Header) -> Option<Header> {
     if header.span != Span::Whole {
         return Some(header.clone());
@@ -143,7 +145,8 @@ pub(crate) fn counted(program: &Program, header: &Header) -> Option<Header> {
     Some(Header { span, ..header.clone() })
 }
 
-/// The first and the last value of a variable, forms over the loops around, where each is one.
+/// Returns the first and the last value of an induction variable as forms over the loops around, if
+/// each is a single form.
 pub(super) fn ends(span: &Span) -> Option<(AffineForm, AffineForm)> {
     let Span::Range { scale, lower, upper } = span else { return None };
     let ([lower], [upper]) = (&lower[..], &upper[..]) else { return None };

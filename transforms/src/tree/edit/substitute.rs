@@ -1,11 +1,11 @@
-//! Forms in the place of the loops around a tree.
+//! Substitution of forms for the loops around a tree.
 
 use crate::affine::AffineForm;
 use crate::tree::green::{Green, Header, Node, TreeStore};
 
 impl TreeStore {
-    /// A body of a loop whose variable is replaced by itself minus `shift`: what ran at `x` now
-    /// runs at `x + shift`.
+    /// Returns a loop's body with `shift` subtracted from its induction variable: statements that
+    /// ran at `x` now run at `x + shift`.
     pub fn shifted(&mut self, body: Green, shift: i64) -> Option<Green> {
         if shift == 0 {
             return Some(body);
@@ -16,7 +16,8 @@ impl TreeStore {
         })
     }
 
-    /// A tree with forms in the place of the levels around it, over what is around it then.
+    /// Returns a tree with forms substituted for the levels around it, over the new surrounding
+    /// levels.
     pub(crate) fn substituted(
         &mut self,
         tree: Green,
@@ -25,8 +26,8 @@ impl TreeStore {
         self.substitute(tree, 0, with)
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised. `depth`
-    /// loops of the tree are around.
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth. `depth` loops of
+    /// the tree are around.
     fn substitute(
         &mut self,
         tree: Green,

@@ -1,13 +1,13 @@
-//! Operations as statements: those that are tied become one, as long as there is an order left.
+//! Grouping of operations into statements: tied operations become one, as long as an order remains.
 //!
-//! Of the statements of a run one comes before another if it computes what the other uses, or if
-//! both touch memory that may be the same and one of them writes, in the order of the text. Two are
-//! made one only where what results has no cycle; then there is an order in which each statement
-//! runs as a whole, its operations in the order of the text. It is the program's order but for what
-//! may change places.
+//! A statement of a run must precede another, in the order of the text, in two cases. It computes a
+//! value that the other uses, or both touch memory that may be the same and one of them writes. Two
+//! statements are merged only if the result has no cycle. Then there is an order in which each
+//! statement runs as a whole, its operations in the order of the text. It is the program's order
+//! except for reorderable operations.
 //!
 //! **Cost.** A run of more than [`MAX_RUN`] operations is taken in parts; in each, a tie costs at
-//! most its pairs that have to keep their order.
+//! most its pairs that must keep their order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,21 +18,21 @@ use loomir_ir::{Body, Op};
 use crate::access::Effects;
 use crate::access::base::{Bases, Overlap};
 
-/// Most operations that are looked at together.
+/// The maximal number of operations examined together.
 pub(super) const MAX_RUN: usize = 128;
 
-/// The operations of a part of a run, which statement each is in, and what has to keep its order.
+/// The operations of a part of a run, the statement of each, and the required orders.
 struct Ties {
     /// The statement of each operation: its first operation's place.
     of: Vec<usize>,
     /// The operations of each statement, in the order of the text.
     members: Vec<Vec<usize>>,
-    /// For each operation those that have to come behind it.
+    /// For each operation, the operations that must come after it.
     behind: Vec<Vec<usize>>,
 }
 
-/// The statements of neighbours in a block, by the places of their operations, in an order in which
-/// they may run.
+/// Returns the statements of neighbours in a block, by the places of their operations, in a valid
+/// order.
 pub(super) fn statements(
     body: &Body,
     bases: &Bases<'_>,
@@ -53,7 +53,7 @@ pub(super) fn statements(
     own.in_order()
 }
 
-/// For each operation those that have to come behind it.
+/// Returns, for each operation, the operations that must come after it.
 fn behind(body: &Body, bases: &Bases<'_>, run: &[Op], effects: &[Effects]) -> Vec<Vec<usize>> {
     let places: HashMap<Op, usize> = run.iter().enumerate().map(|(at, op)| (*op, at)).collect();
     let mut behind = vec![Vec::new(); run.len()];
@@ -64,7 +64,7 @@ fn behind(body: &Body, bases: &Bases<'_>, run: &[Op], effects: &[Effects]) -> Ve
         for (earlier, behind) in behind.iter_mut().enumerate().take(later) {
             let may_meet = effects[earlier].classes.iter().any(|(x, _)| {
                 effects[later].classes.iter().any(|(y, _)| {
-                    // What is assumed need not hold in this order.
+                    // Assumptions of the user need not hold in this order.
                     (x.writes || y.writes) && bases.overlap(x.base, y.base) != Overlap::Apart
                 })
             });
@@ -77,7 +77,7 @@ fn behind(body: &Body, bases: &Bases<'_>, run: &[Op], effects: &[Effects]) -> Ve
 }
 
 impl Ties {
-    /// Makes the statements of two operations one, unless something has to run between them.
+    /// Joins the statements of two operations, unless another statement has to run between them.
     fn unite(&mut self, a: usize, b: usize) {
         let (first, second) = (self.of[a].min(self.of[b]), self.of[a].max(self.of[b]));
         if first == second || self.is_between(first, second) {
@@ -89,7 +89,7 @@ impl Ties {
         self.members[first].sort_unstable();
     }
 
-    /// True if a third statement has to run behind one of two and before one of them.
+    /// True if a third statement must run after one of two and before one of them.
     fn is_between(&self, first: usize, second: usize) -> bool {
         let is_one = |statement: usize| statement == first || statement == second;
         let mut seen = vec![false; self.of.len()];
@@ -112,7 +112,7 @@ impl Ties {
         false
     }
 
-    /// The statements in an order in which they may run, the earliest in the text first.
+    /// Returns the statements in a valid order, the earliest in the text first.
     fn in_order(self) -> Vec<Vec<usize>> {
         let mut before = vec![0usize; self.of.len()];
         let after = |statement: usize| {
