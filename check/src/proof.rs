@@ -82,6 +82,8 @@ pub enum Assumption {
     OwnElements,
     /// Functions of one name that are called compute the same in both programs.
     EqualCallees,
+    /// Iterations of `scf.parallel` in the original do not race. Races are undefined.
+    NoRaces,
     /// Floats are combined in another order where their flags allow it. Results may be
     /// rounded otherwise.
     Reassociation,
@@ -97,6 +99,7 @@ impl Assumption {
             Assumption::UnsignedBounds => "bounds compared as unsigned are less than 2^63",
             Assumption::OwnElements => "strides that are known at run time keep elements apart",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
+            Assumption::NoRaces => "iterations of 'scf.parallel' of the first program do not race",
             Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
         }
     }

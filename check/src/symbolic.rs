@@ -53,6 +53,7 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) 
         distinct: options.distinct,
         reassociates: false,
         could_reassociate: false,
+        has_races: false,
     };
     let mut answer = attempt.all_cases();
     if attempt.could_reassociate {
@@ -81,6 +82,8 @@ struct Attempt<'b> {
     reassociates: bool,
     /// True if results differ that another order may make equal.
     could_reassociate: bool,
+    /// True if races of the original were taken for undefined.
+    has_races: bool,
 }
 
 /// The end of a case that shows nothing.
@@ -114,6 +117,7 @@ impl<'b> Attempt<'b> {
             store.reassociates = self.reassociates;
             let compared = self.case(&mut store);
             left = store.left;
+            self.has_races |= store.has_races;
             match compared {
                 Ok(relies) => relies_on_distinct |= relies,
                 Err(End::Differ(reason)) => return Err(reason),
@@ -137,6 +141,7 @@ impl<'b> Attempt<'b> {
         let assumed = [
             (relies_on_distinct, Assumption::DistinctArguments),
             (self.reassociates, Assumption::Reassociation),
+            (self.has_races, Assumption::NoRaces),
         ];
         Ok(assumed.into_iter().filter(|(is_made, _)| *is_made).map(|(_, assumption)| assumption).collect())
     }
@@ -167,7 +172,14 @@ impl<'b> Attempt<'b> {
             Ok(both) => both,
             Err(_) => return Ok(false),
         };
-        match difference(store, &mut first, &mut second) {
+        let mut answer = difference(store, &mut first, &mut second, false);
+        if let Ok(Some(_)) = answer
+            && first.faults.iter().any(|fault| fault.is_race)
+        {
+            store.has_races = true;
+            answer = difference(store, &mut first, &mut second, true);
+        }
+        match answer {
             Ok(None) => Ok(first.memory.relies_on_distinct || second.memory.relies_on_distinct),
             Ok(Some((op, message))) => {
                 self.could_reassociate |= store.has_loose_floats;
@@ -187,14 +199,16 @@ fn ended(stop: Stop, side: usize, place: OpRef<'_>) -> End {
     }
 }
 
-/// Returns a difference between two runs, with its place where there is one.
+/// Returns a difference between two runs, with its place where there is one. Races of the original
+/// count as undefined if that is asked for.
 fn difference<'b>(
     store: &mut Store,
     first: &mut Outcome<'b>,
     second: &mut Outcome<'b>,
+    with_races: bool,
 ) -> Run<Option<(Option<OpRef<'b>>, String)>> {
     let mut undefined = FALSE;
-    for fault in &first.faults {
+    for fault in first.faults.iter().filter(|fault| with_races || !fault.is_race) {
         undefined = store.or(fault.condition, undefined)?;
     }
     let is_covered = |store: &mut Store, condition: TermId, by: TermId| -> Run<bool> {

@@ -173,8 +173,9 @@ impl<'b> Machine<'b, '_> {
         for (bounds, argument) in dimensions.iter().zip(&arguments) {
             ranges.push(self.range(bounds, body.value_type(*argument), false)?);
         }
-        // The other program has to do the same in any order of its iterations.
-        let is_outer = !self.is_original && self.race.is_none();
+        // The other program has to do the same in any order of its iterations. Only of
+        // `scf.parallel` it is said that races are undefined.
+        let is_outer = self.race.is_none() && (!self.is_original || op.name() == "scf.parallel");
         if is_outer {
             self.race = Some(Race::default());
         }

@@ -41,6 +41,8 @@ pub(super) struct Fault<'b> {
     pub(super) condition: TermId,
     pub(super) op: OpRef<'b>,
     pub(super) message: &'static str,
+    /// True if iterations of a parallel loop race there.
+    pub(super) is_race: bool,
 }
 
 /// The state of a run.
@@ -184,14 +186,22 @@ impl<'b, 's> Machine<'b, 's> {
 
     /// Records a condition under which the current operation is undefined.
     pub(super) fn undefined_if(&mut self, condition: TermId, message: &'static str) -> Run<()> {
+        self.fault_if(condition, message, false)
+    }
+
+    /// Records a condition under which the current operation is undefined, perhaps by a race.
+    pub(super) fn fault_if(&mut self, condition: TermId, message: &'static str, is_race: bool) -> Run<()> {
         let condition = self.store.and(self.guard, condition)?;
         match condition {
             FALSE => Ok(()),
-            TRUE if self.is_original => Err(Stop::Undefined),
+            TRUE if self.is_original => {
+                self.store.has_races |= is_race;
+                Err(Stop::Undefined)
+            }
             TRUE => refused(message),
             _ => {
                 if self.faults.iter().rev().take(8).all(|fault| fault.condition != condition) {
-                    self.faults.push(Fault { condition, op: self.place, message });
+                    self.faults.push(Fault { condition, op: self.place, message, is_race });
                 }
                 Ok(())
             }

@@ -1,15 +1,21 @@
-//! Accesses of the iterations of a parallel loop, which may run in any order.
+//! Races: accesses of the iterations of a parallel loop, which may run in any order.
+//!
+//! A race makes `scf.parallel` undefined. So a race of the second program has to imply one of the
+//! original. Without races all orders do the same, and one of them is executed.
 
 use hashbrown::HashMap;
 
-/// The accesses to an element or a buffer so far.
+use super::store::{FALSE, Key, Node, Place, Run, Store, TermId};
+
+/// The conditions under which an element is accessed, and written.
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     /// The last iteration.
     iteration: u64,
-    /// True if another iteration has accessed it too.
-    by_several: bool,
-    is_written: bool,
+    /// The conditions in this iteration.
+    now: [TermId; 2],
+    /// The conditions in earlier iterations.
+    before: [TermId; 2],
 }
 
 /// The iterations of the outermost parallel loop that is running.
@@ -17,7 +23,17 @@ struct Touched {
 pub(super) struct Race {
     iteration: u64,
     elements: HashMap<(usize, usize), Touched>,
-    buffers: Vec<Option<Touched>>,
+    /// The elements that were accessed, by buffer.
+    accessed: Vec<Vec<usize>>,
+}
+
+/// An access to an element.
+pub(super) struct Touch {
+    pub(super) buffer: usize,
+    pub(super) element: usize,
+    pub(super) key: Key,
+    pub(super) writes: bool,
+    pub(super) condition: TermId,
 }
 
 impl Race {
@@ -26,31 +42,52 @@ impl Race {
         self.iteration += 1;
     }
 
-    /// Records an access; true if another iteration may access the element, too, and one of them
-    /// writes. `meets` are the buffers that may overlap this one.
-    pub(super) fn touch(&mut self, place: (usize, usize), writes: bool, meets: &[usize]) -> bool {
-        let iteration = self.iteration;
-        let conflicts = |touched: &Touched| {
-            (writes || touched.is_written) && (touched.by_several || touched.iteration != iteration)
-        };
-        let mut races = self.elements.get(&place).is_some_and(conflicts);
-        races |= meets
-            .iter()
-            .any(|other| self.buffers.get(*other).and_then(Option::as_ref).is_some_and(conflicts));
-        let update = |known: Option<Touched>| match known {
-            Some(known) => Touched {
-                iteration,
-                by_several: known.by_several || known.iteration != iteration,
-                is_written: known.is_written || writes,
-            },
-            None => Touched { iteration, by_several: false, is_written: writes },
-        };
-        let element = update(self.elements.get(&place).copied());
-        self.elements.insert(place, element);
-        if self.buffers.len() <= place.0 {
-            self.buffers.resize(place.0 + 1, None);
+    /// Records an access; returns the condition that another iteration accesses the element, too,
+    /// and one of them writes. `meets` are the buffers that may overlap this one.
+    pub(super) fn touch(&mut self, store: &mut Store, touch: &Touch, meets: &[(usize, Key)]) -> Run<TermId> {
+        let kind = usize::from(!touch.writes);
+        let mut touched = self.earlier(store, (touch.buffer, touch.element))?;
+        let mut races = store.and(touch.condition, touched.before[kind])?;
+        for (other, key) in meets {
+            for element in self.accessed.get(*other).cloned().unwrap_or_default() {
+                store.spend(1)?;
+                let before = self.earlier(store, (*other, element))?.before[kind];
+                let both = store.and(touch.condition, before)?;
+                if both != FALSE {
+                    let mut places: [Place; 2] = [(touch.key, touch.element), (*key, element)];
+                    places.sort_unstable();
+                    let are_one = store.truth(Node::Shared(places))?;
+                    let both = store.and(both, are_one)?;
+                    races = store.or(both, races)?;
+                }
+            }
         }
-        self.buffers[place.0] = Some(update(self.buffers[place.0]));
-        races
+        touched.now[0] = store.or(touch.condition, touched.now[0])?;
+        if touch.writes {
+            touched.now[1] = store.or(touch.condition, touched.now[1])?;
+        }
+        if self.elements.insert((touch.buffer, touch.element), touched).is_none() {
+            if self.accessed.len() <= touch.buffer {
+                self.accessed.resize(touch.buffer + 1, Vec::new());
+            }
+            self.accessed[touch.buffer].push(touch.element);
+        }
+        Ok(races)
+    }
+
+    /// Returns what is known of an element, seen from the iteration that is running.
+    fn earlier(&self, store: &mut Store, place: (usize, usize)) -> Run<Touched> {
+        let iteration = self.iteration;
+        let Some(touched) = self.elements.get(&place).copied() else {
+            return Ok(Touched { iteration, now: [FALSE; 2], before: [FALSE; 2] });
+        };
+        if touched.iteration == iteration {
+            return Ok(touched);
+        }
+        let mut before = touched.before;
+        for (own, now) in before.iter_mut().zip(touched.now) {
+            *own = store.or(now, *own)?;
+        }
+        Ok(Touched { iteration, now: [FALSE; 2], before })
     }
 }

@@ -190,6 +190,8 @@ pub(super) enum Node {
         old: TermId,
         writes: Box<[(Place, TermId)]>,
     },
+    /// True if two elements of different buffers lie in one place, in part at least.
+    Shared([Place; 2]),
     /// True if the two views of a copy overlap, and are not the same.
     Overlap(Box<[(Key, Box<[i64]>)]>),
     /// The first case whose number the variable has, or else the default.
@@ -226,6 +228,8 @@ pub(super) struct Store {
     pub(super) reassociates: bool,
     /// True if there are such floats.
     pub(super) has_loose_floats: bool,
+    /// True if the original is undefined where iterations of a parallel loop race.
+    pub(super) has_races: bool,
 }
 
 impl Store {
@@ -240,6 +244,7 @@ impl Store {
             globals: Vec::new(),
             left,
             reassociates: false,
+            has_races: false,
             has_loose_floats: false,
         };
         let first = [
@@ -329,7 +334,7 @@ impl Store {
             Node::Anything | Node::Address(_) | Node::Initial(_) | Node::Poison(_) | Node::Frozen(_) => {
                 traits.is_invariant = false;
             }
-            Node::Mixed { .. } | Node::Overlap(_) => traits.is_invariant = false,
+            Node::Mixed { .. } | Node::Overlap(_) | Node::Shared(_) => traits.is_invariant = false,
             Node::Choice { variable, cases, default } => {
                 let values = cases.iter().map(|(_, value)| *value).chain([*default]);
                 for value in values {

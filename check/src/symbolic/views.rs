@@ -7,6 +7,7 @@ use loomir_ir::{DYNAMIC, OpRef, symbols};
 
 use super::machine::{Binding, Machine, View};
 use super::memory::Scalar;
+use super::race::Touch;
 use super::store::{ANYTHING, FALSE, Key, Node, Run, TRUE, TermId, refused};
 
 /// The most elements that one access may touch.
@@ -32,7 +33,7 @@ impl<'b> Machine<'b, '_> {
             None => {
                 let mut value = Scalar::plain(ANYTHING);
                 for (condition, element) in elements {
-                    let own = self.load(view.buffer, element)?;
+                    let own = self.load(view.buffer, element, condition)?;
                     value.term = self.store.ite(condition, own.term, value.term)?;
                     value.poison = self.store.ite(condition, own.poison, value.poison)?;
                 }
@@ -98,27 +99,33 @@ impl<'b> Machine<'b, '_> {
         Ok(found.into_iter().map(|(condition, element)| (condition, element as usize)).collect())
     }
 
-    fn load(&mut self, buffer: usize, element: usize) -> Run<Scalar> {
-        self.touch(buffer, element, false)?;
+    fn load(&mut self, buffer: usize, element: usize, condition: TermId) -> Run<Scalar> {
+        let condition = self.store.and(self.guard, condition)?;
+        self.touch(buffer, element, false, condition)?;
         self.memory.load(self.store, buffer, element)
     }
 
     fn write(&mut self, buffer: usize, element: usize, value: Scalar, condition: TermId) -> Run<()> {
-        self.touch(buffer, element, true)?;
         let condition = self.store.and(self.guard, condition)?;
+        self.touch(buffer, element, true, condition)?;
         self.memory.store(self.store, buffer, element, value, condition)
     }
 
-    fn touch(&mut self, buffer: usize, element: usize, writes: bool) -> Run<()> {
+    /// Records an access of a parallel loop.
+    fn touch(&mut self, buffer: usize, element: usize, writes: bool, condition: TermId) -> Run<()> {
         self.store.spend(1)?;
-        let Some(race) = &mut self.race else { return Ok(()) };
+        let Some(mut race) = self.race.take() else { return Ok(()) };
         let memory = &mut self.memory;
-        let others = 0..memory.buffers.len();
-        let meets: Vec<usize> = others.filter(|other| memory.may_meet(self.store, buffer, *other)).collect();
-        match race.touch((buffer, element), writes, &meets) {
-            true => refused("iterations of a parallel loop may access one element"),
-            false => Ok(()),
+        let mut meets = Vec::new();
+        for other in 0..memory.buffers.len() {
+            if memory.may_meet(self.store, buffer, other) {
+                meets.push((other, memory.buffers[other].key));
+            }
         }
+        let key = memory.buffers[buffer].key;
+        let races = race.touch(self.store, &Touch { buffer, element, key, writes, condition }, &meets)?;
+        self.race = Some(race);
+        self.fault_if(races, "iterations of a parallel loop may access one element", true)
     }
 
     fn is_alive(&mut self, buffer: usize) -> Run<()> {
@@ -367,7 +374,7 @@ impl<'b> Machine<'b, '_> {
         }
         let mut values = Vec::with_capacity(places.len());
         for (element, _) in &places {
-            values.push(self.load(from.buffer, *element as usize)?);
+            values.push(self.load(from.buffer, *element as usize, TRUE)?);
         }
         for ((_, element), value) in places.iter().zip(values) {
             self.write(to.buffer, *element as usize, value, TRUE)?;
