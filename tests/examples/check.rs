@@ -13,7 +13,7 @@ mod steps;
 /// Programs between two reports of progress.
 const STEP: u64 = 500;
 /// The most pairs of 100 of which nothing may be certain.
-const UNDECIDED: usize = 60;
+const UNDECIDED: usize = 5;
 
 fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));

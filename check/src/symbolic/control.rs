@@ -179,7 +179,9 @@ impl<'b> Machine<'b, '_> {
         if is_outer {
             self.race = Some(Race::default());
         }
-        self.points(op, model, (&ranges, &arguments))?;
+        let is_parallel = !self.is_original || op.name() == "scf.parallel";
+        let number = self.race.as_mut().filter(|_| is_parallel).map(Race::begin);
+        self.points(op, model, (&ranges, &arguments), number)?;
         if is_outer {
             self.race = None;
         }
@@ -192,9 +194,14 @@ impl<'b> Machine<'b, '_> {
         op: OpRef<'b>,
         model: &dyn ParallelLike,
         (ranges, arguments): (&[Range], &[Value]),
+        number: Option<u64>,
     ) -> Run<()> {
         let ([range, ranges @ ..], [argument, arguments @ ..]) = (ranges, arguments) else {
+            let is_parallel = self.race.as_mut().zip(number).map(|(race, number)| race.enter(number));
             self.region(model.body(op))?;
+            if let (Some(race), Some(())) = (&mut self.race, is_parallel) {
+                race.leave();
+            }
             return Ok(());
         };
         let mut variable = Some(range.lower);
@@ -205,10 +212,7 @@ impl<'b> Machine<'b, '_> {
                 break;
             }
             self.bind(*argument, Binding::Scalar(Scalar::plain(value)));
-            if let Some(race) = &mut self.race {
-                race.enter();
-            }
-            self.points(op, model, (ranges, arguments))?;
+            self.points(op, model, (ranges, arguments), number)?;
             variable = self.next(range, value)?;
         }
         Ok(())

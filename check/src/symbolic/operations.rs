@@ -40,8 +40,8 @@ impl<'b> Machine<'b, '_> {
             "arith.select" => {
                 let condition = self.scalar(op.operand(0))?;
                 let [yes, no] = [1, 2].map(|index| self.binding(op.operand(index)).clone());
-                if matches!(yes, Binding::View(_)) {
-                    self.undefined_if(condition.poison, "the choice of a buffer may be poison")?;
+                if matches!(yes, Binding::View(_)) && condition.poison != FALSE {
+                    return refused("the choice of a buffer may be poison");
                 }
                 let mut chosen = self.chosen(condition.term, yes, no)?;
                 if let Binding::Scalar(chosen) = &mut chosen {

@@ -7,21 +7,22 @@ use hashbrown::HashMap;
 
 use super::store::{FALSE, Key, Node, Place, Run, Store, TermId};
 
-/// The conditions under which an element is accessed, and written.
-#[derive(Clone, Copy, Debug)]
+/// The iterations around an access, outermost first: a loop that was begun, and its iteration.
+type Path = Vec<[u64; 2]>;
+
+/// The accesses to an element: the iterations around them, and the conditions under which it is
+/// accessed, and written.
+#[derive(Debug, Default)]
 struct Touched {
-    /// The last iteration.
-    iteration: u64,
-    /// The conditions in this iteration.
-    now: [TermId; 2],
-    /// The conditions in earlier iterations.
-    before: [TermId; 2],
+    accesses: Vec<(Path, [TermId; 2])>,
 }
 
-/// The iterations of the outermost parallel loop that is running.
+/// The parallel loops that are running.
 #[derive(Debug, Default)]
 pub(super) struct Race {
-    iteration: u64,
+    path: Path,
+    /// The number of loops and iterations so far.
+    begun: u64,
     elements: HashMap<(usize, usize), Touched>,
     /// The elements that were accessed, by buffer.
     accessed: Vec<Vec<usize>>,
@@ -37,21 +38,33 @@ pub(super) struct Touch {
 }
 
 impl Race {
-    /// Begins an iteration, also one of a parallel loop inside.
-    pub(super) fn enter(&mut self) {
-        self.iteration += 1;
+    /// Begins a parallel loop; returns its number.
+    pub(super) fn begin(&mut self) -> u64 {
+        self.begun += 1;
+        self.begun
+    }
+
+    /// Begins an iteration of a loop.
+    pub(super) fn enter(&mut self, of: u64) {
+        self.begun += 1;
+        self.path.push([of, self.begun]);
+    }
+
+    /// Ends an iteration.
+    pub(super) fn leave(&mut self) {
+        self.path.pop();
     }
 
     /// Records an access; returns the condition that another iteration accesses the element, too,
     /// and one of them writes. `meets` are the buffers that may overlap this one.
     pub(super) fn touch(&mut self, store: &mut Store, touch: &Touch, meets: &[(usize, Key)]) -> Run<TermId> {
         let kind = usize::from(!touch.writes);
-        let mut touched = self.earlier(store, (touch.buffer, touch.element))?;
-        let mut races = store.and(touch.condition, touched.before[kind])?;
+        let place = (touch.buffer, touch.element);
+        let before = self.others(store, place, kind)?;
+        let mut races = store.and(touch.condition, before)?;
         for (other, key) in meets {
             for element in self.accessed.get(*other).cloned().unwrap_or_default() {
-                store.spend(1)?;
-                let before = self.earlier(store, (*other, element))?.before[kind];
+                let before = self.others(store, (*other, element), kind)?;
                 let both = store.and(touch.condition, before)?;
                 if both != FALSE {
                     let mut places: [Place; 2] = [(touch.key, touch.element), (*key, element)];
@@ -62,32 +75,44 @@ impl Race {
                 }
             }
         }
-        touched.now[0] = store.or(touch.condition, touched.now[0])?;
-        if touch.writes {
-            touched.now[1] = store.or(touch.condition, touched.now[1])?;
-        }
-        if self.elements.insert((touch.buffer, touch.element), touched).is_none() {
+        self.record(store, touch)?;
+        Ok(races)
+    }
+
+    /// Adds an access.
+    fn record(&mut self, store: &mut Store, touch: &Touch) -> Run<()> {
+        let touched = self.elements.entry((touch.buffer, touch.element)).or_default();
+        if touched.accesses.is_empty() {
             if self.accessed.len() <= touch.buffer {
                 self.accessed.resize(touch.buffer + 1, Vec::new());
             }
             self.accessed[touch.buffer].push(touch.element);
         }
-        Ok(races)
+        if touched.accesses.last().is_none_or(|(path, _)| *path != self.path) {
+            touched.accesses.push((self.path.clone(), [FALSE; 2]));
+        }
+        if let Some((_, conditions)) = touched.accesses.last_mut() {
+            conditions[0] = store.or(touch.condition, conditions[0])?;
+            if touch.writes {
+                conditions[1] = store.or(touch.condition, conditions[1])?;
+            }
+        }
+        Ok(())
     }
 
-    /// Returns what is known of an element, seen from the iteration that is running.
-    fn earlier(&self, store: &mut Store, place: (usize, usize)) -> Run<Touched> {
-        let iteration = self.iteration;
-        let Some(touched) = self.elements.get(&place).copied() else {
-            return Ok(Touched { iteration, now: [FALSE; 2], before: [FALSE; 2] });
-        };
-        if touched.iteration == iteration {
-            return Ok(touched);
+    /// Returns the condition that an iteration which may run at the same time accesses an element
+    /// (`kind` 0), or writes it (1).
+    fn others(&self, store: &mut Store, place: (usize, usize), kind: usize) -> Run<TermId> {
+        let mut found = FALSE;
+        let accesses = self.elements.get(&place).map_or(&[][..], |touched| &touched.accesses);
+        store.spend(accesses.len())?;
+        for (path, conditions) in accesses {
+            let first = path.iter().zip(&self.path).find(|(a, b)| a != b);
+            // Iterations of one loop run at the same time; loops one after the other.
+            if first.is_some_and(|(a, b)| a[0] == b[0]) {
+                found = store.or(conditions[kind], found)?;
+            }
         }
-        let mut before = touched.before;
-        for (own, now) in before.iter_mut().zip(touched.now) {
-            *own = store.or(now, *own)?;
-        }
-        Ok(Touched { iteration, now: [FALSE; 2], before })
+        Ok(found)
     }
 }
