@@ -18,7 +18,7 @@ use loomir_ir::{Attr, Body, Context, Loc, Name, Op, OpRef, Trait, Type, TypeKind
 
 use crate::execution::parameters::{self, Parameter};
 use crate::execution::{self, Compared, Counterexample, Options, Side, Tried};
-use crate::proof;
+use crate::{proof, symbolic};
 
 /// A proof that two functions compute the same, or what was missing for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +36,14 @@ pub type Prover<'p> = &'p dyn Fn(&Body, Op, &Body, Op) -> Proof;
 pub fn prover(distinct: bool) -> impl Fn(&Body, Op, &Body, Op) -> Proof {
     move |before, one, after, other| {
         let options = proof::ProofOptions { distinct, ..Default::default() };
-        match proof::prove(before, one, after, other, &options) {
+        let mut proof = proof::prove(before, one, after, other, &options);
+        if let proof::Proof::Undecided { reasons } = &mut proof {
+            match symbolic::prove(before, one, after, other, &options) {
+                proof::Proof::Undecided { reasons: more } => reasons.extend(more),
+                equal => proof = equal,
+            }
+        }
+        match proof {
             proof::Proof::Equal { under } => {
                 // That callees are equal is settled once all functions are compared.
                 let open = under.into_iter().filter(|own| *own != proof::Assumption::EqualCallees);

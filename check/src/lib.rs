@@ -13,5 +13,6 @@ pub mod execution;
 pub mod functions;
 pub mod proof;
 pub mod reduce;
+pub mod symbolic;
 
 pub use proof::{Assumption, Proof, ProofOptions, Reason, Which, prove};

@@ -47,6 +47,7 @@ use loomir_polyhedra::Conjunction;
 use alias::Overlap;
 use matching::{Goal, Matcher, Mismatch, Stuck, Widening};
 use model::{ObjectKey, Output, Params, Program};
+pub(crate) use read::{flag_bits, is_alone_argument, is_computation, says_of_values};
 use sets::{OutOfReach, Pieces, Solver, var};
 
 /// The assumptions that a proof may make, and its bounds.
@@ -81,6 +82,8 @@ pub enum Assumption {
     OwnElements,
     /// Functions of one name that are called compute the same in both programs.
     EqualCallees,
+    /// Iterations of `scf.parallel` in the original do not race. Races are undefined.
+    NoRaces,
     /// Floats are combined in another order where their flags allow it. Results may be
     /// rounded otherwise.
     Reassociation,
@@ -96,6 +99,7 @@ impl Assumption {
             Assumption::UnsignedBounds => "bounds compared as unsigned are less than 2^63",
             Assumption::OwnElements => "strides that are known at run time keep elements apart",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
+            Assumption::NoRaces => "iterations of 'scf.parallel' of the first program do not race",
             Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
         }
     }
@@ -171,7 +175,7 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) 
 }
 
 /// Returns why two modules are not compiled for one target.
-fn targets_differ(modules: [&Body; 2]) -> Option<&'static str> {
+pub(crate) fn targets_differ(modules: [&Body; 2]) -> Option<&'static str> {
     let differ = |names: &[&str]| {
         let [a, b] = modules.map(|module| {
             let attrs = names.iter().map(|name| module.root_ref().attr(name));
@@ -186,14 +190,14 @@ fn targets_differ(modules: [&Body; 2]) -> Option<&'static str> {
     }
 }
 
-fn reason(side: usize, op: OpRef<'_>, message: String) -> Box<Reason> {
+pub(crate) fn reason(side: usize, op: OpRef<'_>, message: String) -> Box<Reason> {
     let program = if side == 0 { Which::Before } else { Which::After };
     Box::new(Reason { program, loc: op.loc(), op: op.name().to_string(), message, other: None })
 }
 
 /// The relation of what a name stands for in both programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Symbol {
+pub(crate) enum Symbol {
     Same,
     /// Functions with bodies: the same if these are.
     Function,
@@ -219,7 +223,7 @@ fn under_symbols(modules: [&Body; 2], function: OpRef<'_>) -> Option<Vec<Assumpt
     Some(under)
 }
 
-fn symbol(modules: [&Body; 2], name: Name) -> Symbol {
+pub(crate) fn symbol(modules: [&Body; 2], name: Name) -> Symbol {
     let ctx = modules[0].ctx();
     let [a, b] = modules.map(|module| symbols::lookup(module, ctx.str(name)).map(|op| module.op_ref(op)));
     let is_alike = |a: OpRef<'_>, b: OpRef<'_>| {
@@ -236,28 +240,34 @@ fn symbol(modules: [&Body; 2], name: Name) -> Symbol {
     }
 }
 
+/// Returns what two functions take, give or promise differently.
+pub(crate) fn signatures_differ(functions: [OpRef<'_>; 2]) -> Option<&'static str> {
+    let differ = |name: &str| functions[0].attr(name) != functions[1].attr(name);
+    if differ("function_type") {
+        return Some("the types of the functions differ");
+    }
+    let [a, b] = functions.map(|function| function.name() == "llvm.func");
+    let is_unlike = match (a, b) {
+        (true, true) => read::promises(functions[0]) != read::promises(functions[1]),
+        (a, _) => a,
+    };
+    if is_unlike || functions[1].name() == "func.func" && read::new_promises(functions) {
+        return Some("the attributes of the functions differ");
+    }
+    ["arg_attrs", "res_attrs"]
+        .into_iter()
+        .any(differ)
+        .then_some("the attributes of arguments or results differ")
+}
+
 fn attempt(
     modules: [&Body; 2],
     functions: [OpRef<'_>; 2],
     options: &ProofOptions,
 ) -> Result<Vec<Assumption>, Box<Reason>> {
     let whole = |side: usize, message: &str| reason(side, functions[side], message.to_string());
-    if functions[0].attr("function_type") != functions[1].attr("function_type") {
-        return Err(whole(1, "the types of the functions differ"));
-    }
-    if functions[0].name() == "llvm.func" {
-        let [a, b] = functions.map(read::promises);
-        if functions[1].name() != "llvm.func" || a != b {
-            return Err(whole(1, "the attributes of the functions differ"));
-        }
-    }
-    if functions[1].name() == "func.func" && read::new_promises(functions) {
-        return Err(whole(1, "the attributes of the functions differ"));
-    }
-    for name in ["arg_attrs", "res_attrs"] {
-        if functions[0].attr(name) != functions[1].attr(name) {
-            return Err(whole(1, "the attributes of arguments or results differ"));
-        }
+    if let Some(message) = signatures_differ(functions) {
+        return Err(whole(1, message));
     }
     let mut solver = Solver::new(options.questions, options.steps);
     let mut params = Params::default();

@@ -44,7 +44,7 @@ fn judge(folder: &str, seed: u64, each: usize, told: &mut String) -> (usize, usi
                     equal += usize::from(round > 0);
                     let Proof::Equal { under } = &proof else { continue };
                     // Rounding may differ, and so may what is called: it was changed as well.
-                    if [Assumption::Reassociation, Assumption::EqualCallees]
+                    if [Assumption::Reassociation, Assumption::EqualCallees, Assumption::NoRaces]
                         .iter()
                         .any(|own| under.contains(own))
                     {

@@ -298,8 +298,8 @@ fn subscripts_that_are_not_affine_count_from_where_the_view_begins() {
         )
     };
     let renamed = |text: String| text.replace("%r, %x", "%x, %r");
-    // Such an access may be beyond what the view shows; so neither is proved.
-    assert!(proof(DISTINCT, &read(1), &renamed(read(1))).contains("does not show"));
+    // Such an access may be beyond what the view shows, but then in both programs.
+    assert!(proof(DISTINCT, &read(1), &renamed(read(1))).starts_with("equal"));
     assert!(proof(DISTINCT, &read(0), &renamed(read(1))).starts_with("undecided"));
 }
 
@@ -366,17 +366,17 @@ fn a_buffer_of_the_function_is_read_only_where_the_original_reads_it() {
 
 #[test]
 fn unsigned_loops_count_where_their_bounds_are_natural() {
-    let filled = |order: &str, upper: &str| {
+    let filled = |order: &str, upper: &str, at: &str| {
         kernel(&format!(
             "%c0 = arith.constant 0 : index %c1 = arith.constant 1 : index
              %u = arith.constant {upper} : index %v = arith.constant 7 : i32
              scf.for {order} %i = %c0 to %u step %c1 {{
-               memref.store %v, %a[%i] : memref<16xi32>
+               memref.store %v, %a[%{at}] : memref<16xi32>
              }}"
         ))
     };
-    assert!(proof(DISTINCT, &filled("unsigned", "16"), &filled("", "16")).starts_with("equal"));
-    let answer = proof(DISTINCT, &filled("unsigned", "-1"), &filled("", "-1"));
+    assert!(proof(DISTINCT, &filled("unsigned", "16", "i"), &filled("", "16", "i")).starts_with("equal"));
+    let answer = proof(DISTINCT, &filled("unsigned", "-1", "c0"), &filled("", "-1", "c0"));
     assert!(answer.contains("as unsigned"), "{answer}");
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use loomir::check::Assumption;
 use loomir::check::execution::{Counterexample, Options};
 use loomir::check::functions::{Verdict, check, prover};
 use loomir::dialects::interp::Limits;
@@ -24,6 +25,9 @@ const CHANGES_TRIED: usize = 40;
 const INPUTS: usize = 8;
 /// The number of inputs for each pair that the checker calls equal.
 const ROUNDS: usize = 3;
+
+/// Assumptions under which executions may differ.
+const OPEN: [Assumption; 2] = [Assumption::NoRaces, Assumption::Reassociation];
 
 /// The pipelines that make the second program of a pair.
 const PIPELINES: [&str; 8] = [
@@ -46,6 +50,9 @@ pub struct Tally {
     pub changed: usize,
     /// Pairs that were proved equal.
     pub equal: usize,
+    /// Pairs among the equal ones that hold under a condition: no iterations of a parallel loop race,
+    /// or floats may be rounded otherwise. Executions do not confirm these.
+    pub open: usize,
     /// Pairs that differ on an input.
     pub different: usize,
     /// Undecided pairs.
@@ -128,6 +135,14 @@ fn judge(
     let prover = prover(false);
     let functions = check(before, after, Some("kernel"), None, &Options::default(), Some(&prover));
     match functions.into_iter().next().map(|function| function.verdict) {
+        Some(Verdict::Proved(under))
+            if OPEN.iter().any(|own| under.iter().any(|text| text == own.message())) =>
+        {
+            // The interpreter runs one of the orders that are allowed.
+            tally.equal += 1;
+            tally.open += 1;
+            Ok(())
+        }
         Some(Verdict::Identical | Verdict::Proved(_)) => {
             tally.equal += 1;
             // A promise about an argument does not apply to calls that break it.
@@ -153,7 +168,7 @@ fn judge(
             let calls = inputs(before, "kernel", random).unwrap_or_default();
             let agreement = same_behaviour(before, after, "kernel", &calls, &Limits::default());
             tally.missed += usize::from(agreement.is_err());
-            let reason = reasons.first().map_or("", |own| own.split(", at '").next().unwrap_or(own));
+            let reason = reasons.last().map_or("", |own| own.split(", at '").next().unwrap_or(own));
             let right = if is_changed { "changed" } else { "as made" };
             *tally.reasons.entry(format!("{right}: {reason}")).or_default() += 1;
             Ok(())

@@ -34,10 +34,11 @@ use super::model::{
     Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId, Term, TermId,
 };
 use super::sets::Solver;
+pub(crate) use calls::says_of_values;
 pub(super) use graph::{new_promises, promises};
 use numbers::range_of;
 pub(super) use promises::has_unknown_strides;
-pub(super) use words::bits as flag_bits;
+pub(crate) use words::bits as flag_bits;
 
 /// The deepest nesting of regions that is read.
 const MAX_NESTING: usize = 128;
@@ -477,13 +478,13 @@ impl<'b> Reader<'b, '_> {
 }
 
 /// True if the attributes of an argument say that nothing overlaps it.
-fn is_alone_argument(ctx: &loomir_ir::Context, attributes: loomir_ir::Attr) -> bool {
+pub(crate) fn is_alone_argument(ctx: &loomir_ir::Context, attributes: loomir_ir::Attr) -> bool {
     matches!(attributes.kind(ctx), loomir_ir::AttrKind::Dictionary(dict)
         if dict.get(ctx, "llvm.noalias").is_some())
 }
 
 /// True if an operation only computes its results from its operands.
-fn is_computation(op: OpRef<'_>) -> bool {
+pub(crate) fn is_computation(op: OpRef<'_>) -> bool {
     let info = op.info();
     let has_no_effect = |model: &dyn MemoryEffects| model.effects(op).is_empty() && !model.may_not_return(op);
     let is_pure = match info.interface::<dyn MemoryEffects>() {

@@ -73,7 +73,7 @@ impl<'b> Reader<'b, '_> {
 }
 
 /// True if attributes of arguments or results say something.
-fn says_of_values(op: OpRef<'_>) -> bool {
+pub(crate) fn says_of_values(op: OpRef<'_>) -> bool {
     let ctx = op.ctx();
     let is_empty =
         |attr: &Attr| matches!(attr.kind(ctx), AttrKind::Dictionary(dict) if dict.entries(ctx).is_empty());

@@ -42,7 +42,7 @@ pub(super) fn name(op: OpRef<'_>) -> Option<&str> {
 }
 
 /// Returns the bits of a flag, however its enumeration is kept.
-pub(in crate::proof) fn bits(op: OpRef<'_>, name: &str) -> u64 {
+pub(crate) fn bits(op: OpRef<'_>, name: &str) -> u64 {
     match op.attr(name).map(|attr| (attr, attr.kind(op.ctx()))) {
         Some((_, AttrKind::Enum { value, .. })) => *value,
         Some((attr, _)) => {
