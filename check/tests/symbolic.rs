@@ -132,7 +132,7 @@ fn subscripts_may_be_values() {
     };
     let arguments = "%b: memref<4xi32> {llvm.noalias}, %j: memref<2xindex>, %x: i32, %y: i32";
     let [one, other] = ["memref.store %x, %b[%p] : memref<4xi32>", "memref.store %y, %b[%q] : memref<4xi32>"];
-    let known = one.replace("%x", "%x") + "\n" + other;
+    let known = format!("{one}\n{other}");
     only_right(arguments, "i32", &body(one, other), &body(&known, ""), &[["store %x", "store %y"]]);
     refused(arguments, "i32", &body(one, other), &body(other, one), "not seen to be the same");
     // The access of the second one is no access of the first.
