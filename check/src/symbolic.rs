@@ -14,7 +14,8 @@
 //!
 //! **Undefined behaviour.** Each program has a list of conditions under which it is undefined. Each
 //! of the second program has to imply one of the original. Each value has a condition under which
-//! it is poison. A value that the second program leaves is poison only where that of the original is.
+//! it is poison. A value that the second program leaves is poison only where that of the original
+//! is.
 //! What memory held at the start may be poison, arguments may not.
 //!
 //! **Bounds.** Work, terms and cases are counted ([`MAX_WORK`], [`MAX_RUNS`]).

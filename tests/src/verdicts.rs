@@ -50,7 +50,7 @@ pub struct Tally {
     pub changed: usize,
     /// Pairs that were proved equal.
     pub equal: usize,
-    /// Pairs among these that are equal only as far as the first program says: where no iterations of
+    /// Equal pairs that rest on what the first program says: where no iterations of
     /// a parallel loop race, and floats may be rounded otherwise. Executions do not confirm these.
     pub open: usize,
     /// Pairs that differ on an input.
