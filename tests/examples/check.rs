@@ -12,8 +12,8 @@ mod steps;
 
 /// The number of programs between two progress reports.
 const STEP: u64 = 500;
-/// The limit on undecided pairs out of 100.
-const UNDECIDED: usize = 5;
+/// The limit on undecided pairs out of 100. A campaign has 3 or 4; a sample of it varies.
+const UNDECIDED: usize = 8;
 
 fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
