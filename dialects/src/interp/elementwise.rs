@@ -11,7 +11,7 @@ use super::fault::Fault;
 use super::integer::{Computed, Trouble, signed};
 use super::registers::unusable;
 
-/// The width in bits of an integer, index or float type of at most 128 bits.
+/// Returns the width in bits of an integer, index or float type of at most 128 bits.
 pub fn bit_width(ctx: &Context, ty: Type) -> Result<u32, Box<Fault>> {
     let width = match ty.kind(ctx) {
         TypeKind::Index => 64,
@@ -64,8 +64,8 @@ impl Shape {
     }
 }
 
-/// An operation of one operand. `f` takes and returns bits; the returned bits may exceed the
-/// result's width.
+/// Decodes an operation with one operand. `f` takes and returns bits. The returned bits may exceed
+/// the result's width.
 pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
     let (shape, a) = (Shape::of(op, d)?, d.operand(op, 0)?);
     let scalar = move |a: &Datum| match a {
@@ -87,12 +87,12 @@ pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 
     }))
 }
 
-/// An operation of two operands.
+/// Decodes an operation of two operands.
 pub fn binary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
     binary_with(op, d, false, f)
 }
 
-/// A division or remainder: its second operand must not be poison.
+/// Decodes a division or remainder. Its second operand must not be poison.
 pub fn division(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
     binary_with(op, d, true, f)
 }
@@ -127,7 +127,7 @@ fn binary_with(
     }))
 }
 
-/// An operation of three operands.
+/// Decodes an operation of three operands.
 pub fn ternary(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -151,7 +151,7 @@ pub fn ternary(
     }))
 }
 
-/// An operation of two operands and two results; `f` gives the bits of both.
+/// Decodes an operation with two operands and two results. `f` returns the bits of both.
 pub fn binary_pair(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -197,7 +197,7 @@ pub fn select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The bits of an operand, or its poison.
+/// Returns the bits of an operand, or its poison.
 fn operand(datum: &Datum) -> Result<Result<u128, Poison>, Box<Fault>> {
     match datum {
         Datum::Bits(bits) => Ok(Ok((*bits).into())),
@@ -207,8 +207,7 @@ fn operand(datum: &Datum) -> Result<Result<u128, Poison>, Box<Fault>> {
     }
 }
 
-/// Applies a scalar function to the elements of vectors; a vector that is poison as a whole has
-/// poison elements.
+/// Applies a scalar function to the elements of vectors. A poison vector has poison elements.
 pub fn map<const N: usize>(
     operands: [&Datum; N],
     mut scalar: impl FnMut([&Datum; N]) -> Result<Datum, Box<Fault>>,
