@@ -20,8 +20,8 @@ mod syntax;
 pub mod validity;
 mod verify;
 
-/// True if an operation is a loop of the dialect: its variables may be subscripts and bounds of the
-/// others.
+/// True if an operation is a loop of the dialect. Its induction variables may be subscripts and
+/// bounds of other operations.
 pub fn is_loop(body: &Body, op: Op) -> bool {
     [ForOp::DEF, ParallelOp::DEF].into_iter().any(|def| body.is(op, def))
 }
@@ -202,7 +202,7 @@ dialect! {
     }
 }
 
-/// Makes the dialect and its interfaces known.
+/// Registers the dialect and its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&AFFINE);
     evaluate::register(registry);

@@ -126,13 +126,13 @@ fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The operands that successor `index` of a branch receives.
+/// Returns the operands that successor `index` of a branch receives.
 pub(crate) fn passed(op: OpRef<'_>, model: &dyn BranchLike, index: usize) -> Vec<Value> {
     model.successor_operands(op, index).map(|i| op.operand(i)).collect()
 }
 
-/// Reports successors that receive other values than they have arguments, and weights that are not
-/// one a successor.
+/// Reports successors whose operands do not match their arguments, and weights that are not one for
+/// each successor.
 pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut Diagnostics) {
     let body = op.body();
     for ((i, block), range) in op.successors().enumerate().zip(ranges(op, model)) {
@@ -199,12 +199,12 @@ pub(crate) fn verify_cases(op: OpRef<'_>, out: &mut Diagnostics) -> bool {
     out.len() == before
 }
 
-/// The values of a switch's cases, as bits.
+/// Returns the values of a switch's cases, as bits.
 pub(crate) fn case_values(op: OpRef<'_>) -> Vec<u128> {
     op.attr("case_values").map_or_else(Vec::new, |values| elements(op.ctx(), values))
 }
 
-/// The cases of a switch as they are read.
+/// The cases of a switch during parsing.
 #[derive(Default)]
 pub(crate) struct Cases {
     values: Vec<u128>,

@@ -62,7 +62,7 @@ fn is_integer(ctx: &Context, ty: Type) -> bool {
     ty.integer_width(ctx).is_some()
 }
 
-/// Makes the dialect and its interfaces known.
+/// Registers the dialect and its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&CF);
     evaluate::register(registry);

@@ -20,7 +20,7 @@ pub(crate) fn expect_parent(op: OpRef<'_>, parents: &[&'static OpDef], out: &mut
     out.push(op_error(op, format!("expects parent op {which}'{}'", names.join(", "))));
 }
 
-/// The last operation of the single block of region `index`.
+/// Returns the last operation of the single block of region `index`.
 pub(crate) fn terminator(op: OpRef<'_>, index: usize) -> Option<OpRef<'_>> {
     let body = op.body();
     let block = body.single_block(op.region(index))?;

@@ -42,8 +42,9 @@ pub fn to_f64(kind: FloatKind, bits: u128) -> Option<f64> {
     Some(f64::from_bits(sign | magnitude))
 }
 
-/// `value` rounded to the nearest number of a format, ties to even; too large ones become infinite,
-/// a NaN keeps the top of its payload and becomes quiet. `None` for formats not known here.
+/// Returns `value` rounded to the nearest number of a format, ties to even. Too large numbers
+/// become infinite. A NaN keeps the top of its payload and becomes quiet. `None` for formats that
+/// are unknown here.
 pub fn from_f64(kind: FloatKind, value: f64) -> Option<u128> {
     let (exponent_bits, mantissa_bits) = format(kind)?;
     let bits = value.to_bits();
@@ -68,7 +69,7 @@ pub fn from_f64(kind: FloatKind, value: f64) -> Option<u128> {
             let kept = significand >> drop;
             let (rest, half) = (significand & ((1 << drop) - 1), 1u64 << (drop - 1));
             let up = u64::from(rest > half || (rest == half && kept & 1 == 1));
-            // A carry out of the mantissa runs into the exponent, which is as it should be.
+            // A carry out of the mantissa increments the exponent, as it should.
             let field = if exponent < least { 0 } else { (exponent + bias - 1) as u64 };
             ((field << mantissa_bits) + kept + up).min(top << mantissa_bits)
         }
@@ -81,7 +82,7 @@ pub fn is_nan(kind: FloatKind, bits: u128) -> Option<bool> {
     to_f64(kind, bits).map(f64::is_nan)
 }
 
-/// The sign bit of a format that has one as its highest bit.
+/// Returns the sign bit of a format that has one as its highest bit.
 pub fn sign_bit(kind: FloatKind) -> Option<u128> {
     (kind != FloatKind::F8E8M0FNU).then(|| 1 << (kind.width() - 1))
 }

@@ -30,7 +30,7 @@ pub enum Resource {
     Value(Value),
     /// A global, by name.
     Global(Name),
-    /// Anything at all, and the world outside.
+    /// Any memory, and the outside world.
     World,
 }
 
@@ -45,16 +45,16 @@ pub struct Effect {
 
 /// The memory effects of an operation, without those of its regions.
 pub trait MemoryEffects: Send + Sync {
-    /// All effects; none means that it touches no memory.
+    /// Returns all effects. Without effects, the operation touches no memory.
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect>;
 
-    /// True if it may fail to reach the next operation (trap, throw, exit, run forever).
+    /// True if the operation may not reach the next one (trap, throw, exit, run forever).
     fn may_not_return(&self, _op: OpRef<'_>) -> bool {
         false
     }
 
-    /// True if executing it with unfortunate operands is immediate undefined behaviour (division by
-    /// zero, an access out of bounds).
+    /// True if some operands make its execution undefined behaviour (division by zero, an access
+    /// out of bounds).
     fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
         false
     }
@@ -80,9 +80,8 @@ impl MemoryEffects for OperandEffects {
 /// True if an operation may run where it would not have run: it has no effect, and no operand makes
 /// it undefined.
 ///
-/// Whatever hoists, speculates or flattens operations asks this. The trait `Pure` alone allows
-/// less: to run an
-/// operation again, or not at all, where it ran.
+/// Passes that hoist, speculate or flatten operations need this property. The trait `Pure` alone
+/// allows less: to repeat or to remove an operation where it ran.
 pub fn is_speculatable(op: OpRef<'_>) -> bool {
     let info = op.info();
     let is_defined = |model: &dyn MemoryEffects| !model.may_be_undefined(op) && !model.may_not_return(op);
@@ -103,7 +102,7 @@ pub fn runs_in_place(body: &Body, op: Op, region: Region) -> bool {
 
 /// An operation whose results refer to (part of) the object one operand refers to: casts, views.
 pub trait ViewLike: Send + Sync {
-    /// The operand seen through.
+    /// Returns the viewed operand.
     fn source(&self, op: OpRef<'_>) -> Value;
 }
 
@@ -129,11 +128,11 @@ pub struct Access {
 
 /// Loads and stores of one element.
 pub trait MemoryAccess: Send + Sync {
-    /// The access.
+    /// Returns the access.
     fn access(&self, op: OpRef<'_>) -> Access;
 }
 
-/// Memory of one element that could be a value.
+/// Memory of one element that may be promoted to a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemorySlot {
     /// Its address.
@@ -145,7 +144,7 @@ pub struct MemorySlot {
 /// An operation that allocates a memory slot. The slot may become values if all its uses can be
 /// expressed with values.
 pub trait PromotableAllocation: Send + Sync {
-    /// The memory; `None` if it is not one element.
+    /// Returns the memory, or `None` if it is not one element.
     fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot>;
     /// Returns an operation whose result is the content of a slot before any store.
     fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState;
@@ -162,7 +161,7 @@ pub enum SlotAccess {
     Marker,
 }
 
-/// An operation that accesses memory in a way that can be done without any.
+/// An operation whose memory accesses can be promoted to values.
 pub trait PromotableAccess: Send + Sync {
     /// Returns the access to a slot whose address the operation uses. `None` if the use needs
     /// memory.
@@ -178,7 +177,7 @@ pub enum Bound {
     Map(Subscripts),
 }
 
-/// The iteration space of a counted loop: `lower, lower + step, …` below `upper`.
+/// The iteration domain of a counted loop: `lower, lower + step, …` below `upper`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LoopBounds {
     /// The first value.
@@ -202,9 +201,9 @@ pub enum Step {
 /// variable, the others are loop-carried. The terminator yields their next values. The results of
 /// the operation are the last ones.
 pub trait LoopLike: Send + Sync {
-    /// The iteration space.
+    /// Returns the iteration domain.
     fn bounds(&self, op: OpRef<'_>) -> LoopBounds;
-    /// The body.
+    /// Returns the body.
     fn body(&self, op: OpRef<'_>) -> Region;
     /// Returns the initial values of the loop-carried values.
     fn inits(&self, op: OpRef<'_>) -> Vec<Value>;
@@ -218,10 +217,10 @@ pub trait LoopLike: Send + Sync {
 /// and its arguments are the induction variables. In sequential order the last dimension varies
 /// fastest.
 pub trait ParallelLike: Send + Sync {
-    /// The iteration space of each dimension. The bounds do not depend on other dimensions'
-    /// induction variables.
+    /// Returns the iteration domain of each dimension. The bounds do not depend on other
+    /// dimensions' induction variables.
     fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds>;
-    /// The body.
+    /// Returns the body.
     fn body(&self, op: OpRef<'_>) -> Region;
 }
 
@@ -243,9 +242,9 @@ pub trait Conditional: Send + Sync {
 
 /// A call of a symbol.
 pub trait CallLike: Send + Sync {
-    /// The symbol called; `None` for an indirect call.
+    /// Returns the called symbol, or `None` for an indirect call.
     fn callee(&self, op: OpRef<'_>) -> Option<Attr>;
-    /// The arguments.
+    /// Returns the arguments.
     fn arguments(&self, op: OpRef<'_>) -> Vec<Value>;
 }
 
@@ -253,7 +252,7 @@ pub trait CallLike: Send + Sync {
 pub trait FunctionLike: Send + Sync {
     /// Types of arguments and results.
     fn signature(&self, op: OpRef<'_>) -> (Vec<Type>, Vec<Type>);
-    /// The body; empty for a declaration.
+    /// Returns the body, which is empty for a declaration.
     fn body(&self, op: OpRef<'_>) -> Region;
     /// True if the function takes more arguments than its signature has parameters.
     fn is_variadic(&self, _op: OpRef<'_>) -> bool {
@@ -263,6 +262,6 @@ pub trait FunctionLike: Send + Sync {
 
 /// A terminator that passes operands to its successors.
 pub trait BranchLike: Send + Sync {
-    /// The range of operands that become the arguments of successor `index`.
+    /// Returns the range of operands that become the arguments of successor `index`.
     fn successor_operands(&self, op: OpRef<'_>, index: usize) -> std::ops::Range<usize>;
 }

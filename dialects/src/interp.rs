@@ -106,14 +106,14 @@ use program::Program;
 pub struct Limits {
     /// Operations executed.
     pub steps: u64,
-    /// Calls that are active at once.
+    /// The maximal number of active calls.
     pub call_depth: usize,
     /// Bytes of memory, bookkeeping included.
     pub memory: u64,
 }
 
 impl Default for Limits {
-    /// Ten billion steps, 4096 calls, 2 GiB.
+    /// Returns the default limits: ten billion steps, 4096 calls, 2 GiB.
     fn default() -> Limits {
         Limits { steps: 10_000_000_000, call_depth: 4096, memory: 1 << 31 }
     }
@@ -164,7 +164,7 @@ pub fn run_counting(
     machine.counts = Some(Counts::default());
     let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
     let outcome = execute(&mut machine, &mut program, entry, arguments, limits)?;
-    // Bodies do not move, so a function is known again by its own.
+    // Bodies do not move, so a function is identified by its own body.
     let own = |op: OpRef<'_>| (op.op() == op.body().root()).then_some(std::ptr::from_ref(op.body()));
     let functions: HashMap<_, u32> =
         (0..).zip(&program.functions).filter_map(|(id, function)| Some((own(function.op)?, id))).collect();
@@ -202,7 +202,7 @@ fn execute(
     }
     watch::begin(machine, &arguments, &objects);
     machine::initialise_globals(machine, program, limits)?;
-    // What made the globals is no part of the call.
+    // The initialization of globals is not part of the call.
     if let Some(trace) = &mut machine.trace {
         trace.clear();
     }

@@ -1,8 +1,8 @@
 //! Loomir's dialects and the reference interpreter.
 //!
-//! One file a dialect, with its operations as a table (see [`mod@loomir_ir::dialect`]) and, beside
-//! it in a folder of the same name, their syntax, verifiers, folds and interfaces. [`register_all`]
-//! makes a registry know them all.
+//! Each dialect has one file with its operations as a table (see [`mod@loomir_ir::dialect`]) and,
+//! beside it in a folder of the same name, their syntax, verifiers, folds and interfaces.
+//! [`register_all`] registers all of them.
 #![forbid(unsafe_code)]
 
 pub mod affine;
@@ -45,7 +45,7 @@ pub fn register_all(registry: &mut Registry) {
     }
 }
 
-/// Dialects that other tools turn into these, and how.
+/// Dialects that other tools convert to these, and the way.
 const ELSEWHERE: [(&str, &str); 4] = [
     ("linalg", "make loops of it first: mlir-opt -convert-linalg-to-loops IN -o OUT"),
     ("tensor", TENSORS),
@@ -60,7 +60,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
 const TENSORS: &str = "make memrefs and loops first: \
     mlir-opt -one-shot-bufferize=bufferize-function-boundaries -convert-linalg-to-loops IN -o OUT";
 
-/// A context that knows every dialect of this crate.
+/// Returns a context with every dialect of this crate.
 pub fn context() -> Context {
     let mut registry = Registry::new();
     register_all(&mut registry);

@@ -83,7 +83,7 @@ const fn ops(part: &'static DialectDef) -> &'static [&'static OpDef] {
     }
 }
 
-/// The number of operations the parts have together.
+/// Returns the number of operations of all parts.
 const fn count(parts: &[&'static DialectDef]) -> usize {
     let (mut total, mut p) = (0, 0);
     while p < parts.len() {
@@ -93,7 +93,7 @@ const fn count(parts: &[&'static DialectDef]) -> usize {
     total
 }
 
-/// The operations of all parts.
+/// Returns the operations of all parts.
 const fn join<const N: usize>(parts: &[&'static DialectDef]) -> [&'static OpDef; N] {
     let mut all = [AddOp::DEF; N];
     let (mut next, mut p) = (0, 0);
@@ -110,7 +110,7 @@ const fn join<const N: usize>(parts: &[&'static DialectDef]) -> [&'static OpDef;
     all
 }
 
-/// Makes the dialect and its interfaces known.
+/// Registers the dialect and its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&LLVM);
     kept::register(registry);

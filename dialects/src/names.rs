@@ -1,4 +1,4 @@
-//! The names that the printer gives to results, where an operation has a word for them: `%alloc`,
+//! The names of results in the printed text, for operations that define them: `%alloc`,
 //! `%sum, %overflow`.
 
 use loomir_ir::text::AsmNames;
@@ -13,7 +13,7 @@ impl AsmNames for Named {
     }
 }
 
-/// For each result its name in the definition, as operations with several results have it.
+/// The names of results in the definition, for operations with several results.
 pub(crate) struct AsDefined;
 
 impl AsmNames for AsDefined {
@@ -25,7 +25,7 @@ impl AsmNames for AsDefined {
     }
 }
 
-/// A dialect whose prefix is left out of the operations inside.
+/// A dialect whose prefix is omitted for the operations inside.
 pub(crate) struct Inside(pub(crate) &'static str);
 
 impl AsmNames for Inside {

@@ -161,7 +161,7 @@ dialect! {
     }
 }
 
-/// Makes the dialect and its interfaces known.
+/// Registers the dialect and its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&SCF);
     evaluate::register(registry);

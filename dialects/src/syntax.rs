@@ -4,8 +4,7 @@
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
 use loomir_ir::{DYNAMIC, OpRef, OperationState, Value};
 
-/// Reads `(%a = %x, %b = %y)`: arguments, whose types are not known yet, and the values they start
-/// as.
+/// Reads `(%a = %x, %b = %y)`: arguments without types, and their initial values.
 pub(crate) fn parse_assignments(
     p: &mut OpParser<'_, '_>,
     delimiter: Delimiter,

@@ -46,14 +46,15 @@ pub fn is_poison(ctx: &Context, attr: Attr) -> bool {
     matches!(attr.kind(ctx), AttrKind::Dialect { name, .. } if ctx.str(*name) == POISON.name)
 }
 
-/// `ub.poison` of a type, for the attribute `#ub.poison`; other attributes are of other dialects.
+/// Returns `ub.poison` of a type, for the attribute `#ub.poison`. Other attributes belong to other
+/// dialects.
 pub(crate) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Option<OperationState> {
     is_poison(ctx, value).then(|| {
         OperationState::of(ctx, PoisonOp::DEF, Loc::UNKNOWN).attr(ctx, "value", value).results(&[ty])
     })
 }
 
-/// Never reached, so without effect, but nothing after it runs.
+/// An unreachable operation. It has no effect, but nothing after it runs.
 struct Unreachable;
 
 impl MemoryEffects for Unreachable {

@@ -1,5 +1,5 @@
-//! The dialects are whole: they have the operations MLIR 22 has, and every operation occurs in a
-//! fixture that is read and printed in both forms.
+//! Completeness of the dialects: they have the operations of MLIR 22, and every operation occurs in
+//! a fixture that is read and printed in both forms.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The dialects compared with MLIR's, and where MLIR defines them.
+/// The dialects compared with MLIR's, and the files of their definition in MLIR.
 const DIALECTS: &[(&str, &str)] = &[
     ("affine", "Dialect/Affine/IR/AffineOps.td"),
     ("arith", "Dialect/Arith/IR/ArithOps.td"),
@@ -24,7 +24,7 @@ const DIALECTS: &[(&str, &str)] = &[
 /// Operations that MLIR defines outside of its .td files.
 const IN_CPP: &[&str] = &["affine.dma_start", "affine.dma_wait"];
 
-/// MLIR's operations as the list in the fixtures has them, with the reason why one is left out.
+/// Returns MLIR's operations from the list in the fixtures, with the reason why one is left out.
 fn listed() -> BTreeMap<String, Option<String>> {
     let text = support::fixture("mlir.ops.txt");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -36,7 +36,7 @@ fn listed() -> BTreeMap<String, Option<String>> {
         .collect()
 }
 
-/// The names of all operations of the dialects that `wanted` holds for.
+/// Returns the names of all operations of the dialects that `wanted` accepts.
 fn registered(wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let ctx = loomir_dialects::context();
     let dialects = ctx.dialects().iter().filter(|dialect| wanted(&dialect.name));

@@ -66,7 +66,7 @@ fn folds_of_affine() {
     assert_snapshot!(check_folds("affine.folds.mlir"));
 }
 
-/// Loomir folds a little more here than MLIR does.
+/// Loomir folds slightly more here than MLIR.
 #[test]
 fn folds_of_llvm() {
     let text = folded(&fixture("llvm.folds.mlir"));
@@ -76,7 +76,7 @@ fn folds_of_llvm() {
     assert_snapshot!(text);
 }
 
-/// Programs that MLIR accepts although they mean nothing, or nothing that LLVM accepts.
+/// Programs that MLIR accepts although they have no meaning, or none that LLVM accepts.
 #[test]
 fn stricter_than_mlir() {
     let mut report = String::new();
@@ -128,8 +128,8 @@ fn lowered_programs_print_as_they_were() {
     }
 }
 
-/// Operations of every name with operands, results and regions of any number are refused or
-/// accepted, and printed, but nothing panics.
+/// Operations of every name with any number of operands, results and regions are refused or
+/// accepted, and printed, without a panic.
 #[test]
 fn no_shape_of_an_operation_panics() {
     let ctx = loomir_dialects::context();
@@ -157,7 +157,7 @@ fn no_shape_of_an_operation_panics() {
     }
 }
 
-/// Pieces of a text: words with the signs that belong to them, numbers, single punctuation, spaces.
+/// Returns the pieces of a text: words with their signs, numbers, single punctuation, spaces.
 fn tokens(text: &str) -> Vec<&str> {
     let word = |c: char| c.is_alphanumeric() || "_.%@^#!$".contains(c);
     let mut tokens = Vec::new();
@@ -171,8 +171,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Programs with a few words put in place of others are refused or accepted, and printed, but
-/// nothing panics.
+/// Programs with a few replaced words are refused or accepted, and printed, without a panic.
 #[test]
 fn no_change_of_a_program_panics() {
     let ctx = loomir_dialects::context();

@@ -99,7 +99,7 @@ fn folds_of_memref_and_casts() {
     assert_snapshot!(check_folds("memref.folds.mlir"));
 }
 
-/// `operand 1` or `result 0`: which value of an operation it is.
+/// Returns the position of a value in an operation, `operand 1` or `result 0`.
 fn position(op: OpRef<'_>, value: Value) -> String {
     match op.operands().position(|v| v == value) {
         Some(i) => format!("operand {i}"),

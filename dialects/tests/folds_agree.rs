@@ -8,8 +8,8 @@ use std::fmt::Write;
 
 use loomir_dialects::interp::{self, FaultKind, Limits, Output};
 
-/// A function for each tuple of operands, `@f0`, `@f1`, …, that returns the results of one
-/// operation.
+/// Returns a program with a function for each tuple of operands, `@f0`, `@f1`, …. Each function
+/// returns the results of one operation.
 fn program(operands: &[Vec<String>], operation: &str, types: &str) -> String {
     let mut text = String::new();
     for (i, tuple) in operands.iter().enumerate() {
@@ -37,8 +37,7 @@ fn execute(ctx: &loomir_ir::Context, source: &str, count: usize) -> Vec<Option<V
     (0..count).map(run).collect()
 }
 
-/// Checks one operation on all these operands. Where the result is defined, it must have been
-/// folded away.
+/// Checks one operation on all these operands. If the result is defined, it must have been folded.
 fn check(operands: &[Vec<String>], operation: &str, types: &str) {
     let ctx = loomir_dialects::context();
     let source = program(operands, operation, types);
@@ -59,7 +58,7 @@ fn check(operands: &[Vec<String>], operation: &str, types: &str) {
     }
 }
 
-/// All integers of a width as constants.
+/// Returns all integers of a width as constants.
 fn integers(width: u32) -> Vec<String> {
     if width == 1 {
         return vec!["false".into(), "true".into()];
@@ -207,8 +206,8 @@ fn integer_conversions() {
     }
 }
 
-/// Numbers at the edges of a format: zeros, ones, denormals, the greatest, infinities, NaN, and
-/// some between.
+/// Returns numbers at the edges of a format: zeros, ones, denormals, the greatest, infinities, NaN,
+/// and some between.
 fn floats(ty: &str) -> Vec<String> {
     let special: &[&str] = match ty {
         "f16" => &["0x0001", "0x03FF", "0x0400", "0x7BFF", "0x7C00", "0xFC00", "0x7E00"],

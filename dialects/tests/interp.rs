@@ -26,7 +26,7 @@ fn text(ctx: &Context, fault: &Fault) -> String {
     format!("{:?} {}", fault.kind, Diagnostics::from(fault.diagnostic.clone()).to_text(ctx))
 }
 
-/// The outcome of every run a fixture asks for.
+/// Returns the outcome of every run that a fixture asks for.
 fn runs(name: &str) -> String {
     let ctx = loomir_dialects::context();
     let (source, body) = read(&ctx, name);

@@ -42,7 +42,7 @@ fn execute(body: &Body, entry: &str, texts: &[String]) -> Outcome {
     outcome
 }
 
-/// The arguments with their types, as a lowered function needs them.
+/// Returns the arguments with their types, in the form that a lowered function needs.
 fn typed(ctx: &Context, texts: &[String], parameters: &[Type]) -> Vec<String> {
     let ty = |ty: &Type| loomir_ir::text::type_to_string(ctx, *ty);
     let wanted = |ty: &Type| ty.shape(ctx).is_some();
@@ -206,6 +206,6 @@ fn declare_call(
     if !results.is_empty() {
         let _ = writeln!(main, "  show(&r{k}, sizeof r{k});");
     }
-    // Scalars alone would say nothing of how views are passed.
+    // Scalars alone would not test the passing of views.
     debug_assert!(arguments.arguments.iter().all(|a| !matches!(a, Argument::View(v) if v.unranked)));
 }

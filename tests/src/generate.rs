@@ -571,7 +571,7 @@ impl<'r> Generator<'r> {
             .collect()
     }
 
-    /// A store of a value in scope.
+    /// Returns a store of an available value.
     fn one_store(&mut self, place: &Place) -> Vec<Item> {
         let value = *self.random.pick(&place.values);
         let (memref, at) = self.place_in(place);

@@ -273,7 +273,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An index in bounds.
+    /// Returns an index in bounds.
     fn subscript(&mut self, i: &str) -> String {
         match self.random.below(6) {
             0 | 1 => i.to_owned(),

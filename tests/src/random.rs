@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed.
+    /// Returns the random numbers of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

@@ -189,7 +189,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The loop's own induction variable is in scope.
+    /// Prints a header. The loop's own induction variable is in scope.
     fn header(&mut self, header: &Header) -> String {
         let variable = format!("i{}", self.depth - 1);
         let values = match &header.span {

@@ -50,13 +50,8 @@ pub struct Tally {
     pub changed: usize,
     /// Pairs that were proved equal.
     pub equal: usize,
-<<<<<<< HEAD
     /// Pairs among the equal ones that hold under a condition: no iterations of a parallel loop race,
     /// or floats may be rounded otherwise. Executions do not confirm these.
-=======
-    /// Equal pairs that rest on what the first program says: where no iterations of
-    /// a parallel loop race, and floats may be rounded otherwise. Executions do not confirm these.
->>>>>>> h1
     pub open: usize,
     /// Pairs that differ on an input.
     pub different: usize,

@@ -11,7 +11,7 @@ use loomir_testing::generate::generate;
 use loomir_testing::peers::Peer;
 use loomir_testing::random::Random;
 
-/// The program contracted.
+/// Returns the program after contraction.
 fn contracted(text: &str) -> String {
     let ctx = loomir::context();
     let mut module =

@@ -50,19 +50,20 @@ fn memref_place(op: OpRef<'_>) -> usize {
     usize::from(op.def().is_some_and(|def| &*def.operands[0].name == "value"))
 }
 
-/// The memref of an access.
+/// Returns the memref of an access.
 pub(super) fn memref(op: OpRef<'_>) -> Value {
     op.operand(memref_place(op))
 }
 
-/// The memref and the subscripts of an access.
+/// Returns the memref and the subscripts of an access.
 pub(super) fn subscripts(op: OpRef<'_>) -> (Value, Subscripts) {
     let first = memref_place(op);
     let map = map_of(op.ctx(), op.attr("map"));
     (op.operand(first), Subscripts { map, operands: op.operands().skip(first + 1).collect() })
 }
 
-/// The map of an attribute that the tables require; one without results if it is missing.
+/// Returns the map of an attribute that the tables require, or a map without results if it is
+/// missing.
 pub(super) fn map_of(ctx: &Context, attr: Option<Attr>) -> loomir_ir::AffineMap {
     let map = attr.and_then(|attr| attr.as_affine_map(ctx));
     map.unwrap_or_else(|| loomir_ir::AffineMap::new(ctx, 0, 0, Vec::new()))
@@ -76,7 +77,7 @@ fn print_access(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.write("]");
 }
 
-/// The type of the memref accessed.
+/// Returns the type of the accessed memref.
 fn memref_type(op: OpRef<'_>) -> Type {
     op.type_of(memref(op))
 }

@@ -1,5 +1,5 @@
-//! Transfers between memories that go on by themselves, with affine subscripts: `affine.dma_start`
-//! and `affine.dma_wait`.
+//! Asynchronous transfers between memories with affine subscripts: `affine.dma_start` and
+//! `affine.dma_wait`.
 //!
 //! The operands of a start are one list, cut by the inputs of the maps `src_map`, `dst_map` and
 //! `tag_map`: source, target and tag, each with its subscripts, then the number of elements, and
@@ -27,7 +27,7 @@ const WAITED: Role = Role { name: "DMA tag", indices: "index", map: "tag_map" };
 const START: &[Role] = &[SOURCE, TARGET, TAG];
 const WAIT: &[Role] = &[WAITED];
 
-/// The memrefs of an operation, by the memrefs it has, with the numbers behind them.
+/// The memrefs of an operation, with the operands behind them.
 struct Operands {
     places: Vec<(Value, AffineMap, Vec<Value>)>,
     numbers: Vec<Value>,
@@ -131,7 +131,7 @@ fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState, roles: &[Role]) -
 pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.write(" ");
     let Ok(Operands { places, numbers }) = operands(op) else {
-        // Cut by no maps, the operands are one list.
+        // Without maps, the operands are printed as one list.
         return p.operands(op.operands());
     };
     for (memref, map, indices) in &places {

@@ -183,7 +183,8 @@ fn decode_parallel(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The results of a map in groups, one a dimension, each with a register for its extreme.
+/// Returns the results of a map in groups, one for each dimension, each with a register for its
+/// extreme.
 fn grouped(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -247,7 +248,7 @@ impl Execute for Parallel {
     }
 }
 
-/// An access to operand `memref` through the map, whose operands follow it.
+/// Returns the access to operand `memref` through the map, whose operands follow it.
 fn access(op: OpRef<'_>, d: &Decoder<'_>, memref: usize) -> Result<Access, Box<Fault>> {
     let map = Map::new(d, map_attribute(op, d, "map")?, op.operands().skip(memref + 1), op.loc())?;
     Access::new(op, d, memref, Subscripts::Map(map))
@@ -294,7 +295,7 @@ fn vector_length(d: &Decoder<'_>, ty: loomir_ir::Type) -> Result<usize, Box<Faul
     }
 }
 
-/// The numbers of `static_basis`, operands where they are dynamic.
+/// Returns the numbers of `static_basis`, with operands for the dynamic ones.
 fn basis(op: OpRef<'_>, d: &Decoder<'_>, values: &[Value]) -> Result<Mixed, Box<Fault>> {
     Mixed::new(op, d, "static_basis", values.iter().copied())
 }

@@ -6,7 +6,7 @@ use loomir_ir::{AffineExprKind, Attr, Context, DYNAMIC, OpRef};
 
 use super::access::map_of;
 
-/// The numbers of constants, if all are known.
+/// Returns the numbers of constants, if all are known.
 fn numbers(ctx: &Context, constants: &[Option<Attr>]) -> Option<Vec<i64>> {
     constants.iter().map(|c| c.and_then(|c| c.as_int(ctx))).collect()
 }
@@ -15,7 +15,7 @@ fn constant(ctx: &Context, number: i64) -> Folded {
     Folded::Constant(ctx.index_attr(number))
 }
 
-/// The operand that is the map's one result.
+/// Returns the operand, if it is the only result of the map.
 fn operand_of_map(op: OpRef<'_>) -> Option<Folded> {
     let data = map_of(op.ctx(), op.attr("map")).data(op.ctx());
     let [result] = *data.results else { return None };
@@ -27,7 +27,7 @@ fn operand_of_map(op: OpRef<'_>) -> Option<Folded> {
     op.operands().nth(index as usize).map(Folded::Value)
 }
 
-/// The results of the map for constant operands.
+/// Returns the results of the map for constant operands.
 fn constant_results(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<i64>> {
     let ctx = op.ctx();
     let map = map_of(ctx, op.attr("map"));
@@ -38,7 +38,7 @@ fn constant_results(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<i64
     map.evaluate(ctx, &numbers(ctx, constants)?)
 }
 
-/// An operand, or a constant.
+/// Folds to an operand or a constant.
 pub(super) fn fold_apply(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     if let Some(results) = constant_results(op, constants) {
         return Some(vec![constant(op.ctx(), *results.first()?)]);
@@ -46,7 +46,7 @@ pub(super) fn fold_apply(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Ve
     Some(vec![operand_of_map(op)?])
 }
 
-/// The only operand, or a constant.
+/// Folds to the only operand or a constant.
 pub(super) fn fold_min(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     if let Some(results) = constant_results(op, constants) {
         return Some(vec![constant(op.ctx(), *results.iter().min()?)]);
@@ -54,7 +54,7 @@ pub(super) fn fold_min(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<
     Some(vec![operand_of_map(op)?])
 }
 
-/// The only operand, or a constant.
+/// Folds to the only operand or a constant.
 pub(super) fn fold_max(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     if let Some(results) = constant_results(op, constants) {
         return Some(vec![constant(op.ctx(), *results.iter().max()?)]);
@@ -62,7 +62,7 @@ pub(super) fn fold_max(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<
     Some(vec![operand_of_map(op)?])
 }
 
-/// The initial values, if the loop never runs.
+/// Folds to the initial values, if the loop never runs.
 pub(super) fn fold_for(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let ctx = op.ctx();
     let (lower, upper) = (map_of(ctx, op.attr("lowerBoundMap")), map_of(ctx, op.attr("upperBoundMap")));
@@ -81,7 +81,7 @@ fn basis(op: OpRef<'_>, dynamic: &[Option<Attr>]) -> Option<Vec<i64>> {
     basis.into_iter().map(number).collect()
 }
 
-/// The digits of a constant.
+/// Folds to the digits of a constant.
 pub(super) fn fold_delinearize(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let ctx = op.ctx();
     if op.num_results() == 1 && op.attr("static_basis")?.as_dense_ints(ctx)?.is_empty() {
@@ -104,7 +104,7 @@ pub(super) fn fold_delinearize(op: OpRef<'_>, constants: &[Option<Attr>]) -> Opt
     Some(digits.into_iter().rev().map(|digit| constant(ctx, digit)).collect())
 }
 
-/// The number of constant digits.
+/// Folds constant digits to their number.
 pub(super) fn fold_linearize(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let ctx = op.ctx();
     let indices = op.operand_group("multi_index");

@@ -67,8 +67,8 @@ impl Conditional for If {
     }
 }
 
-/// An operation that evaluates affine expressions: no effect, but undefined where one divides by a
-/// number below one.
+/// An operation that evaluates affine expressions. It has no effect, but a division by a number
+/// below one is undefined.
 struct Expressions;
 
 impl MemoryEffects for Expressions {
@@ -107,7 +107,7 @@ fn divides_by_unknown(ctx: &Context, expr: AffineExpr) -> bool {
     found
 }
 
-/// `affine.delinearize_index`: no effect, but undefined if a size it divides by is below one.
+/// `affine.delinearize_index`. It has no effect, but a divisor below one is undefined.
 struct Digits;
 
 impl MemoryEffects for Digits {
@@ -116,7 +116,7 @@ impl MemoryEffects for Digits {
     }
 
     fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
-        // The first size, of as many as there are results, divides nothing.
+        // If there are as many sizes as results, the first size divides nothing.
         let sizes =
             op.attr("static_basis").and_then(|basis| basis.as_dense_ints(op.ctx())).unwrap_or_default();
         let divisors = sizes.iter().rev().take(op.num_results().saturating_sub(1));

@@ -1,7 +1,7 @@
 //! `affine.parallel`: its bounds, custom form and rules.
 //!
-//! The bounds of all dimensions are the results of one map a side, in groups: `(max(0, %a), 1)` are
-//! two groups, of two results and of one.
+//! One map for each side holds the bounds of all dimensions as its results, in groups:
+//! `(max(0, %a), 1)` are two groups, of two results and of one.
 
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::verifier::op_error;
@@ -21,7 +21,7 @@ use crate::elements::{elements, elements_attr};
 struct Side {
     /// All bounds.
     map: AffineMap,
-    /// The number of results each dimension has.
+    /// The number of results of each dimension.
     groups: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ impl Side {
         }
     }
 
-    /// For each dimension a map with its bounds alone.
+    /// Returns a map with the bounds of a single dimension, for each dimension.
     fn maps(&self, ctx: &Context) -> Vec<AffineMap> {
         let data = self.map.data(ctx);
         let mut start = 0;
@@ -49,14 +49,14 @@ impl Side {
     }
 }
 
-/// The bounds of each dimension: greatest results of the first map, least of the second.
+/// Returns the bounds of each dimension: greatest results of the first map, least of the second.
 pub fn bounds(op: OpRef<'_>) -> Vec<(AffineMap, AffineMap)> {
     let ctx = op.ctx();
     let (lower, upper) = (Side::of(op, "lower").maps(ctx), Side::of(op, "upper").maps(ctx));
     lower.into_iter().zip(upper).collect()
 }
 
-/// The operands of the two maps of [`bounds`].
+/// Returns the operands of the two maps of [`bounds`].
 pub fn bound_operands(op: OpRef<'_>) -> (Vec<Value>, Vec<Value>) {
     let operands: Vec<Value> = op.operands().collect();
     let lower = map_of(op.ctx(), op.attr("lowerBoundsMap")).num_inputs(op.ctx());
@@ -64,7 +64,7 @@ pub fn bound_operands(op: OpRef<'_>) -> (Vec<Value>, Vec<Value>) {
     (lower.to_vec(), upper.to_vec())
 }
 
-/// The steps of each dimension.
+/// Returns the steps of each dimension.
 pub fn steps(op: OpRef<'_>) -> Vec<i64> {
     let steps = op.attr("steps").and_then(|a| a.as_array(op.ctx())).unwrap_or_default();
     steps.iter().map(|step| step.as_int(op.ctx()).unwrap_or(0)).collect()
@@ -124,8 +124,8 @@ pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> Par
     p.parse_optional_attr_dict(state)
 }
 
-/// Bounds as they are read: values are numbered in the order they first occur, dimensions and
-/// symbols apart.
+/// Bounds during parsing. Values are numbered in the order of their first occurrence, dimensions
+/// and symbols separately.
 #[derive(Default)]
 struct Reader {
     dims: Vec<Value>,
@@ -187,7 +187,7 @@ fn parse_bounds(
     Ok(())
 }
 
-/// Sets the bounds of a side: a map, and how many of its results each dimension has.
+/// Sets the bounds of a side: a map, and the number of its results for each dimension.
 fn set_side(ctx: &Context, state: &mut OperationState, side: &str, map: AffineMap, groups: Vec<u128>) {
     state.set_attr(ctx, &format!("{side}BoundsMap"), ctx.attr(AttrKind::AffineMap(map)));
     let shape = Some([groups.len() as i64].into());

@@ -137,7 +137,7 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
 }
 
 /// Reads a bound: a number, a value, or a map with its operands, with the word `max` or `min` if it
-/// has several results. The map, and how many operands were added.
+/// has several results. Returns the map and the number of added operands.
 fn parse_bound(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
@@ -220,7 +220,7 @@ pub(super) fn parse_delinearize(p: &mut OpParser<'_, '_>, state: &mut OperationS
     Ok(())
 }
 
-/// Reads `(2, %b)`; how many values it holds.
+/// Reads `(2, %b)` and returns the number of values.
 fn parse_basis(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<usize> {
     let (values, numbers) = parse_index_list(p, Delimiter::Paren)?;
     for value in &values {

@@ -51,7 +51,7 @@ enum Verdict {
 pub(crate) fn may_be(user: OpRef<'_>, value: Value, role: Role) -> bool {
     let body = user.body();
     let scopes = scopes(body, user.op());
-    // Most values are judged at a glance.
+    // Most values are judged at once.
     let mut work: Vec<(Value, Role)> = match judge(body, &scopes, value, role) {
         Verdict::Yes => return true,
         Verdict::No => return false,
@@ -71,8 +71,8 @@ pub(crate) fn may_be(user: OpRef<'_>, value: Value, role: Role) -> bool {
     true
 }
 
-/// The regions whose top-level values are symbols for `op`: its scope and, as long as each is not
-/// isolated, the scopes around it.
+/// Returns the regions whose top-level values are symbols for `op`: its scope and, as long as each
+/// is not isolated, the scopes around it.
 fn scopes(body: &Body, op: Op) -> Vec<Region> {
     let mut regions = Vec::new();
     let mut current = Some(op);
@@ -135,15 +135,15 @@ fn judge(body: &Body, scopes: &[Region], value: Value, role: Role) -> Verdict {
     if body.has_trait(op, Trait::Pure) { Verdict::If(operands(), Role::Symbol) } else { Verdict::No }
 }
 
-/// True if it is the induction variable of an affine loop.
+/// True if a value is the induction variable of an affine loop.
 pub fn is_induction_variable(body: &Body, value: Value) -> bool {
     let ValueDef::BlockArgument { block, index } = body.def(value) else { return false };
     let parent = body.region_parent(body.block_region(block));
     (body.is(parent, ForOp::DEF) && index == 0) || body.is(parent, ParallelOp::DEF)
 }
 
-/// A `memref.dim` is valid if its memref is defined at the top, or is a view or allocation whose
-/// size is.
+/// Judges a `memref.dim`. It is valid if its memref is defined at the top, or is a view or
+/// allocation with a valid size.
 fn judge_dim(body: &Body, dim: memref::DimOp) -> Verdict {
     let source = dim.source(body);
     if is_top_level(body, source) {

@@ -57,7 +57,8 @@ fn verify_inputs(op: OpRef<'_>, map: AffineMap, out: &mut Diagnostics) -> bool {
     fits
 }
 
-/// Bounds have results and valid operands; arguments, initial values and results fit each other.
+/// Checks that bounds have results and valid operands, and that arguments, initial values and
+/// results fit each other.
 pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let (ctx, body) = (op.ctx(), op.body());
@@ -92,7 +93,8 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     check_carried(op, &inits, carried, mismatch, out);
 }
 
-/// Valid operands, as many as the set has inputs; both branches if there are results.
+/// Requires valid operands, as many as the inputs of the set, and both branches if there are
+/// results.
 pub(super) fn verify_if(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_no_region_arguments(op, out);
     expect_implicit_terminators(op, YieldOp::DEF, out);
@@ -112,7 +114,7 @@ pub(super) fn verify_if(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Subscripts fit the memref and their map, and are valid.
+/// Checks that subscripts are valid and fit the memref and their map.
 fn verify_subscripts(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (memref, subscripts) = subscripts(op);
@@ -130,7 +132,7 @@ fn verify_subscripts(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_map_operands(op, &subscripts.operands, subscripts.map.data(ctx).dims, out);
 }
 
-/// The result is an element of the memref.
+/// Checks that the result is an element of the memref.
 pub(super) fn verify_load(op: OpRef<'_>, out: &mut Diagnostics) {
     if op.operand_type(0).element(op.ctx()) != Some(op.result_type(0)) {
         out.push(op_error(op, "result type must match element type of memref"));
@@ -138,7 +140,7 @@ pub(super) fn verify_load(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_subscripts(op, out);
 }
 
-/// The value is an element of the memref.
+/// Checks that the value is an element of the memref.
 pub(super) fn verify_store(op: OpRef<'_>, out: &mut Diagnostics) {
     if op.operand_type(1).element(op.ctx()) != Some(op.operand_type(0)) {
         out.push(op_error(op, "value to store must have the same type as memref element type"));
@@ -146,12 +148,12 @@ pub(super) fn verify_store(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_subscripts(op, out);
 }
 
-/// The vector is of elements of the memref.
+/// Checks that the vector has the memref's element type.
 pub(super) fn verify_vector_load(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_vector(op, op.result_type(0), out);
 }
 
-/// The vector is of elements of the memref.
+/// Checks that the vector has the memref's element type.
 pub(super) fn verify_vector_store(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_vector(op, op.operand_type(0), out);
 }
@@ -164,7 +166,7 @@ fn verify_vector(op: OpRef<'_>, vector: Type, out: &mut Diagnostics) {
     verify_subscripts(op, out);
 }
 
-/// Subscripts fit, and the hint is from 0 to 3.
+/// Checks that subscripts fit, and that the hint is from 0 to 3.
 pub(super) fn verify_prefetch(op: OpRef<'_>, out: &mut Diagnostics) {
     let hint = op.attr("localityHint").and_then(|a| a.as_int(op.ctx()));
     if hint.is_none_or(|hint| !(0..=3).contains(&hint)) {
@@ -189,7 +191,7 @@ pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The numbers of the basis.
+/// Returns the numbers of the basis.
 fn basis(op: OpRef<'_>) -> Vec<i64> {
     op.attr("static_basis").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
 }
@@ -202,7 +204,7 @@ fn verify_dynamic_basis(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A positive base for each result, except perhaps the first.
+/// Requires a positive base for each result, except perhaps the first.
 pub(super) fn verify_delinearize(op: OpRef<'_>, out: &mut Diagnostics) {
     let basis = basis(op);
     if basis.len() != op.num_results() && basis.len() + 1 != op.num_results() {
@@ -215,7 +217,7 @@ pub(super) fn verify_delinearize(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A base for each operand, except perhaps the first.
+/// Requires a base for each operand, except perhaps the first.
 pub(super) fn verify_linearize(op: OpRef<'_>, out: &mut Diagnostics) {
     let (basis, indices) = (basis(op).len(), op.operand_group("multi_index").len());
     if basis != indices && basis + 1 != indices {

@@ -9,13 +9,13 @@ use loomir_ir::{Attr, AttrKind, Context, Signedness, Type, TypeKind};
 /// The bits of a constant. Bits above the element's width are zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Numbers {
-    /// A scalar, or a vector or tensor all of whose elements are the same.
+    /// A scalar, or a vector or tensor with equal elements.
     One(u128),
     /// The elements in row-major order.
     Many(Vec<u128>),
 }
 
-/// The width in bits of an integer of at most 128 bits, an index (64) or a float.
+/// Returns the width in bits of an integer of at most 128 bits, an index (64) or a float.
 pub fn width(ctx: &Context, scalar: Type) -> Option<u32> {
     match scalar.kind(ctx) {
         TypeKind::Index => Some(64),
@@ -25,19 +25,19 @@ pub fn width(ctx: &Context, scalar: Type) -> Option<u32> {
     }
 }
 
-/// A number with the low `width` bits set.
+/// Returns a number with the low `width` bits set.
 pub fn mask(width: u32) -> u128 {
     u128::MAX >> (128 - width.clamp(1, 128))
 }
 
-/// The low `width` bits as a signed number.
+/// Returns the low `width` bits as a signed number.
 pub fn signed(bits: u128, width: u32) -> i128 {
     let shift = 128 - width.clamp(1, 128);
     ((bits << shift) as i128) >> shift
 }
 
 impl Numbers {
-    /// The numbers of an attribute.
+    /// Returns the numbers of an attribute.
     pub fn of(ctx: &Context, attr: Attr) -> Option<Numbers> {
         match attr.kind(ctx) {
             AttrKind::Integer { value, ty } => Some(Numbers::One(*value as u128 & mask(width(ctx, *ty)?))),
@@ -60,8 +60,8 @@ impl Numbers {
         }
     }
 
-    /// The attribute of type `ty` with these numbers: a scalar, or a vector or tensor whose number
-    /// of elements fits.
+    /// Returns the attribute of type `ty` with these numbers: a scalar, or a vector or tensor whose
+    /// number of elements fits.
     pub fn attr(&self, ctx: &Context, ty: Type) -> Option<Attr> {
         let scalar = ty.scalar(ctx);
         let width = width(ctx, scalar)?;

@@ -75,7 +75,7 @@ pub(super) fn register(registry: &mut Registry) {
 
 type Model = fn(OpRef<'_>, &mut Decoder<'_>) -> Decoded;
 
-/// The promises of an `arith.fastmath` attribute.
+/// Returns the promises of an `arith.fastmath` attribute.
 pub(crate) fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
     let flags = d.enum_value(op, "fastmath", 0);
     FastMath { no_nans: flags & 2 != 0, no_infinities: flags & 4 != 0 }
@@ -91,7 +91,7 @@ fn float_type(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Type, Box<Fault>> {
     Ok(op.operand_type(0).scalar(d.ctx()))
 }
 
-/// A constant, in the attribute `value`.
+/// Decodes a constant, in the attribute `value`.
 pub(crate) fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let result = d.result(op, 0)?;
     let value = op.attr("value").ok_or_else(|| crate::interp::code::malformed("a value"))?;
@@ -132,7 +132,7 @@ pub(crate) fn remainder_signed(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     division(op, d, move |a, b| integer::rem_signed(w, a, b))
 }
 
-/// A shift right, with `exact`.
+/// Decodes a shift right, with `exact`.
 pub(crate) fn shift_right(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -152,7 +152,7 @@ pub(crate) fn choose(
     binary(op, d, move |a, b| Ok(if first(w, a, b) { a } else { b }))
 }
 
-/// A comparison of integers by the predicate in `attribute`.
+/// Decodes a comparison of integers by the predicate in `attribute`.
 pub(crate) fn compare_integers(op: OpRef<'_>, d: &mut Decoder<'_>, attribute: &str) -> Decoded {
     let w = operand_width(op, d)?;
     let predicate = d.enum_value(op, attribute, u64::MAX);
@@ -160,7 +160,7 @@ pub(crate) fn compare_integers(op: OpRef<'_>, d: &mut Decoder<'_>, attribute: &s
     binary(op, d, move |a, b| Ok(holds(w, a, b).into()))
 }
 
-/// A comparison of floats by the predicate in `attribute`.
+/// Decodes a comparison of floats by the predicate in `attribute`.
 pub(crate) fn compare_floats(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -175,7 +175,7 @@ pub(crate) fn compare_floats(
     }))
 }
 
-/// A float from two.
+/// Decodes an operation on two floats.
 pub(crate) fn float_binary(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -193,7 +193,7 @@ pub(crate) fn float_binary(
     }))
 }
 
-/// A float from one.
+/// Decodes an operation on one float.
 pub(crate) fn float_unary(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -208,7 +208,7 @@ pub(crate) fn float_unary(
     }))
 }
 
-/// A float from the bits of one; `f` is given the sign bit.
+/// Decodes an operation on the bits of a float. `f` gets the sign bit.
 pub(crate) fn float_unary_bits(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -232,7 +232,7 @@ pub(crate) fn fused_multiply_add(op: OpRef<'_>, d: &mut Decoder<'_>, fast_math: 
     }))
 }
 
-/// A function of the mathematical library.
+/// Decodes a function of the mathematical library.
 pub(crate) fn library(op: OpRef<'_>, d: &mut Decoder<'_>, fast_math: FastMath, name: &str) -> Decoded {
     let ty = float_type(op, d)?;
     let unknown = || Fault::unsupported(format!("the function `{name}` is not known"));
@@ -249,14 +249,14 @@ pub(crate) fn library(op: OpRef<'_>, d: &mut Decoder<'_>, fast_math: FastMath, n
     }))
 }
 
-/// The same number in another width, signed; wider or narrower.
+/// Decodes a signed conversion to a wider or narrower width.
 pub(crate) fn sign_extend(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let w = operand_width(op, d)?;
     unary(op, d, move |a| Ok(signed(w, a) as u128))
 }
 
-/// The same number in another width, unsigned; the attribute called `flag` promises that it is not
-/// negative.
+/// Decodes an unsigned conversion to another width. The attribute `flag` promises that the number
+/// is not negative.
 pub(crate) fn zero_extend(op: OpRef<'_>, d: &mut Decoder<'_>, flag: &str) -> Decoded {
     let (w, flag) = (operand_width(op, d)?, op.attr(flag).is_some());
     unary(op, d, move |a| match flag && signed(w, a) < 0 {
@@ -265,7 +265,7 @@ pub(crate) fn zero_extend(op: OpRef<'_>, d: &mut Decoder<'_>, flag: &str) -> Dec
     })
 }
 
-/// The low bits, with `nsw` and `nuw`.
+/// Decodes a truncation with `nsw` and `nuw`.
 pub(crate) fn truncate(op: OpRef<'_>, d: &mut Decoder<'_>, attribute: &str) -> Decoded {
     d.result(op, 0)?;
     let (from, to) = (operand_width(op, d)?, bit_width(d.ctx(), op.result_type(0).scalar(d.ctx()))?);
@@ -288,7 +288,7 @@ fn round_float(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     convert_float(op, d, fast_math(op, d))
 }
 
-/// A float in another format, rounded to nearest even.
+/// Decodes a conversion to another float format, rounded to nearest even.
 pub(crate) fn convert_float(op: OpRef<'_>, d: &mut Decoder<'_>, fast_math: FastMath) -> Decoded {
     d.result(op, 0)?;
     let (from, to) = (float_type(op, d)?, op.result_type(0).scalar(d.ctx()));
@@ -298,7 +298,7 @@ pub(crate) fn convert_float(op: OpRef<'_>, d: &mut Decoder<'_>, fast_math: FastM
     })))
 }
 
-/// The float nearest to an integer.
+/// Decodes a conversion of an integer to the nearest float.
 pub(crate) fn from_integer(op: OpRef<'_>, d: &mut Decoder<'_>, is_signed: bool) -> Decoded {
     d.result(op, 0)?;
     let (w, to) = (operand_width(op, d)?, op.result_type(0).scalar(d.ctx()));
@@ -311,14 +311,14 @@ pub(crate) fn from_integer(op: OpRef<'_>, d: &mut Decoder<'_>, is_signed: bool) 
     }))
 }
 
-/// The integer a float rounds to towards zero.
+/// Decodes a conversion of a float to an integer, rounded towards zero.
 pub(crate) fn to_integer(op: OpRef<'_>, d: &mut Decoder<'_>, is_signed: bool) -> Decoded {
     d.result(op, 0)?;
     let (from, w) = (float_type(op, d)?, bit_width(d.ctx(), op.result_type(0).scalar(d.ctx()))?);
     with_format!(d.ctx(), from, F => unary(op, d, move |a| float::to_integer(w, is_signed, F::read(a))))
 }
 
-/// The same bits as another type, vectors of other lengths included.
+/// Decodes a bitcast, which may change the length of a vector.
 pub(crate) fn bitcast(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
     let (from, to) = (op.operand_type(0), op.result_type(0));

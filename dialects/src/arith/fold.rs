@@ -35,12 +35,12 @@ pub(crate) fn constant(attr: Attr) -> Fold {
     Some(vec![Folded::Constant(attr)])
 }
 
-/// The first of the operands' constants that is poison.
+/// Returns the first of the operands' constants that is poison.
 pub(crate) fn poison(ctx: &Context, constants: &[Option<Attr>]) -> Option<Attr> {
     constants.iter().flatten().copied().find(|attr| is_poison(ctx, *attr))
 }
 
-/// `value` as a result of an operation of this definition.
+/// Returns the operation of this definition that computes `value`, if there is one.
 pub(crate) fn defined_by<'b>(op: OpRef<'b>, value: Value, def: &'static OpDef) -> Option<OpRef<'b>> {
     let body = op.body();
     body.defining_op(value).filter(|op| body.is(*op, def)).map(|op| body.op_ref(op))
@@ -53,7 +53,7 @@ pub(crate) struct Unary<'b> {
 }
 
 impl<'b> Unary<'b> {
-    /// The operation, unless its operand is poison.
+    /// Returns the operation, unless its operand is poison.
     pub(crate) fn new(op: OpRef<'b>, constants: &[Option<Attr>]) -> Result<Self, Fold> {
         match poison(op.ctx(), constants) {
             Some(attr) => Err(constant(attr)),
@@ -61,12 +61,12 @@ impl<'b> Unary<'b> {
         }
     }
 
-    /// The element type of the operand.
+    /// Returns the element type of the operand.
     pub(crate) fn scalar(&self) -> Type {
         self.op.operand_type(0).scalar(self.op.ctx())
     }
 
-    /// The element type of the result.
+    /// Returns the element type of the result.
     pub(crate) fn result_scalar(&self) -> Type {
         self.op.result_type(0).scalar(self.op.ctx())
     }
@@ -90,7 +90,7 @@ pub(crate) struct Binary<'b> {
 }
 
 impl<'b> Binary<'b> {
-    /// The operation, unless an operand is poison, which makes the results poison.
+    /// Returns the operation, unless an operand is poison, which makes the results poison.
     pub(crate) fn new(op: OpRef<'b>, constants: &[Option<Attr>]) -> Result<Self, Fold> {
         let ctx = op.ctx();
         if let Some(attr) = poison(ctx, constants) {
@@ -101,7 +101,7 @@ impl<'b> Binary<'b> {
         Ok(Binary { op, lhs, rhs, left: constants[0], right: constants[1], width })
     }
 
-    /// As [`Binary::new`], with the constant on the right if there is just one.
+    /// Like [`Binary::new`], but a single constant moves to the right.
     pub(crate) fn commutative(op: OpRef<'b>, constants: &[Option<Attr>]) -> Result<Self, Fold> {
         let mut binary = Self::new(op, constants)?;
         if binary.left.is_some() && binary.right.is_none() {
@@ -111,7 +111,7 @@ impl<'b> Binary<'b> {
         Ok(binary)
     }
 
-    /// True if the right operand is a constant all of whose elements have these bits.
+    /// True if every element of the right operand is a constant with these bits.
     pub(crate) fn right_is(&self, bits: u128) -> bool {
         self.right.is_some_and(|attr| is_splat_of(self.op.ctx(), attr, bits))
     }
@@ -126,7 +126,7 @@ impl<'b> Binary<'b> {
         self.lhs == self.rhs
     }
 
-    /// The result is `bits` in every element, if the type of result `index` has constants.
+    /// Folds result `index` to `bits` in every element, if its type has constants.
     pub(crate) fn splat(&self, index: usize, bits: u128) -> Option<Folded> {
         Numbers::One(bits).attr(self.op.ctx(), self.op.result_type(index)).map(Folded::Constant)
     }
@@ -136,7 +136,7 @@ impl<'b> Binary<'b> {
         Some(vec![self.splat(0, bits)?])
     }
 
-    /// Result `index` of constant operands, each pair of elements through `f`.
+    /// Computes result `index` of constant operands, each pair of elements through `f`.
     pub(crate) fn compute(&self, index: usize, f: impl Fn(u128, u128) -> Option<u128>) -> Option<Folded> {
         let ctx = self.op.ctx();
         let (left, right) = (Numbers::of(ctx, self.left?)?, Numbers::of(ctx, self.right?)?);
@@ -148,7 +148,7 @@ impl<'b> Binary<'b> {
         Some(vec![self.compute(0, f)?])
     }
 
-    /// `value` as a result of an operation of this definition.
+    /// Returns the operation of this definition that computes `value`, if there is one.
     pub(crate) fn defined_by(&self, value: Value, def: &'static OpDef) -> Option<OpRef<'b>> {
         defined_by(self.op, value, def)
     }

@@ -8,9 +8,9 @@ use super::{ConstantOp, syntax};
 use crate::interfaces::{Effect, MemoryEffects};
 use crate::names::AsDefined;
 
-/// An operation that yields a constant: `arith.constant`, or `ub.poison` for poison.
+/// Returns an operation that yields a constant: `arith.constant`, or `ub.poison` for poison.
 pub(crate) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Option<OperationState> {
-    // `arith` has no numbers of integers that say how they are read.
+    // The integers of `arith` are signless.
     let is_signed = ty.integer_width(ctx).is_some() && !ty.is_signless_integer(ctx);
     if !is_signed && is_number_of(ctx, value, ty) {
         let state = OperationState::of(ctx, ConstantOp::DEF, Loc::UNKNOWN);
@@ -27,7 +27,7 @@ impl AsmNames for ConstantNames {
     }
 }
 
-/// An integer division: no effect, but undefined for some divisors.
+/// An integer division. It has no effect, but some divisors are undefined.
 pub(crate) struct Division {
     /// True if the least integer divided by minus one is undefined too.
     pub(crate) signed: bool,

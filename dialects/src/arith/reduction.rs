@@ -15,7 +15,7 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// The reduction of this number.
+    /// Returns the reduction with this number.
     pub(crate) fn new(ctx: &Context, kind: u64, ty: Type) -> Result<Reduction, Box<Fault>> {
         let width = bit_width(ctx, ty)?;
         if ty.is_float(ctx) {
@@ -50,7 +50,7 @@ impl Reduction {
         self.identity.map(|bits| Datum::bits(self.width, bits)).ok_or_else(unknown)
     }
 
-    /// The reduction of two values.
+    /// Returns the reduction of two values.
     pub(crate) fn combine(&self, a: &Datum, b: &Datum) -> Result<Datum, Box<Fault>> {
         match (a, b) {
             (Datum::Poison(poison), _) | (_, Datum::Poison(poison)) => Ok(Datum::Poison(*poison)),

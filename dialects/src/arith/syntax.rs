@@ -1,4 +1,4 @@
-//! Custom form of `arith` where a format does not do.
+//! Custom syntax of `arith` that a format cannot express.
 
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult};
 use loomir_ir::{AttrKind, OpRef, OperationState, Type, TypeKind};
@@ -59,7 +59,7 @@ pub(super) fn print_select(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.ty(op.result_type(0));
 }
 
-/// The name of a constant: `c` and its number, `true` or `false`, else `cst`.
+/// Returns the name of a constant: `c` and its number, `true` or `false`, else `cst`.
 pub(super) fn constant_name(op: OpRef<'_>) -> String {
     let ctx = op.ctx();
     let Some(AttrKind::Integer { value, ty }) = op.attr("value").map(|attr| attr.kind(ctx)) else {

@@ -4,7 +4,8 @@ use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
 use loomir_ir::{AttrKind, Context, Diagnostics, OpRef, Type, TypeKind};
 
-/// The value has the type of the result; integers are signless; only splats fill scalable vectors.
+/// Checks that the value has the type of the result, that integers are signless, and that only
+/// splats fill scalable vectors.
 pub(super) fn constant(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(value) = op.attr("value") else { return };
@@ -91,17 +92,17 @@ fn container(ctx: &Context, a: Type, b: Type) -> Containers {
     }
 }
 
-/// The element type of a vector, tensor or memref, else the type.
+/// Returns the element type of a vector, tensor or memref, else the type.
 fn element(ctx: &Context, ty: Type) -> Type {
     ty.element(ctx).unwrap_or(ty)
 }
 
-/// To a wider float; the scale is one, or one for each element.
+/// Requires a wider float, and one scale or one for each element.
 pub(super) fn scaling_extf(op: OpRef<'_>, out: &mut Diagnostics) {
     scaling(op, out, |from, to| from < to);
 }
 
-/// To a narrower float; the scale is one, or one for each element.
+/// Requires a narrower float, and one scale or one for each element.
 pub(super) fn scaling_truncf(op: OpRef<'_>, out: &mut Diagnostics) {
     scaling(op, out, |from, to| from > to);
 }
@@ -138,7 +139,7 @@ fn check_compatible(op: OpRef<'_>, out: &mut Diagnostics, compatible: fn(&Contex
     }
 }
 
-/// The width of any integer or float.
+/// Returns the width of any integer or float.
 fn bit_width(ctx: &Context, ty: Type) -> Option<u32> {
     match ty.kind(ctx) {
         TypeKind::Integer { width, .. } => Some(*width),
@@ -189,7 +190,7 @@ pub(super) fn is_bitcastable(ctx: &Context, ty: Type) -> bool {
     element.is_signless_integer(ctx) || element.is_float(ctx)
 }
 
-/// The element type of a vector, tensor or ranked memref, else the type.
+/// Returns the element type of a vector, tensor or ranked memref, else the type.
 fn castable_element(ctx: &Context, ty: Type) -> Type {
     match ty.kind(ctx) {
         TypeKind::MemRef { shape: Some(_), element, .. } => *element,
@@ -197,7 +198,7 @@ fn castable_element(ctx: &Context, ty: Type) -> Type {
     }
 }
 
-/// The condition is one truth value, or one for each element.
+/// Checks that the condition is one truth value, or one for each element.
 pub(super) fn select(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (condition, result) = (op.operand_type(0), op.result_type(0));

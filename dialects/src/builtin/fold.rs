@@ -5,7 +5,7 @@ use loomir_ir::{Attr, OpRef, Value};
 
 use super::UnrealizedConversionCastOp;
 
-/// A cast of values to the types they have; a cast back of all results of another cast.
+/// Folds a cast to the same types, and a cast back of all results of another cast.
 pub(super) fn unrealized_conversion_cast(op: OpRef<'_>, _: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let has_types_of_results = |values: &[Value]| {
         values.len() == op.num_results()

@@ -18,7 +18,7 @@ pub(super) fn module(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A cast to nothing is none.
+/// Requires results.
 pub(super) fn unrealized_conversion_cast(op: OpRef<'_>, out: &mut Diagnostics) {
     if op.num_results() == 0 {
         out.push(op_error(op, "expected at least one result for cast operation"));

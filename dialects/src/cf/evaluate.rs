@@ -19,13 +19,13 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn Evaluate>(crate::cf::AssertOp::DEF, Box::new(decode_assert));
 }
 
-/// A branch with all operands.
+/// Decodes a branch with all operands.
 pub(crate) fn decode_branch(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let block = op.successors().next().ok_or_else(|| malformed("a successor"))?;
     jump(d.block(block), d.slots(op.operands()))
 }
 
-/// A branch to one of two blocks.
+/// Decodes a branch to one of two blocks.
 pub(crate) fn decode_conditional_branch(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let groups = d.segments(op, 3)?;
     let mut successors = op.successors();
@@ -42,7 +42,7 @@ pub(crate) fn decode_conditional_branch(op: OpRef<'_>, d: &mut Decoder<'_>) -> D
     }))
 }
 
-/// A branch to one of many blocks.
+/// Decodes a branch to one of many blocks.
 pub(crate) fn decode_switch(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let groups = d.segments(op, 3)?;
     let flag = d.operand(op, 0)?;
@@ -64,7 +64,7 @@ pub(crate) fn decode_switch(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         let arguments = operands.by_ref().take(usize::try_from(size).unwrap_or(0));
         let to = (d.block(block), d.slots(arguments));
         let value = value.as_bits().ok_or_else(|| malformed("case values that are numbers"))?;
-        // Of equal cases the first counts.
+        // The first of equal cases counts.
         cases.entry(value).or_insert(to);
     }
     Ok(action(move |m: &mut Machine| {

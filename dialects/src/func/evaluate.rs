@@ -20,7 +20,7 @@ fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     call(d.callee(symbol)?, arguments, results)
 }
 
-/// A call of a function found when it is decoded.
+/// Decodes a call of a function that is resolved during decoding.
 pub(crate) fn call(callee: Callee, arguments: Box<[Slot]>, results: Box<[Slot]>) -> Decoded {
     Ok(match callee {
         Callee::Defined(function) => action(move |m| {
@@ -36,7 +36,7 @@ pub(crate) fn call(callee: Callee, arguments: Box<[Slot]>, results: Box<[Slot]>)
     })
 }
 
-/// A call of a function of this signature that is found when it is executed, through a register.
+/// Decodes an indirect call of a function of this signature, through a register.
 pub(crate) fn call_through(callee: Slot, arguments: Box<[Slot]>, signature: Signature) -> Decoded {
     Ok(action(move |m| {
         let pointer = m.pointer(callee, "the function called")?;
@@ -59,7 +59,7 @@ fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     Ok(action(move |m| m.done(result, pointer.into())))
 }
 
-/// A return of all operands.
+/// Decodes a return of all operands.
 pub(crate) fn decode_return(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let values = d.slots(op.operands());
     Ok(action(move |m| {
@@ -68,7 +68,7 @@ pub(crate) fn decode_return(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// A jump to a block with arguments.
+/// Decodes a jump to a block with arguments.
 pub(crate) fn jump(entry: Entry, arguments: Box<[Slot]>) -> Decoded {
     Ok(action(move |m| m.enter(&entry, &arguments)))
 }

@@ -127,19 +127,19 @@ pub(crate) fn parse_results(
     Ok(results.into_iter().unzip())
 }
 
-/// A dictionary of an argument or result, if one is next.
+/// Returns a dictionary of an argument or result, if one is next.
 pub(crate) fn parse_dict(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<Dict> {
     if !p.is_next("{") {
         return Ok(Dict::EMPTY);
     }
     let mut attributes = OperationState::named(state.name, state.loc);
     p.parse_optional_attr_dict(&mut attributes)?;
-    // Names that are inherent to the function are nothing special here.
+    // Inherent attribute names of the function have no special meaning here.
     let parts = [attributes.properties, attributes.attributes];
     Ok(p.ctx().dict(parts.iter().flat_map(|d| d.entries(p.ctx())).copied().collect()))
 }
 
-/// The dictionary that entry `index` of an array of dictionaries is.
+/// Returns the dictionary at `index` in an array of dictionaries.
 pub(crate) fn dict_at(ctx: &Context, dicts: Option<Attr>, index: usize) -> Dict {
     match dicts.and_then(|d| d.as_array(ctx)).and_then(|d| d.get(index)).map(|d| d.kind(ctx)) {
         Some(AttrKind::Dictionary(dict)) => *dict,

@@ -14,13 +14,13 @@ pub(super) fn is_dictionaries(ctx: &Context, attr: Attr) -> bool {
         .is_some_and(|all| all.iter().all(|one| matches!(one.kind(ctx), AttrKind::Dictionary(_))))
 }
 
-/// Inputs and results of the function type in attribute `function_type`.
+/// Returns the inputs and results of the function type in attribute `function_type`.
 fn signature(ctx: &Context, function_type: Option<Attr>) -> Option<(&[Type], &[Type])> {
     function_type?.as_type(ctx)?.function(ctx)
 }
 
-/// The entry block takes the arguments; attributes of arguments and results fit the type;
-/// declarations are private.
+/// Checks that the entry block takes the arguments, that attributes of arguments and results fit
+/// the type, and that declarations are private.
 pub(super) fn func(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some((inputs, results)) = signature(ctx, op.attr("function_type")) else { return };
@@ -72,7 +72,7 @@ fn dictionaries(op: OpRef<'_>, what: &str, name: &str, expected: usize, out: &mu
     }
 }
 
-/// The operands are the results of the function around it.
+/// Checks that the operands have the result types of the function around.
 pub(super) fn r#return(op: OpRef<'_>, out: &mut Diagnostics) {
     let before = out.len();
     expect_parent(op, &[FuncOp::DEF], out);
@@ -113,7 +113,8 @@ pub(super) fn call_indirect(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The type of the function that attribute `reference` names, if the table has such a function.
+/// Returns the type of the function that attribute `reference` names, if the table has such a
+/// function.
 fn function_type(op: OpRef<'_>, reference: &str, table: &SymbolTable) -> Option<Type> {
     let ctx = op.ctx();
     let symbol = table.resolve(ctx, op.attr(reference)?)?;
@@ -126,7 +127,7 @@ fn referred<'b>(op: OpRef<'b>, reference: &str) -> &'b str {
     name.map_or("", |name| op.ctx().str(name))
 }
 
-/// A call of a function there is, with its type.
+/// A call of an existing function, with its type.
 pub(super) struct Call;
 
 impl SymbolUser for Call {
@@ -168,7 +169,7 @@ impl SymbolUser for Call {
     }
 }
 
-/// A reference to a function there is, of its type.
+/// A reference to an existing function, with its type.
 pub(super) struct Reference;
 
 impl SymbolUser for Reference {

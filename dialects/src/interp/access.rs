@@ -1,4 +1,4 @@
-//! Elements of memrefs: from a memref and subscripts to an address, with every check on the way.
+//! Elements of memrefs: converts a memref and subscripts to an address, with all checks.
 
 use loomir_ir::{Loc, OpRef, Type};
 
@@ -96,7 +96,7 @@ impl Access {
         ))
     }
 
-    /// Reads the element; one that was never written is a fault.
+    /// Reads the element. An uninitialized element is a fault.
     #[inline]
     pub fn load(&self, m: &Machine) -> Result<Datum, Box<Fault>> {
         let datum = m.memory.load(self.place(m)?, &self.element.repr, self.loc)?;
@@ -152,13 +152,13 @@ impl Access {
         Ok((0..count as i64).map(|i| first.offset(i.wrapping_mul(step))).collect())
     }
 
-    /// The layout of an element.
+    /// Returns the layout of an element.
     pub fn element(&self) -> &Layout {
         &self.element
     }
 }
 
-/// An operation that reads an element into its result.
+/// Decodes an operation that reads an element into its result.
 pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     let result = d.result(op, 0)?;
     Ok(action(move |m| {
@@ -167,7 +167,7 @@ pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     }))
 }
 
-/// An operation that writes its first operand to an element.
+/// Decodes an operation that writes its first operand to an element.
 pub fn store(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     let value = d.operand(op, 0)?;
     Ok(action(move |m| {
@@ -176,7 +176,7 @@ pub fn store(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     }))
 }
 
-/// The memref in a register.
+/// Returns the memref in a register.
 #[inline]
 pub fn memref(m: &Machine, slot: Slot) -> Result<&MemRef, Box<Fault>> {
     match m.get(slot) {
@@ -185,7 +185,7 @@ pub fn memref(m: &Machine, slot: Slot) -> Result<&MemRef, Box<Fault>> {
     }
 }
 
-/// The layout of an element of a memref type whose own layout is strided.
+/// Returns the layout of an element of a memref type whose own layout is strided.
 pub fn element_layout(d: &Decoder<'_>, ty: Type) -> Result<Layout, Box<Fault>> {
     let text = |what: &str| Fault::unsupported(format!("{} {what}", type_text(d.ctx(), ty)));
     let element = ty.element(d.ctx()).ok_or_else(|| text("is no memref"))?;
@@ -195,7 +195,7 @@ pub fn element_layout(d: &Decoder<'_>, ty: Type) -> Result<Layout, Box<Fault>> {
     d.layout(element)
 }
 
-/// The fault of an address that breaks a promise of alignment.
+/// Returns the fault of an address that breaks a promise of alignment.
 #[cold]
 pub fn misaligned(place: Pointer, align: u64) -> Box<Fault> {
     Fault::undefined(format!("address {:#x} is not aligned to {align} bytes", place.address))

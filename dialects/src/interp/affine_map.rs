@@ -53,7 +53,8 @@ pub struct Set {
 }
 
 impl Map {
-    /// The map applied to operands, dimensions first. `loc` is who to blame for an overflow.
+    /// Applies the map to operands, dimensions first. `loc` is the location that an overflow is
+    /// reported at.
     pub fn new(
         d: &Decoder<'_>,
         map: AffineMap,
@@ -69,18 +70,18 @@ impl Map {
         Ok(Map { results, loc })
     }
 
-    /// The number of results it has.
+    /// Returns the number of results.
     pub fn num_results(&self) -> usize {
         self.results.len()
     }
 
-    /// Result `index`: a number or poison.
+    /// Returns result `index`: a number or poison.
     #[inline]
     pub fn result(&self, m: &Machine, index: usize) -> Result<Result<i64, Poison>, Box<Fault>> {
         self.results[index].evaluate(m, self.loc)
     }
 
-    /// Result `index`, where poison is undefined behaviour.
+    /// Returns result `index`. Poison is undefined behaviour here.
     #[inline]
     pub fn number(&self, m: &Machine, index: usize, what: &str) -> Result<i64, Box<Fault>> {
         self.result(m, index)?.map_err(|poison| Fault::poison(what, poison))
@@ -94,7 +95,7 @@ impl Map {
         })
     }
 
-    /// The greatest or the least result.
+    /// Returns the greatest or the least result.
     pub fn extreme(&self, m: &Machine, greatest: bool) -> Result<Result<i64, Poison>, Box<Fault>> {
         let mut best: Option<i64> = None;
         for i in 0..self.results.len() {
@@ -110,7 +111,7 @@ impl Map {
 }
 
 impl Set {
-    /// The set applied to operands, dimensions first.
+    /// Applies the set to operands, dimensions first.
     pub fn new(
         d: &Decoder<'_>,
         set: IntegerSet,
@@ -163,7 +164,7 @@ fn slot(slots: &[Slot], index: u32) -> Step {
     slots.get(index as usize).map_or(Step::Constant(0), |s| Step::Slot(*s))
 }
 
-/// The postfix of `a * f + b * g + … + constant`, nested to the left.
+/// Recognises the postfix of `a * f + b * g + … + constant`, nested to the left.
 fn as_sum(steps: &[Step]) -> Option<Expr> {
     let (mut terms, mut constant, mut rest) = (Vec::new(), 0, steps);
     while !rest.is_empty() {
@@ -214,7 +215,8 @@ impl Expr {
     }
 }
 
-/// An affine expression, or one of a mixed-radix basis, divides by a number below one.
+/// Returns the fault of an affine expression, or of a mixed-radix basis, that divides by a number
+/// below one.
 #[cold]
 pub fn bad_divisor(divisor: i64) -> Box<Fault> {
     Fault::undefined(format!("an affine expression divides by {divisor}"))

@@ -129,10 +129,10 @@ pub enum Flat {
 
 /// The alignment of buffers.
 const ALIGN: u64 = 64;
-/// The most bytes of one buffer.
+/// The maximal number of bytes of one buffer.
 const MAX_BYTES: u64 = 1 << 32;
 impl Arguments {
-    /// Makes arguments for a function with these parameters.
+    /// Creates arguments for a function with these parameters.
     pub fn materialise(
         ctx: &Context,
         parameters: &[Type],
@@ -147,7 +147,7 @@ impl Arguments {
             own.push(parameters.get(position).copied().filter(|_| width == 1));
             position += width;
         }
-        // Buffers are made before the arguments that share them.
+        // Buffers are created before the arguments that share them.
         let is_shared = |i: &usize| matches!(specs[*i].contents, Source::Shared(..));
         let (shared, owners): (Vec<usize>, Vec<usize>) = (0..specs.len()).partition(is_shared);
         let mut arguments: Vec<Option<Argument>> = vec![None; specs.len()];
@@ -254,7 +254,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// The scalars of compiled code's calling convention, in order.
+    /// Returns the scalars of compiled code's calling convention, in order.
     pub fn flattened(&self) -> Result<Vec<Flat>, Box<Fault>> {
         let mut flat = Vec::new();
         for argument in &self.arguments {
@@ -282,7 +282,7 @@ impl Arguments {
         Ok(flat)
     }
 
-    /// The data the interpreter passes, given where it put the buffers.
+    /// Returns the data that the interpreter passes, given the addresses of the buffers.
     pub(super) fn data(&self, objects: &[Pointer]) -> Result<Vec<Datum>, Box<Fault>> {
         if self.convention == Convention::MemRefs {
             let datum = |argument: &Argument| match argument {
@@ -331,7 +331,7 @@ fn expanded_width(ctx: &Context, spec: &ArgSpec) -> usize {
     }
 }
 
-/// The type of an argument: the parameter's, made precise by the given one.
+/// Returns the type of an argument: the parameter's type, refined by the given one.
 fn settle_type(ctx: &Context, parameter: Option<Type>, given: Option<Type>) -> Result<Type, Box<Fault>> {
     let (Some(parameter), Some(given)) = (parameter, given) else {
         return match (parameter, given) {
@@ -366,7 +366,7 @@ fn settle_type(ctx: &Context, parameter: Option<Type>, given: Option<Type>) -> R
 }
 
 impl View {
-    /// The memref it is when its buffer starts at `base`.
+    /// Returns the memref for a buffer that starts at `base`.
     pub fn memref(&self, base: Pointer) -> MemRef {
         let dims = self.sizes.iter().zip(&self.strides);
         let base = base.offset(self.shift.wrapping_mul(self.element_size as i64));
@@ -378,7 +378,7 @@ impl View {
         }
     }
 
-    /// The bytes a buffer must have.
+    /// Returns the required size of a buffer in bytes.
     fn extent(&self) -> Result<u64, Box<Fault>> {
         let too_large = || Fault::arguments("it is too large, or reaches before its buffer");
         if self.sizes.contains(&0) {

@@ -29,8 +29,7 @@ use crate::interfaces::FunctionLike;
 /// The execution of an operation: an interface, attached to operations in the registry. Functions
 /// of this shape implement it.
 pub trait Evaluate: Send + Sync {
-    /// Reads the operation; all that does not change from one execution to the next is settled
-    /// here.
+    /// Decodes the operation. Everything that is the same in all executions is computed here.
     fn decode(&self, op: OpRef<'_>, decoder: &mut Decoder<'_>) -> Decoded;
 }
 
@@ -43,7 +42,7 @@ where
     }
 }
 
-/// A decoded operation, or why it can't be executed.
+/// A decoded operation, or the fault that prevents its execution.
 pub type Decoded = Result<Action, Box<Fault>>;
 /// A decoded operation.
 pub type Action = Box<dyn Execute>;
@@ -52,7 +51,7 @@ pub type Step = Result<Flow, Box<Fault>>;
 
 /// The behaviour of a decoded operation.
 pub trait Execute {
-    /// Executes it once: reads registers, writes the registers of its results.
+    /// Executes the operation once: reads registers and writes the registers of its results.
     fn execute(&self, m: &mut Machine) -> Step;
 
     /// Continues after region `region` of the operation yielded the values of `yielded`.
@@ -61,7 +60,7 @@ pub trait Execute {
         Err(Fault::unsupported("control returns to an operation that does not expect it"))
     }
 
-    /// Goes on after the function that it called has returned; the results are in its registers.
+    /// Continues after the called function returned. The results are in its registers.
     fn returned(&self, _m: &mut Machine) -> Result<(), Box<Fault>> {
         Ok(())
     }
@@ -73,7 +72,7 @@ impl<F: Fn(&mut Machine) -> Step> Execute for F {
     }
 }
 
-/// A closure as an action.
+/// Returns a closure as an action.
 pub fn action(f: impl Fn(&mut Machine) -> Step + 'static) -> Action {
     Box::new(f)
 }
@@ -83,13 +82,13 @@ pub fn action(f: impl Fn(&mut Machine) -> Step + 'static) -> Action {
 pub enum Flow {
     /// To the next operation.
     Next,
-    /// To the start of a block, whose arguments are written.
+    /// Continue at the start of a block. Its arguments are already written.
     Goto(Target),
-    /// To the operation around this one, which is resumed with this one's operands.
+    /// Resume the operation around, with the operands of this one.
     Yield,
-    /// To a function, whose arguments are in [`Machine::transfer`].
+    /// Call a function. Its arguments are in [`Machine::transfer`].
     Call(FunctionId),
-    /// Out of the function; its results are in [`Machine::transfer`].
+    /// Return from the function. Its results are in [`Machine::transfer`].
     Return,
 }
 
@@ -124,7 +123,7 @@ pub(super) struct Code {
     /// Registers of a frame.
     pub(super) slots: usize,
     pub(super) entry: Entry,
-    /// True if it takes more arguments than its first block has.
+    /// True if the function takes more arguments than its first block.
     pub(super) variadic: bool,
     /// The action that the function itself performs on entry, before its first block.
     pub(super) prologue: Option<Action>,
@@ -133,9 +132,9 @@ pub(super) struct Code {
 /// The data about an operation that is needed when control leaves it, or a fault is reported.
 pub(super) struct Place {
     pub(super) loc: Loc,
-    /// The operation; none at the end of a block without a terminator.
+    /// The operation, or none at the end of a block without a terminator.
     pub(super) op: Option<Op>,
-    /// The operation around it; `NONE` in the function's own region.
+    /// The operation around, or `NONE` in the function's own region.
     pub(super) parent: u32,
     /// The index of its region among its parent's.
     pub(super) region: u32,
@@ -173,22 +172,22 @@ pub struct Decoder<'d> {
 }
 
 impl<'d> Decoder<'d> {
-    /// The context.
+    /// Returns the context.
     pub fn ctx(&self) -> &'d Context {
         self.program.ctx()
     }
 
-    /// The register of a value.
+    /// Returns the register of a value.
     pub fn slot(&self, value: Value) -> Slot {
         Slot(value.index() as u32)
     }
 
-    /// The registers of values.
+    /// Returns the registers of values.
     pub fn slots(&self, values: impl IntoIterator<Item = Value>) -> Box<[Slot]> {
         values.into_iter().map(|v| self.slot(v)).collect()
     }
 
-    /// The register of operand `index`.
+    /// Returns the register of operand `index`.
     pub fn operand(&self, op: OpRef<'_>, index: usize) -> Result<Slot, Box<Fault>> {
         if index < op.num_operands() {
             Ok(self.slot(op.operand(index)))
@@ -197,12 +196,12 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    /// The register of result `index`.
+    /// Returns the register of result `index`.
     pub fn result(&self, op: OpRef<'_>, index: usize) -> Result<Slot, Box<Fault>> {
         if index < op.num_results() { Ok(self.slot(op.result(index))) } else { Err(malformed("a result")) }
     }
 
-    /// Sizes of the operand segments of an operation that has them, `count` many.
+    /// Returns the sizes of the operand segments of an operation with `count` segments.
     pub fn segments(&self, op: OpRef<'_>, count: usize) -> Result<Vec<Vec<Value>>, Box<Fault>> {
         let sizes = op.body().segments(op.op(), false).ok_or_else(|| malformed("operandSegmentSizes"))?;
         let mut operands = op.operands();
@@ -211,13 +210,13 @@ impl<'d> Decoder<'d> {
         if groups.len() == count { Ok(groups) } else { Err(malformed("operandSegmentSizes")) }
     }
 
-    /// A register of the operation's own.
+    /// Allocates a register for the operation's own use.
     pub fn scratch(&mut self) -> Slot {
         self.slots += 1;
         Slot(self.slots - 1)
     }
 
-    /// A block to go to.
+    /// Returns the entry of a block.
     pub fn block(&self, block: Block) -> Entry {
         Entry {
             target: Target(self.starts[block.index()]),
@@ -225,13 +224,13 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    /// The first block of a region.
+    /// Returns the first block of a region.
     pub fn region(&self, region: Region) -> Result<Entry, Box<Fault>> {
         let block = self.body.entry_block(region).ok_or_else(|| malformed("a block in its region"))?;
         Ok(self.block(block))
     }
 
-    /// The first block of region `index` of an operation.
+    /// Returns the first block of region `index` of an operation.
     pub fn region_of(&self, op: OpRef<'_>, index: usize) -> Result<Entry, Box<Fault>> {
         if index >= op.regions().len() {
             return Err(malformed("a region"));
@@ -239,17 +238,17 @@ impl<'d> Decoder<'d> {
         self.region(op.region(index))
     }
 
-    /// The module around all.
+    /// Returns the outermost module.
     pub fn module(&self) -> OpRef<'d> {
         self.program.module
     }
 
-    /// The function that is decoded.
+    /// Returns the function being decoded.
     pub fn function(&self) -> OpRef<'d> {
         self.program.functions[self.function.0 as usize].op
     }
 
-    /// The scope of stack objects that end with the function.
+    /// Returns the scope of stack objects that end with the function.
     pub fn function_scope(&self) -> u32 {
         NONE
     }
@@ -259,7 +258,7 @@ impl<'d> Decoder<'d> {
         self.program.target.fuses_multiply_add
     }
 
-    /// The layout of the program's target.
+    /// Returns the layout of the program's target.
     pub fn data_layout(&self) -> &DataLayout {
         self.program.data_layout()
     }
@@ -267,31 +266,32 @@ impl<'d> Decoder<'d> {
     /// Checks that addresses of an address space are numbers of 64 bits.
     ///
     /// # Errors
-    /// They are not, so nothing that computes with them can be executed.
+    /// If they are not. Then no operation that computes with them can be executed.
     pub fn check_address_space(&self, space: u32) -> Result<(), Box<Fault>> {
         self.program.check_address_space(space)
     }
 
-    /// The layout of a type.
+    /// Returns the layout of a type.
     ///
     /// # Errors
-    /// It has none, or holds pointers that the interpreter does not have.
+    /// If the type has none, or holds pointers that the interpreter does not support.
     pub fn layout(&self, ty: Type) -> Result<Layout, Box<Fault>> {
         self.program.layout(ty)
     }
 
-    /// The function a symbol names, seen from this function.
+    /// Returns the function that a symbol names, resolved from this function.
     pub fn callee(&self, symbol: Attr) -> Result<Callee, Box<Fault>> {
         self.program.callee(self.function, symbol)
     }
 
-    /// The address of the global or function a symbol names, seen from this function.
+    /// Returns the address of the global or function that a symbol names, resolved from this
+    /// function.
     pub fn address_of(&self, symbol: Attr) -> Result<Pointer, Box<Fault>> {
         self.program.address_of(self.function, symbol)
     }
 
-    /// Says that objects of the stack made by `op` end with the innermost operation around it that
-    /// is a scope of automatic allocation; returns the number the objects are filed under.
+    /// Ends stack objects of `op` with the innermost surrounding operation that is a scope of
+    /// automatic allocation. Returns the number under which the objects are recorded.
     pub fn allocation_scope(&mut self, op: OpRef<'_>) -> u32 {
         let mut parent = op.parent();
         while let Some(around) = parent {
@@ -305,15 +305,16 @@ impl<'d> Decoder<'d> {
         NONE
     }
 
-    /// Says that objects of the stack end when a region of `op` yields; for allocation scopes by
-    /// nature.
+    /// Ends stack objects when a region of `op` yields, for operations that are always allocation
+    /// scopes.
     pub fn ends_objects(&mut self, op: OpRef<'_>) -> u32 {
         let number = self.numbers[op.op().index()];
         self.scopes.push(number);
         number
     }
 
-    /// The integer value of an enumeration's attribute, however it is kept; `default` if absent.
+    /// Returns the integer value of an enumeration attribute in any representation, or `default` if
+    /// it is absent.
     pub fn enum_value(&self, op: OpRef<'_>, name: &str, default: u64) -> u64 {
         use loomir_ir::AttrKind;
         match op.attr(name).map(|a| a.kind(self.ctx())) {
@@ -324,7 +325,7 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// The operation lacks something; only unverified IR does.
+/// Returns the fault of a malformed operation, which verified IR does not contain.
 #[cold]
 pub fn malformed(what: &str) -> Box<Fault> {
     Fault::unsupported(format!("the operation is malformed: it lacks {what}"))

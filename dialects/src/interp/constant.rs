@@ -1,4 +1,4 @@
-//! Constants: attributes as data, and as bytes of memory.
+//! Constants: converts attributes to data, and to bytes of memory.
 
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::{Attr, Context, Type, TypeKind};
@@ -8,10 +8,11 @@ use super::elementwise::bit_width;
 use super::fault::Fault;
 use super::layout::{DataLayout, Layout, Repr, type_text};
 
-/// The most elements a constant may have.
+/// The maximal number of elements of a constant.
 const MAX_ELEMENTS: u64 = 1 << 24;
 
-/// The value of an attribute as a constant of a type: a number, or a vector or array of them.
+/// Returns the value of an attribute as a constant of a type: a number, or a vector or array of
+/// them.
 pub fn constant(ctx: &Context, attr: Attr, ty: Type) -> Result<Datum, Box<Fault>> {
     match attr.kind(ctx) {
         AttrKind::Integer { value, .. } => Ok(Datum::bits(bit_width(ctx, ty)?, *value as u128)),
@@ -36,7 +37,7 @@ fn unknown(ctx: &Context, ty: Type) -> Box<Fault> {
     Fault::unsupported(format!("a constant of type {} in this form is not known", type_text(ctx, ty)))
 }
 
-/// The elements of a dense attribute, row-major, splats written out.
+/// Returns the elements of a dense attribute in row-major order. Splats are expanded.
 pub fn dense_elements(ctx: &Context, attr: Attr) -> Result<Vec<Datum>, Box<Fault>> {
     let AttrKind::DenseElements { ty, splat, bytes } = attr.kind(ctx) else {
         return Err(Fault::unsupported("elements that are not dense"));
@@ -72,7 +73,7 @@ pub fn dense_elements(ctx: &Context, attr: Attr) -> Result<Vec<Datum>, Box<Fault
     }
 }
 
-/// Elements of memory: bytes of a global of memref or array type whose initial value is dense.
+/// Returns the bytes of a global of memref or array type with a dense initial value.
 pub fn element_bytes(elements: &[Datum], layout: &Layout) -> Result<Vec<u8>, Box<Fault>> {
     let mut bytes = Vec::with_capacity(elements.len().saturating_mul(layout.size as usize));
     for element in elements {
@@ -115,7 +116,8 @@ fn put(bytes: &mut Vec<u8>, datum: &Datum, repr: &Repr) -> Result<(), Box<Fault>
     }
 }
 
-/// Sizes of the dimensions over which a value of this type nests: vectors are flat, arrays nest.
+/// Returns the sizes of the dimensions over which a value of this type nests. Vectors are flat,
+/// arrays nest.
 fn dimensions(ctx: &Context, ty: Type) -> Vec<usize> {
     let mut sizes = Vec::new();
     let mut current = ty;
@@ -132,7 +134,7 @@ fn dimensions(ctx: &Context, ty: Type) -> Vec<usize> {
     sizes
 }
 
-/// Row-major elements as aggregates of aggregates.
+/// Converts row-major elements to nested aggregates.
 fn nest(mut elements: Vec<Datum>, sizes: &[usize]) -> Datum {
     for size in sizes.iter().skip(1).rev() {
         elements = elements.chunks((*size).max(1)).map(|part| Datum::aggregate(part.to_vec())).collect();
@@ -140,7 +142,7 @@ fn nest(mut elements: Vec<Datum>, sizes: &[usize]) -> Datum {
     Datum::aggregate(elements)
 }
 
-/// The type of part `index` of an array, struct or complex type.
+/// Returns the type of part `index` of an array, struct or complex type.
 pub fn part_type(ctx: &Context, ty: Type, index: usize) -> Option<Type> {
     match ty.kind(ctx) {
         TypeKind::Complex(element) => Some(*element),
@@ -163,7 +165,7 @@ pub fn value_repr(ctx: &Context, ty: Type) -> Result<Repr, Box<Fault>> {
     Ok(layout.repr)
 }
 
-/// Zero of a type that has a layout: of every number and pointer inside.
+/// Returns zero of a type with a layout: every number and pointer inside is zero.
 pub fn zero(repr: &Repr) -> Datum {
     match repr {
         Repr::Scalar { bits, .. } => Datum::bits(*bits, 0),

@@ -14,7 +14,7 @@ use super::code::FunctionId;
 /// The number of times each region of the called functions ran to its end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// By function, operation (none: the function itself) and region.
+    /// The counts by function, operation (none: the function itself) and region.
     times: HashMap<(FunctionId, Option<Op>, usize), i64>,
 }
 
@@ -23,8 +23,8 @@ impl Counts {
         *self.times.entry((function, op, region)).or_default() += 1;
     }
 
-    /// Writes them down as an attribute of a function that was called and of all operations with
-    /// regions in it: a number for each region.
+    /// Writes the counts as an attribute of a called function and of all operations with regions in
+    /// it: a number for each region.
     pub(super) fn write(&self, function: FunctionId, body: &mut Body, attribute: &str) {
         let of = |op: Option<Op>, region| self.times.get(&(function, op, region)).copied().unwrap_or(0);
         if of(None, 0) == 0 {

@@ -41,12 +41,12 @@ pub enum Datum {
 
 const _: () = assert!(size_of::<Datum>() == 16);
 
-/// Names an object of [`Memory`](super::memory::Memory); never used twice in a run.
+/// The number of an object of [`Memory`](super::memory::Memory). It is never reused in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectId(pub(super) u32);
 
 impl ObjectId {
-    /// No object: the provenance of null and of addresses made up from integers.
+    /// No object: the provenance of null and of addresses converted from integers.
     pub const NONE: ObjectId = ObjectId(u32::MAX);
 }
 
@@ -63,7 +63,7 @@ impl Pointer {
     /// Address zero, no object.
     pub const NULL: Pointer = Pointer { object: ObjectId::NONE, address: 0 };
 
-    /// The same object, `bytes` further.
+    /// Returns the pointer to the same object, `bytes` further.
     #[must_use]
     pub fn offset(self, bytes: i64) -> Pointer {
         Pointer { address: self.address.wrapping_add_signed(bytes), ..self }
@@ -77,9 +77,9 @@ pub struct MemRef {
     pub allocated: Pointer,
     /// The pointer that offset 0 refers to.
     pub aligned: Pointer,
-    /// Distance of the first element from there.
+    /// The distance of the first element from the base.
     pub offset: i64,
-    /// For each dimension its size and stride.
+    /// The size and stride of each dimension.
     pub dims: Box<[Dim]>,
 }
 
@@ -93,7 +93,7 @@ pub struct Dim {
 }
 
 impl MemRef {
-    /// The number of elements it has; `None` if that overflows.
+    /// Returns the number of elements, or `None` if it overflows.
     pub fn num_elements(&self) -> Option<u64> {
         if self.dims.iter().any(|d| d.size == 0) {
             return Some(0);
@@ -113,7 +113,7 @@ impl MemRef {
         dims.into()
     }
 
-    /// True if it is dense and row-major; sizes of one are free of their stride.
+    /// True if the memref is dense and row-major. Strides of dimensions of size one do not count.
     pub fn is_dense(&self) -> bool {
         let mut expected = 1i64;
         self.dims.iter().rev().all(|d| {
@@ -123,7 +123,8 @@ impl MemRef {
         })
     }
 
-    /// The linear offset of each element in row-major order, the memref's own offset included.
+    /// Returns the linear offset of each element in row-major order, the memref's own offset
+    /// included.
     pub fn offsets(&self) -> Offsets<'_> {
         let empty = self.dims.iter().any(|d| d.size == 0);
         Offsets { dims: &self.dims, index: vec![0; self.dims.len()], next: (!empty).then_some(self.offset) }
@@ -245,7 +246,7 @@ impl Datum {
         Datum::Poison(Poison { cause, loc })
     }
 
-    /// An integer or float of `width` bits; higher bits of `bits` are dropped.
+    /// Returns an integer or float of `width` bits; higher bits of `bits` are dropped.
     #[inline]
     pub fn bits(width: u32, bits: u128) -> Datum {
         if width <= 64 { Datum::Bits(bits as u64 & low_mask(width)) } else { Datum::wide(width, bits) }
@@ -256,7 +257,7 @@ impl Datum {
         Datum::Wide(Box::new(if width < 128 { bits & ((1 << width) - 1) } else { bits }))
     }
 
-    /// The same number, kept as a type of its value's width would.
+    /// Returns the same number in the representation of its width.
     pub(super) fn narrowed(self) -> Datum {
         match self {
             Datum::Wide(bits) if *bits <= u64::MAX.into() => Datum::Bits(*bits as u64),
@@ -264,24 +265,24 @@ impl Datum {
         }
     }
 
-    /// An `index` or `i64`.
+    /// Returns an `index` or `i64`.
     #[inline]
     pub fn index(value: i64) -> Datum {
         Datum::Bits(value as u64)
     }
 
-    /// An `i1`.
+    /// Returns an `i1`.
     #[inline]
     pub fn bool(value: bool) -> Datum {
         Datum::Bits(value.into())
     }
 
-    /// A vector, struct, array or complex number.
+    /// Returns a vector, struct, array or complex number.
     pub fn aggregate(elements: Vec<Datum>) -> Datum {
         Datum::Aggregate(Arc::new(elements))
     }
 
-    /// The bits of an integer or float.
+    /// Returns the bits of an integer or float.
     #[inline]
     pub fn as_bits(&self) -> Option<u128> {
         match self {
@@ -291,7 +292,7 @@ impl Datum {
         }
     }
 
-    /// The pointer.
+    /// Returns the pointer.
     pub fn as_pointer(&self) -> Option<Pointer> {
         match *self {
             Datum::Pointer { object, address } => Some(Pointer { object, address }),
@@ -299,8 +300,8 @@ impl Datum {
         }
     }
 
-    /// The poison of a scalar, or the first poison inside an aggregate. Looks at every scalar
-    /// inside.
+    /// Returns the poison of a scalar, or the first poison inside an aggregate. Looks at every
+    /// scalar inside.
     pub fn find_poison(&self) -> Option<Poison> {
         let mut stack = vec![self];
         while let Some(datum) = stack.pop() {
@@ -338,7 +339,7 @@ impl From<MemRef> for Datum {
     }
 }
 
-/// The bits below `width`, which is at most 64.
+/// Returns the bits below `width`, which is at most 64.
 #[inline]
 fn low_mask(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }

@@ -11,7 +11,7 @@ use super::fault::Fault;
 use super::integer::{Computed, Trouble, signed};
 use super::registers::unusable;
 
-/// The width in bits of an integer, index or float type of at most 128 bits.
+/// Returns the width in bits of an integer, index or float type of at most 128 bits.
 pub fn bit_width(ctx: &Context, ty: Type) -> Result<u32, Box<Fault>> {
     let width = match ty.kind(ctx) {
         TypeKind::Index => 64,
@@ -110,12 +110,12 @@ pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 
     }))
 }
 
-/// An operation of two operands.
+/// Decodes an operation of two operands.
 pub fn binary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
     binary_with(op, d, false, f)
 }
 
-/// A division or remainder: its second operand must not be poison.
+/// Decodes a division or remainder. Its second operand must not be poison.
 pub fn division(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
     binary_with(op, d, true, f)
 }
@@ -147,7 +147,7 @@ fn binary_with(
     }))
 }
 
-/// An operation of three operands.
+/// Decodes an operation of three operands.
 pub fn ternary(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -167,7 +167,7 @@ pub fn ternary(
     }))
 }
 
-/// An operation of two operands and two results; `f` gives the bits of both.
+/// Decodes an operation with two operands and two results. `f` returns the bits of both.
 pub fn binary_pair(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -213,7 +213,7 @@ pub fn select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The bits of an operand, or its poison.
+/// Returns the bits of an operand, or its poison.
 fn operand(datum: &Datum) -> Result<Result<u128, Poison>, Box<Fault>> {
     match datum {
         Datum::Bits(bits) => Ok(Ok((*bits).into())),

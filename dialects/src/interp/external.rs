@@ -12,7 +12,7 @@ use super::registers::unusable;
 
 mod format;
 
-/// A function of the world outside.
+/// An external function.
 #[derive(Clone, Copy, Debug)]
 pub struct External(Kind);
 
@@ -55,8 +55,8 @@ macro_rules! library {
 library!(sqrt, exp, exp2, log2, log10, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, cbrt,
          floor, ceil, trunc, round; atan2);
 
-/// A function of the mathematical library by its C name in double precision, such as `exp` or
-/// `fabs`.
+/// Returns a function of the mathematical library by its C name in double precision, such as `exp`
+/// or `fabs`.
 pub fn library(name: &str) -> Option<Library> {
     let other = match name {
         "log" => Library { single: f32::ln, double: f64::ln },
@@ -71,7 +71,7 @@ pub fn library(name: &str) -> Option<Library> {
     Some(other)
 }
 
-/// A function of two operands by its C name in double precision, such as `pow`.
+/// Returns a function of two operands by its C name in double precision, such as `pow`.
 pub fn library2(name: &str) -> Option<Library2> {
     let other = match name {
         "pow" => Library2 { single: f32::powf, double: f64::powf },
@@ -85,7 +85,7 @@ pub fn library2(name: &str) -> Option<Library2> {
     Some(other)
 }
 
-/// The external function of this name.
+/// Returns the external function of this name.
 pub fn external(name: &str) -> Option<External> {
     let kind = match name {
         "malloc" | "_Znwm" | "_Znam" => Kind::Malloc,
@@ -125,7 +125,7 @@ pub fn external(name: &str) -> Option<External> {
 }
 
 impl External {
-    /// Calls it; its result, if it has one.
+    /// Calls the function and returns its result, if it has one.
     pub fn call(self, m: &mut Machine, arguments: &[Datum]) -> Result<Option<Datum>, Box<Fault>> {
         let pointer = |i: usize| match arguments.get(i) {
             Some(Datum::Pointer { object, address }) => Ok(Pointer { object: *object, address: *address }),
@@ -233,7 +233,7 @@ impl External {
     }
 }
 
-/// The bytes of a string up to the zero behind it.
+/// Returns the bytes of a string up to the zero behind it.
 fn c_string(m: &mut Machine, at: Pointer) -> Result<Vec<u8>, Box<Fault>> {
     let mut text = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Why a run ended early.
+//! Faults: the reasons why a run ended early.
 //!
 //! A [`Fault`] is a diagnostic with a kind, so that a caller who compares two programs can tell
 //! undefined behaviour (the comparison says nothing) from a limit (try more steps) or from what the
@@ -19,9 +19,9 @@ pub enum FaultKind {
     Trap,
     /// A limit on steps, calls or memory was reached.
     Limit,
-    /// The interpreter does not know how to do this.
+    /// The interpreter does not support this.
     Unsupported,
-    /// The entry or its arguments don't fit.
+    /// The entry or its arguments do not match.
     Arguments,
 }
 
@@ -43,7 +43,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault whose place is not known yet.
+    /// Returns a fault without a location.
     #[cold]
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Box<Fault> {
         Box::new(Fault { kind, diagnostic: Diagnostic::error(Loc::UNKNOWN, message), left: None })
@@ -55,14 +55,14 @@ impl Fault {
         Fault::new(FaultKind::Undefined, message)
     }
 
-    /// Something the interpreter does not know.
+    /// Returns the fault of something that the interpreter does not support.
     #[cold]
     pub fn unsupported(message: impl Into<String>) -> Box<Fault> {
         Fault::new(FaultKind::Unsupported, message)
     }
 
-    /// A use of poison that is undefined behaviour; `what` names the use, as in "the condition of a
-    /// branch".
+    /// Returns the fault of a use of poison that is undefined behaviour. `what` names the use, as
+    /// in "the condition of a branch".
     #[cold]
     pub fn poison(what: &str, poison: Poison) -> Box<Fault> {
         let mut fault = Fault::undefined(format!("{what} is poison"));
@@ -70,13 +70,13 @@ impl Fault {
         fault
     }
 
-    /// The entry or its arguments don't fit.
+    /// Returns the fault of an entry or arguments that do not match.
     #[cold]
     pub fn arguments(message: impl Into<String>) -> Box<Fault> {
         Fault::new(FaultKind::Arguments, message)
     }
 
-    /// The fault with a place, if it had none.
+    /// Returns the fault with a location, unless it has one.
     #[must_use]
     pub fn at(mut self: Box<Self>, loc: Loc) -> Box<Fault> {
         if self.diagnostic.loc == Loc::UNKNOWN {
@@ -85,7 +85,7 @@ impl Fault {
         self
     }
 
-    /// The fault with a note.
+    /// Returns the fault with a note.
     #[must_use]
     pub fn note(mut self: Box<Self>, loc: Loc, message: impl Into<String>) -> Box<Fault> {
         self.diagnostic.notes.push((loc, message.into()));

@@ -12,22 +12,23 @@ use super::datum::Cause;
 use super::fault::Fault;
 use super::integer::{Computed, Trouble, signed};
 
-/// A format: how bits become a number and back.
+/// A format: the conversion between bits and numbers.
 pub trait Format: Copy + 'static {
-    /// The number.
+    /// Returns the number.
     fn read(bits: u128) -> f64;
-    /// The nearest bits.
+    /// Returns the nearest bits.
     fn write(value: f64) -> u128;
     /// `a * b + c`, rounded once.
     fn fma(a: u128, b: u128, c: u128) -> u128 {
         Self::write(fma_to_odd(Self::read(a), Self::read(b), Self::read(c)))
     }
-    /// The number times a power of two, rounded once; the power is at most ten thousand either way.
+    /// Returns the number times a power of two, rounded once. The power is at most ten thousand in
+    /// magnitude.
     fn scale(bits: u128, power: i32) -> u128 {
-        // Exact in the wider format, as far as the narrower ones go.
+        // Exact in the wider format for all narrower formats.
         Self::write(Self::read(bits) * 2f64.powi(power.clamp(-600, 600)))
     }
-    /// A function of the host's library in this format, or the next wider it has.
+    /// Computes a function of the host's library in this format, or in the next wider one.
     fn library(function: Library, bits: u128) -> u128 {
         Self::write(f64::from((function.single)(Self::read(bits) as f32)))
     }
@@ -136,8 +137,8 @@ impl Format for Double {
     }
 }
 
-/// Runs `$body` with `$format` standing for the [`Format`] of a type, or gives the fault that there
-/// is none.
+/// Runs `$body` with `$format` standing for the [`Format`] of a type. Returns a fault if there is
+/// none.
 macro_rules! with_format {
     ($ctx:expr, $ty:expr, $format:ident => $body:expr) => {{
         use $crate::interp::float::{Brain, Double, Half, Single, format_kind};
@@ -186,7 +187,7 @@ pub struct FastMath {
 }
 
 impl FastMath {
-    /// The bits if the promises hold for all these numbers.
+    /// Returns the bits, if the promises hold for all these numbers.
     #[inline]
     pub fn check(self, numbers: &[f64], bits: u128) -> Computed {
         if self.no_nans && numbers.iter().any(|x| x.is_nan()) {
@@ -212,7 +213,8 @@ pub fn minimum(a: f64, b: f64) -> f64 {
     -maximum(-a, -b)
 }
 
-/// The larger; of a number and a NaN the number. Of zeros of both signs +0, where any would do.
+/// Returns the larger number. A number prevails over NaN. Of zeros with both signs, +0 is returned,
+/// although either is allowed.
 pub fn maxnum(a: f64, b: f64) -> f64 {
     if a.is_nan() {
         b
@@ -223,7 +225,8 @@ pub fn maxnum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The smaller; of a number and a NaN the number. Of zeros of both signs -0, where any would do.
+/// Returns the smaller number. A number prevails over NaN. Of zeros with both signs, -0 is
+/// returned, although either is allowed.
 pub fn minnum(a: f64, b: f64) -> f64 {
     if a.is_nan() {
         b
@@ -234,9 +237,10 @@ pub fn minnum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A predicate of floats, numbered as `arith.cmpf` and `llvm.fcmp` do.
+/// True if a predicate holds for two floats. Predicates are numbered as in `arith.cmpf` and
+/// `llvm.fcmp`.
 pub fn compare(predicate: u64, a: f64, b: f64) -> bool {
-    // As a set: equal, greater, less, unordered.
+    // The accepted outcomes as a set: equal, greater, less, unordered.
     let accepted = match predicate {
         ordered @ 0..=7 => ordered,
         unordered @ 8..=13 => unordered + 1,
@@ -255,7 +259,8 @@ pub fn compare(predicate: u64, a: f64, b: f64) -> bool {
     accepted >> bit & 1 != 0
 }
 
-/// The integer of `width` bits a float rounds to towards zero, or poison if it doesn't fit.
+/// Rounds a float towards zero to an integer of `width` bits. The result is poison if it does not
+/// fit.
 pub fn to_integer(width: u32, is_signed: bool, value: f64) -> Computed {
     let whole = value.trunc();
     let limit = 2f64.powi(width as i32 - i32::from(is_signed));
@@ -266,7 +271,7 @@ pub fn to_integer(width: u32, is_signed: bool, value: f64) -> Computed {
     Ok(if is_signed { whole as i128 as u128 } else { whole as u128 })
 }
 
-/// The float nearest to an integer of `width` bits.
+/// Returns the float nearest to an integer of `width` bits.
 pub fn from_integer<F: Format>(width: u32, is_signed: bool, bits: u128) -> u128 {
     let (negative, magnitude) = if is_signed {
         let value = signed(width, bits);
@@ -302,7 +307,7 @@ fn fma_to_odd(a: f64, b: f64, c: f64) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum.next_down() }
 }
 
-/// The value of a narrower format.
+/// Converts a number from a narrower format.
 fn widen(bits: u64, mantissa: u32, exponent: u32) -> f64 {
     let negative = bits >> (mantissa + exponent) & 1 != 0;
     let field = bits >> mantissa & ((1 << exponent) - 1);
@@ -322,7 +327,7 @@ fn widen(bits: u64, mantissa: u32, exponent: u32) -> f64 {
     if negative { -value } else { value }
 }
 
-/// The nearest value of a narrower format, ties to even.
+/// Returns the nearest number of a narrower format, ties to even.
 fn narrow(value: f64, mantissa: u32, exponent: u32) -> u32 {
     let bits = value.to_bits();
     let sign = ((bits >> 63) as u32) << (mantissa + exponent);

@@ -16,7 +16,7 @@ pub enum Trouble {
     Undefined(&'static str),
 }
 
-/// Bits, or why there are none.
+/// Bits, or the reason why there are none.
 pub type Computed = Result<u128, Trouble>;
 
 /// Promises that a result does not wrap.
@@ -29,7 +29,7 @@ pub struct Wrap {
 }
 
 impl Wrap {
-    /// From MLIR's flags: bit 0 is `nsw`, bit 1 `nuw`.
+    /// Converts MLIR's flags: bit 0 is `nsw`, bit 1 `nuw`.
     pub fn from_flags(flags: u64) -> Wrap {
         Wrap { signed: flags & 1 != 0, unsigned: flags & 2 != 0 }
     }
@@ -45,13 +45,13 @@ impl Wrap {
     }
 }
 
-/// All bits below `width`.
+/// Returns all bits below `width`.
 #[inline]
 pub fn mask(width: u32) -> u128 {
     u128::MAX >> (128 - width.clamp(1, 128))
 }
 
-/// The bits read as two's complement.
+/// Returns the bits read as two's complement.
 #[inline]
 pub fn signed(width: u32, bits: u128) -> i128 {
     let shift = 128 - width.clamp(1, 128);
@@ -159,7 +159,7 @@ pub fn rem_unsigned(a: u128, b: u128) -> Computed {
     Ok(a % b)
 }
 
-/// Signed remainder, of the sign of `a`.
+/// Returns the signed remainder, with the sign of `a`.
 pub fn rem_signed(width: u32, a: u128, b: u128) -> Computed {
     let (a, b) = signed_division(width, a, b)?;
     Ok((a % b) as u128)
@@ -177,7 +177,7 @@ fn signed_division(width: u32, a: u128, b: u128) -> Result<(i128, i128), Trouble
     Ok((signed(width, a), signed(width, b)))
 }
 
-/// Low and high half of the product of double width.
+/// Returns the low and the high half of the product of double width.
 pub fn mul_extended(width: u32, is_signed: bool, a: u128, b: u128) -> (u128, u128) {
     // Four partial products of 64-bit halves, of the magnitudes read as unsigned.
     let (low_a, high_a, low_b, high_b) = (a as u64, (a >> 64) as u64, b as u64, (b >> 64) as u64);
@@ -198,7 +198,7 @@ pub fn mul_extended(width: u32, is_signed: bool, a: u128, b: u128) -> (u128, u12
     (low & mask(width), high & mask(width))
 }
 
-/// An ordering of integers, numbered as `arith.cmpi` and `llvm.icmp` do.
+/// Returns the comparison of integers with a number of `arith.cmpi` and `llvm.icmp`.
 pub fn compare(predicate: u64) -> Option<fn(u32, u128, u128) -> bool> {
     Some(match predicate {
         0 => |_, a, b| a == b,
@@ -219,7 +219,7 @@ pub fn compare(predicate: u64) -> Option<fn(u32, u128, u128) -> bool> {
 mod tests {
     use super::*;
 
-    /// Each function at widths 1 to 5 against arithmetic in a wider type.
+    /// Compares each function at widths 1 to 5 with arithmetic in a wider type.
     #[test]
     fn small_widths_agree_with_wide_arithmetic() {
         for w in 1..=5u32 {

@@ -20,9 +20,9 @@ mod data_layout;
 /// A type's place in memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Bytes from one to the next in an array. LLVM calls it the allocation size.
+    /// The distance in bytes between elements of an array. LLVM calls it the allocation size.
     pub size: u64,
-    /// Bytes that a load or a store touches.
+    /// The number of bytes that a load or a store touches.
     pub store_size: u64,
     /// A power of two.
     pub align: u64,
@@ -35,7 +35,7 @@ pub struct Layout {
 pub enum Repr {
     /// An integer, index or float in little-endian bytes.
     Scalar {
-        /// The number of bits that count.
+        /// The number of significant bits.
         bits: u32,
         /// The number of bytes that are read and written.
         bytes: u32,
@@ -45,17 +45,17 @@ pub enum Repr {
         /// Its bytes.
         bytes: u32,
     },
-    /// `count` times the same, `stride` bytes apart.
+    /// `count` values of one layout, `stride` bytes apart.
     Sequence {
         /// The number of elements.
         count: u64,
-        /// Bytes from one to the next.
+        /// The distance in bytes between two values.
         stride: u64,
         /// Each of them.
         element: Box<Repr>,
     },
-    /// `count` numbers of `bits` bits each without a gap, the first in the lowest bits: a vector of
-    /// numbers that are no whole bytes.
+    /// `count` numbers of `bits` bits each without gaps, the first in the lowest bits: a vector of
+    /// numbers that do not fill whole bytes.
     Packed {
         /// The number of elements.
         count: u64,
@@ -68,14 +68,14 @@ pub enum Repr {
 
 /// The deepest nesting of aggregates.
 const MAX_DEPTH: usize = 64;
-/// The longest array of elements without size.
+/// The maximal length of an array of elements without size.
 const MAX_EMPTY: u64 = 1 << 10;
 
 impl Layout {
     /// Returns the layout of a type on a target.
     ///
     /// # Errors
-    /// The type has no size, or none that is known here.
+    /// If the type has no size, or an unknown one.
     pub fn of(ctx: &Context, ty: Type, target: &DataLayout) -> Result<Layout, Box<Fault>> {
         let known = if target.is_known() { layout(ctx, ty, target, 0) } else { None };
         known
@@ -142,7 +142,7 @@ impl Repr {
     /// A pointer of eight bytes.
     pub const POINTER: Repr = Repr::Pointer { bytes: 8 };
 
-    /// The bytes of a pointer in it that does not have eight. Recursion as for
+    /// Returns the size of a pointer in the type, if it is not eight bytes. Recursion as for
     /// [`whole_bytes`](Self::whole_bytes).
     pub(super) fn odd_pointer(&self) -> Option<u32> {
         match self {
@@ -153,9 +153,8 @@ impl Repr {
         }
     }
 
-    /// The number of bytes that hold the value; `None` if some byte holds only a part of the
-    /// value's
-    /// bits. Recursion is bounded by `MAX_DEPTH`, as the type was.
+    /// Returns the number of bytes that hold the value; `None` if some byte holds only a part of
+    /// the value's bits. Recursion is bounded by `MAX_DEPTH`, as the type was.
     fn whole_bytes(&self) -> Option<u64> {
         match self {
             Repr::Scalar { bits, bytes } => (*bits == bytes * 8).then_some(u64::from(*bytes)),
@@ -172,7 +171,7 @@ impl Repr {
     }
 }
 
-/// A type as text, for messages.
+/// Returns a type as text, for messages.
 pub(crate) fn type_text(ctx: &Context, ty: Type) -> String {
     format!("`{}`", loomir_ir::text::type_to_string(ctx, ty))
 }
@@ -215,7 +214,7 @@ fn dialect_layout(
             let [count, element] = *params else { return None };
             let count = u64::try_from(count.as_int(ctx)?).ok()?;
             let element = layout(ctx, element.as_type(ctx)?, target, depth + 1)?;
-            // Values of no size could be many without end.
+            // The number of values without size is unbounded.
             if element.size == 0 && count > MAX_EMPTY {
                 return None;
             }

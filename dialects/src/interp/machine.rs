@@ -27,7 +27,7 @@ use super::watch::{Active, Watching};
 pub struct Machine {
     /// Objects and their bytes.
     pub memory: Memory,
-    /// Arguments of a call or results of a return on their way.
+    /// The arguments of a call or the results of a return, in transit.
     pub transfer: Vec<Datum>,
     pub(super) registers: Vec<Datum>,
     pub(super) base: usize,
@@ -61,10 +61,10 @@ struct Frame {
     extra: Vec<Datum>,
 }
 
-/// The most bytes that a program prints.
+/// The maximal number of bytes that a program prints.
 const MAX_PRINTED: usize = 1 << 26;
 
-/// The types that a function takes and gives.
+/// The types of a function's arguments and results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
     parameters: Vec<Type>,
@@ -73,7 +73,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// A signature.
+    /// Returns a signature.
     pub fn new(ctx: &Context, parameters: Vec<Type>, results: Vec<Type>) -> Signature {
         let list = |types: &[Type]| {
             let texts: Vec<String> = types.iter().map(|ty| type_to_string(ctx, *ty)).collect();
@@ -84,11 +84,11 @@ impl Signature {
     }
 }
 
-/// The most registers of all frames together.
+/// The maximal number of registers of all frames together.
 const MAX_REGISTERS: usize = 1 << 25;
-/// Registers of a new frame that cost one step.
+/// The number of registers of a new frame for each step of its cost.
 const REGISTERS_PER_STEP: usize = 16;
-/// Calls around a fault that its notes list.
+/// The maximal number of calls in the notes of a fault.
 const MAX_CALL_NOTES: usize = 8;
 
 impl Machine {
@@ -115,7 +115,7 @@ impl Machine {
         self.steps_left
     }
 
-    /// Takes `count` steps at once: for actions whose work is not constant.
+    /// Takes `count` steps at once, for actions with variable cost.
     pub fn spend(&mut self, count: u64) -> Result<(), Box<Fault>> {
         match self.steps_left.checked_sub(count) {
             Some(left) => {
@@ -126,21 +126,21 @@ impl Machine {
         }
     }
 
-    /// Makes an object, which costs steps in proportion to its size.
+    /// Creates an object, which costs steps in proportion to its size.
     pub fn allocate(&mut self, size: u64, align: u64, kind: ObjectKind) -> Result<Pointer, Box<Fault>> {
         let pointer = self.memory.allocate(size, align, kind)?;
         self.spend(size / 64)?;
         Ok(pointer)
     }
 
-    /// Makes an object of the stack that ends with operation number `scope`, or with the function.
+    /// Creates a stack object that ends with operation number `scope`, or with the function.
     pub fn allocate_on_stack(&mut self, size: u64, align: u64, scope: u32) -> Result<Pointer, Box<Fault>> {
         let pointer = self.allocate(size, align, ObjectKind::Stack)?;
         self.stack.push((scope, pointer.object));
         Ok(pointer)
     }
 
-    /// The number of objects the stack holds.
+    /// Returns the number of objects the stack holds.
     pub fn stack_depth(&self) -> usize {
         self.stack.len()
     }
@@ -181,8 +181,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Calls a function with the arguments in transfer and runs until it returns; its results are
-    /// in transfer then.
+    /// Calls a function with the arguments in transfer and runs until it returns. Afterwards, its
+    /// results are in transfer.
     pub(super) fn call(
         &mut self,
         program: &mut Program<'_>,
@@ -322,7 +322,7 @@ impl Machine {
         Ok(flow)
     }
 
-    /// Records who wrote the element that is watched, if it was written.
+    /// Records the writer of the watched element, if it was written.
     #[inline]
     fn note_writer(&mut self, program: &Program<'_>, code: &Code, at: u32, frames: &[Frame]) {
         if let Some(object) = self.watch.as_ref().and_then(|watch| watch.object)
@@ -358,7 +358,8 @@ impl Machine {
         let yielded = code.operands(place);
         let from = std::mem::replace(at, parent);
         code.actions[parent as usize].resume(self, region, yielded).inspect_err(|_| {
-            // The fault is the loop's, not the terminator's, unless the loop has no place.
+            // The fault belongs to the loop, not to the terminator, unless the loop has no
+            // location.
             if code.places[parent as usize].loc == Loc::UNKNOWN {
                 *at = from;
             }
@@ -385,8 +386,8 @@ impl Machine {
         self.receive(slots.iter().copied(), "results")
     }
 
-    /// Calls an external function with the arguments in transfer; its results are in transfer then.
-    /// A caller that expects none may leave the result: MLIR declares `puts` without one.
+    /// Calls an external function with the arguments in transfer. Afterwards, its results are in
+    /// transfer. A caller that expects no result may ignore it: MLIR declares `puts` without one.
     pub fn call_external(&mut self, external: External, expected: usize) -> Result<(), Box<Fault>> {
         let arguments = std::mem::take(&mut self.transfer);
         let result = external.call(self, &arguments)?;

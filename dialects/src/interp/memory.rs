@@ -24,7 +24,7 @@ use super::packed;
 /// The kind of an object. It decides how the object may end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObjectKind {
-    /// Made by an allocation; ends by a deallocation.
+    /// Created by an allocation and ended by a deallocation.
     Heap,
     /// Ends with its scope.
     Stack,
@@ -46,12 +46,12 @@ struct Object {
     size: u64,
     bytes: Vec<u8>,
     states: Vec<u8>,
-    /// For each offset that holds a stored pointer, its object.
+    /// The object of each stored pointer, by its offset.
     pointers: BTreeMap<u64, ObjectId>,
     kind: ObjectKind,
     alive: bool,
-    /// True if it must not be written: its life has not begun or is over, but its room is not given
-    /// back.
+    /// True if the object must not be written: its life has not begun or is over, but its memory is
+    /// still reserved.
     dormant: bool,
     /// The watched bytes, if any.
     watch: Option<Watch>,
@@ -70,9 +70,9 @@ const WRITTEN: u8 = 1;
 const POISON: u8 = 2;
 const DORMANT: u8 = 3;
 
-/// Objects start here, so small integers are no addresses.
+/// The first address of objects, so that small integers are no addresses.
 const FIRST_ADDRESS: u64 = 1 << 16;
-/// Bytes no object covers, between any two.
+/// The number of unused bytes between two objects.
 const GAP: u64 = 64;
 /// The overhead of an object besides its bytes, counted against the limit.
 const OVERHEAD: u64 = 128;
@@ -86,12 +86,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory that will hold about `limit` bytes.
+    /// Creates memory for about `limit` bytes.
     pub fn new(limit: u64) -> Memory {
         Memory { objects: Vec::new(), next_address: FIRST_ADDRESS, left: limit }
     }
 
-    /// Makes an object whose bytes were never written.
+    /// Creates an object with uninitialized bytes.
     pub fn allocate(&mut self, size: u64, align: u64, kind: ObjectKind) -> Result<Pointer, Box<Fault>> {
         if !align.is_power_of_two() {
             return Err(Fault::undefined(format!("the alignment {align} is not a power of two")));
@@ -122,7 +122,7 @@ impl Memory {
         Ok(Pointer { object, address: base })
     }
 
-    /// Makes an object that holds `bytes`.
+    /// Creates an object with the contents `bytes`.
     pub fn allocate_bytes(
         &mut self,
         bytes: &[u8],
@@ -136,7 +136,7 @@ impl Memory {
         Ok(pointer)
     }
 
-    /// Ends an object of the heap, by the pointer its allocation gave. Null is let through.
+    /// Ends a heap object, given the pointer from its allocation. Null is ignored.
     pub fn free(&mut self, pointer: Pointer) -> Result<(), Box<Fault>> {
         if pointer.address == 0 {
             return Ok(());
@@ -176,9 +176,9 @@ impl Memory {
         }
     }
 
-    /// Begins the life of an object of the stack anew, its bytes never written, or ends it while it
-    /// keeps its room. Any other pointer than to the start of one is let through. How many bytes
-    /// that were.
+    /// Restarts the life of a stack object with uninitialized bytes, or ends it and keeps its
+    /// memory. Any pointer other than to the start of such an object is ignored. Returns the number
+    /// of bytes.
     pub fn set_alive(&mut self, pointer: Pointer, begins: bool) -> u64 {
         if let Some(object) = self.objects.get_mut(pointer.object.0 as usize)
             && object.alive
@@ -203,7 +203,7 @@ impl Memory {
         self.objects.get(object.0 as usize).is_some_and(|o| !o.alive)
     }
 
-    /// Lets a constant global be written, or seals it again.
+    /// Makes a constant global writable, or seals it again.
     pub fn set_constant(&mut self, object: ObjectId, constant: bool) {
         if let Some(object) = self.objects.get_mut(object.0 as usize)
             && let ObjectKind::Global { constant: own } = &mut object.kind
@@ -212,8 +212,8 @@ impl Memory {
         }
     }
 
-    /// The pointer to an address that came from an integer: to the object that covers it, one
-    /// behind its end included.
+    /// Returns the pointer for an address converted from an integer. It belongs to the object that
+    /// covers the address, or that ends there.
     pub fn pointer_at(&self, address: u64) -> Pointer {
         let after = self.objects.partition_point(|o| o.base <= address);
         let object =
@@ -229,7 +229,7 @@ impl Memory {
         }
     }
 
-    /// The object of an access of `size` bytes and the offset there, after all checks.
+    /// Returns the object of an access of `size` bytes and the offset in it, after all checks.
     #[inline]
     fn locate(&self, pointer: Pointer, size: u64, verb: &str) -> Result<(usize, usize), Box<Fault>> {
         let index = pointer.object.0 as usize;
@@ -278,7 +278,7 @@ impl Memory {
         }
     }
 
-    /// Reads a value. `loc` is the reader, for poison.
+    /// Reads a value. `loc` is the location of the reader, for poison.
     #[inline]
     pub fn load(&self, pointer: Pointer, repr: &Repr, loc: Loc) -> Result<Datum, Box<Fault>> {
         match *repr {
@@ -481,7 +481,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads bytes that must all be written and free of poison.
+    /// Reads bytes, which must be initialized and free of poison.
     pub fn bytes(&self, from: Pointer, size: u64) -> Result<&[u8], Box<Fault>> {
         let (index, offset) = self.locate(from, size, "reads")?;
         let (object, len) = (&self.objects[index], size as usize);
@@ -559,7 +559,7 @@ fn unusable(states: &[u8], loc: Loc) -> Datum {
     Datum::poison(cause, loc)
 }
 
-/// Element `index` of an aggregate; all of poison is poison.
+/// Returns element `index` of an aggregate. The elements of poison are poison.
 fn part(datum: &Datum, index: usize) -> Result<&Datum, Box<Fault>> {
     match datum {
         Datum::Poison(_) => Ok(datum),

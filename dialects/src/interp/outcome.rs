@@ -24,7 +24,7 @@ use super::memory::Memory;
 pub struct Outcome {
     /// The results of the entry.
     pub results: Vec<Output>,
-    /// For each argument that is a buffer, its position and its final contents.
+    /// The position and the final contents of each argument that is a buffer.
     pub buffers: Vec<(usize, Output)>,
     /// The output of the program. Compiled code prints by itself.
     pub printed: Vec<u8>,
@@ -41,7 +41,7 @@ pub enum Output {
     Aggregate(Vec<Output>),
     /// The contents of a memref.
     Contents(Contents),
-    /// A pointer; where it points means nothing outside the run.
+    /// A pointer. Its address has no meaning outside the run.
     Pointer,
     /// A buffer that the program freed.
     Freed,
@@ -50,7 +50,7 @@ pub enum Output {
 /// A number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Number {
-    /// Its bits; a NaN is the quiet one.
+    /// The bits of the number. Every NaN is the quiet one.
     pub bits: u128,
     /// The kind of number that the elements are read as.
     pub kind: NumberKind,
@@ -78,8 +78,8 @@ pub struct Contents {
     pub numbers: Vec<Number>,
 }
 
-/// The most elements of a memref that are read at the end; strides of zero let a small object seem
-/// large.
+/// The maximal number of elements of a memref that are read at the end. Strides of zero let a small
+/// object seem large.
 const MAX_ELEMENTS: u64 = 1 << 30;
 /// The number of elements up to which a buffer is shown in full.
 const SHOWN_IN_FULL: usize = 32;
@@ -98,7 +98,7 @@ impl NumberKind {
         })
     }
 
-    /// The number of bits that count.
+    /// Returns the number of significant bits.
     pub fn width(self) -> u32 {
         match self {
             NumberKind::Integer(width) | NumberKind::Unsigned(width) => width,
@@ -108,7 +108,7 @@ impl NumberKind {
 }
 
 impl Number {
-    /// A number; NaNs become the quiet one.
+    /// Returns a number. NaNs become the quiet one.
     pub fn new(bits: u128, kind: NumberKind) -> Number {
         let bits = match kind {
             NumberKind::Float(FloatKind::F16) if bits & 0x7fff > 0x7c00 => 0x7e00,
@@ -137,7 +137,7 @@ impl std::fmt::Display for Number {
 }
 
 impl Contents {
-    /// The digest; see the [module](self).
+    /// Returns the digest. See the [module](self).
     pub fn digest(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for number in &self.numbers {
@@ -170,7 +170,7 @@ impl Contents {
     }
 }
 
-/// Nested lists, one pair of brackets a dimension.
+/// Writes nested lists, one pair of brackets for each dimension.
 fn write_nested(text: &mut String, numbers: &[Number], sizes: &[usize]) {
     if numbers.is_empty() {
         text.push_str("[]");
@@ -236,8 +236,8 @@ impl Outcome {
         text
     }
 
-    /// The outcome of compiled code: `results` are its scalar results with their types, `buffers`
-    /// the final bytes of [`Arguments::buffers`].
+    /// Returns the outcome of compiled code. `results` are its scalar results with their types,
+    /// `buffers` the final bytes of [`Arguments::buffers`].
     pub fn from_bytes(
         ctx: &Context,
         arguments: &Arguments,
@@ -263,7 +263,7 @@ impl Outcome {
     }
 }
 
-/// The elements of a memref, each number's bytes from `read`.
+/// Returns the elements of a memref. `read` returns the bytes of each number.
 fn contents<'b>(
     ctx: &Context,
     element: Type,
@@ -298,7 +298,7 @@ fn contents<'b>(
     Ok(Contents { sizes: memref.dims.iter().map(|d| d.size).collect(), parts: kinds.len(), numbers })
 }
 
-/// Reads the outcome out of the interpreter's memory.
+/// Reads the outcome from the interpreter's memory.
 pub(super) fn collect(
     ctx: &Context,
     memory: &Memory,

@@ -43,7 +43,7 @@ pub struct GlobalDefinition {
 /// The initial contents of a global.
 #[derive(Clone, Debug)]
 pub enum Contents {
-    /// Nothing: reading it before writing is a fault.
+    /// No value. A read before the first write is a fault.
     Uninitialised,
     /// These bytes.
     Bytes(Vec<u8>),
@@ -59,11 +59,11 @@ pub enum Contents {
 pub enum Callee {
     /// A function with a body.
     Defined(FunctionId),
-    /// A function of the world outside that the interpreter knows.
+    /// An external function that the interpreter knows.
     External(External),
 }
 
-/// The layout that a module states, if the machine of this interpreter can have it.
+/// Returns the layout of a module, if this interpreter's machine supports it.
 fn executable_layout(module: &Body) -> Result<DataLayout, Box<Fault>> {
     let layout = DataLayout::of(module.root_ref());
     let own = layout.pointer(0);
@@ -123,8 +123,8 @@ pub(super) struct Global<'m> {
 }
 
 impl<'m> Program<'m> {
-    /// Reads the symbols of a module and of the modules inside it, and makes the objects of globals
-    /// and functions. If `only` is given, the symbols of the module itself are these operations.
+    /// Reads the symbols of a module and of nested modules, and creates the objects of globals and
+    /// functions. If `only` is given, it lists the symbols of the module itself.
     pub(super) fn new(
         module: &'m Body,
         only: Option<&[Op]>,
@@ -242,12 +242,12 @@ impl<'m> Program<'m> {
         if (own.bits, own.index_bits) == (64, 64) { Ok(()) } else { Err(odd_pointers(own.index_bits)) }
     }
 
-    /// The layout of the program's target.
+    /// Returns the layout of the program's target.
     pub(super) fn data_layout(&self) -> &DataLayout {
         &self.data_layout
     }
 
-    /// The function of this name in the outermost symbol table.
+    /// Returns the function of this name in the outermost symbol table.
     pub(super) fn entry(&self, name: &str) -> Option<FunctionId> {
         match self.scopes[0].symbols.get(&self.ctx.name(name)) {
             Some(Symbol::Function(id)) => Some(FunctionId(*id)),
@@ -255,7 +255,7 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The decoded function.
+    /// Returns the decoded function.
     pub(super) fn code(&mut self, id: FunctionId) -> Result<Rc<Code>, Box<Fault>> {
         let function = &self.functions[id.0 as usize];
         if let Some(code) = &function.code {
@@ -294,7 +294,7 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// A function with its body, or the external function of its name.
+    /// Returns a function with its body, or the external function of its name.
     pub(super) fn resolve(&self, id: FunctionId) -> Result<Callee, Box<Fault>> {
         let function = &self.functions[id.0 as usize];
         if function.region.is_some() {
@@ -366,7 +366,7 @@ impl<'m> Program<'m> {
     }
 }
 
-/// The operations directly inside a symbol table.
+/// Returns the operations directly inside a symbol table.
 fn members<'m>(table: OpRef<'m>) -> Vec<OpRef<'m>> {
     let body = table.body();
     let blocks = table.regions().flat_map(|region| body.blocks(region));

@@ -6,13 +6,13 @@ use super::fault::{Fault, FaultKind};
 use super::machine::Machine;
 
 impl Machine {
-    /// The value of a register.
+    /// Returns the value of a register.
     #[inline]
     pub fn get(&self, slot: Slot) -> &Datum {
         &self.registers[self.base + slot.0 as usize]
     }
 
-    /// A register, to be changed.
+    /// Returns the value of a register for modification.
     #[inline]
     pub fn get_mut(&mut self, slot: Slot) -> &mut Datum {
         &mut self.registers[self.base + slot.0 as usize]
@@ -24,14 +24,14 @@ impl Machine {
         self.registers[self.base + slot.0 as usize] = datum;
     }
 
-    /// Writes a register and goes on.
+    /// Writes a register and continues.
     #[inline]
     pub fn done(&mut self, slot: Slot, datum: Datum) -> Step {
         self.set(slot, datum);
         Ok(Flow::Next)
     }
 
-    /// Copies registers as if all at once.
+    /// Copies registers simultaneously.
     #[inline]
     pub fn copy(&mut self, from: &[Slot], to: &[Slot]) -> Result<(), Box<Fault>> {
         if from.len() != to.len() {
@@ -62,7 +62,7 @@ impl Machine {
         Ok(Flow::Goto(entry.target))
     }
 
-    /// An integer register as a signed number of 64 bits, for bounds, sizes and subscripts.
+    /// Reads an integer register as a signed number of 64 bits, for bounds, sizes and subscripts.
     #[inline]
     pub fn index(&self, slot: Slot, what: &str) -> Result<i64, Box<Fault>> {
         match self.get(slot) {
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// An `i1` register on which control depends.
+    /// Reads an `i1` register on which control depends.
     #[inline]
     pub fn condition(&self, slot: Slot, what: &str) -> Result<bool, Box<Fault>> {
         match self.get(slot) {
@@ -80,7 +80,7 @@ impl Machine {
         }
     }
 
-    /// A pointer register whose object is touched.
+    /// Reads a pointer register whose object is accessed.
     #[inline]
     pub fn pointer(&self, slot: Slot, what: &str) -> Result<Pointer, Box<Fault>> {
         match self.get(slot) {
@@ -97,14 +97,14 @@ impl Machine {
         }
     }
 
-    /// The program ended itself.
+    /// Ends the program with a trap.
     #[cold]
     pub fn trap(message: impl Into<String>) -> Step {
         Err(Fault::new(FaultKind::Trap, message))
     }
 }
 
-/// The fault of using a datum as something it is not.
+/// Returns the fault of a datum that is used as another kind.
 #[cold]
 pub fn unusable(datum: &Datum, what: &str) -> Box<Fault> {
     match datum.find_poison() {

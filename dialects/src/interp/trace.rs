@@ -18,12 +18,12 @@ pub struct Event {
     pub op: Op,
     /// Its operands.
     pub operands: Vec<Datum>,
-    /// Its results; of a call they are not known yet.
+    /// The results of the operation. The results of a call are not known yet.
     pub results: Vec<Datum>,
 }
 
-/// As [`run`](super::run), and returns all that was executed, in order. Takes memory in proportion
-/// to the steps.
+/// Like [`run`](super::run), and returns all executed operations in order. Takes memory in
+/// proportion to the steps.
 pub fn run_tracing(
     module: &Body,
     entry: &str,

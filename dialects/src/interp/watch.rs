@@ -25,7 +25,7 @@ pub struct Active {
     pub function: Name,
     /// The operation: a call, or the writing operation in the innermost function.
     pub op: Op,
-    /// Its values after the operation, by their index.
+    /// The values after the operation, by index.
     pub values: Vec<Datum>,
 }
 
@@ -42,7 +42,7 @@ pub struct Parts<'p> {
     pub symbols: Option<&'p [Op]>,
 }
 
-/// The state of an element that is watched.
+/// The state of a watched element.
 #[derive(Debug)]
 pub(super) struct Watching {
     watch: Watch,
@@ -55,15 +55,15 @@ pub(super) struct Watching {
 /// A run, however it ended.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Its outcome, or why it ended early.
+    /// The outcome, or the fault that ended the run.
     pub outcome: Result<Outcome, Box<Fault>>,
-    /// The last write of the element that was watched; empty if there was none.
+    /// The last write of the watched element. Empty if there was none.
     pub written: Written,
     /// Operations executed.
     pub steps: u64,
 }
 
-/// As [`run`](super::run), with a part of a module, and returns the last writer of an element.
+/// Like [`run`](super::run), with a part of a module, and returns the last writer of an element.
 pub fn run_parts(
     parts: Parts<'_>,
     entry: &str,
@@ -80,7 +80,7 @@ pub fn run_parts(
     Ran { outcome, written: machine.watch.map(|watching| watching.last).unwrap_or_default(), steps }
 }
 
-/// Finds the element that is watched, now that the buffers are there.
+/// Finds the watched element, once the buffers exist.
 pub(super) fn begin(machine: &mut Machine, arguments: &Arguments, objects: &[Pointer]) {
     let Some(watching) = &mut machine.watch else { return };
     let Some(Argument::View(view)) = arguments.arguments.get(watching.watch.argument) else { return };

@@ -1,8 +1,7 @@
 //! Attributes of the dialect: enumerations, kept as attributes (`#llvm.linkage<internal>`) or
 //! numbers (`ordering = 4 : i64`), and structured ones (`#llvm.dereferenceable<bytes = 8>`).
 //!
-//! Structured attributes that are not listed here (loop annotations, debug information) are kept as
-//! they are written.
+//! Other structured attributes (loop annotations, debug information) are kept as text.
 
 use loomir_ir::opdef::{EnumStorage, StructAttrDef};
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};

@@ -131,7 +131,7 @@ fn decode_select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })))
 }
 
-/// The promises of `fastmathFlags`, numbered as LLVM does.
+/// Returns the promises of `fastmathFlags`, numbered as LLVM does.
 fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
     let flags = d.enum_value(op, "fastmathFlags", 0);
     FastMath { no_nans: flags & 1 != 0, no_infinities: flags & 2 != 0 }
@@ -272,7 +272,7 @@ fn decode_freeze(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The datum with zero in place of poison. Recursion is bounded by the nesting of the type.
+/// Returns the datum with zero in place of poison. Recursion is bounded by the nesting of the type.
 fn freeze(datum: &Datum, repr: &Repr) -> Datum {
     match (datum, repr) {
         (Datum::Poison(_), _) => zero(repr),

@@ -24,7 +24,7 @@ impl MemoryEffects for Touch {
         let mut effects: Vec<Effect> = self.kinds.iter().map(|kind| Effect { kind: *kind, on }).collect();
         match order(op) {
             Order::Plain => {}
-            // Two reads of one place keep their order too, as if they wrote.
+            // Two reads of one place also keep their order, as if they wrote.
             Order::OfLocation => effects.push(Effect { kind: EffectKind::Write, on }),
             Order::OfAll => effects.extend(world()),
         }
@@ -92,11 +92,11 @@ impl MemoryEffects for Divides {
     }
 }
 
-/// Touches the world in no way that matters but must stay where it is.
+/// An operation without relevant effects that must stay in place.
 struct Barrier {
-    /// True if the next operation may not be reached.
+    /// True if the operation may not reach the next one.
     ends: bool,
-    /// True if unfortunate operands are undefined behaviour.
+    /// True if some operands are undefined behaviour.
     undefined: bool,
 }
 

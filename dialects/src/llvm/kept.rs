@@ -81,7 +81,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.kept_attribute("llvm.memory_effects", are_effects);
     registry.kept_attribute("llvm.loop_annotation", is_annotation);
     registry.kept_attribute("dlti.dl_spec", is_layout);
-    // The groups by themselves, as aliases of MLIR name them.
+    // The groups alone, as MLIR's aliases name them.
     registry.kept_attribute("llvm.loop_vectorize", |text| are_fields("vectorize", text, false));
     registry.kept_attribute("llvm.loop_interleave", |text| are_fields("interleave", text, false));
     registry.kept_attribute("llvm.loop_unroll", |text| are_fields("unroll", text, false));
@@ -129,14 +129,14 @@ fn is_annotation(text: &str) -> bool {
     are_fields("", text, true)
 }
 
-/// Returns true if a group has no other fields than it may have.
+/// Returns true if a group has only permitted fields.
 fn are_fields(group: &str, text: &str, may_have_groups: bool) -> bool {
     let Some((_, known)) = ANNOTATIONS.iter().find(|(name, _)| *name == group) else { return false };
     let Some(parts) = parts(text) else { return false };
     let mut last = "";
     parts.into_iter().all(|part| {
         let Some((field, value)) = part.split_once('=').filter(|(field, _)| !field.contains('<')) else {
-            // A list goes on, or there is nothing.
+            // The list continues, or the text is empty.
             return part.is_empty() || last == "parallelAccesses";
         };
         last = field.trim();

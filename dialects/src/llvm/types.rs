@@ -88,7 +88,7 @@ pub fn literal_struct(ctx: &Context, body: &[Type]) -> Type {
     struct_type(ctx, &Struct { name: None, packed: false, body: Some(body.to_vec()), opaque: false })
 }
 
-/// A struct type of any kind.
+/// Returns a struct type of any kind.
 pub fn struct_type(ctx: &Context, s: &Struct) -> Type {
     let mut params = Vec::new();
     if let Some(name) = s.name {
@@ -123,7 +123,7 @@ fn types_of(ctx: &Context, list: Attr) -> Option<Vec<Type>> {
 }
 
 impl LlvmType {
-    /// The view of `ty`; `None` if it is no type of this dialect.
+    /// Returns the view of `ty`, or `None` if it is no type of this dialect.
     pub fn of(ctx: &Context, ty: Type) -> Option<LlvmType> {
         let TypeKind::Dialect { name, params } = ty.kind(ctx) else { return None };
         Some(match (ctx.str(*name).strip_prefix("llvm.")?, &**params) {
@@ -179,10 +179,10 @@ pub enum Step {
     NoAggregate(Type),
 }
 
-/// The type of the part of a struct or array at a position, one index a level.
+/// Returns the type of the part of a struct or array at a position, one index for each level.
 ///
 /// # Errors
-/// If the position leads nowhere.
+/// If the position is invalid.
 pub fn part(ctx: &Context, container: Type, position: &[i64]) -> Result<Type, Step> {
     position.iter().try_fold(container, |ty, index| {
         let within = usize::try_from(*index).ok();
@@ -207,17 +207,17 @@ fn integer(ctx: &Context, attr: Attr) -> Option<u64> {
     }
 }
 
-/// True if it is a pointer.
+/// True if a type is a pointer.
 pub fn is_pointer(ctx: &Context, ty: Type) -> bool {
     ty.dialect_params(ctx, "llvm.ptr").is_some()
 }
 
-/// True if it is a struct or array.
+/// True if a type is a struct or array.
 pub fn is_aggregate(ctx: &Context, ty: Type) -> bool {
     ty.dialect_params(ctx, "llvm.struct").is_some() || ty.dialect_params(ctx, "llvm.array").is_some()
 }
 
-/// True if it is a floating-point type of LLVM IR.
+/// True if a type is a floating-point type of LLVM IR.
 pub fn is_float(ctx: &Context, ty: Type) -> bool {
     use loomir_ir::FloatKind as F;
     match ty.kind(ctx) {
@@ -227,7 +227,7 @@ pub fn is_float(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// True if it is a one-dimensional vector of integers, floats or pointers.
+/// True if a type is a one-dimensional vector of integers, floats or pointers.
 pub fn is_vector(ctx: &Context, ty: Type) -> bool {
     match ty.kind(ctx) {
         TypeKind::Vector { shape, element, .. } => {
@@ -238,7 +238,7 @@ pub fn is_vector(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// True if it is a type of LLVM IR. Linear in the size of the type.
+/// True if a type is a type of LLVM IR. Linear in the size of the type.
 pub fn is_compatible(ctx: &Context, ty: Type) -> bool {
     let mut work = vec![ty];
     while let Some(ty) = work.pop() {
@@ -257,7 +257,8 @@ pub fn is_compatible(ctx: &Context, ty: Type) -> bool {
     true
 }
 
-/// True if values may have it and be parts of other values: neither void nor a function.
+/// True if values may have a type and be parts of other values: it is neither void nor a function
+/// type.
 pub fn is_primitive(ctx: &Context, ty: Type) -> bool {
     is_compatible(ctx, ty)
         && !matches!(LlvmType::of(ctx, ty), Some(LlvmType::Void | LlvmType::Function { .. }))

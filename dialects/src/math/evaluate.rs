@@ -84,7 +84,7 @@ fn integer_width(op: OpRef<'_>, d: &Decoder<'_>) -> Result<u32, Box<Fault>> {
     bit_width(d.ctx(), op.operand_type(0).scalar(d.ctx()))
 }
 
-/// One over the square root, each rounded.
+/// Decodes the reciprocal of the square root, each step rounded.
 fn decode_rsqrt(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     d.operand(op, 0)?;
     let (ty, fast_math) = (op.operand_type(0).scalar(d.ctx()), fast_math(op, d));
@@ -149,7 +149,7 @@ fn decode_isnormal(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     unary(op, d, move |a| Ok((a & infinity != 0 && a & infinity != infinity).into()))
 }
 
-/// A power with an integer exponent; a negative one is a division of one.
+/// Decodes a power with an integer exponent. A negative exponent divides one.
 fn decode_integer_power(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let w = integer_width(op, d)?;
     binary(op, d, move |base, exponent| {
@@ -174,8 +174,8 @@ fn decode_integer_power(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// A power with an integer exponent, by repeated squaring, each product rounded, as the compiler's
-/// run-time library does.
+/// Decodes a power with an integer exponent by repeated squaring. Each product is rounded, as in
+/// the compiler's run-time library.
 fn decode_float_power(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     d.operand(op, 1)?;
     let ty = op.operand_type(0).scalar(d.ctx());

@@ -1,4 +1,4 @@
-//! Folds of `math`: functions that are exact by definition, of constants.
+//! Folds of `math`: exact functions of constants.
 
 use loomir_ir::{Attr, FloatKind, OpRef};
 
@@ -66,7 +66,7 @@ pub(super) fn copysign(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     b.evaluate(|x, y| Some(x & !sign | y & sign))
 }
 
-/// A constant integer through a function of its bits and their number.
+/// Folds a constant integer, by a function of its bits and their number.
 fn of_bits(op: OpRef<'_>, constants: &[Option<Attr>], f: fn(u128, u32) -> u128) -> Fold {
     let u = operands!(Unary::new(op, constants));
     let width = width(op.ctx(), u.scalar())?;
@@ -89,14 +89,14 @@ pub(super) fn ctpop(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     of_bits(op, constants, |x, _| x.count_ones().into())
 }
 
-/// Constants, negative powers of zero excepted.
+/// Folds constants, except negative powers of zero.
 pub(super) fn ipowi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     b.evaluate(|x, y| integer_power(x, signed(y, b.width), b.width))
 }
 
-/// The wrapped power; one over it, rounded towards zero, for negative exponents; `None` for a
-/// negative power of zero.
+/// Returns the wrapped power. For negative exponents, returns its reciprocal rounded towards zero,
+/// or `None` for a negative power of zero.
 fn integer_power(base: u128, exponent: i128, width: u32) -> Option<u128> {
     if exponent < 0 {
         let odd = exponent & 1 == 1;
@@ -119,7 +119,7 @@ fn integer_power(base: u128, exponent: i128, width: u32) -> Option<u128> {
     Some(power & mask(width))
 }
 
-/// `math.ipowi`: no effect, but undefined for a negative power of zero.
+/// `math.ipowi`. It has no effect, but a negative power of zero is undefined.
 pub(super) struct IntegerPower;
 
 impl MemoryEffects for IntegerPower {
@@ -141,7 +141,7 @@ impl MemoryEffects for IntegerPower {
     }
 }
 
-/// A constant float through a question.
+/// Folds the classification of a constant float.
 fn classify(op: OpRef<'_>, constants: &[Option<Attr>], f: fn(FloatKind, f64) -> bool) -> Fold {
     let u = operands!(Unary::new(op, constants));
     let kind = kind(op)?;
@@ -163,7 +163,7 @@ pub(super) fn isnan(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
 }
 
 pub(super) fn isnormal(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
-    // What is normal in f64 may be denormal in the narrower format.
+    // A normal number of f64 may be denormal in the narrower format.
     classify(op, constants, |kind, x| x.is_finite() && x.abs() >= least_normal(kind))
 }
 

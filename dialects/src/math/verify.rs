@@ -3,7 +3,7 @@
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Diagnostics, OpRef, Type};
 
-/// Base and exponent have one shape.
+/// Checks that base and exponent have one shape.
 pub(super) fn fpowi(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let as_bools = |i| op.operand_type(i).with_scalar(ctx, Type::I1);

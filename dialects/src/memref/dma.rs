@@ -1,4 +1,4 @@
-//! Transfers between memories that go on by themselves: `memref.dma_start` and `memref.dma_wait`.
+//! Asynchronous transfers between memories: `memref.dma_start` and `memref.dma_wait`.
 //!
 //! The operands of a start are one list, cut by the ranks of the memrefs in it: source and its
 //! indices, target and its indices, number of elements, tag and its index, and perhaps a stride and
@@ -57,7 +57,8 @@ fn transfer(op: OpRef<'_>) -> Result<Transfer, String> {
     Ok(Transfer { source, target, count, tag, strides })
 }
 
-/// Every place has as many indices as its memref dimensions; all numbers are indices.
+/// Checks that every place has as many indices as its memref dimensions, and that all numbers are
+/// indices.
 pub(super) fn verify_start(op: OpRef<'_>, out: &mut Diagnostics) {
     let transfer = match transfer(op) {
         Ok(transfer) => transfer,
@@ -121,7 +122,7 @@ pub(super) fn parse_start(p: &mut OpParser<'_, '_>, state: &mut OperationState) 
 pub(super) fn print_start(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.write(" ");
     let Ok(Transfer { source, target, count, tag, strides }) = transfer(op) else {
-        // Cut by no ranks, the operands are one list.
+        // Without ranked memrefs, the operands are printed as one list.
         return p.operands(op.operands());
     };
     let place = |p: &mut OpPrinter<'_>, place: &Place| {

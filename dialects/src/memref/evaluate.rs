@@ -79,7 +79,7 @@ impl Shape {
         })
     }
 
-    /// The bytes of an object for these sizes, and the memref into it once it is there.
+    /// Returns the size of an object in bytes for these sizes, and the memref of the object.
     fn place(&self, sizes: &[i64]) -> Result<(u64, MemRef), Box<Fault>> {
         let mut dims = MemRef::dense(sizes);
         if let Some(strides) = &self.strides {
@@ -96,7 +96,7 @@ impl Shape {
     }
 }
 
-/// An allocation on the heap, or on the stack until a scope ends.
+/// Decodes an allocation on the heap, or on the stack until a scope ends.
 fn decode_allocation(op: OpRef<'_>, d: &mut Decoder<'_>, scope: Option<u32>) -> Decoded {
     let groups = d.segments(op, 2)?;
     let result = d.result(op, 0)?;
@@ -146,7 +146,7 @@ fn decode_dealloc(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The access to operand `memref` at the subscripts that follow it.
+/// Returns the access to operand `memref` at the subscripts that follow it.
 fn access(op: OpRef<'_>, d: &Decoder<'_>, memref: usize) -> Result<Access, Box<Fault>> {
     Access::new(op, d, memref, Subscripts::Slots(d.slots(op.operands().skip(memref + 1))))
 }
@@ -161,7 +161,7 @@ fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// An update of an element by a reduction; its result is the old value.
+/// Decodes an update of an element by a reduction. Its result is the old value.
 fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (value, access, result) = (d.operand(op, 0)?, access(op, d, 1)?, d.result(op, 0)?);
     let reduction = Reduction::new(d.ctx(), d.enum_value(op, "kind", u64::MAX), op.operand_type(0))?;

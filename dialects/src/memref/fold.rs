@@ -1,4 +1,4 @@
-//! Folds of `memref`: sizes that are known, and views that show nothing new.
+//! Folds of `memref`: known sizes, and redundant views.
 
 use loomir_ir::opdef::Folded;
 use loomir_ir::{Attr, Context, DYNAMIC, OpDef, OpRef, Type, Value};
@@ -19,14 +19,14 @@ fn same_type(op: OpRef<'_>) -> bool {
     op.operand_type(0) == op.result_type(0)
 }
 
-/// True if all of a type is known: sizes, strides and offset.
+/// True if the sizes, strides and offset of a type are known.
 fn is_fully_static(ctx: &Context, ty: Type) -> bool {
     let Some((strides, offset)) = ty.strides_and_offset(ctx) else { return false };
     let sizes = ty.shape(ctx).unwrap_or_default();
     offset != DYNAMIC && num_dynamic(&strides) == 0 && num_dynamic(sizes) == 0
 }
 
-/// The rank, if the type has one.
+/// Folds to the rank, if the type has one.
 pub(super) fn rank(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     let shape = op.operand_type(0).shape(op.ctx())?;
     index(op.ctx(), shape.len() as i64)
@@ -42,7 +42,7 @@ pub(super) fn dim(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     if size != DYNAMIC {
         return index(ctx, size);
     }
-    // Which of the type's dynamic sizes it is.
+    // The position among the type's dynamic sizes.
     let gap = num_dynamic(&shape[..dimension]);
     let body = op.body();
     let source = body.op_ref(body.defining_op(op.operand(0))?);
@@ -80,25 +80,25 @@ fn size_of_slice(view: OpRef<'_>, dimension: usize) -> Fold {
     }
 }
 
-/// A cast to the type it has.
+/// Folds a cast to the same type.
 pub(super) fn cast(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     if same_type(op) { value(op.operand(0)) } else { None }
 }
 
-/// A cast to the space it is in.
+/// Folds a cast to the same memory space.
 pub(super) fn memory_space_cast(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     if same_type(op) { value(op.operand(0)) } else { None }
 }
 
-/// All of a memref; all of a part of the same sizes.
+/// Folds a subview of a whole memref, or of a whole part with the same sizes.
 pub(super) fn subview(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     if !same_type(op) {
         return None;
     }
     let source = op.operand(0);
     if is_fully_static(op.ctx(), op.result_type(0)) {
-        // A part that leaves nothing out is all there is: offsets and strides cannot differ from
-        // the source's.
+        // A complete part equals the source. Its offsets and strides cannot differ from the
+        // source's.
         let slice = Slice::of(op)?;
         let whole = slice.offsets.iter().all(|o| *o == 0) && slice.strides.iter().all(|s| *s == 1);
         return if whole { value(source) } else { None };
@@ -112,7 +112,7 @@ pub(super) fn subview(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     if all { value(source) } else { None }
 }
 
-/// All of a buffer of bytes, as bytes.
+/// Folds a view of a whole buffer as bytes.
 pub(super) fn view(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let from_start = constants[1].is_some_and(|attr| attr.as_int(op.ctx()) == Some(0));
     let is_static = is_fully_static(op.ctx(), op.result_type(0));
@@ -124,12 +124,12 @@ pub(super) fn reinterpret_cast(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     if same_type(op) && is_fully_static(op.ctx(), op.result_type(0)) { value(op.operand(0)) } else { None }
 }
 
-/// An expansion that adds nothing, or undoes a collapse.
+/// Folds an expansion without new dimensions, or of a collapse.
 pub(super) fn expand_shape(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     reshape(op, CollapseShapeOp::DEF)
 }
 
-/// A collapse that joins nothing, or undoes an expansion.
+/// Folds a collapse without joined dimensions, or of an expansion.
 pub(super) fn collapse_shape(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     reshape(op, ExpandShapeOp::DEF)
 }
@@ -156,7 +156,7 @@ fn reshape(op: OpRef<'_>, inverse: &'static OpDef) -> Fold {
     }
 }
 
-/// The dimensions in the order they have.
+/// Folds an identity transposition.
 pub(super) fn transpose(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     let ctx = op.ctx();
     let order = permutation(ctx, op.attr("permutation")?.as_affine_map(ctx)?)?;

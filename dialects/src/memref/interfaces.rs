@@ -35,7 +35,7 @@ impl MemoryEffects for Touches {
     }
 }
 
-/// `memref.dim`: no effect, but undefined for a dimension there is not.
+/// `memref.dim`. It has no effect, but a nonexistent dimension is undefined.
 struct Dim;
 
 impl MemoryEffects for Dim {
@@ -117,7 +117,7 @@ const EFFECTS: &[(&str, Named, bool)] = &[
     ("memref.generic_atomic_rmw", &[(READ, "memref"), (WRITE, "memref")], true),
     ("memref.prefetch", &[(WRITE, "memref")], true),
     ("memref.global", &[], false),
-    // What they claim of sizes, strides and bounds has to hold.
+    // The claimed sizes, strides and bounds have to hold.
     ("memref.cast", &[], true),
     ("memref.subview", &[], true),
     ("memref.view", &[], true),

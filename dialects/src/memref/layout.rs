@@ -19,7 +19,7 @@ pub(crate) struct Ranked<'c> {
 }
 
 impl<'c> Ranked<'c> {
-    /// The parts of a type, if it is a ranked memref.
+    /// Returns the parts of a type, if it is a ranked memref.
     pub(crate) fn of(ctx: &'c Context, ty: Type) -> Option<Self> {
         match ty.kind(ctx) {
             TypeKind::MemRef { shape: Some(shape), element, layout, memory_space } => {
@@ -39,7 +39,7 @@ impl<'c> Ranked<'c> {
         }
     }
 
-    /// A memref of the same elements in the same space with other sizes and layout.
+    /// Returns a memref of the same elements in the same space with other sizes and layout.
     pub(crate) fn with(&self, ctx: &Context, shape: &[i64], layout: Option<Attr>) -> Type {
         ctx.ty(TypeKind::MemRef {
             shape: Some(shape.into()),
@@ -49,7 +49,7 @@ impl<'c> Ranked<'c> {
         })
     }
 
-    /// As [`Ranked::with`], with strides and offset as the layout.
+    /// Like [`Ranked::with`], with strides and offset as the layout.
     pub(crate) fn strided(&self, ctx: &Context, shape: &[i64], strides: &[i64], offset: i64) -> Type {
         let layout = ctx.attr(AttrKind::Strided { offset, strides: strides.into() });
         self.with(ctx, shape, Some(layout))
@@ -64,7 +64,7 @@ pub(super) fn element_and_space(ctx: &Context, ty: Type) -> Option<(Type, Option
     }
 }
 
-/// The number of sizes that are dynamic.
+/// Returns the number of dynamic sizes.
 pub(super) fn num_dynamic(shape: &[i64]) -> usize {
     shape.iter().filter(|size| **size == DYNAMIC).count()
 }
@@ -118,7 +118,7 @@ pub(super) fn is_atomic_memref(ctx: &Context, ty: Type) -> bool {
     ranked_where(ctx, ty, |memref| memref.element.is_signless_integer(ctx) || memref.element.is_float(ctx))
 }
 
-/// The product; [`DYNAMIC`] if it is not known or does not fit.
+/// Returns the product, or [`DYNAMIC`] if it is unknown or does not fit.
 fn times(a: i64, b: i64) -> i64 {
     match (a, b) {
         (0, _) | (_, 0) => 0,
@@ -127,12 +127,13 @@ fn times(a: i64, b: i64) -> i64 {
     }
 }
 
-/// The sum; [`DYNAMIC`] if it is not known or does not fit.
+/// Returns the sum, or [`DYNAMIC`] if it is unknown or does not fit.
 fn plus(a: i64, b: i64) -> i64 {
     if a == DYNAMIC || b == DYNAMIC { DYNAMIC } else { a.checked_add(b).unwrap_or(DYNAMIC) }
 }
 
-/// The type of a part of a strided memref, no dimension dropped. The lists are as long as its rank.
+/// Returns the type of a part of a strided memref without dropped dimensions. The lists are as long
+/// as its rank.
 pub(crate) fn subview_type(
     ctx: &Context,
     source: Type,
@@ -166,14 +167,13 @@ pub(crate) fn dropped_dimensions<T: PartialEq>(full: &[(i64, T)], reduced: &[(i6
     (next == reduced.len()).then_some(dropped)
 }
 
-/// The groups of an attribute such as `[[0, 1], [2]]`.
+/// Returns the groups of an attribute such as `[[0, 1], [2]]`.
 pub(crate) fn reassociation(ctx: &Context, attr: Attr) -> Option<Vec<Vec<i64>>> {
     let group = |attr: &Attr| attr.as_array(ctx)?.iter().map(|i| i.as_int(ctx)).collect();
     attr.as_array(ctx)?.iter().map(group).collect()
 }
 
-/// The type of a strided memref whose dimensions are split into these sizes, each group standing
-/// for one dimension.
+/// Returns the type of a strided memref after each dimension is split into a group of these sizes.
 pub(super) fn expanded_type(ctx: &Context, source: Type, shape: &[i64], groups: &[Vec<i64>]) -> Option<Type> {
     let memref = Ranked::of(ctx, source)?;
     if memref.is_identity(ctx) {
@@ -192,8 +192,8 @@ pub(super) fn expanded_type(ctx: &Context, source: Type, shape: &[i64], groups: 
     Some(memref.strided(ctx, shape, &strides, offset))
 }
 
-/// The type of a strided memref whose dimensions are joined, each group to one of `shape`. `None`
-/// if a group is certainly not contiguous.
+/// Returns the type of a strided memref after each group of dimensions is joined into one of
+/// `shape`. `None` if a group is certainly not contiguous.
 pub(super) fn collapsed_type(
     ctx: &Context,
     source: Type,
@@ -216,7 +216,7 @@ pub(super) fn collapsed_type(
 /// Returns the stride of the joined dimensions of a group: the stride of the last dimension whose
 /// size is not one.
 fn joined_stride(shape: &[i64], strides: &[i64], group: &[usize]) -> Option<i64> {
-    // The stride of a dimension of size one means nothing.
+    // The stride of a dimension of size one has no meaning.
     let mut last = group.len().checked_sub(1)?;
     while last > 0 && shape[group[last]] == 1 {
         last -= 1;

@@ -1,4 +1,4 @@
-//! Custom form of `memref` where a format does not do.
+//! Custom syntax of `memref` that a format cannot express.
 
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand, map_to_string};
 use loomir_ir::{AffineExpr, AffineMap, Attr, AttrKind, Context, OpRef, OperationState, Type, TypeKind};
@@ -6,12 +6,12 @@ use loomir_ir::{AffineExpr, AffineMap, Attr, AttrKind, Context, OpRef, Operation
 use super::{AllocaScopeReturnOp, layout};
 use crate::syntax::{parse_index_list, print_index_list_in, print_result_types};
 
-/// The numbers of a dense array.
+/// Returns the numbers of a dense array.
 fn numbers(op: OpRef<'_>, name: &str) -> Vec<i64> {
     op.attr(name).and_then(|attr| attr.as_dense_ints(op.ctx())).unwrap_or_default()
 }
 
-/// A list of offsets, sizes or strides that is read: the values, and the numbers with gaps for
+/// A list of offsets, sizes or strides during parsing: the values, and the numbers with gaps for
 /// them.
 type IndexList = (Vec<UnresolvedOperand>, Vec<i64>);
 
@@ -210,7 +210,7 @@ pub(super) fn print_extract_strided_metadata(p: &mut OpPrinter<'_>, op: OpRef<'_
     p.attr_dict(op, &[]);
 }
 
-/// `%a, %b {…} : types`; the results have the same.
+/// `%a, %b {…} : types`. The results have the same types.
 pub(super) fn parse_distinct_objects(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
@@ -233,7 +233,7 @@ pub(super) fn print_distinct_objects(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.types(op.operands().map(|v| op.type_of(v)));
 }
 
-/// The type that holds the elements of a memref as a constant.
+/// Returns the type that holds the elements of a memref as a constant.
 pub(super) fn tensor_of(ctx: &Context, memref: Type) -> Option<Type> {
     let memref = layout::Ranked::of(ctx, memref)?;
     Some(ctx.ty(TypeKind::Tensor {

@@ -17,7 +17,7 @@ use crate::interfaces::MemoryEffects;
 pub(super) mod globals;
 pub(super) mod views;
 
-/// An error without the operation's name before it.
+/// Returns an error without the operation's name in front.
 fn plain_error(op: OpRef<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(op.loc(), message)
 }
@@ -44,7 +44,7 @@ pub(super) fn is_atomic_element(ctx: &Context, ty: Type) -> bool {
     ty.is_signless_integer(ctx) || ty.is_float(ctx)
 }
 
-/// The type of operand `index` taken apart, if it is a ranked memref.
+/// Returns the parts of the type of operand `index`, if it is a ranked memref.
 fn operand(op: OpRef<'_>, index: usize) -> Option<Ranked<'_>> {
     Ranked::of(op.ctx(), op.operand_type(index))
 }
@@ -59,7 +59,7 @@ fn num_symbols(ctx: &Context, memref: &Ranked<'_>) -> usize {
     }
 }
 
-/// A size for each dynamic dimension, a value for each symbol of the layout.
+/// Requires a size for each dynamic dimension, a value for each symbol of the layout.
 pub(super) fn alloc(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(memref) = Ranked::of(op.ctx(), op.result_type(0)) else { return };
     let (sizes, symbols) = (op.operand_group("dynamicSizes").len(), op.operand_group("symbolOperands").len());
@@ -113,7 +113,7 @@ pub(super) fn realloc(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(plain_error(op, message));
 }
 
-/// An index for each dimension.
+/// Requires an index for each dimension.
 pub(super) fn load(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(memref) = operand(op, 0) else { return };
     let (expected, found) = (memref.shape.len(), op.num_operands() - 1);
@@ -123,14 +123,14 @@ pub(super) fn load(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// An index for each dimension.
+/// Requires an index for each dimension.
 pub(super) fn store(op: OpRef<'_>, out: &mut Diagnostics) {
     if operand(op, 1).is_some_and(|memref| memref.shape.len() != op.num_operands() - 2) {
         out.push(op_error(op, "store index operand count not equal to memref rank"));
     }
 }
 
-/// An index for each dimension.
+/// Requires an index for each dimension.
 pub(super) fn prefetch(op: OpRef<'_>, out: &mut Diagnostics) {
     if operand(op, 0).is_some_and(|memref| memref.shape.len() != op.num_operands() - 1) {
         let message = if operand(op, 0).is_some_and(|memref| memref.shape.len() < op.num_operands() - 1) {
@@ -142,7 +142,7 @@ pub(super) fn prefetch(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Elements of one type, shapes that may be equal.
+/// Requires one element type and shapes that may be equal.
 pub(super) fn copy(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (source, target) = (op.operand_type(0), op.operand_type(1));
@@ -156,7 +156,7 @@ pub(super) fn copy(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A kind for the type, an index for each dimension.
+/// Requires a kind for the type, an index for each dimension.
 pub(super) fn atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(memref) = operand(op, 1) else { return };
@@ -189,7 +189,7 @@ pub(super) fn atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, format!("with kind '{name}' expects {expected}")));
 }
 
-/// An index for each dimension; a region from element to element without effects.
+/// Requires an index for each dimension; a region from element to element without effects.
 pub(super) fn generic_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     let body = op.body();
     let Some(entry) = body.entry_block(op.region(0)) else { return };
@@ -219,7 +219,7 @@ fn has_no_effect(op: OpRef<'_>) -> bool {
         || op.info().interface::<dyn MemoryEffects>().is_some_and(|model| model.effects(op).is_empty())
 }
 
-/// The value of the type of the operation around it.
+/// Requires a value with the type of the operation around.
 pub(super) fn atomic_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     let before = out.len();
     expect_parent(op, &[GenericAtomicRMWOp::DEF], out);
@@ -249,7 +249,7 @@ pub(super) fn alloca_scope_return(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[AllocaScopeOp::DEF], out);
 }
 
-/// A power of two.
+/// Requires a power of two.
 pub(super) fn assume_alignment(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(alignment) = op.attr("alignment").and_then(|attr| attr.as_int(op.ctx())) else { return };
     if alignment <= 0 {
@@ -260,7 +260,7 @@ pub(super) fn assume_alignment(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Results are the operands under another name.
+/// Checks that the results have the types of the operands.
 pub(super) fn distinct_objects(op: OpRef<'_>, out: &mut Diagnostics) {
     if op.num_operands() == 0 {
         out.push(op_error(op, "expected at least one operand"));

@@ -32,7 +32,7 @@ pub(super) fn register(registry: &mut Registry) {
     }
 }
 
-/// A terminator that hands its operands to the operation around it.
+/// Decodes a terminator that passes its operands to the operation around.
 pub(crate) fn decode_yield(_op: OpRef<'_>, _d: &mut Decoder<'_>) -> Decoded {
     Ok(action(|_| Ok(Flow::Yield)))
 }
@@ -71,7 +71,7 @@ fn decode_for(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 }
 
 impl For {
-    /// A bound as a number that compares as the loop does.
+    /// Reads a bound as a number in the comparison order of the loop.
     #[inline]
     fn number(&self, m: &Machine, slot: Slot, what: &str) -> Result<i128, Box<Fault>> {
         match m.get(slot) {
@@ -121,7 +121,7 @@ impl Execute for For {
     }
 }
 
-/// The fault of an induction variable that leaves its type.
+/// Returns the fault of an induction variable that leaves its type.
 #[cold]
 pub(crate) fn overflow(current: i128, step: i128, width: u32) -> Box<Fault> {
     Fault::undefined(format!("the induction variable of a loop overflows {width} bits: {current} + {step}"))
@@ -149,7 +149,7 @@ impl<F: Fn(&Machine) -> Result<Option<crate::interp::code::Target>, Box<Fault>>>
     }
 }
 
-/// The start of region `index`, if it has blocks.
+/// Returns the start of region `index`, if it has blocks.
 pub(crate) fn optional_region(
     op: OpRef<'_>,
     d: &Decoder<'_>,
@@ -168,7 +168,7 @@ fn decode_if(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     Ok(Box::new(Choice { pick, results: d.slots(op.results()) }))
 }
 
-/// An operation that runs its one region once.
+/// Decodes an operation that runs its only region once.
 pub(crate) fn decode_execute_region(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let target = d.region_of(op, 0)?.target;
     Ok(Box::new(Choice { pick: move |_: &Machine| Ok(Some(target)), results: d.slots(op.results()) }))
@@ -224,8 +224,8 @@ impl Execute for While {
     }
 }
 
-/// A nest of loops without carried values, run in lexicographic order. Results are accumulators
-/// that something inside updates.
+/// A nest of loops without carried values, run in lexicographic order. The results are accumulators
+/// that operations inside update.
 struct Nest {
     bounds: [Mixed; 3],
     body: Entry,
@@ -295,7 +295,7 @@ impl Execute for Nest {
     }
 }
 
-/// `scf.reduce`: folds its operands one after the other into the results of the loop around it.
+/// `scf.reduce`. Folds its operands one after the other into the results of the loop around.
 struct Reduce {
     operands: Box<[Slot]>,
     accumulators: Box<[Slot]>,

@@ -12,7 +12,7 @@ use crate::interfaces::{Bound, LoopBounds, Step, Subscripts};
 /// A bound, or a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
-    /// Known when the program is written.
+    /// A constant of the program.
     Constant(i64),
     /// An operand.
     Value(Value),
@@ -25,7 +25,7 @@ const LISTS: [(&str, &str); 3] = [
     ("staticStep", "dynamicStep"),
 ];
 
-/// The lower bound, upper bound and step of each dimension.
+/// Returns the lower bound, upper bound and step of each dimension.
 pub fn dimensions(op: OpRef<'_>) -> Vec<[Number; 3]> {
     let [lower, upper, step] = LISTS.map(|(numbers, values)| {
         let mut values = op.operand_group(values).into_iter();
@@ -40,8 +40,8 @@ pub fn dimensions(op: OpRef<'_>) -> Vec<[Number; 3]> {
     bounds.map(|((lower, upper), step)| [lower, upper, step]).collect()
 }
 
-/// The iteration space of each dimension. `None` if results are combined, or a step is a constant
-/// that is not positive.
+/// Returns the iteration domain of each dimension. Empty if results are combined, or a step is a
+/// constant that is not positive.
 pub(super) fn iteration_space(op: OpRef<'_>, positive: impl Fn(Value) -> Option<i64>) -> Vec<LoopBounds> {
     let body = op.body();
     let end = body.single_block(op.region(0)).and_then(|block| body.terminator(block));

@@ -83,7 +83,7 @@ impl ParallelLike for AnyOrder {
     }
 }
 
-/// `scf.forall` as a loop whose iterations may run in any order, if it combines nothing.
+/// `scf.forall` as a parallel loop, if it combines no results.
 struct Forall;
 
 impl ParallelLike for Forall {
@@ -96,7 +96,7 @@ impl ParallelLike for Forall {
     }
 }
 
-/// The iteration space between values of an operation.
+/// Returns the iteration domain between values of an operation.
 fn between(op: OpRef<'_>, lower: Value, upper: Value, step: Value) -> LoopBounds {
     let step = match positive_constant(op, step) {
         Some(number) => Step::Constant(number),

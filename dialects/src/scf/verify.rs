@@ -33,7 +33,7 @@ pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &parents, out);
 }
 
-/// Bounds, initial values, arguments, yielded values and results fit each other.
+/// Checks that bounds, initial values, arguments, yielded values and results fit each other.
 pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let arguments = argument_types(op, 0);
@@ -63,7 +63,8 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Branches take no arguments, yield the results, and are both there if there are any.
+/// Checks that branches take no arguments and yield the results. Both must exist if there are
+/// results.
 pub(super) fn verify_if(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_no_region_arguments(op, out);
     expect_implicit_terminators(op, YieldOp::DEF, out);
@@ -73,7 +74,7 @@ pub(super) fn verify_if(op: OpRef<'_>, out: &mut Diagnostics) {
     check_yields(op, YieldOp::DEF, out);
 }
 
-/// Each region ends with its terminator; values fit along all four edges.
+/// Checks that each region ends with its terminator, and that values fit along all four edges.
 pub(super) fn verify_while(op: OpRef<'_>, out: &mut Diagnostics) {
     let regions = [("before", ConditionOp::DEF), ("after", YieldOp::DEF)];
     for (index, (region, def)) in regions.into_iter().enumerate() {
@@ -170,7 +171,7 @@ fn constant_index(op: OpRef<'_>, value: Value) -> Option<i64> {
     loomir_ir::rewrite::constant_of(op.body(), value)?.as_int(op.ctx())
 }
 
-/// A region for each operand, which takes two values of its type.
+/// Requires a region for each operand that takes two values of its type.
 pub(super) fn verify_reduce(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ParallelOp::DEF], out);
     let name = |ty| type_to_string(op.ctx(), ty);
@@ -215,7 +216,7 @@ pub(super) fn verify_reduce_return(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The region has a block, takes nothing and yields the results.
+/// Checks that the region has a block, takes no arguments and yields the results.
 pub(super) fn verify_execute_region(op: OpRef<'_>, out: &mut Diagnostics) {
     let body = op.body();
     match body.entry_block(op.region(0)) {
@@ -227,7 +228,7 @@ pub(super) fn verify_execute_region(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A region for each case, no case twice, all yield the results.
+/// Requires a region for each case, and distinct cases. All regions yield the results.
 pub(super) fn verify_index_switch(op: OpRef<'_>, out: &mut Diagnostics) {
     let cases = op.attr("cases").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default();
     let regions = op.regions().len() - 1;

@@ -10,13 +10,13 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn Evaluate>(crate::ub::UnreachableOp::DEF, Box::new(decode_unreachable));
 }
 
-/// A poison constant.
+/// Decodes a poison constant.
 pub(crate) fn decode_poison(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (result, loc) = (d.result(op, 0)?, op.loc());
     Ok(action(move |m| m.done(result, Datum::poison(Cause::Explicit, loc))))
 }
 
-/// A place control never comes to.
+/// Decodes an unreachable place.
 pub(crate) fn decode_unreachable(_op: OpRef<'_>, _d: &mut Decoder<'_>) -> Decoded {
     Ok(action(|_| Err(Fault::undefined("control comes to a place said to be unreachable"))))
 }

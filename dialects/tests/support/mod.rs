@@ -1,8 +1,7 @@
 //! Checks of dialects through text, shared by the tests of this folder.
 //!
-//! A fixture is a file of MLIR in `fixtures/`. `mlir-opt` of LLVM 22 is the judge where the
-//! variable `LOOMIR_LLVM` names the folder it is installed in; without it, tests compare with
-//! snapshots alone.
+//! A fixture is a file of MLIR in `fixtures/`. `mlir-opt` of LLVM 22 is the reference if the
+//! variable `LOOMIR_LLVM` names its folder. Without it, tests compare only with snapshots.
 #![allow(dead_code, unreachable_pub)]
 
 use std::path::Path;
@@ -17,13 +16,13 @@ mod peers;
 
 const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
 
-/// A fixture's text.
+/// Returns a fixture's text.
 pub fn fixture(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A module's text.
+/// Returns a module's text.
 pub fn print(body: &Body, generic: bool) -> String {
     text::print(body, &PrintOptions { generic, ..PrintOptions::default() })
 }
@@ -31,7 +30,7 @@ pub fn print(body: &Body, generic: bool) -> String {
 /// Reads and verifies a module.
 ///
 /// # Errors
-/// All diagnostics, a line each.
+/// All diagnostics, one line each.
 pub fn read(ctx: &Context, source: &str) -> Result<Body, String> {
     let body = text::parse(ctx, source, "input").map_err(|d| d.to_text(ctx))?;
     let diagnostics = verifier::verify(&body);
@@ -47,7 +46,7 @@ fn reread(source: &str, generic: bool) -> String {
     }
 }
 
-/// Both forms of a module, after checking that each reads back as itself and as the other, and that
+/// Returns both forms of a module. Checks that each reads back as itself and as the other, and that
 /// `mlir-opt` prints the same.
 pub fn both_forms(source: &str) -> (String, String) {
     let ctx = loomir_dialects::context();

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-/// A number given as `NAME N` among the arguments.
+/// Returns a number given as `NAME N` among the arguments.
 pub(crate) fn option(name: &str) -> Option<u64> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let at = words.iter().position(|word| word == name)?;

@@ -61,7 +61,7 @@ impl Ty {
         [Ty::Half, Ty::Float, Ty::Double][random.weighted(&[10, 40, 50])].clone()
     }
 
-    /// A number.
+    /// Returns a scalar type.
     pub(super) fn number(random: &mut Random) -> Ty {
         if random.chance(70) { Ty::int(random) } else { Ty::float(random) }
     }
@@ -142,7 +142,7 @@ impl Ty {
         }
     }
 
-    /// The types of the parts of an aggregate.
+    /// Returns the types of the parts of an aggregate.
     pub(super) fn parts(&self) -> Vec<Ty> {
         match self {
             Ty::Struct(fields) => fields.clone(),
@@ -178,12 +178,12 @@ impl Ty {
     }
 }
 
-/// All bits of a width.
+/// Returns all bits of a width.
 pub(super) fn mask(width: u32) -> u128 {
     u128::MAX >> (128 - width)
 }
 
-/// An integer as text.
+/// Returns an integer as text.
 pub(super) fn integer(width: u32, bits: u128) -> String {
     let shift = 128 - width;
     match width {

@@ -130,7 +130,7 @@ impl Function<'_> {
         }
     }
 
-    /// An aggregate put together.
+    /// Writes the construction of an aggregate.
     pub(super) fn aggregate(&mut self, ty: &Ty) -> String {
         let mut whole = self.random.pick(&["poison", "zeroinitializer", "undef"]).to_string();
         for (at, part) in ty.parts().iter().enumerate() {
@@ -184,7 +184,7 @@ impl Function<'_> {
         }
     }
 
-    /// Two numbers in one.
+    /// Writes the combination of two numbers.
     pub(super) fn mixed(&mut self, a: &str, b: &str) -> String {
         let product = self.make(&format!("mul i64 {a}, 6364136223846793005"));
         let turned = self.make(&format!("call i64 @llvm.fshl.i64(i64 {product}, i64 {product}, i64 23)"));

@@ -47,7 +47,7 @@ impl Writer<'_> {
         last
     }
 
-    /// A loop inside.
+    /// Writes an inner loop.
     fn inner(&mut self, label: &str, variable: &str) -> String {
         let last = self.statements(variable);
         let counter = format!("%{label}.j");
@@ -141,7 +141,7 @@ impl Writer<'_> {
         value.to_owned()
     }
 
-    /// An atomic or volatile access.
+    /// Writes an atomic or volatile access.
     fn ordering(&mut self, variable: &str, value: &str) -> String {
         let place = self.place("%a", "i64", variable);
         let orders = ["unordered", "monotonic", "acquire", "release", "volatile"];

@@ -121,7 +121,7 @@ impl Program {
         (0..len).map(|k| self.element.of_number((index as i64 * 7 + k * 5 + 3) % 23 - 7)).collect()
     }
 
-    /// The arguments that are memrefs.
+    /// Returns the arguments that are memrefs.
     pub fn argument_memrefs(&self) -> impl Iterator<Item = MemRefId> + '_ {
         (0..self.memrefs.len()).filter(|m| matches!(self.memrefs[*m].source, Source::Argument { .. }))
     }

@@ -63,7 +63,7 @@ struct Writer<'p> {
 }
 
 impl Element {
-    /// The type.
+    /// Returns the type.
     pub fn name(self) -> &'static str {
         match self {
             Element::I32 => "i32",
@@ -72,7 +72,7 @@ impl Element {
         }
     }
 
-    /// A value as a literal.
+    /// Returns a value as a literal.
     pub fn literal(self, value: i64) -> String {
         match self {
             Element::F32 => format!("{:?}", f32::from_bits(value as u32)),

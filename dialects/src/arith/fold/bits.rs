@@ -6,7 +6,7 @@ use super::super::constant::{is_splat_of, mask, signed};
 use super::super::{AndIOp, XOrIOp};
 use super::{Binary, Fold, operands, value};
 
-/// True if `a` is the complement of `b`: `b ^ -1`, whichever way round.
+/// True if `a` is the complement of `b`, `b ^ -1` with its operands in either order.
 fn is_complement(binary: &Binary<'_>, a: Value, b: Value) -> bool {
     let Some(xor) = binary.defined_by(a, XOrIOp::DEF) else { return false };
     let ones = |v: Value| {
@@ -109,7 +109,7 @@ fn shift(op: OpRef<'_>, constants: &[Option<Attr>], shifted: fn(u128, u32, u32) 
     b.evaluate(|x, y| Some(shifted(x, distance(y, b.width)?, b.width)))
 }
 
-/// A distance below the width.
+/// Returns the distance, if it is below the width.
 fn distance(bits: u128, width: u32) -> Option<u32> {
     (bits < u128::from(width)).then_some(bits as u32)
 }

@@ -11,7 +11,7 @@ use crate::float::{from_f64, to_f64};
 /// `contract` in [`FASTMATH`].
 const CONTRACT: u64 = 32;
 
-/// Widths of an element of the operand and of the result.
+/// Returns the widths of an element of the operand and of the result.
 fn widths(u: &Unary<'_>) -> Option<(u32, u32)> {
     Some((width(u.op.ctx(), u.scalar())?, width(u.op.ctx(), u.result_scalar())?))
 }
@@ -21,7 +21,7 @@ fn kinds(u: &Unary<'_>) -> Option<(FloatKind, FloatKind)> {
     Some((kind_of(u.op.ctx(), u.scalar())?, kind_of(u.op.ctx(), u.result_scalar())?))
 }
 
-/// The operand of the cast that made this one's operand, if it has the type of the result.
+/// Returns the operand of the preceding cast, if it has the type of the result.
 fn undone(op: OpRef<'_>, def: &'static OpDef) -> Fold {
     let inner = defined_by(op, op.operand(0), def)?;
     if inner.operand_type(0) == op.result_type(0) { value(inner.operand(0)) } else { None }
@@ -49,7 +49,7 @@ pub(in super::super) fn trunci(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fol
     u.evaluate(Some)
 }
 
-/// A truncation undone, where both may be contracted; constants.
+/// Folds an extension of a truncation, if both may be contracted, and constants.
 pub(in super::super) fn extf(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     let contracts = |op: OpRef<'_>| {
@@ -70,7 +70,7 @@ pub(in super::super) fn truncf(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fol
     undone(op, ExtFOp::DEF).or_else(|| convert(&u))
 }
 
-/// Constants in another format, if that is exact.
+/// Converts constants to another format, if that is exact.
 fn convert(u: &Unary<'_>) -> Fold {
     let (from, to) = kinds(u)?;
     u.evaluate(|x| {
@@ -96,7 +96,7 @@ pub(in super::super) fn sitofp(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fol
     })
 }
 
-/// The float of a format nearest to an integer, ties to even.
+/// Returns the float of a format nearest to an integer, ties to even.
 fn nearest(kind: FloatKind, magnitude: u128, negative: bool) -> Option<u128> {
     let value = if kind == FloatKind::F64 {
         magnitude as f64
@@ -132,13 +132,13 @@ pub(in super::super) fn fptosi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fol
     })
 }
 
-/// A cast to something at least as wide undone; constants.
+/// Folds a cast back from a type that is at least as wide, and constants.
 pub(in super::super) fn index_cast(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     index_cast_by(&u, IndexCastOp::DEF, |x, from| signed(x, from) as u128)
 }
 
-/// A cast to something at least as wide undone; constants.
+/// Folds a cast back from a type that is at least as wide, and constants.
 pub(in super::super) fn index_castui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     index_cast_by(&u, IndexCastUIOp::DEF, |x, _| x)
@@ -154,7 +154,7 @@ fn index_cast_by(u: &Unary<'_>, def: &'static OpDef, extend: fn(u128, u32) -> u1
     u.evaluate(|x| Some(extend(x, from) & mask(to)))
 }
 
-/// A bitcast undone; constants.
+/// Folds a bitcast of a bitcast, and constants.
 pub(in super::super) fn bitcast(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     if op.operand_type(0) == op.result_type(0) {

@@ -10,7 +10,7 @@ use super::float::kind_of;
 use super::{Binary, Fold, constant, operands, poison, value};
 use crate::float::to_f64;
 
-/// True if a predicate of `arith.cmpi`, by its number, holds of two integers of `width` bits.
+/// True if a predicate of `arith.cmpi`, given by number, holds for two integers of `width` bits.
 pub(crate) fn holds_for_ints(predicate: u64, x: u128, y: u128, width: u32) -> bool {
     let order =
         if (2..=5).contains(&predicate) { signed(x, width).cmp(&signed(y, width)) } else { x.cmp(&y) };
@@ -24,10 +24,10 @@ pub(crate) fn holds_for_ints(predicate: u64, x: u128, y: u128, width: u32) -> bo
     }
 }
 
-/// True if a predicate of `arith.cmpf`, by its number, holds of two floats in this order; `None` if
-/// one is NaN.
+/// True if a predicate of `arith.cmpf`, given by number, holds for two floats with this order.
+/// `None` if one is NaN.
 pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool {
-    // What the predicate accepts, a bit each: equal, greater, less, unordered.
+    // The accepted outcomes as bits: equal, greater, less, unordered.
     let accepted = match predicate {
         0..=7 | 15 => predicate,
         14 => 8,
@@ -71,7 +71,7 @@ pub(in super::super) fn cmpi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
     integers(op, constants, CMPI_PREDICATE.value(op.ctx(), op.attr("predicate")?)?)
 }
 
-/// The predicates that always and never hold; a NaN on either side; constants.
+/// Folds the constant predicates, comparisons with NaN, and constants.
 pub(in super::super) fn cmpf(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let ctx = op.ctx();
     if let Some(attr) = poison(ctx, constants) {

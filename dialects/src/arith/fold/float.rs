@@ -12,7 +12,7 @@ use super::super::{FASTMATH, NegFOp};
 use super::{Binary, Fold, Unary, operands, value};
 use crate::float::{arithmetic, from_f64, sign_bit, to_f64};
 
-/// The format of a float type.
+/// Returns the format of a float type.
 pub(crate) fn kind_of(ctx: &Context, scalar: Type) -> Option<FloatKind> {
     match scalar.kind(ctx) {
         TypeKind::Float(kind) => Some(*kind),
@@ -20,12 +20,12 @@ pub(crate) fn kind_of(ctx: &Context, scalar: Type) -> Option<FloatKind> {
     }
 }
 
-/// The format of the operands.
+/// Returns the format of the operands.
 fn kind(b: &Binary<'_>) -> Option<FloatKind> {
     kind_of(b.op.ctx(), b.op.operand_type(0).scalar(b.op.ctx()))
 }
 
-/// The flags of an operation.
+/// Returns the flags of an operation.
 fn flags(op: OpRef<'_>) -> u64 {
     op.attr("fastmath").and_then(|attr| FASTMATH.value(op.ctx(), attr)).unwrap_or(0)
 }
@@ -38,7 +38,7 @@ fn right_is(b: &Binary<'_>, number: f64) -> bool {
     kind(b).and_then(|kind| from_f64(kind, number)).is_some_and(|bits| b.right_is(bits))
 }
 
-/// Constants through `f`, computed in `f64` and rounded to their format.
+/// Folds constants through `f`, computed in `f64` and rounded to their format.
 fn evaluate(b: &Binary<'_>, f: fn(f64, f64) -> f64) -> Fold {
     let kind = kind(b)?;
     b.evaluate(|x, y| arithmetic(kind, x, y, f))
@@ -99,12 +99,12 @@ pub(in super::super) fn remf(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
     evaluate(&b, |x, y| x % y)
 }
 
-/// The greater number, `0.0` above `-0.0`; neither is NaN.
+/// Returns the greater number, `0.0` above `-0.0`. Neither is NaN.
 fn greater(x: f64, y: f64) -> f64 {
     if x > y || (x == y && y.is_sign_negative()) { x } else { y }
 }
 
-/// The lesser number, `-0.0` below `0.0`; neither is NaN.
+/// Returns the lesser number, `-0.0` below `0.0`. Neither is NaN.
 fn lesser(x: f64, y: f64) -> f64 {
     if x < y || (x == y && x.is_sign_negative()) { x } else { y }
 }

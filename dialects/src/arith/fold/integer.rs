@@ -91,7 +91,7 @@ pub(in super::super) fn mului_extended(op: OpRef<'_>, constants: &[Option<Attr>]
     if b.right_is(0) {
         return Some(vec![b.splat(0, 0)?, b.splat(1, 0)?]);
     }
-    // In one bit, 1 is the only number but 0, and the identity all the same.
+    // In one bit, 1 is the only number besides 0, and still the identity.
     if b.right_is(1) {
         return Some(vec![Folded::Value(b.lhs), b.splat(1, 0)?]);
     }
@@ -102,7 +102,7 @@ pub(in super::super) fn mului_extended(op: OpRef<'_>, constants: &[Option<Attr>]
     Some(vec![b.compute(0, |x, y| Some(x.wrapping_mul(y)))?, b.compute(1, high)?])
 }
 
-/// Low and high half of a product of 256 bits.
+/// Returns the low and the high half of a product of 256 bits.
 fn widening_product(x: u128, y: u128) -> (u128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let (x0, x1, y0, y1) = (x & LOW, x >> 64, y & LOW, y >> 64);
@@ -112,13 +112,13 @@ fn widening_product(x: u128, y: u128) -> (u128, u128) {
     (other << 64 | low & LOW, x1 * y1 + (middle >> 64) + (other >> 64))
 }
 
-/// The negative of a number of 256 bits.
+/// Returns the negative of a number of 256 bits.
 fn negated(low: u128, high: u128) -> (u128, u128) {
     let (low, carry) = (!low).overflowing_add(1);
     (low, (!high).wrapping_add(u128::from(carry)))
 }
 
-/// Bits `width` to `2 * width` of a number of 256 bits.
+/// Returns bits `width` to `2 * width` of a number of 256 bits.
 fn upper_half(low: u128, high: u128, width: u32) -> u128 {
     if width == 128 { high } else { low >> width | high << (128 - width) }
 }

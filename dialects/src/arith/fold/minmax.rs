@@ -24,7 +24,7 @@ fn fold(
     b.evaluate(|x, y| Some(if first(x, y, b.width) { x } else { y }))
 }
 
-/// The least and the greatest signed number.
+/// Returns the least and the greatest signed number.
 fn signed_range(width: u32) -> (u128, u128) {
     (1 << (width - 1), mask(width) >> 1)
 }

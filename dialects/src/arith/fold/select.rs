@@ -7,8 +7,8 @@ use super::super::{CMPI_PREDICATE, CmpIOp};
 use super::{Fold, constant, defined_by, value};
 use crate::ub::is_poison;
 
-/// A known condition; two equal values; poison on one side; a condition chosen as itself;
-/// `x == y ? x : y`; constants.
+/// Folds a known condition, equal values, poison on one side, a selection of the condition itself,
+/// `x == y ? x : y`, and constants.
 pub(in super::super) fn select(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let ctx = op.ctx();
     let (condition, if_true, if_false) = (op.operand(0), op.operand(1), op.operand(2));
@@ -37,7 +37,7 @@ pub(in super::super) fn select(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fol
     if op.operand_type(0) == op.result_type(0) && is(constants[1], 1) && is(constants[2], 0) {
         return value(condition);
     }
-    // Which of the two is chosen makes no difference where they are equal.
+    // The choice does not matter if both values are equal.
     if let Some(compare) = defined_by(op, condition, CmpIOp::DEF) {
         let (x, y) = (compare.operand(0), compare.operand(1));
         if (x == if_true && y == if_false) || (x == if_false && y == if_true) {
@@ -51,7 +51,7 @@ pub(in super::super) fn select(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fol
     elementwise(op, constants)
 }
 
-/// A constant condition with several elements choosing between constants.
+/// Folds a constant vector condition that selects between constants.
 fn elementwise(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let ctx = op.ctx();
     let numbers = |i: usize| constants[i].and_then(|attr| Numbers::of(ctx, attr));

@@ -22,7 +22,7 @@ use crate::interp::layout::{Layout, Repr, type_text};
 pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {
-    /// The next number.
+    /// Returns the next number.
     pub fn next_bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -141,8 +141,8 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// The numbers of nested lists, which must have these sizes. Recursion is bounded by the nesting of
-/// the literal.
+/// Collects the numbers of nested lists, which must have these sizes. Recursion is bounded by the
+/// nesting of the literal.
 fn flatten<'s>(source: &'s Source, sizes: &[i64], numbers: &mut Vec<&'s str>) -> Result<(), Box<Fault>> {
     match (source, sizes) {
         (Source::Number(text), []) => {
@@ -168,7 +168,8 @@ pub(in crate::interp) struct Leaf {
     pub(in crate::interp) offset: u64,
 }
 
-/// The numbers inside an element: itself, or the parts of a vector or complex number.
+/// Returns the numbers inside an element: the element itself, or the parts of a vector or complex
+/// number.
 pub(in crate::interp) fn leaves(ctx: &Context, ty: Type, repr: &Repr) -> Result<Vec<Leaf>, Box<Fault>> {
     match repr {
         Repr::Scalar { bits, .. } => Ok(vec![Leaf { ty, bits: *bits, offset: 0 }]),
@@ -198,8 +199,8 @@ fn no_numbers(ctx: &Context, ty: Type) -> Box<Fault> {
 mod tests {
     use super::*;
 
-    /// The generator's published reference values, so that programs in other languages can make the
-    /// same buffers.
+    /// Compares with the generator's published reference values, so that programs in other
+    /// languages can create the same buffers.
     #[test]
     fn random_numbers_are_those_of_splitmix64() {
         let mut random = SplitMix64(1_234_567);

@@ -8,7 +8,7 @@ use crate::interp::fault::{Fault, FaultKind};
 use crate::interp::machine::Machine;
 use crate::interp::registers::unusable;
 
-/// The widest field, and the most digits.
+/// The maximal width of a field, and the maximal number of digits.
 const MAX_WIDTH: usize = 1 << 12;
 
 /// A conversion: the flags, width and precision between `%` and its letter.
@@ -26,7 +26,7 @@ struct Conversion {
     long_double: bool,
 }
 
-/// The bytes that `printf` writes for a format and the arguments behind it.
+/// Returns the bytes that `printf` writes for a format and the arguments behind it.
 pub(super) fn formatted(
     m: &mut Machine,
     format: Pointer,
@@ -197,7 +197,7 @@ impl Conversion {
     }
 }
 
-/// A number with its power of ten, which has two digits at least.
+/// Formats a number with its power of ten, which has at least two digits.
 fn exponential(magnitude: f64, precision: usize) -> String {
     let text = format!("{magnitude:.precision$e}");
     let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));

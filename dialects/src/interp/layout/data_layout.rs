@@ -2,10 +2,9 @@
 //! string or
 //! as MLIR's `#dlti.dl_spec`.
 //!
-//! A layout that cannot be read is [unknown](DataLayout::is_known): no type has a place in memory
-//! then.
-//! A module without one is laid out as on 64-bit little-endian machines of today: integers of up
-//! to 128 bits are aligned to their size, pointers of every address space have 64 bits. A string
+//! A layout that cannot be read is [unknown](DataLayout::is_known): then no type has a layout in
+//! memory. A module without one is laid out as on common 64-bit little-endian machines: integers of
+//! up to 128 bits are aligned to their size, pointers of every address space have 64 bits. A string
 //! starts from the defaults that LLVM's language reference lists, as `opt` does.
 //!
 //! Specifications that say nothing about sizes (mangling, native widths, the stack) are skipped.
@@ -28,7 +27,8 @@ pub struct DataLayout {
     natural: bool,
     /// True if a layout was given that cannot be read.
     unknown: bool,
-    /// By address space, in ascending order. Those absent are like address space 0.
+    /// The pointer layouts by address space, in ascending order. Absent address spaces are like
+    /// address space 0.
     pointers: Vec<(u32, PointerLayout)>,
     /// Bits and alignment in bytes, in ascending order.
     integers: Vec<(u32, u64)>,
@@ -44,7 +44,7 @@ pub struct DataLayout {
 pub struct PointerLayout {
     /// Bits of a pointer.
     pub bits: u32,
-    /// Bits that address arithmetic takes place in; the others stay as they are.
+    /// The number of bits of address arithmetic. The other bits do not change.
     pub index_bits: u32,
     /// Alignment in bytes.
     pub align: u64,
@@ -63,13 +63,13 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the layout that an operation states, a module as a rule; the default if it states
+    /// Returns the layout that an operation states, usually a module. The default if it states
     /// none.
     pub fn of(module: OpRef<'_>) -> DataLayout {
         DataLayout::stated(module.ctx(), |name| module.attr(name))
     }
 
-    /// Returns the layout of the module whose symbols these are.
+    /// Returns the layout of the module with these symbols.
     pub fn of_symbols(ctx: &Context, symbols: &SymbolTable) -> DataLayout {
         DataLayout::stated(ctx, |name| symbols.own_attr(ctx, name))
     }
@@ -209,7 +209,7 @@ impl DataLayout {
         !self.unknown && own.bits == own.index_bits && !self.non_integral.contains(&space)
     }
 
-    /// The alignment of an integer, in bytes.
+    /// Returns the alignment of an integer, in bytes.
     pub(super) fn integer_align(&self, bits: u32) -> u64 {
         if self.natural {
             return natural(bits);
@@ -218,7 +218,7 @@ impl DataLayout {
         wider.map_or_else(|| natural(bits), |(_, align)| *align)
     }
 
-    /// The alignment of a float, in bytes.
+    /// Returns the alignment of a float, in bytes.
     pub(super) fn float_align(&self, bits: u32) -> u64 {
         let own = self.floats.iter().find(|(own, _)| *own == bits).filter(|_| !self.natural);
         own.map_or_else(|| natural(bits), |(_, align)| *align)
@@ -233,7 +233,7 @@ impl DataLayout {
         }
     }
 
-    /// The least alignment of a struct, in bytes.
+    /// Returns the least alignment of a struct, in bytes.
     pub(super) fn aggregate_align(&self) -> u64 {
         self.aggregate
     }
@@ -257,12 +257,12 @@ fn top_level(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The bytes of a power of two, at least a byte.
+/// Returns the number of bytes, rounded up to a power of two. At least one.
 fn natural(bits: u32) -> u64 {
     u64::from(bits.div_ceil(8).max(1).next_power_of_two())
 }
 
-/// An alignment in bytes. Limited as LLVM limits it, to 2¹⁶ bits.
+/// Returns an alignment in bytes. As in LLVM, it is limited to 2¹⁶ bits.
 fn bytes(bits: u32) -> Option<u64> {
     let is_fit = bits.is_multiple_of(8) && (bits / 8).is_power_of_two() && bits < 1 << 16;
     is_fit.then_some(u64::from(bits / 8))
@@ -285,7 +285,7 @@ mod tests {
         let layout = DataLayout::parse(i386).unwrap_or_default();
         assert_eq!(layout.pointer(0), PointerLayout { bits: 32, index_bits: 32, align: 4 });
         assert_eq!(layout.pointer(272).bits, 64);
-        // An address space that is not named is like space 0.
+        // An address space without a specification is like space 0.
         assert_eq!(layout.pointer(5).bits, 32);
         assert_eq!([8, 24, 64, 128].map(|bits| layout.integer_align(bits)), [1, 4, 4, 16]);
         assert_eq!([64, 80, 128].map(|bits| layout.float_align(bits)), [4, 4, 16]);

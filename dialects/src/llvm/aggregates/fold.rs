@@ -5,7 +5,7 @@ use loomir_ir::{Attr, OpRef};
 
 use super::{ExtractValueOp, InsertValueOp};
 
-/// The value inserted at the very position, however many others were inserted elsewhere since.
+/// Folds to the value inserted at this position. Insertions at other positions may follow it.
 pub(super) fn fold_extract(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let (ctx, body) = (op.ctx(), op.body());
     let extract = ExtractValueOp(op.op());

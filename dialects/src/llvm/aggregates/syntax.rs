@@ -24,7 +24,7 @@ fn print_numbers(p: &mut OpPrinter<'_>, op: OpRef<'_>, name: &str) {
     p.write(&format!("[{}]", numbers.join(", ")));
 }
 
-/// The type of the part of `container` at a position.
+/// Returns the type of the part of `container` at a position.
 fn part(p: &OpParser<'_, '_>, loc: Loc, container: Type, position: &[i64]) -> ParseResult<Type> {
     match types::part(p.ctx(), container, position) {
         Ok(ty) => Ok(ty),

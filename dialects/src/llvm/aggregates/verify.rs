@@ -6,7 +6,7 @@ use loomir_ir::{Diagnostics, OpRef, Type, TypeKind};
 
 use crate::llvm::types::{self, Step};
 
-/// The type of the part an operation names; reports a position that leads nowhere.
+/// Returns the type of the part that an operation names. Reports an invalid position.
 fn part(op: OpRef<'_>, out: &mut Diagnostics) -> Option<Type> {
     let ctx = op.ctx();
     let position = op.attr("position").and_then(|a| a.as_dense_ints(ctx)).unwrap_or_default();
@@ -21,7 +21,7 @@ fn part(op: OpRef<'_>, out: &mut Diagnostics) -> Option<Type> {
     None
 }
 
-/// The result is of the type of the part.
+/// Checks that the result has the type of the part.
 pub(super) fn verify_extract(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(part) = part(op, out) else { return };
     if part != op.result_type(0) {
@@ -34,7 +34,7 @@ pub(super) fn verify_extract(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The value is of the type of the part.
+/// Checks that the value has the type of the part.
 pub(super) fn verify_insert(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(part) = part(op, out) else { return };
     if part != op.operand_type(1) {
@@ -44,8 +44,8 @@ pub(super) fn verify_insert(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The result is as long as the mask, whose numbers are in range; scalable vectors are only
-/// broadcast.
+/// Checks that the result is as long as the mask and that the mask's numbers are in range. Scalable
+/// vectors are only broadcast.
 pub(super) fn verify_shuffle(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let mask = op.attr("mask").and_then(|a| a.as_dense_ints(ctx)).unwrap_or_default();

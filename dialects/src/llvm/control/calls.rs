@@ -13,7 +13,7 @@ use crate::llvm::attributes::{CCONV, TAIL_CALL_KIND};
 use crate::llvm::globals::{FuncOp, IFuncOp};
 use crate::llvm::types::{LlvmType, is_pointer};
 
-/// Operand bundles as they are read: `["tag"(%a : i32), "other"()]`.
+/// Operand bundles during parsing: `["tag"(%a : i32), "other"()]`.
 #[derive(Default)]
 pub(crate) struct Bundles {
     tags: Vec<loomir_ir::Attr>,
@@ -42,7 +42,7 @@ impl Bundles {
         Ok(bundles)
     }
 
-    /// Adds the bundles' operands and attributes. How many operands there are.
+    /// Adds the bundles' operands and attributes. Returns the number of operands.
     pub(crate) fn finish(self, ctx: &Context, state: &mut OperationState) -> i64 {
         state.set_attr(ctx, "op_bundle_sizes", ctx.dense_ints_attr(Type::I32, &self.sizes));
         if !self.tags.is_empty() {
@@ -284,7 +284,8 @@ pub(super) fn print_intrinsic(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     print_signature(p, op, &arguments);
 }
 
-/// A callee by name or a pointer; the type of a variadic callee is variadic; bundles are whole.
+/// Requires a callee by name or by pointer, a variadic type for a variadic callee, and complete
+/// bundles.
 pub(super) fn verify_call(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_bundles(op, out);
     let ctx = op.ctx();
@@ -313,7 +314,7 @@ pub(super) fn verify_call(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The arguments of a call, without the pointer of an indirect one.
+/// Returns the arguments of a call, without the pointer of an indirect one.
 pub(crate) fn arguments(op: OpRef<'_>) -> Vec<Value> {
     let mut operands = op.operand_group("callee_operands");
     if op.attr("callee").is_none() && !operands.is_empty() {
@@ -357,7 +358,7 @@ fn verify_types(op: OpRef<'_>, ty: Type, out: &mut Diagnostics) {
     }
 }
 
-/// A call of a function there is, with its type.
+/// A call of an existing function, with its type.
 pub(crate) struct Call;
 
 impl SymbolUser for Call {

@@ -6,7 +6,7 @@ use loomir_ir::{Attr, Diagnostic, Diagnostics, OpRef, TypeKind};
 
 use crate::llvm::types::{LlvmType, is_pointer};
 
-/// Pointers are cast to pointers of the same space only.
+/// Checks that pointers are only cast to pointers of the same space.
 pub(super) fn verify_bitcast(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (from, to) = (op.operand_type(0), op.result_type(0));
@@ -31,7 +31,7 @@ pub(super) fn verify_bitcast(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// To a wider integer, a vector to a vector of the same shape.
+/// Requires a wider integer, or a vector of the same shape.
 pub(super) fn verify_extension(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (from, to) = (op.operand_type(0), op.result_type(0));

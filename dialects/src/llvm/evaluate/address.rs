@@ -90,7 +90,7 @@ fn lane(datum: &Datum, lane: Option<usize>) -> &Datum {
 }
 
 impl Address {
-    /// The address that a lane of `base` leads to, or poison.
+    /// Returns the address for a lane of `base`, or poison.
     #[inline]
     fn of(&self, m: &Machine, base: &Datum, at: Option<usize>) -> Result<Datum, Box<Fault>> {
         let mut place = match lane(base, at) {

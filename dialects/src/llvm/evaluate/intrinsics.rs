@@ -13,7 +13,7 @@ use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, action};
 use crate::math::evaluate::power;
 
-/// Arithmetic of a width that may promise not to wrap.
+/// Arithmetic of a width that may promise the absence of wrapping.
 type Wrapping = fn(u32, Wrap, u128, u128) -> integer::Computed;
 
 /// The promise of signed arithmetic.
@@ -134,7 +134,7 @@ fn operand_width(op: OpRef<'_>, d: &Decoder<'_>) -> Result<u32, Box<Fault>> {
     bit_width(d.ctx(), op.operand_type(0).scalar(d.ctx()))
 }
 
-/// `a * b + c`, fused or rounded twice, as the target does it.
+/// Decodes `a * b + c`, fused or rounded twice, depending on the target.
 fn decode_multiply_add(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     if d.fuses_multiply_add() {
         return arith::fused_multiply_add(op, d, fast_math(op, d));
@@ -161,7 +161,7 @@ fn decode_class(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         let class = if magnitude > infinity {
             i64::from(magnitude & quiet != 0)
         } else {
-            // Zero, subnormal, normal, infinite: 0 to 3 steps from zero.
+            // The classes zero, subnormal, normal and infinite have the numbers 0 to 3.
             let step = match magnitude {
                 0 => 0,
                 m if m == infinity => 3,
@@ -219,7 +219,7 @@ fn flag(op: OpRef<'_>, name: &str) -> bool {
     op.attr(name) == Some(loomir_ir::Attr::TRUE)
 }
 
-/// Arithmetic that stops at an end of the range, which its width and first operand say.
+/// Decodes saturating arithmetic. The width and the first operand determine the end of the range.
 fn saturating(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -229,13 +229,13 @@ fn saturating(
 ) -> Decoded {
     let w = operand_width(op, d)?;
     binary(op, d, move |a, b| {
-        // What is poison without a promise stays so.
+        // A result that is poison without a promise stays poison.
         f(w, Wrap::default(), a, b)?;
         Ok(f(w, strict, a, b).unwrap_or_else(|_| end(w, a)))
     })
 }
 
-/// The least number, or the largest, on the side of a first operand.
+/// Returns the least or the largest number, on the side of a first operand.
 fn signed_end(w: u32, a: u128) -> u128 {
     if a >> (w - 1) != 0 { 1 << (w - 1) } else { mask(w) >> 1 }
 }
@@ -317,7 +317,7 @@ fn reduce_integers(op: OpRef<'_>, d: &mut Decoder<'_>, f: fn(u32, u128, u128) ->
     reduce(op, d, w, false, move |a, b| f(w, a, b) & mask(w))
 }
 
-/// A fold from the first element to the last, each step rounded.
+/// Decodes a reduction from the first element to the last. Each step is rounded.
 fn reduce_floats(op: OpRef<'_>, d: &mut Decoder<'_>, with_start: bool, f: fn(f64, f64) -> f64) -> Decoded {
     let w = operand_width(op, d)?;
     let ty = op.operand_type(0).scalar(d.ctx());

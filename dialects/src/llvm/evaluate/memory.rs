@@ -62,7 +62,7 @@ fn decode_alloca(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let ty = op.attr("elem_type").and_then(|a| a.as_type(d.ctx())).ok_or_else(|| malformed("a type"))?;
     let layout = d.layout(ty)?;
     let (align, scope) = (alignment(op, d, &layout), d.allocation_scope(op));
-    // What begins to live later does not live yet.
+    // An object with a later `lifetime.start` is not alive yet.
     let begins = |user: loomir_ir::Op| op.body().is(user, LifetimeStartOp::DEF);
     let waits = op.body().uses(op.result(0)).any(|user| begins(user.op));
     Ok(action(move |m| {
@@ -75,7 +75,7 @@ fn decode_alloca(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// The start or end of an object's life, if the operand is the address of one of the stack.
+/// Decodes the start or end of an object's life, if the operand is the address of a stack object.
 fn decode_lifetime(op: OpRef<'_>, d: &mut Decoder<'_>, begins: bool) -> Decoded {
     let object = d.operand(op, op.num_operands().saturating_sub(1))?;
     Ok(action(move |m| {
@@ -149,7 +149,7 @@ impl Update {
     }
 }
 
-/// An atomic update; its result is the old value.
+/// Decodes an atomic update. Its result is the old value.
 fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, value, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
     let (ty, loc) = (op.operand_type(1), op.loc());
@@ -174,7 +174,7 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 /// Returns the update that `bin_op` names. `None` if the operand replaces the old value.
 fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Update>, Box<Fault>> {
     let bits = |f| Ok(Some(Update::Bits(bit_width(d.ctx(), ty.scalar(d.ctx()))?, f)));
-    // By the numbers of `arith`'s kinds of reductions.
+    // The reduction has the number of the corresponding kind in `arith`.
     let kind = match d.enum_value(op, "bin_op", u64::MAX) {
         0 => return Ok(None),
         1 => 1,
@@ -272,7 +272,7 @@ fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     promises::kept(op, d, &[to], set)
 }
 
-/// A comparison of integers or of addresses.
+/// Decodes a comparison of integers or of addresses.
 pub(super) fn decode_compare(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (a, b, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
     let holds = compare(d.enum_value(op, "predicate", u64::MAX)).ok_or_else(|| malformed("a predicate"))?;
@@ -314,7 +314,7 @@ pub(super) fn decode_int_to_pointer(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decod
     }))
 }
 
-/// The address of a pointer.
+/// Decodes the conversion of a pointer to its address.
 pub(super) fn decode_pointer_to_int(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
     let width = bit_width(d.ctx(), op.result_type(0).scalar(d.ctx()))?;

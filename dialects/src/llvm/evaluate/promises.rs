@@ -155,7 +155,7 @@ pub fn promised_range(ctx: &Context, dict: Attr) -> Option<(u128, u128)> {
     }
 }
 
-/// The two ends in `range(i32 0, 5)` or `constant_range<i32, 0, 5>`.
+/// Returns the two ends in `range(i32 0, 5)` or `constant_range<i32, 0, 5>`.
 fn range(text: &str) -> Option<(u128, u128)> {
     let inside = text.split_once(['(', '<'])?.1.trim_end_matches([')', '>']);
     match numbers(inside)[..] {
@@ -335,7 +335,7 @@ const WORD: Repr = Repr::Scalar { bits: 64, bytes: 8 };
 /// A bundle of an assumption: the promise, and the registers of its values.
 pub(super) type Bundle = (String, Box<[Slot]>);
 
-/// The bundles of an assumption.
+/// Returns the bundles of an assumption.
 pub(super) fn decode_bundles(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Bundle>, Box<Fault>> {
     let sizes = op.attr("op_bundle_sizes").and_then(|a| a.as_dense_ints(d.ctx())).unwrap_or_default();
     let tags = op.attr("op_bundle_tags").and_then(|a| a.as_array(d.ctx())).unwrap_or_default();

@@ -73,8 +73,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.region(op, 0, false, true);
 }
 
-/// An alias has a type with a size, a linkage of something that is defined, and a region that only
-/// computes an address.
+/// Requires a type with a size, the linkage of a definition, and a region that only computes an
+/// address.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let (ctx, body) = (op.ctx(), op.body());
     let ty = op.attr("alias_type").and_then(|ty| ty.as_type(ctx));

@@ -7,7 +7,7 @@ use super::{ComdatSelectorOp, ConstantOp};
 use crate::arith::constant::is_number_of;
 use crate::llvm::types::{self, LlvmType};
 
-/// The attribute's kind and size fit the type.
+/// Checks that the attribute's kind and size fit the type.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(value) = op.attr("value") else { return };
@@ -42,7 +42,7 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
         AttrKind::Float { ty: own, .. } => match (ty.integer_width(ctx), own.kind(ctx)) {
             (None, _) if *own == ty => return,
             (Some(width), TypeKind::Float(kind)) if width == kind.width() => return,
-            // MLIR takes the bits of any float as an integer.
+            // MLIR accepts the bits of any float as an integer.
             (Some(_), _) => return,
             _ => "attribute and type have different float semantics".into(),
         },
@@ -62,7 +62,7 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message));
 }
 
-/// The number of scalars a vector, tensor or (nested) array holds; `None` for other types.
+/// Returns the number of scalars in a vector, tensor or (nested) array. `None` for other types.
 fn count(ctx: &Context, ty: Type) -> Option<i64> {
     let mut total = 1i64;
     let mut current = ty;
@@ -81,7 +81,7 @@ fn count(ctx: &Context, ty: Type) -> Option<i64> {
     }
 }
 
-/// A comdat holds selectors only.
+/// Checks that a comdat holds only selectors.
 pub(super) fn verify_comdat(op: OpRef<'_>, out: &mut Diagnostics) {
     let body = op.body();
     for inner in op.regions().flat_map(|region| body.blocks(region)).flat_map(|block| body.ops(block)) {
@@ -92,7 +92,7 @@ pub(super) fn verify_comdat(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A constant of an attribute whose type is the result's.
+/// Returns a constant operation for an attribute with the type of the result.
 pub(crate) fn materialize(ctx: &Context, value: loomir_ir::Attr, ty: Type) -> Option<OperationState> {
     if !is_number_of(ctx, value, ty) || !types::is_compatible(ctx, ty) {
         return None;

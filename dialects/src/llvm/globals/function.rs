@@ -29,7 +29,7 @@ const SAID: &[&str] = &[
 ];
 
 /// Reads `linkage visibility unnamed_addr`, each optional, with `thread_local` before the last if
-/// that is allowed. What is absent gets its default as an attribute all the same.
+/// that is allowed. Absent parts get their default as an attribute.
 pub(super) fn parse_prefix(p: &mut OpParser<'_, '_>, state: &mut OperationState, thread_local: bool) {
     let ctx = p.ctx();
     if !parse_optional_case(p, state, "linkage", &LINKAGE) {
@@ -46,7 +46,7 @@ pub(super) fn parse_prefix(p: &mut OpParser<'_, '_>, state: &mut OperationState,
     }
 }
 
-/// The keyword of an attribute of an enumeration, behind it a space; nothing for a case without a
+/// Writes the keyword of an enumeration attribute and a space, or nothing for a case without a
 /// keyword.
 pub(super) fn print_case(p: &mut OpPrinter<'_>, op: OpRef<'_>, name: &str, cases: &loomir_ir::EnumDef) {
     let value = op.attr(name).and_then(|attr| cases.value(op.ctx(), attr));
@@ -102,7 +102,7 @@ pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> Par
     parse_body(p, state, &arguments.named)
 }
 
-/// The function type of arguments and at most one result.
+/// Returns the function type of arguments and at most one result.
 fn function_type(
     ctx: &Context,
     arguments: &[Type],
@@ -136,7 +136,7 @@ fn parse_vscale_range(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> P
     Ok(())
 }
 
-/// The two numbers of `#llvm.vscale_range<minRange = 1 : i32, maxRange = 16 : i32>`.
+/// Returns the two numbers of `#llvm.vscale_range<minRange = 1 : i32, maxRange = 16 : i32>`.
 fn vscale_range(ctx: &Context, attr: Attr) -> Option<(i64, i64)> {
     let AttrKind::Dialect { params, .. } = attr.kind(ctx) else { return None };
     let number = |name: &str| params.get(ctx, name)?.as_int(ctx);
@@ -198,7 +198,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// Declarations are external; the entry block takes the arguments; attributes of arguments fit.
+/// Checks that declarations are external, that the entry block takes the arguments, and that
+/// attributes of arguments fit.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let (ctx, body) = (op.ctx(), op.body());
     let Some((params, ..)) = signature(op) else { return };

@@ -98,7 +98,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// The type has a size; an initial value fits it and its linkage; an initializer only computes it.
+/// Checks that the type has a size, that an initial value fits the type and the linkage, and that
+/// an initializer only computes the value.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(ty) = op.attr("global_type").and_then(|ty| ty.as_type(ctx)) else { return };
@@ -176,7 +177,7 @@ fn verify_initializer(op: OpRef<'_>, ty: Type, out: &mut Diagnostics) {
     }
 }
 
-/// A reference to a global or function there is, in its address space.
+/// A reference to an existing global or function, in its address space.
 pub(crate) struct AddressOf;
 
 impl SymbolUser for AddressOf {

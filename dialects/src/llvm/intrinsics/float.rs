@@ -398,7 +398,7 @@ dialect! {
     }
 }
 
-/// The result is two of the operand.
+/// Checks that the result has two values of the operand's type.
 fn verify_sincos(op: OpRef<'_>, out: &mut Diagnostics) {
     let ty = op.operand_type(0);
     if op.result_type(0) != literal_struct(op.ctx(), &[ty, ty]) {

@@ -24,7 +24,7 @@ pub enum Index {
 /// Names and bits of the flags. A flag that contains another one comes first.
 const FLAGS: [(&str, i64); 4] = [("inbounds", 3), ("inbounds_flag", 1), ("nusw", 2), ("nuw", 4)];
 
-/// The indices of an address computation.
+/// Returns the indices of an address computation.
 pub fn indices(op: OpRef<'_>) -> Vec<Index> {
     let mut values = op.operands().skip(1);
     let index = |number| match number {
@@ -73,7 +73,7 @@ pub fn steps(op: OpRef<'_>, target: &DataLayout) -> Result<Vec<(Index, i64)>, Bo
     let mut steps = Vec::new();
     let mut level = (ty, Layout::of(ctx, ty, target)?);
     for (depth, index) in indices(op).into_iter().enumerate() {
-        // The first index counts whole types, the others go into them.
+        // The first index counts whole values of the type. The others descend into the type.
         let (ty, layout) = &level;
         let (bytes, next) = match (depth, &layout.repr) {
             (0, _) => (layout.size as i64, level.clone()),
@@ -211,7 +211,7 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// An address whose only index is zero is the base.
+/// Folds an address whose only index is zero to its base.
 pub(super) fn fold(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let ctx = op.ctx();
     if op.operand_type(0) != op.result_type(0) {

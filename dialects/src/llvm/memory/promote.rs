@@ -1,4 +1,4 @@
-//! Memory of the dialect that can be values.
+//! Promotion of memory of the dialect to values.
 
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Attr, Loc, OpRef, OperationState, Registry};
@@ -23,7 +23,7 @@ impl PromotableAllocation for Alloca {
     }
 }
 
-/// `llvm.load`. That it is atomic is of no importance to memory that no other thread knows.
+/// `llvm.load`. Atomicity does not matter for memory that no other thread can access.
 struct Load;
 
 impl PromotableAccess for Load {
@@ -42,7 +42,7 @@ impl PromotableAccess for Store {
     }
 }
 
-/// The beginning and the end of a life.
+/// The start and the end of a lifetime.
 struct Lifetime;
 
 impl PromotableAccess for Lifetime {

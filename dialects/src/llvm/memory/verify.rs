@@ -16,12 +16,12 @@ fn ordering_called(op: OpRef<'_>, name: &str) -> String {
     ATOMIC_ORDERING.text_of(value).unwrap_or_default()
 }
 
-/// An atomic load may not release.
+/// Checks that an atomic load does not release.
 pub(super) fn verify_load(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_access(op, op.result_type(0), &["release", "acq_rel"], out);
 }
 
-/// An atomic store may not acquire.
+/// Checks that an atomic store does not acquire.
 pub(super) fn verify_store(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_access(op, op.operand_type(0), &["acquire", "acq_rel"], out);
 }
@@ -57,7 +57,7 @@ fn is_atomic_type(ctx: &Context, ty: Type) -> bool {
     is_pointer(ctx, ty) || width.is_some_and(|width| [8, 16, 32, 64, 80, 128].contains(&width))
 }
 
-/// The operation fits the type, and the order is an atomic one.
+/// Checks that the operation fits the type and has an atomic ordering.
 pub(super) fn verify_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let ty = op.operand_type(1);
@@ -85,7 +85,7 @@ pub(super) fn verify_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// A fence acquires or releases.
+/// Checks that a fence acquires or releases.
 pub(super) fn verify_fence(op: OpRef<'_>, out: &mut Diagnostics) {
     if ["not_atomic", "unordered", "monotonic"].contains(&ordering(op).as_str()) {
         out.push(op_error(op, "can be given only acquire, release, acq_rel, and seq_cst orderings"));

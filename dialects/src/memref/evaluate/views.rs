@@ -56,7 +56,7 @@ fn decode_dim(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// A view with the type of `op`'s first result, computed from its first operand.
+/// Decodes a view with the type of `op`'s first result, computed from its first operand.
 fn view(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
@@ -205,7 +205,7 @@ fn decode_reshape(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// The groups of `reassociation`.
+/// Returns the groups of `reassociation`.
 fn groups(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Vec<usize>>, Box<Fault>> {
     let groups = op.attr("reassociation").and_then(|a| reassociation(d.ctx(), a));
     let groups: Option<Vec<Vec<usize>>> = groups.and_then(|groups| {

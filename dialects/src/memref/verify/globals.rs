@@ -14,7 +14,7 @@ pub(in super::super) fn is_memref_type(ctx: &Context, attr: Attr) -> bool {
     attr.as_type(ctx).is_some_and(|ty| Ranked::of(ctx, ty).is_some())
 }
 
-/// A static shape, and an initial value that fills it.
+/// Requires a static shape, and an initial value that fills it.
 pub(in super::super) fn global(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(ty) = op.attr("type").and_then(|attr| attr.as_type(ctx)) else { return };
@@ -44,7 +44,7 @@ pub(in super::super) fn global(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Why elements of a type do not fill a memref.
+/// Returns the reason why elements of a type do not fill a memref.
 fn mismatch(ctx: &Context, memref: &Ranked<'_>, elements: Type) -> Option<String> {
     let element = elements.element(ctx)?;
     if element != memref.element {
@@ -59,7 +59,7 @@ fn mismatch(ctx: &Context, memref: &Ranked<'_>, elements: Type) -> Option<String
         .then(|| format!("initial value shape expected to be {} but was {}", list(memref.shape), list(shape)))
 }
 
-/// A global there is, with the type of the result.
+/// A reference to an existing global, with the type of the result.
 pub(in super::super) struct GetGlobal;
 
 impl SymbolUser for GetGlobal {

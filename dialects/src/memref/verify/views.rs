@@ -10,7 +10,7 @@ use super::super::layout::{
 };
 use super::{operand, plain_error, text};
 
-/// True if two shapes may be one: equal but for sizes only the running program knows.
+/// True if two shapes may be equal, apart from sizes known only at run time.
 pub(super) fn sizes_agree(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(*a, *b))
 }
@@ -88,8 +88,8 @@ impl Slice {
     }
 }
 
-/// The lists are as long as they must be, have an operand for each gap, and offsets and sizes are
-/// not negative.
+/// Returns the problem of a slice. Its lists must have the right length and an operand for each
+/// gap, and offsets and sizes must not be negative.
 fn slice_problem(op: OpRef<'_>, slice: &Slice, expected: [usize; 3]) -> Option<String> {
     let ranks = [slice.offsets.len(), slice.sizes.len(), slice.strides.len()];
     let single_offset = ranks[0] == 1 && expected[0] == 1;
@@ -187,7 +187,7 @@ pub(crate) fn dropped_by_subview(ctx: &Context, full: Type, reduced: Type) -> Op
     dropped_dimensions(&pairs(full, full_strides)?, &pairs(reduced, strides)?)
 }
 
-/// The first dimension along which the part certainly leaves the source.
+/// Returns the first dimension in which the part certainly leaves the source.
 fn out_of_bounds(shape: &[i64], slice: &Slice) -> Option<String> {
     for (i, size) in shape.iter().enumerate() {
         let (offset, count, stride) = (slice.offsets[i], slice.sizes[i], slice.strides[i]);
@@ -208,7 +208,7 @@ fn out_of_bounds(shape: &[i64], slice: &Slice) -> Option<String> {
     None
 }
 
-/// A size for each dynamic dimension, a contiguous buffer and result in one space.
+/// Requires a size for each dynamic dimension, a contiguous buffer and result in one space.
 pub(in super::super) fn view(op: OpRef<'_>, out: &mut Diagnostics) {
     let (from, to) = (op.operand_type(0), op.result_type(0));
     let (Some(source), Some(result)) = (operand(op, 0), Ranked::of(op.ctx(), to)) else { return };
@@ -277,7 +277,7 @@ fn reinterpretation_problem(op: OpRef<'_>, result: &Ranked<'_>, slice: &Slice) -
     in_dimension("stride", &slice.strides, &strides)
 }
 
-/// A buffer of sizes that fits, and contiguous memrefs.
+/// Requires a buffer of sizes that fits, and contiguous memrefs.
 pub(in super::super) fn reshape(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (from, to) = (op.operand_type(0), op.result_type(0));
@@ -356,7 +356,7 @@ fn reassociation_problem(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>
         .then(|| format!("expanded rank ({rank}) inconsistent with number of reassociation indices ({next})"))
 }
 
-/// The type that follows from the groups, and sizes that agree with it.
+/// Requires the type that follows from the groups, and sizes that agree with it.
 pub(in super::super) fn expand_shape(op: OpRef<'_>, out: &mut Diagnostics) {
     if let Some(message) = expansion_problem(op) {
         out.push(op_error(op, message));
@@ -401,7 +401,7 @@ fn expansion_problem(op: OpRef<'_>) -> Option<String> {
     Some(format!("invalid output shape provided at pos {wrong}"))
 }
 
-/// The type that follows from the groups, which are contiguous as far as is known.
+/// Requires the type that follows from the groups. The groups must not be known to have gaps.
 pub(in super::super) fn collapse_shape(op: OpRef<'_>, out: &mut Diagnostics) {
     if let Some(message) = collapse_problem(op) {
         out.push(op_error(op, message));
@@ -430,7 +430,7 @@ fn collapse_problem(op: OpRef<'_>) -> Option<String> {
     })
 }
 
-/// A permutation of the source's dimensions, and the type that follows from it.
+/// Requires a permutation of the source's dimensions, and the type that follows from it.
 pub(in super::super) fn transpose(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (from, to) = (op.operand_type(0), op.result_type(0));
@@ -463,7 +463,7 @@ pub(in super::super) fn transpose(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The dimension each result of a map is, if each is one, all different.
+/// Returns the dimension of each result of a map, if all results are distinct dimensions.
 pub(crate) fn permutation(ctx: &Context, map: loomir_ir::AffineMap) -> Option<Vec<usize>> {
     let data = map.data(ctx);
     let mut seen = vec![false; data.dims as usize];
@@ -481,7 +481,7 @@ pub(crate) fn permutation(ctx: &Context, map: loomir_ir::AffineMap) -> Option<Ve
     order.filter(|order| data.symbols == 0 && order.len() == data.dims as usize)
 }
 
-/// The results of the source's rank, and its object.
+/// Requires results for the source's rank, and its object.
 pub(in super::super) fn extract_strided_metadata(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(source) = operand(op, 0) else { return };
