@@ -50,8 +50,8 @@ pub struct Tally {
     pub changed: usize,
     /// Pairs that were proved equal.
     pub equal: usize,
-    /// Pairs among the equal ones that hold under a condition: no iterations of a parallel loop race,
-    /// or floats may be rounded otherwise. Executions do not confirm these.
+    /// Pairs among the equal ones that hold under a condition: no iterations of a parallel loop
+    /// race, or floats may be rounded otherwise. Executions do not confirm these.
     pub open: usize,
     /// Pairs that differ on an input.
     pub different: usize,
