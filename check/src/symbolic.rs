@@ -7,17 +7,17 @@
 //! together.
 //!
 //! **Integer arguments.** A comparison that an argument decides ends the run, and two runs follow,
-//! each for a part of its values ([`compare`]). Where the original is undefined nothing is asked,
+//! each for a part of its values (`compare`). Where the original is undefined nothing is asked,
 //! so values beyond all buffers are one case.
 //!
-//! **Other conditions.** Both sides run, and values are choices ([`choice`]).
+//! **Other conditions.** Both sides run, and values are choices (`choice`).
 //!
 //! **Undefined behaviour.** Each program has a list of conditions under which it is undefined. Each
 //! of the second program has to imply one of the original. Each value has a condition under which
 //! it is poison; a value that the second program leaves is poison only where that of the original
 //! is. What memory held at the start may be poison, arguments may not.
 //!
-//! **Bounds.** Work, terms and cases are counted ([`MAX_WORK`], [`MAX_RUNS`]).
+//! **Bounds.** Work, terms and cases are counted (`MAX_WORK`, `MAX_RUNS`).
 
 mod choice;
 mod compare;
