@@ -1,8 +1,8 @@
 //! Comparisons of integers, and the cases that they make.
 //!
-//! What is linear in one argument is decided by the range of that argument. Where the range leaves
-//! it open, the run ends, and two runs follow with a part of the range each. So what arguments
-//! decide never becomes a choice.
+//! A comparison linear in one argument is decided by the range of that argument. Where the range
+//! leaves it open, the run ends, and two runs follow with a part of the range each. So a comparison
+//! that arguments decide never becomes a choice.
 
 use super::store::{
     FALSE, Facts, Family, Key, Node, Run, Stop, Store, TRUE, TermId, each_operand, refused, wrapped,

@@ -57,7 +57,8 @@ impl Fusion<'_> {
         loop_context: &LoopContext,
         bases: &Bases<'_>,
     ) -> Result<Cleared, Box<Stuck>> {
-        let by = |hoists_loops| self.clear_way_by(hoists_loops, first, second, between, loop_context, bases);
+        let by =
+            |hoists_loops| self.make_adjacent_by(hoists_loops, first, second, between, loop_context, bases);
         by(false).or_else(|stuck| {
             let has_loop = between.iter().any(|entry| matches!(entry, Entry::Group(_)));
             if has_loop { by(true) } else { Err(stuck) }
@@ -65,7 +66,7 @@ impl Fusion<'_> {
     }
 
     /// Does the same. Loops are hoisted before the first if possible, or never.
-    fn clear_way_by(
+    fn make_adjacent_by(
         &self,
         hoists_loops: bool,
         first: &Footprint,
