@@ -10,6 +10,8 @@
 //! | `// RUN: edit` | make the edits of each `// EDIT:` line, each line by itself, if the judge approves |
 //! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | edits of the program's tree: see [`scripts`](crate::scripts) |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
+//! | `// PEER: --cse` | `mlir-opt` with these options prints the same as the `opt` runs |
+//! | `// DIFFERS: reason` | for this program it does not, and why |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
 //! | `// -----` | separates programs, which get the same runs; a `// CALL:` above the first one is for it alone |
 //!
@@ -46,6 +48,8 @@ enum Command {
 /// A fixture's programs and directives.
 struct Fixture {
     runs: Vec<(String, Command)>,
+    /// Options of `mlir-opt`, which must then print the same.
+    peer: Option<String>,
     programs: Vec<Source>,
 }
 
@@ -57,6 +61,8 @@ struct Source {
     calls: Vec<(String, Input)>,
     /// Lines of edits.
     edits: Vec<(String, Script)>,
+    /// True if `mlir-opt` prints something else, for a reason that the fixture states.
+    differs: bool,
 }
 
 /// The outcome of a fixture.
@@ -66,6 +72,40 @@ pub struct Outcome {
     pub text: String,
     /// Every program printed so far, for other tools to read.
     pub printed: Vec<String>,
+    /// Programs to be transformed by `mlir-opt` too.
+    pub peered: Vec<Peered>,
+}
+
+/// A program that `mlir-opt` transforms too.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Peered {
+    /// The options of `mlir-opt`.
+    pub options: String,
+    /// The program.
+    pub source: String,
+    /// The program as Loomir prints it when transformed.
+    pub printed: String,
+    /// True if the fixture states a reason why `mlir-opt` prints something else.
+    pub differs: bool,
+}
+
+impl Peered {
+    /// Compares with the text that `mlir-opt` printed, apart from names.
+    ///
+    /// # Errors
+    /// If the two are equal and should not be, or the other way round.
+    pub fn compare(&self, theirs: &str) -> Result<(), String> {
+        let checker = Checker::default();
+        let theirs = checker.read(theirs).map_err(|errors| checker.lines(&errors))?;
+        let theirs = loomir::print(&theirs);
+        match (theirs == self.printed, self.differs) {
+            (true, false) | (false, true) => Ok(()),
+            (false, false) => {
+                Err(format!("mlir-opt {} prints\n{theirs}\nand not\n{}", self.options, self.printed))
+            }
+            (true, true) => Err(format!("mlir-opt {} prints the same:\n{theirs}", self.options)),
+        }
+    }
 }
 
 /// Runs the directives of a fixture.
@@ -75,7 +115,7 @@ pub struct Outcome {
 pub fn run(source: &str) -> Result<Outcome, String> {
     let fixture = read(source)?;
     let checker = Checker::default();
-    let mut outcome = Outcome { text: String::new(), printed: Vec::new() };
+    let mut outcome = Outcome { text: String::new(), printed: Vec::new(), peered: Vec::new() };
     for (title, command) in &fixture.runs {
         outcome.text += &format!("// RUN: {title}\n");
         for (i, program) in fixture.programs.iter().enumerate() {
@@ -110,6 +150,14 @@ pub fn run(source: &str) -> Result<Outcome, String> {
                     outcome.text += &printed;
                     outcome.text += &as_comments(&checker.lines(&remarks));
                     is_settled(&checker, command, &printed).map_err(|e| format!("{title}: {e}"))?;
+                    if let (Command::Opt(_), Some(options)) = (command, &fixture.peer) {
+                        outcome.peered.push(Peered {
+                            options: options.clone(),
+                            source: program.text.clone(),
+                            printed: printed.clone(),
+                            differs: program.differs,
+                        });
+                    }
                     outcome.printed.push(printed);
                     let are_distinct =
                         matches!(command, Command::Fuse(own) if own.alias == AliasMode::Distinct);
@@ -202,13 +250,17 @@ fn as_comments(lines: &str) -> String {
 }
 
 fn read(source: &str) -> Result<Fixture, String> {
-    let mut fixture = Fixture { runs: Vec::new(), programs: Vec::new() };
+    let mut fixture = Fixture { runs: Vec::new(), peer: None, programs: Vec::new() };
     for chunk in split_source(source, SPLIT_MARKER) {
-        let (mut calls, mut edits) = (Vec::new(), Vec::new());
+        let (mut calls, mut edits, mut differs) = (Vec::new(), Vec::new(), false);
         for (number, line) in (chunk.first_line..).zip(chunk.text.lines()) {
             if let Some(words) = line.strip_prefix("// RUN: ") {
                 let command = command(words.trim()).ok_or(format!("line {number}: can't run '{words}'"))?;
                 fixture.runs.push((words.trim().to_owned(), command));
+            } else if let Some(options) = line.strip_prefix("// PEER: ") {
+                fixture.peer = Some(options.trim().to_owned());
+            } else if line.starts_with("// DIFFERS: ") {
+                differs = true;
             } else if let Some(words) = line.strip_prefix("// EDIT: ") {
                 let script = Script::parse(words).ok_or(format!("line {number}: can't edit '{words}'"))?;
                 edits.push((words.trim().to_owned(), script));
@@ -218,7 +270,7 @@ fn read(source: &str) -> Result<Fixture, String> {
             }
         }
         let text = "\n".repeat(chunk.first_line as usize - 1) + chunk.text;
-        fixture.programs.push(Source { text, calls, edits });
+        fixture.programs.push(Source { text, calls, edits, differs });
     }
     let makes_edits = fixture.runs.iter().any(|(_, command)| matches!(command, Command::Edit));
     let has_edits = fixture.programs.iter().any(|program| !program.edits.is_empty());

@@ -46,6 +46,10 @@ fn check(file: &Path) -> Result<(), Failed> {
     if let Some(peer) = Peer::find("mlir-opt") {
         peer.accepts_all(&outcome.printed)
             .map_err(|e| format!("mlir-opt does not accept what is printed:\n{e}"))?;
+        for program in &outcome.peered {
+            let options: Vec<&str> = program.options.split_whitespace().collect();
+            program.compare(&peer.run(&program.source, &options)?)?;
+        }
     }
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(file.parent().unwrap_or(file));

@@ -2,6 +2,8 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | [`effects`] | effects of operations with everything inside them |
+//! | [`simplify`] | folding, common subexpressions, dead code, invariant code |
 //! | [`affine`] | integer values as affine forms, with facts and ranges |
 //! | [`access`] | accesses of operations: objects, subscripts, iteration domains; dependences between two accesses |
 //! | [`assumption`] | the assumptions of a fast version, tested before it |
@@ -18,7 +20,6 @@
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`contraction`] | arrays become values or smaller ones |
-//! | [`canonicalize`] | folding and dead code |
 //! | [`regenerate`] | from an approved tree back to IR |
 //! | [`remark`] | remarks of passes |
 //!
@@ -34,10 +35,10 @@ pub use loomir_polyhedra as polyhedra;
 pub mod access;
 pub mod affine;
 pub mod assumption;
-pub mod canonicalize;
 pub mod contraction;
 pub mod cost;
 pub mod distribution;
+pub mod effects;
 mod expansion;
 pub mod flow;
 pub mod fusion;
@@ -51,18 +52,18 @@ mod naming;
 pub mod regenerate;
 pub mod remark;
 pub mod saturate;
+pub mod simplify;
 pub mod transform;
 pub mod tree;
 pub mod while_to_for;
 
 /// Returns the passes of this crate.
 pub fn passes() -> impl Iterator<Item = &'static PassInfo> {
-    PASSES.iter().chain(transform::ALL.iter().map(|(pass, _)| pass))
+    PASSES.iter().chain(simplify::PASSES).chain(transform::ALL.iter().map(|(pass, _)| pass))
 }
 
 /// The passes that are no [transformations](transform).
 const PASSES: &[PassInfo] = &[
-    canonicalize::PASS,
     distribution::PASS,
     fusion::PASS,
     contraction::PASS,

@@ -1,0 +1,161 @@
+//! Effects of operations together with everything inside them, for a whole body at once.
+//!
+//! A pass that erases, merges or moves operations asks one question of each: what may running it
+//! change, and may it run more or less often? [`Effects`] answers it in constant time after one
+//! walk. The answers come from [`MemoryEffects`] and from traits, so they hold for every dialect.
+//! An operation that declares nothing may do anything.
+//!
+//! **Assumptions.**
+//! - A region with several blocks may contain an endless loop. Tried in
+//!   `fixtures/simplify/dce.mlir`.
+//! - An operation may be erased although it traps or is undefined for some operands: a program
+//!   that reaches it with these operands has no meaning. It may not be erased if it may never
+//!   return, because everything after it would then run. Tried in `fixtures/simplify/dce.mlir`.
+
+use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
+use loomir_ir::{Body, Op, OpRef, Trait};
+
+/// The effects of one operation and of all operations inside it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Summary(u8);
+
+impl Summary {
+    const NONE: Summary = Summary(0);
+    const READS: Summary = Summary(1);
+    const WRITES: Summary = Summary(2);
+    const ALLOCATES: Summary = Summary(4);
+    const FREES: Summary = Summary(8);
+    const MAY_NOT_RETURN: Summary = Summary(16);
+    const MAY_BE_UNDEFINED: Summary = Summary(32);
+    const MAKES_OBJECTS: Summary = Summary(64);
+    const ALL: Summary = Summary(127);
+
+    /// Returns the effects of `op` without those of its regions.
+    pub fn of_itself(op: OpRef<'_>) -> Summary {
+        let info = op.info();
+        let model = info.interface::<dyn MemoryEffects>();
+        let is_known = model.is_some()
+            || info.has_trait(Trait::Pure)
+            || info.has_trait(Trait::RecursiveMemoryEffects);
+        if !is_known || op.body().nested(op.op()).is_some() {
+            return Summary::ALL;
+        }
+        let mut own = Summary::NONE;
+        if info.has_trait(Trait::DistinctResults) {
+            own = own.and(Summary::MAKES_OBJECTS);
+        }
+        let Some(model) = model else { return own };
+        if !info.has_trait(Trait::Pure) {
+            for effect in model.effects(op) {
+                let is_own_object = matches!(effect.on, Resource::Value(value) if op.results().any(|own| own == value));
+                own = own.and(match effect.kind {
+                    EffectKind::Read => Summary::READS,
+                    EffectKind::Allocate if is_own_object => Summary::MAKES_OBJECTS,
+                    EffectKind::Allocate => Summary::ALLOCATES,
+                    EffectKind::Write => Summary::WRITES,
+                    EffectKind::Free => Summary::FREES,
+                });
+            }
+        }
+        if model.may_not_return(op) {
+            own = own.and(Summary::MAY_NOT_RETURN);
+        }
+        if model.may_be_undefined(op) {
+            own = own.and(Summary::MAY_BE_UNDEFINED);
+        }
+        own
+    }
+
+    fn and(self, other: Summary) -> Summary {
+        Summary(self.0 | other.0)
+    }
+
+    fn has(self, any_of: Summary) -> bool {
+        self.0 & any_of.0 != 0
+    }
+
+    /// True if the operation changes memory or the outside world.
+    pub fn writes(self) -> bool {
+        self.has(Summary::WRITES.and(Summary::FREES).and(Summary::ALLOCATES))
+    }
+
+    /// True if the operation reads memory.
+    pub fn reads(self) -> bool {
+        self.has(Summary::READS)
+    }
+
+    /// True if the operation may be left out where its results are not used.
+    pub fn is_removable(self) -> bool {
+        !self.writes() && !self.has(Summary::MAY_NOT_RETURN)
+    }
+
+    /// True if a second, equal operation computes the same, provided that memory has not changed.
+    pub fn is_repeatable(self) -> bool {
+        !self.writes() && !self.has(Summary::MAKES_OBJECTS)
+    }
+
+    /// True if the operation may never return.
+    pub fn may_not_return(self) -> bool {
+        self.has(Summary::MAY_NOT_RETURN)
+    }
+
+    /// True if the operation touches no memory and may run where it would not have run.
+    pub fn is_speculatable(self) -> bool {
+        self.has_no_memory_effect() && !self.has(Summary::MAY_NOT_RETURN.and(Summary::MAY_BE_UNDEFINED))
+    }
+
+    /// True if the operation touches no memory and makes no object.
+    pub fn has_no_memory_effect(self) -> bool {
+        self.is_repeatable() && !self.reads()
+    }
+}
+
+/// The effects of all operations of a body.
+///
+/// **Invariant.** It describes the body at the time of [`Effects::of`]. Erased and moved operations
+/// leave it valid, if conservative; new operations are not in it.
+pub struct Effects(Vec<Summary>);
+
+impl Effects {
+    /// Computes the effects of every operation of `body`. Linear.
+    pub fn of(body: &Body) -> Effects {
+        let mut all = vec![Summary::NONE; body.num_op_slots()];
+        for op in body.postorder(body.root()) {
+            let mut own = all[op.index()].and(Summary::of_itself(body.op_ref(op)));
+            let repeats = body.own_regions(op).any(|region| body.blocks(region).nth(1).is_some());
+            if repeats {
+                own = own.and(Summary::MAY_NOT_RETURN);
+            }
+            all[op.index()] = own;
+            if let Some(parent) = body.parent_op(op) {
+                all[parent.index()] = all[parent.index()].and(own);
+            }
+        }
+        Effects(all)
+    }
+
+    /// Returns the effects of an operation and of everything inside it.
+    pub fn get(&self, op: Op) -> Summary {
+        self.0.get(op.index()).copied().unwrap_or(Summary::ALL)
+    }
+}
+
+/// The number of operations inside another that [`is_removable`] looks at.
+const MAX_INSIDE: usize = 64;
+
+/// True if `op` may be erased: nobody uses its results, it is no terminator and no symbol, and
+/// neither it nor anything inside has an effect. Looks at a bounded number of operations; if there
+/// are more, the answer is false.
+pub fn is_removable(body: &Body, op: Op) -> bool {
+    let may_go = !body.has_used_results(op)
+        && !body.has_trait(op, Trait::Terminator)
+        && !body.has_trait(op, Trait::Symbol);
+    let mut inside = body.preorder(op);
+    let mut all_removable = || {
+        inside.by_ref().take(MAX_INSIDE).all(|op| {
+            let repeats = body.own_regions(op).any(|region| body.blocks(region).nth(1).is_some());
+            !repeats && Summary::of_itself(body.op_ref(op)).is_removable()
+        })
+    };
+    may_go && all_removable() && inside.next().is_none()
+}

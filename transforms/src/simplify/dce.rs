@@ -1,0 +1,61 @@
+//! Dead code elimination: erases operations without used results and without effects, and then
+//! what they alone used.
+//!
+//! Loads and allocations whose results are unused go too. An operation that may never return stays,
+//! because everything behind it would otherwise run.
+//!
+//! **Cost.** Linear in the operations and in the operands of erased ones.
+
+use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::{Body, Diagnostics, Op, Trait};
+
+use crate::effects::Effects;
+
+/// The pass `dce`, on any operation that owns a body and on all inside.
+pub const PASS: PassInfo = PassInfo {
+    name: "dce",
+    anchor: None,
+    summary: "Erase operations without effects and uses",
+    options: &[],
+    make: |_| Ok(Box::new(Dce)),
+};
+
+struct Dce;
+
+impl Pass for Dce {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        body.for_each_body(&mut |body| cx.count("Operations erased", erase_dead(body) as u64));
+        Ok(())
+    }
+}
+
+/// Erases the dead operations of a body, without the bodies nested in it. Returns their number,
+/// without operations inside erased ones.
+pub fn erase_dead(body: &mut Body) -> usize {
+    let effects = Effects::of(body);
+    let is_dead = |body: &Body, op: Op| {
+        !body.has_used_results(op)
+            && effects.get(op).is_removable()
+            && !body.has_trait(op, Trait::Terminator)
+            && !body.has_trait(op, Trait::Symbol)
+    };
+    let mut pending: Vec<Op> = body.all_ops().collect();
+    let mut is_gone = vec![false; body.num_op_slots()];
+    let mut erased = 0;
+    while let Some(op) = pending.pop() {
+        if is_gone[op.index()] || !is_dead(body, op) {
+            continue;
+        }
+        for inside in body.preorder(op) {
+            is_gone[inside.index()] = true;
+            pending.extend(body.operands(inside).filter_map(|value| body.defining_op(value)));
+        }
+        body.erase(op);
+        erased += 1;
+    }
+    erased
+}
