@@ -13,6 +13,7 @@ pub mod constant;
 pub(crate) mod evaluate;
 pub(crate) mod fold;
 mod interfaces;
+pub(crate) mod patterns;
 pub(crate) mod reduction;
 mod syntax;
 pub(crate) mod verify;
@@ -666,4 +667,5 @@ pub fn register(registry: &mut Registry) {
     registry.dialect(&ARITH);
     evaluate::register(registry);
     interfaces::register(registry);
+    registry.patterns(patterns::PATTERNS);
 }

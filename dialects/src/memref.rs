@@ -14,6 +14,7 @@ pub(crate) mod evaluate;
 mod fold;
 mod interfaces;
 mod layout;
+pub(crate) mod patterns;
 mod syntax;
 mod verify;
 
@@ -373,4 +374,5 @@ pub fn register(registry: &mut Registry) {
     registry.dialect(&MEMREF);
     interfaces::register(registry);
     evaluate::register(registry);
+    registry.patterns(patterns::PATTERNS);
 }

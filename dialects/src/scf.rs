@@ -10,6 +10,7 @@ use loomir_ir::{Registry, Type, dialect};
 pub(crate) mod evaluate;
 pub mod forall;
 mod interfaces;
+pub(crate) mod patterns;
 mod syntax;
 mod verify;
 
@@ -166,4 +167,5 @@ pub fn register(registry: &mut Registry) {
     registry.dialect(&SCF);
     evaluate::register(registry);
     interfaces::register(registry);
+    registry.patterns(patterns::PATTERNS);
 }

@@ -28,6 +28,7 @@ use crate::location::{Loc, LocKind, Packed};
 use crate::opdef::{
     DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
 };
+use crate::rewrite::Rewrite;
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
@@ -211,6 +212,7 @@ pub struct Registry {
     elsewhere: HashMap<&'static str, &'static str>,
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+    patterns: Vec<&'static Rewrite>,
 }
 
 impl Registry {
@@ -252,6 +254,12 @@ impl Registry {
     /// whether what follows the name, without aliases, is well-formed.
     pub fn kept_attribute(&mut self, name: &'static str, accepts: fn(&str) -> bool) -> &mut Self {
         self.kept_attributes.insert(name, accepts);
+        self
+    }
+
+    /// Registers patterns that make programs simpler. The pass `canonicalize` applies them.
+    pub fn patterns(&mut self, table: &'static [Rewrite]) -> &mut Self {
+        self.patterns.extend(table);
         self
     }
 
@@ -306,6 +314,7 @@ struct Shared {
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
     attr_defs: HashMap<Name, StructAttrDef>,
+    patterns: Vec<&'static Rewrite>,
     arenas: AtomicU32,
 }
 
@@ -349,6 +358,7 @@ impl Context {
             enums: HashMap::new(),
             type_defs: HashMap::new(),
             attr_defs: HashMap::new(),
+            patterns: registry.patterns.clone(),
             arenas: AtomicU32::new(0),
         };
         // The fixed handles, in the order of their constants.
@@ -508,6 +518,11 @@ impl Context {
     /// All compiled-in dialects in order of registration.
     pub fn dialects(&self) -> &[&'static DialectDef] {
         &self.0.dialects
+    }
+
+    /// The patterns of all dialects in order of registration.
+    pub fn patterns(&self) -> &[&'static Rewrite] {
+        &self.0.patterns
     }
 
     /// The enumeration whose attribute has this full name.

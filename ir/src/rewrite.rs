@@ -1,178 +1,161 @@
-//! Local rewriting: folds, patterns, and the driver that applies them until nothing changes.
+//! Local rewriting: folds, patterns, and the drivers that apply them.
 //!
-//! A [`Pattern`] looks at one operation and may replace it. The driver keeps a worklist: an
-//! operation is visited again when an operand or user of it changes, so the work is proportional to
-//! what changes, bounded by [`Limits`]. It also folds (definitions' `fold` hooks, constants made by
-//! the dialect) and erases operations without effect and use.
+//! A [`Pattern`] looks at one operation and may replace it. [`rewrite!`](crate::rewrite!) writes a
+//! table of patterns, a few lines each; a dialect registers its table
+//! ([`Registry::patterns`](crate::Registry::patterns)), and `canonicalize` applies the tables of
+//! all dialects.
+//!
+//! | driver | applies patterns |
+//! | --- | --- |
+//! | [`Greedy`], [`apply_patterns_greedily`] | until nothing changes, with folding |
+//! | [`apply_patterns_once`] | once to each operation, in the order of the text |
+//!
+//! The greedy driver keeps a worklist: an operation is visited again when an operand or user of it
+//! changes, so the work is proportional to what changes, bounded by [`Limits`]. It also folds
+//! (definitions' `fold` hooks, constants made by the dialect), keeps one copy of each constant, and
+//! erases operations without effect and use.
+
+use hashbrown::HashMap;
 
 use crate::attributes::Attr;
 use crate::body::Body;
-use crate::builder::{Builder, InsertPoint, OperationState};
-use crate::context::Context;
+use crate::diagnostics::Diagnostic;
 use crate::entity::{Op, Value};
-use crate::opdef::{Folded, Trait};
-use crate::types::Type;
+use crate::opdef::{OpDef, Trait};
+
+mod constants;
+mod fold;
+mod greedy;
+mod rewriter;
+
+pub use greedy::{Greedy, Limits, Report, apply_patterns_greedily, apply_patterns_once};
+pub use rewriter::{Listener, Rewriter};
 
 /// A rewrite of one kind of operation.
 pub trait Pattern: Send + Sync {
-    /// Rewrites `op` if it matches, and says whether it did.
+    /// Rewrites `op` if it matches. Returns true if it did.
     fn rewrite(&self, rewriter: &mut Rewriter<'_>, op: Op) -> bool;
-}
 
-/// Bounds on the work of a driver.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Visits of operations, as a multiple of the operations there are at first.
-    pub visits_per_op: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits { visits_per_op: 64 }
-    }
-}
-
-/// The work that a driver did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    /// Operations folded away.
-    pub folded: usize,
-    /// Patterns applied.
-    pub rewritten: usize,
-    /// Operations erased since nothing used them.
-    pub erased: usize,
-    /// True if the limit was reached before nothing changed any more.
-    pub limit_reached: bool,
-}
-
-impl Report {
-    /// True if anything changed.
-    pub fn changed(&self) -> bool {
-        self.folded + self.rewritten + self.erased > 0
-    }
-}
-
-/// Changes a body and keeps the worklist of the driver true.
-pub struct Rewriter<'b> {
-    body: &'b mut Body,
-    worklist: Vec<Op>,
-    queued: Vec<bool>,
-}
-
-impl<'b> Rewriter<'b> {
-    fn new(body: &'b mut Body) -> Self {
-        let queued = vec![false; body.num_op_slots()];
-        Rewriter { body, worklist: Vec::new(), queued }
+    /// Returns the name for diagnostics and statistics.
+    fn name(&self) -> &str {
+        "unnamed"
     }
 
-    /// The body, for reading.
-    pub fn body(&self) -> &Body {
-        self.body
-    }
-
-    /// The body, to change in ways the driver need not hear of.
-    pub fn body_mut(&mut self) -> &mut Body {
-        self.body
-    }
-
-    /// The context.
-    pub fn ctx(&self) -> Context {
-        self.body.ctx().clone()
-    }
-
-    /// Has `op` visited (again).
-    pub fn revisit(&mut self, op: Op) {
-        if self.queued.len() <= op.index() {
-            self.queued.resize(op.index() + 1, false);
-        }
-        if !std::mem::replace(&mut self.queued[op.index()], true) {
-            self.worklist.push(op);
-        }
-    }
-
-    /// Makes an operation before `before`.
-    pub fn insert_before(&mut self, before: Op, state: OperationState) -> Op {
-        let op = Builder::new(self.body, InsertPoint::Before(before)).insert(state);
-        self.revisit(op);
-        op
-    }
-
-    /// Replaces the results of `op` and erases it.
-    ///
-    /// # Panics
-    /// If there are fewer values than results: a defect of the pattern.
-    pub fn replace(&mut self, op: Op, values: &[Value]) {
-        let results: Vec<Value> = self.body.results(op).collect();
-        assert!(values.len() >= results.len(), "a value for each result");
-        for (from, to) in results.into_iter().zip(values) {
-            self.replace_all_uses(from, *to);
-        }
-        self.erase(op);
-    }
-
-    /// Makes all uses of one value uses of another.
-    pub fn replace_all_uses(&mut self, from: Value, to: Value) {
-        let users: Vec<Op> = self.body.uses(from).map(|u| u.op).collect();
-        self.body.replace_all_uses(from, to);
-        for user in users {
-            self.revisit(user);
-        }
-    }
-
-    /// Erases an operation whose results nobody uses.
-    pub fn erase(&mut self, op: Op) {
-        let inside: Vec<Op> = self.body.preorder(op).collect();
-        for op in &inside {
-            for value in self.body.operands(*op).collect::<Vec<_>>() {
-                if let Some(def) = self.body.defining_op(value) {
-                    self.revisit(def);
-                }
-            }
-        }
-        for op in inside {
-            // A queued operation that is gone is skipped when its turn comes.
-            if let Some(queued) = self.queued.get_mut(op.index()) {
-                *queued = false;
-            }
-        }
-        self.body.erase(op);
-    }
-
-    fn pop(&mut self) -> Option<Op> {
-        while let Some(op) = self.worklist.pop() {
-            if std::mem::replace(&mut self.queued[op.index()], false) {
-                return Some(op);
-            }
-        }
+    /// Returns the definition of the operations that it rewrites, or `None` for any operation.
+    fn root(&self) -> Option<&'static OpDef> {
         None
     }
+
+    /// Returns the benefit. Of two patterns for one operation, the one with the larger benefit is
+    /// tried first.
+    fn benefit(&self) -> u16 {
+        1
+    }
 }
 
-/// Folds, applies `patterns` and erases what is unused, in this body only, until nothing changes.
-pub fn apply_patterns_greedily(body: &mut Body, patterns: &[&dyn Pattern], limits: Limits) -> Report {
-    let mut report = Report::default();
-    let ops: Vec<Op> = body.all_ops().collect();
-    let mut budget = ops.len().saturating_add(16).saturating_mul(limits.visits_per_op);
-    let mut rewriter = Rewriter::new(body);
-    for op in ops.into_iter().rev() {
-        rewriter.revisit(op);
+/// A pattern without state, as data. [`rewrite!`](crate::rewrite!) makes tables of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Rewrite {
+    /// Its name.
+    pub name: &'static str,
+    /// Its documentation, in Markdown.
+    pub doc: &'static str,
+    /// The operations that it rewrites.
+    pub root: &'static OpDef,
+    /// Its [benefit](Pattern::benefit).
+    pub benefit: u16,
+    /// Rewrites an operation if it matches, and returns true if it did.
+    pub apply: fn(&mut Rewriter<'_>, Op) -> bool,
+}
+
+impl Pattern for Rewrite {
+    fn rewrite(&self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+        (self.apply)(rewriter, op)
     }
-    while let Some(op) = rewriter.pop() {
-        if budget == 0 {
-            report.limit_reached = true;
-            break;
-        }
-        budget -= 1;
-        if is_trivially_dead(rewriter.body, op) {
-            rewriter.erase(op);
-            report.erased += 1;
-        } else if fold(&mut rewriter, op) {
-            report.folded += 1;
-        } else if patterns.iter().any(|p| p.rewrite(&mut rewriter, op)) {
-            report.rewritten += 1;
-        }
+
+    fn name(&self) -> &str {
+        self.name
     }
-    report
+
+    fn root(&self) -> Option<&'static OpDef> {
+        Some(self.root)
+    }
+
+    fn benefit(&self) -> u16 {
+        self.benefit
+    }
+}
+
+/// Writes a table of patterns.
+///
+/// Each pattern has a doc comment, a name, the operation that it rewrites, and a function of the
+/// [`Rewriter`](crate::rewrite::Rewriter) and the operation that returns true if it matched. A
+/// number behind the operation is the benefit, if it is not 1.
+///
+/// ```
+/// use loomir_ir::rewrite::{Limits, Pattern, apply_patterns_greedily};
+/// use loomir_ir::{dialect, rewrite};
+///
+/// dialect! {
+///     /// Toy arithmetic.
+///     pub TOY = "toy" {}
+///
+///     /// Negation.
+///     NegOp = "neg" {
+///         operands { x: One SignlessIntegerLike }
+///         results { y: One SameAs("x") }
+///         traits [Pure]
+///     }
+/// }
+///
+/// rewrite! {
+///     /// The patterns of `toy`.
+///     pub PATTERNS;
+///
+///     /// The negation of a negation is the number itself.
+///     neg_of_neg: NegOp = |rewriter, op| {
+///         let body = rewriter.body();
+///         let inner = body.defining_op(body.operand(op, 0)).and_then(|op| NegOp::cast(body, op));
+///         let Some(inner) = inner else { return false };
+///         let x = inner.x(body);
+///         rewriter.replace(op, &[x])
+///     };
+/// }
+///
+/// assert_eq!(PATTERNS[0].name, "neg_of_neg");
+/// ```
+#[macro_export]
+macro_rules! rewrite {
+    (
+        $(#[doc = $doc:literal])*
+        $vis:vis $table:ident;
+        $(
+            $(#[doc = $pdoc:literal])*
+            $name:ident : $root:path $([$benefit:literal])? = $apply:expr;
+        )*
+    ) => {
+        $(#[doc = $doc])*
+        $vis static $table: &[$crate::rewrite::Rewrite] = {
+            &[$($crate::rewrite::Rewrite {
+                name: stringify!($name),
+                doc: concat!($($pdoc, "\n",)* ""),
+                root: <$root>::DEF,
+                benefit: $crate::rewrite_benefit!($($benefit)?),
+                apply: $apply,
+            }),*]
+        };
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! rewrite_benefit {
+    () => {
+        1
+    };
+    ($benefit:literal) => {
+        $benefit
+    };
 }
 
 /// True if an operation has no effect and no used result.
@@ -186,53 +169,37 @@ pub fn constant_of(body: &Body, value: Value) -> Option<Attr> {
     if body.has_trait(op, Trait::ConstantLike) { body.attr(op, "value") } else { None }
 }
 
-fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let body = &*rewriter.body;
-    if body.nested(op).is_some() || body.has_trait(op, Trait::ConstantLike) {
-        return false;
-    }
-    let Some(fold) = body.info(op).def().and_then(|def| def.fold) else { return false };
-    let constants: Vec<Option<Attr>> = body.operands(op).map(|v| constant_of(body, v)).collect();
-    let Some(folded) = fold(body.op_ref(op), &constants) else { return false };
-    let types: Vec<Type> = body.results(op).map(|v| body.value_type(v)).collect();
-    if folded.len() != types.len() || types.is_empty() {
-        return false;
-    }
-    let ctx = rewriter.ctx();
-    let dialect = ctx.str(rewriter.body.info(op).dialect()).to_owned();
-    // All constants must be expressible before anything is made.
-    let mut states = Vec::new();
-    for (folded, ty) in folded.iter().zip(&types) {
-        states.push(match folded {
-            Folded::Value(_) => None,
-            Folded::Constant(attr) => match materialize(&ctx, &dialect, *attr, *ty) {
-                Some(state) => Some(state),
-                None => return false,
-            },
-        });
-    }
-    let loc = rewriter.body.loc(op);
-    let values: Vec<Value> = folded
-        .into_iter()
-        .zip(states)
-        .map(|(folded, state)| match (folded, state) {
-            (Folded::Value(value), _) => value,
-            (Folded::Constant(_), Some(mut state)) => {
-                state.loc = loc;
-                let constant = rewriter.insert_before(op, state);
-                rewriter.body.result(constant, 0)
-            }
-            (Folded::Constant(_), None) => unreachable!("checked above"),
-        })
-        .collect();
-    rewriter.replace(op, &values);
-    true
+/// Patterns by the operation that they rewrite, most beneficial first.
+pub(crate) struct PatternSet<'p> {
+    by_root: HashMap<*const OpDef, Vec<&'p dyn Pattern>>,
+    for_any: Vec<&'p dyn Pattern>,
 }
 
-/// A constant by the dialect of the folded operation or, if that makes none, by any other that
-/// does.
-fn materialize(ctx: &Context, dialect: &str, attr: Attr, ty: Type) -> Option<OperationState> {
-    let own = ctx.dialect(dialect).and_then(|d| d.materialize_constant);
-    let others = ctx.dialects().iter().filter_map(|d| d.materialize_constant);
-    own.into_iter().chain(others).find_map(|make| make(ctx, attr, ty))
+impl<'p> PatternSet<'p> {
+    fn new(patterns: &[&'p dyn Pattern]) -> PatternSet<'p> {
+        let mut set = PatternSet { by_root: HashMap::new(), for_any: Vec::new() };
+        for pattern in patterns {
+            match pattern.root() {
+                Some(root) => set.by_root.entry(std::ptr::from_ref(root)).or_default().push(*pattern),
+                None => set.for_any.push(*pattern),
+            }
+        }
+        for list in set.by_root.values_mut().chain([&mut set.for_any]) {
+            // The sort is stable: equal benefits keep the order of registration.
+            list.sort_by_key(|pattern| std::cmp::Reverse(pattern.benefit()));
+        }
+        set
+    }
+
+    fn for_op(&self, body: &Body, op: Op) -> impl Iterator<Item = &'p dyn Pattern> + '_ {
+        let own = body.info(op).def().and_then(|def| self.by_root.get(&std::ptr::from_ref(def)));
+        own.into_iter().flatten().chain(&self.for_any).copied()
+    }
+}
+
+/// Returns the diagnostic of a pattern that did something wrong at `op`.
+fn defect(body: &Body, op: Op, pattern: &str, what: &str) -> Diagnostic {
+    let loc = body.loc(op);
+    let message = format!("pattern '{pattern}' {what}");
+    Diagnostic::error(loc, message).note(loc, "this is a defect in the pattern")
 }

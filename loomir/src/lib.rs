@@ -45,7 +45,7 @@ use std::sync::Arc;
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
 use loomir_transforms::access::callees::Callees;
-use loomir_transforms::{contraction, distribution, fusion};
+use loomir_transforms::{contraction, distribution, fusion, promotion};
 
 pub use loomir_transforms::access::Analyses;
 pub use loomir_transforms::access::base::AliasMode;
@@ -53,6 +53,7 @@ pub use loomir_transforms::contraction::{Options as ContractionOptions, Report a
 pub use loomir_transforms::cost::CostSource;
 pub use loomir_transforms::distribution::{Expand, Options as DistributeOptions, Report as DistributeReport};
 pub use loomir_transforms::fusion::{Options as FuseOptions, Profitability, Report as FuseReport};
+pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as PromotionReport};
 
 #[cfg(feature = "cli")]
 mod cli;
@@ -169,7 +170,8 @@ fn contract_in(
 /// Most times in a row that a function is contracted.
 const MAX_CONTRACTIONS: usize = 16;
 
-/// [`fuse`] and then [`contract`], in turns until nothing changes. Each function is worked on while
+/// [`fuse`] and then [`contract`], in turns until nothing changes. Then loops keep elements that
+/// every iteration accesses in registers ([`promotion`]). Each function is worked on while
 /// it is at hand: a program that fits in no cache is gone through once.
 pub fn fuse_and_contract(
     module: &mut Body,
@@ -190,6 +192,20 @@ pub fn fuse_and_contract(
             let more = fuse_in(body, callees, &once);
             changed = more.changed();
             if changed {
+                contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
+            }
+            fused.go_on(more);
+        }
+        for _ in 0..fusion.max_rounds {
+            let promoted = promote_at_most(body, callees, (fusion, contraction));
+            if promoted.promoted == 0 {
+                break;
+            }
+            contracted.append(promoted);
+            // An element that left a loop may be forwarded to its next load, or free other loops.
+            contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
+            let more = fuse_in(body, callees, &once);
+            if more.changed() {
                 contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
             }
             fused.go_on(more);
@@ -215,6 +231,29 @@ fn contract_at_most(
         fusion.edits.made("array-contraction", function.root_ref().loc());
     }
     report
+}
+
+/// Promotes elements of memory that loops of a function access in every iteration, which is one
+/// edit, if the limit of fusion allows another one.
+fn promote_at_most(
+    function: &mut Body,
+    callees: &Arc<Callees>,
+    (fusion, contraction): (&FuseOptions, &ContractionOptions),
+) -> ContractionReport {
+    if !fusion.edits.allows_more() {
+        return ContractionReport::default();
+    }
+    let options = PromotionOptions {
+        alias: fusion.alias,
+        limits: contraction.limits,
+        analyses: contraction.analyses.with_callees(callees),
+        remarks: contraction.remarks,
+    };
+    let PromotionReport { remarks, promoted, .. } = promotion::promote(function, &options);
+    if promoted > 0 {
+        fusion.edits.made(promotion::PASS.name, function.root_ref().loc());
+    }
+    ContractionReport { remarks, promoted, ..ContractionReport::default() }
 }
 
 /// Calls `f` on every function of a module and of modules in it, with what the functions around it

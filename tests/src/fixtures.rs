@@ -19,8 +19,8 @@
 //! followed by remarks or errors as comments. Lines in remarks are lines of the file.
 
 use loomir::dialects::interp::Limits;
-use loomir::ir::text::{SPLIT_MARKER, split_source};
-use loomir::ir::{Body, Diagnostics};
+use loomir::ir::text::{SPLIT_MARKER, attr_to_string, split_source, type_to_string};
+use loomir::ir::{Block, Body, Diagnostics, Op, Trait};
 use loomir::lowering::cfg::{self, print::Printed};
 use loomir::transforms::access::Analyses;
 use loomir::transforms::listing;
@@ -90,21 +90,40 @@ pub struct Peered {
 }
 
 impl Peered {
-    /// Compares with the text that `mlir-opt` printed, apart from names.
+    /// Compares with the text that `mlir-opt` printed, apart from names and the order of constants at
+    /// the start of a block.
     ///
     /// # Errors
     /// If the two are equal and should not be, or the other way round.
     pub fn compare(&self, theirs: &str) -> Result<(), String> {
         let checker = Checker::default();
         let theirs = checker.read(theirs).map_err(|errors| checker.lines(&errors))?;
-        let theirs = loomir::print(&theirs);
-        match (theirs == self.printed, self.differs) {
+        let ours = checker.read(&self.printed).map_err(|errors| checker.lines(&errors))?;
+        let [ours, theirs] = [ours, theirs].map(|mut module| {
+            module.for_each_body(&mut sort_constants);
+            loomir::print(&module)
+        });
+        match (theirs == ours, self.differs) {
             (true, false) | (false, true) => Ok(()),
-            (false, false) => {
-                Err(format!("mlir-opt {} prints\n{theirs}\nand not\n{}", self.options, self.printed))
-            }
+            (false, false) => Err(format!("mlir-opt {} prints\n{theirs}\nand not\n{ours}", self.options)),
             (true, true) => Err(format!("mlir-opt {} prints the same:\n{theirs}", self.options)),
         }
+    }
+}
+
+/// Sorts the constants at the start of each block by their text.
+fn sort_constants(body: &mut Body) {
+    let ctx = body.ctx().clone();
+    let blocks: Vec<Block> = body.all_blocks().collect();
+    for block in blocks {
+        let is_constant = |op: &Op| body.has_trait(*op, Trait::ConstantLike);
+        let mut constants: Vec<Op> = body.ops(block).take_while(is_constant).collect();
+        let Some(next) = constants.last().and_then(|last| body.next_op(*last)) else { continue };
+        constants.sort_by_key(|op| {
+            let value = body.attr(*op, "value").map(|attr| attr_to_string(&ctx, attr));
+            (value, type_to_string(&ctx, body.value_type(body.result(*op, 0))))
+        });
+        constants.into_iter().for_each(|op| body.move_before(op, next));
     }
 }
 

@@ -33,6 +33,7 @@ pub mod campaign;
 pub mod chains;
 pub mod check;
 pub mod edits;
+pub mod everyday;
 pub mod expressions;
 pub mod fixtures;
 pub mod generate;

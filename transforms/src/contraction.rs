@@ -80,12 +80,14 @@ pub struct Report {
     pub arrays_erased: usize,
     /// The number of folded allocations.
     pub arrays_folded: usize,
+    /// The number of elements that loops keep in registers, if promotion ran too.
+    pub promoted: usize,
 }
 
 impl Report {
     /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
-        self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded > 0
+        self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded + self.promoted > 0
     }
 
     /// Adds the report of later work on the same function.
@@ -101,6 +103,7 @@ impl Report {
         self.stores_erased += other.stores_erased;
         self.arrays_erased += other.arrays_erased;
         self.arrays_folded += other.arrays_folded;
+        self.promoted += other.promoted;
     }
 }
 

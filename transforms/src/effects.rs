@@ -6,14 +6,20 @@
 //! An operation that declares nothing may do anything.
 //!
 //! **Assumptions.**
+//! - A loop runs its body at least once only if its bounds are constants. Tried in
+//!   `fixtures/simplify/licm.mlir`.
 //! - A region with several blocks may contain an endless loop. Tried in
 //!   `fixtures/simplify/dce.mlir`.
 //! - An operation may be erased although it traps or is undefined for some operands: a program
 //!   that reaches it with these operands has no meaning. It may not be erased if it may never
 //!   return, because everything after it would then run. Tried in `fixtures/simplify/dce.mlir`.
 
-use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
-use loomir_ir::{Body, Op, OpRef, Trait};
+use loomir_dialects::interfaces::{
+    Bound, EffectKind, LoopBounds, LoopLike, MemoryEffects, ParallelLike, Resource, Step,
+};
+use loomir_dialects::scf;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{AffineExprKind, Body, Op, OpRef, Trait};
 
 /// The effects of one operation and of all operations inside it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,9 +40,8 @@ impl Summary {
     pub fn of_itself(op: OpRef<'_>) -> Summary {
         let info = op.info();
         let model = info.interface::<dyn MemoryEffects>();
-        let is_known = model.is_some()
-            || info.has_trait(Trait::Pure)
-            || info.has_trait(Trait::RecursiveMemoryEffects);
+        let is_known =
+            model.is_some() || info.has_trait(Trait::Pure) || info.has_trait(Trait::RecursiveMemoryEffects);
         if !is_known || op.body().nested(op.op()).is_some() {
             return Summary::ALL;
         }
@@ -47,7 +52,8 @@ impl Summary {
         let Some(model) = model else { return own };
         if !info.has_trait(Trait::Pure) {
             for effect in model.effects(op) {
-                let is_own_object = matches!(effect.on, Resource::Value(value) if op.results().any(|own| own == value));
+                let is_own_object =
+                    matches!(effect.on, Resource::Value(value) if op.results().any(|own| own == value));
                 own = own.and(match effect.kind {
                     EffectKind::Read => Summary::READS,
                     EffectKind::Allocate if is_own_object => Summary::MAKES_OBJECTS,
@@ -158,4 +164,39 @@ pub fn is_removable(body: &Body, op: Op) -> bool {
         })
     };
     may_go && all_removable() && inside.next().is_none()
+}
+
+/// True if a loop certainly runs its body: its bounds are constants, or it tests its condition
+/// behind its first region.
+pub fn runs_at_least_once(body: &Body, op: Op) -> bool {
+    let view = body.op_ref(op);
+    let info = view.info();
+    let runs = |bounds: &LoopBounds| {
+        let step = matches!(bounds.step, Step::Constant(1..));
+        let ends =
+            constant_bound(body, &bounds.lower, i64::max).zip(constant_bound(body, &bounds.upper, i64::min));
+        step && ends.is_some_and(|(lower, upper)| lower < upper)
+    };
+    if let Some(model) = info.interface::<dyn LoopLike>() {
+        return !model.is_unsigned(view) && runs(&model.bounds(view));
+    }
+    if let Some(model) = info.interface::<dyn ParallelLike>() {
+        return model.dimensions(view).iter().all(runs);
+    }
+    body.is(op, scf::WhileOp::DEF)
+}
+
+/// Returns a bound that is a constant; `pick` chooses among the results of a map.
+fn constant_bound(body: &Body, bound: &Bound, pick: fn(i64, i64) -> i64) -> Option<i64> {
+    let ctx = body.ctx();
+    match bound {
+        Bound::Value(value) => constant_of(body, *value)?.as_int(ctx),
+        Bound::Map(subscripts) => {
+            let results = subscripts.map.data(ctx).results.iter().map(|expr| match expr.kind(ctx) {
+                AffineExprKind::Constant(number) => Some(number),
+                _ => None,
+            });
+            results.collect::<Option<Vec<i64>>>()?.into_iter().reduce(pick)
+        }
+    }
 }

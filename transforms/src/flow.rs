@@ -32,7 +32,7 @@ use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
 
 use crate::access::Class;
-use crate::access::base::{AliasMode, Bases, Overlap};
+use crate::access::base::{Bases, Overlap};
 use crate::affine::system::{Pair, System, Unknowns};
 use crate::affine::{AffineForm, Atom};
 use timeline::{Access, AccessId, Side, Timeline};
@@ -82,7 +82,7 @@ struct Before {
 impl<'a> Flow<'a> {
     /// Questions about accesses of `body`.
     pub fn new(body: &'a Body, timeline: &'a Timeline, limits: Limits) -> Self {
-        Flow { timeline, bases: Bases::new(body, AliasMode::May), limits }
+        Flow { timeline, bases: Bases::new(body, timeline.alias), limits }
     }
 
     /// Returns the limits on one question.
@@ -111,7 +111,7 @@ impl<'a> Flow<'a> {
 
     /// True if two accesses may overlap at all.
     fn may_overlap(&self, x: &Access, y: &Access) -> bool {
-        self.bases.overlap(x.class.base, y.class.base) != Overlap::Apart
+        matches!(self.bases.overlap(x.class.base, y.class.base), Overlap::Same | Overlap::May)
     }
 
     /// Returns the pairs of subscripts that are equal if two accesses touch one element. Empty if

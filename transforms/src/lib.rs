@@ -19,6 +19,7 @@
 //! | [`if_to_select`] | pure conditionals become selections |
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
+//! | [`promotion`] | elements that a loop keeps in a register |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`regenerate`] | from an approved tree back to IR |
 //! | [`remark`] | remarks of passes |
@@ -49,6 +50,7 @@ mod lookup;
 mod marks;
 pub mod mem2reg;
 mod naming;
+pub mod promotion;
 pub mod regenerate;
 pub mod remark;
 pub mod saturate;
@@ -67,6 +69,7 @@ const PASSES: &[PassInfo] = &[
     distribution::PASS,
     fusion::PASS,
     contraction::PASS,
+    promotion::PASS,
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,

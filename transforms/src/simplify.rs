@@ -3,9 +3,11 @@
 //! | module | pass |
 //! | --- | --- |
 //! | [`canonicalize`] | `canonicalize`: folding, patterns and dead code |
+//! | [`control_flow_sink`] | `control-flow-sink`: operations that one side of a conditional uses |
 //! | [`cse`] | `cse`: common subexpressions |
 //! | [`dce`] | `dce`: dead code |
 //! | [`licm`] | `loop-invariant-code-motion` |
+//! | [`symbol_dce`] | `symbol-dce`: private symbols that nothing refers to |
 //!
 //! Names are `mlir-opt`'s where it has the pass. Each asks [`effects`](crate::effects) for what an
 //! operation may do, so all of them work on any dialect.
@@ -13,9 +15,12 @@
 use loomir_ir::pass::PassInfo;
 
 pub mod canonicalize;
+pub mod control_flow_sink;
 pub mod cse;
 pub mod dce;
 pub mod licm;
+pub mod symbol_dce;
 
 /// The passes of this module.
-pub(crate) const PASSES: &[PassInfo] = &[canonicalize::PASS, cse::PASS, dce::PASS, licm::PASS];
+pub(crate) const PASSES: &[PassInfo] =
+    &[canonicalize::PASS, control_flow_sink::PASS, cse::PASS, dce::PASS, licm::PASS, symbol_dce::PASS];

@@ -74,6 +74,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs run before and after each registered transformation",
     },
     Campaign {
+        name: "everyday",
+        package: "loomir-testing",
+        example: "everyday",
+        cases: 20_000,
+        does: "random programs run before and after each pass that simplifies, and random pipelines of five",
+    },
+    Campaign {
         name: "check",
         package: "loomir-testing",
         example: "check",

@@ -161,7 +161,7 @@ pub fn folded(source: &str) -> String {
     for op in body.all_ops().collect::<Vec<_>>() {
         if let Some(nested) = body.nested_mut(op) {
             let report = apply_patterns_greedily(nested, &[], Limits::default());
-            assert!(!report.limit_reached, "{report:?}");
+            assert!(report.stopped.is_none(), "{report:?}");
         }
     }
     let text = print(&body, false);

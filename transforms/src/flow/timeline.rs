@@ -124,6 +124,8 @@ impl Access {
 /// The accesses of a block. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Timeline {
+    /// The assumption about memrefs that may overlap.
+    pub alias: AliasMode,
     accesses: Vec<Access>,
     /// The number of accesses. The reads of [`ends`](Timeline::end) follow them.
     real: usize,
@@ -152,13 +154,25 @@ pub struct Timeline {
 impl Timeline {
     /// Collects the accesses of `block` and of everything inside it. The terminator is ignored.
     pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
-        let reader = Reader::new(body, block, AliasMode::May, analyses);
+        Timeline::assuming(body, block, locals, analyses, AliasMode::May)
+    }
+
+    /// Returns the same, with an assumption about memrefs that may overlap.
+    pub fn assuming(
+        body: &Body,
+        block: Block,
+        locals: &Locals,
+        analyses: &Analyses,
+        alias: AliasMode,
+    ) -> Timeline {
+        let reader = Reader::new(body, block, alias, analyses);
         let mut scan = Scan {
             body,
             reader,
             blocks: HashMap::new(),
             next: 0,
             timeline: Timeline {
+                alias,
                 accesses: Vec::new(),
                 real: 0,
                 ends: HashMap::new(),

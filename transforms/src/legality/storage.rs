@@ -2,14 +2,15 @@
 //! folded.
 //!
 //! Storage may change if each read still finds the value of its last writer, and the live-out
-//! contents stay the same (`L3`). Three changes are judged:
+//! contents stay the same (`L3`). Four changes are judged:
 //!
 //! - a load is replaced by an available value ([`Forwarded`]);
 //! - a store is removed, because it is the last writer of no read and is not live-out
 //!   ([`Unneeded`]);
-//! - elements of a local array share storage ([`Folds`]).
+//! - elements of a local array share storage ([`Folds`]);
+//! - a loop keeps one element in a register ([`Promoted`]).
 //!
-//! Only this module makes these values, and contraction writes nothing else. If the data flow is
+//! Only this module makes these values, and passes write nothing else. If the data flow is
 //! not exact, or a limit is reached, nothing is approved.
 
 use loomir_ir::{Body, Op};
@@ -19,6 +20,9 @@ use crate::flow::timeline::{AccessId, Timeline};
 
 mod flowing;
 mod forward;
+mod promoted;
+
+pub(crate) use promoted::Promoted;
 
 /// Judges changes of the storage that the accesses of a timeline use.
 pub(crate) struct StorageJudge<'a> {

@@ -1,19 +1,23 @@
-//! Canonicalisation: folds every operation as far as possible and erases operations without effects
-//! and uses.
+//! Canonicalization: folds every operation as far as possible, applies the patterns that dialects
+//! register, keeps one copy of each constant, and erases operations without effects and uses.
 //!
-//! # Limits
+//! Patterns stand with their dialects: `loomir_dialects::arith::patterns` and its like.
+//! [`Registry::patterns`](loomir_ir::Registry::patterns) adds those of a dialect of one's own.
 //!
-//! - Folds and erases; there are no patterns.
+//! **Cost.** Linear in the operations and in the changes, up to a limit. At the limit, or if a
+//! pattern is defective, the pass stops with a diagnostic that names the pattern.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::rewrite::{Limits, apply_patterns_greedily};
-use loomir_ir::{Body, Diagnostics};
+use loomir_ir::rewrite::{Greedy, Pattern};
+use loomir_ir::{Body, Diagnostics, Severity};
+
+use crate::effects::is_removable;
 
 /// The pass `canonicalize`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
     name: "canonicalize",
     anchor: None,
-    summary: "Fold operations and erase those without effect and use",
+    summary: "Fold operations, apply the dialects' patterns, and erase what is unused",
     options: &[],
     make: |_| Ok(Box::new(Canonicalize)),
 };
@@ -26,11 +30,21 @@ impl Pass for Canonicalize {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let ctx = body.ctx().clone();
+        let patterns: Vec<&dyn Pattern> = ctx.patterns().iter().map(|own| *own as &dyn Pattern).collect();
+        let mut errors = Diagnostics::new();
         body.for_each_body(&mut |body| {
-            let report = apply_patterns_greedily(body, &[], Limits::default());
+            let report = Greedy::new(&patterns).erases_if(is_removable).run(body);
             cx.count("Operations folded", report.folded as u64);
+            cx.count("Operations rewritten", report.rewritten as u64);
             cx.count("Operations erased", report.erased as u64);
+            cx.count("Constants unified", report.unified as u64);
+            match report.stopped {
+                Some(error) if error.severity == Severity::Error => errors.push(error),
+                Some(warning) => cx.remark(warning),
+                None => {}
+            }
         });
-        Ok(())
+        if errors.has_errors() { Err(errors) } else { Ok(()) }
     }
 }

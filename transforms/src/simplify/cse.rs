@@ -285,7 +285,8 @@ fn is_equal(body: &Body, a: Op, b: Op) -> bool {
                 same.extend(body.results(a).zip(body.results(b)));
                 for (a, b) in body.own_regions(a).zip(body.own_regions(b)) {
                     let (a, b) = (body.entry_block(a), body.entry_block(b));
-                    let arguments = |block: Option<Block>| block.into_iter().flat_map(|own| body.arguments(own));
+                    let arguments =
+                        |block: Option<Block>| block.into_iter().flat_map(|own| body.arguments(own));
                     if a.is_some() != b.is_some() || !has_equal_types(body, arguments(a), arguments(b)) {
                         return false;
                     }
@@ -302,7 +303,10 @@ fn is_equal(body: &Body, a: Op, b: Op) -> bool {
 fn has_equal_head(body: &Body, a: Op, b: Op, same: &HashMap<Value, Value>) -> bool {
     let is_same_place = || {
         // Both stand at the same depth: the one after the last operation of a block leaves it.
-        let regions = |op: Op| body.own_regions(op).map(|own| body.blocks(own).map(|block| body.ops(block).count()).sum::<usize>());
+        let regions = |op: Op| {
+            body.own_regions(op)
+                .map(|own| body.blocks(own).map(|block| body.ops(block).count()).sum::<usize>())
+        };
         body.own_regions(a).len() == body.own_regions(b).len() && regions(a).eq(regions(b))
     };
     body.op_name(a) == body.op_name(b)
@@ -314,11 +318,7 @@ fn has_equal_head(body: &Body, a: Op, b: Op, same: &HashMap<Value, Value>) -> bo
         && is_same_place()
 }
 
-fn has_equal_types(
-    body: &Body,
-    a: impl Iterator<Item = Value>,
-    b: impl Iterator<Item = Value>,
-) -> bool {
+fn has_equal_types(body: &Body, a: impl Iterator<Item = Value>, b: impl Iterator<Item = Value>) -> bool {
     a.map(|value| body.value_type(value)).eq(b.map(|value| body.value_type(value)))
 }
 

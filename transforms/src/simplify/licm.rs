@@ -7,23 +7,18 @@
 //! some operands too: a division moves if nothing before it may fail to return. Inner loops come
 //! first, so an operation moves as far as it can. Loads are not moved here.
 //!
-//! **Assumptions.**
-//! - A loop runs its body at least once only if its bounds are constants. Tried in
-//!   `fixtures/simplify/licm.mlir`.
-//!
 //! **Cost.** Each operation is looked at once for each loop that it leaves, plus once.
 //!
 //! # Limits
 //!
 //! - Loops of a control flow graph are left alone: LLVM moves their invariant operations.
 
-use loomir_dialects::interfaces::{Bound, LoopLike, ParallelLike, Step};
+use loomir_dialects::interfaces::{LoopLike, ParallelLike};
 use loomir_dialects::scf;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::rewrite::constant_of;
-use loomir_ir::{AffineExprKind, Block, Body, Diagnostics, Op, Region, Trait, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op, Region, Trait, Value};
 
-use crate::effects::{Effects, Summary};
+use crate::effects::{Effects, Summary, runs_at_least_once};
 
 /// The pass `licm`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -118,39 +113,5 @@ impl Motion<'_> {
             around.is_some_and(|around| !body.is_within(around, self.loop_op) || body.is_within(around, op))
         };
         body.preorder(op).all(|op| body.operands(op).all(is_outer))
-    }
-}
-
-/// True if a loop certainly runs its body: its bounds are constants, or it tests its condition
-/// behind its first region.
-pub(crate) fn runs_at_least_once(body: &Body, op: Op) -> bool {
-    let view = body.op_ref(op);
-    let info = view.info();
-    let runs = |bounds: &loomir_dialects::interfaces::LoopBounds| {
-        let step = matches!(bounds.step, Step::Constant(1..));
-        let ends = constant_bound(body, &bounds.lower, i64::max).zip(constant_bound(body, &bounds.upper, i64::min));
-        step && ends.is_some_and(|(lower, upper)| lower < upper)
-    };
-    if let Some(model) = info.interface::<dyn LoopLike>() {
-        return !model.is_unsigned(view) && runs(&model.bounds(view));
-    }
-    if let Some(model) = info.interface::<dyn ParallelLike>() {
-        return model.dimensions(view).iter().all(runs);
-    }
-    body.is(op, scf::WhileOp::DEF)
-}
-
-/// Returns a bound that is a constant; `pick` chooses among the results of a map.
-fn constant_bound(body: &Body, bound: &Bound, pick: fn(i64, i64) -> i64) -> Option<i64> {
-    let ctx = body.ctx();
-    match bound {
-        Bound::Value(value) => constant_of(body, *value)?.as_int(ctx),
-        Bound::Map(subscripts) => {
-            let results = subscripts.map.data(ctx).results.iter().map(|expr| match expr.kind(ctx) {
-                AffineExprKind::Constant(number) => Some(number),
-                _ => None,
-            });
-            results.collect::<Option<Vec<i64>>>()?.into_iter().reduce(pick)
-        }
     }
 }

@@ -28,7 +28,7 @@ const MAX_BETWEEN: usize = 64;
 
 /// An element of an object, as the accesses of one iteration name it.
 #[derive(PartialEq, Eq, Hash)]
-struct Element {
+pub(super) struct Element {
     base: Base,
     origin: Option<Value>,
     sizes: Vec<AffineForm>,
@@ -36,7 +36,8 @@ struct Element {
 }
 
 impl Element {
-    fn of(access: &Access) -> Option<Element> {
+    /// Returns the element that a load or store outside compounds accesses.
+    pub(super) fn of(access: &Access) -> Option<Element> {
         access.element().and_then(|_| Element::of_any(access))
     }
 

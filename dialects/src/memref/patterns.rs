@@ -1,0 +1,61 @@
+//! Patterns of `memref`: objects that nobody reads, and casts that an access does not need.
+
+use loomir_ir::rewrite::Rewriter;
+use loomir_ir::{Op, Value, rewrite};
+
+use super::{AllocOp, AllocaOp, CastOp, CopyOp, DeallocOp, LoadOp, StoreOp};
+
+rewrite! {
+    /// Patterns that make accesses simpler.
+    pub(crate) PATTERNS;
+
+    /// An object that is only written and freed is not made.
+    unread_alloc: AllocOp = erase_unread;
+
+    /// An object on the stack that is only written is not made.
+    unread_alloca: AllocaOp = erase_unread;
+
+    /// A load from a cast loads from what was cast.
+    load_of_cast: LoadOp = |rewriter, op| see_through_cast(rewriter, op, 0);
+
+    /// A store into a cast stores into what was cast.
+    store_of_cast: StoreOp = |rewriter, op| see_through_cast(rewriter, op, 1);
+
+    /// A copy of an object to itself does nothing.
+    copy_to_itself: CopyOp = |rewriter, op| {
+        let body = rewriter.body();
+        body.operand(op, 0) == body.operand(op, 1) && rewriter.replace(op, &[])
+    };
+}
+
+fn erase_unread(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let body = rewriter.body();
+    let object = body.result(op, 0);
+    let is_unread =
+        |user: Op, index: usize| (body.is(user, StoreOp::DEF) && index == 1) || body.is(user, DeallocOp::DEF);
+    if !body.uses(object).all(|own| is_unread(own.op, own.index)) {
+        return false;
+    }
+    let users: Vec<Op> = body.uses(object).map(|own| own.op).collect();
+    users.into_iter().for_each(|user| rewriter.erase(user));
+    rewriter.erase(op);
+    true
+}
+
+/// Replaces operand `index`, a memref, by what a cast was made of, if the type of the elements
+/// stays and the cast is from a ranked memref.
+fn see_through_cast(rewriter: &mut Rewriter<'_>, op: Op, index: usize) -> bool {
+    let body = rewriter.body();
+    let ctx = body.ctx();
+    let memref: Value = body.operand(op, index);
+    let Some(cast) = body.defining_op(memref).filter(|op| body.is(*op, CastOp::DEF)) else { return false };
+    let source = body.operand(cast, 0);
+    let (from, to) = (body.value_type(source), body.value_type(memref));
+    let is_ranked =
+        from.shape(ctx).map(<[i64]>::len) == to.shape(ctx).map(<[i64]>::len) && from.shape(ctx).is_some();
+    if !is_ranked || from.element(ctx) != to.element(ctx) {
+        return false;
+    }
+    rewriter.set_operand(op, index, source);
+    true
+}

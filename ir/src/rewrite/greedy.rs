@@ -1,0 +1,226 @@
+//! The drivers of patterns.
+
+use hashbrown::HashMap;
+
+use super::constants::Constants;
+use super::fold::{fold, order_operands};
+use super::rewriter::{Listener, Rewriter};
+use super::{Pattern, PatternSet, defect, is_trivially_dead};
+use crate::body::Body;
+use crate::diagnostics::{Diagnostic, Severity};
+use crate::entity::Op;
+use crate::opdef::Trait;
+
+/// Bounds on the work of a driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Visits of operations, as a multiple of the operations there are at first.
+    pub visits_per_op: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { visits_per_op: 64 }
+    }
+}
+
+/// The work that a driver did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Operations folded away.
+    pub folded: usize,
+    /// Patterns applied.
+    pub rewritten: usize,
+    /// Operations erased since nothing used them.
+    pub erased: usize,
+    /// Equal constants unified.
+    pub unified: usize,
+    /// The reason why the driver stopped early: the limit was reached, or a pattern is defective.
+    /// It names the pattern.
+    pub stopped: Option<Diagnostic>,
+}
+
+impl Report {
+    /// True if anything changed.
+    pub fn changed(&self) -> bool {
+        self.folded + self.rewritten + self.erased + self.unified > 0
+    }
+}
+
+/// The greedy driver: folds, applies patterns and erases what is unused, until nothing changes.
+pub struct Greedy<'a> {
+    patterns: PatternSet<'a>,
+    limits: Limits,
+    is_dead: fn(&Body, Op) -> bool,
+    unifies_constants: bool,
+    listener: Option<&'a mut dyn Listener>,
+}
+
+impl<'a> Greedy<'a> {
+    /// Returns a driver of these patterns, with default limits. It unifies constants, and erases
+    /// [trivially dead](is_trivially_dead) operations.
+    pub fn new(patterns: &[&'a dyn Pattern]) -> Greedy<'a> {
+        Greedy {
+            patterns: PatternSet::new(patterns),
+            limits: Limits::default(),
+            is_dead: is_trivially_dead,
+            unifies_constants: true,
+            listener: None,
+        }
+    }
+
+    /// Bounds the work.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Erases operations of which this is true. It must be false for used results and terminators.
+    #[must_use]
+    pub fn erases_if(mut self, is_dead: fn(&Body, Op) -> bool) -> Self {
+        self.is_dead = is_dead;
+        self
+    }
+
+    /// Leaves constants where they are.
+    #[must_use]
+    pub fn keeps_constants(mut self) -> Self {
+        self.unifies_constants = false;
+        self
+    }
+
+    /// Tells a listener of every change.
+    #[must_use]
+    pub fn listener(mut self, listener: &'a mut dyn Listener) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// Rewrites a body, without the bodies nested in it. Visits each operation once, and again when
+    /// something changes around it.
+    pub fn run(&mut self, body: &mut Body) -> Report {
+        let ops: Vec<Op> = body.all_ops().collect();
+        let budget = ops.len().saturating_add(16).saturating_mul(self.limits.visits_per_op);
+        let listener: Option<&mut dyn Listener> = match &mut self.listener {
+            Some(listener) => Some(&mut **listener),
+            None => None,
+        };
+        let mut rewriter = Rewriter::new(body, listener);
+        rewriter.constants = self.unifies_constants.then(Constants::default);
+        for op in ops.into_iter().rev() {
+            rewriter.revisit(op);
+        }
+        let mut run = Run {
+            patterns: &self.patterns,
+            is_dead: self.is_dead,
+            applied: HashMap::new(),
+            report: Report::default(),
+        };
+        for _ in 0..budget {
+            let Some(op) = rewriter.pop() else { return run.report };
+            run.visit(&mut rewriter, op);
+            if run.report.stopped.is_some() {
+                return run.report;
+            }
+        }
+        if let Some(op) = rewriter.pop() {
+            run.report.stopped = Some(run.limit_reached(rewriter.body(), op));
+        }
+        run.report
+    }
+}
+
+/// One run of the greedy driver.
+struct Run<'r, 'a> {
+    patterns: &'r PatternSet<'a>,
+    is_dead: fn(&Body, Op) -> bool,
+    /// The number of applications of each pattern.
+    applied: HashMap<String, usize>,
+    report: Report,
+}
+
+impl Run<'_, '_> {
+    fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: Op) {
+        if (self.is_dead)(rewriter.body(), op) {
+            rewriter.erase(op);
+            self.report.erased += 1;
+            return;
+        }
+        if rewriter.body().has_trait(op, Trait::ConstantLike) {
+            self.report.unified += usize::from(rewriter.unify_constant(op));
+            return;
+        }
+        if order_operands(rewriter, op) {
+            self.report.folded += 1;
+            return;
+        }
+        if fold(rewriter, op) {
+            self.report.folded += 1;
+            if let Some(what) = rewriter.defect.take() {
+                let name = rewriter.body().op_ref(op).name().to_owned();
+                self.report.stopped = Some(defect(rewriter.body(), op, &format!("fold of {name}"), &what));
+            }
+            return;
+        }
+        for pattern in self.patterns.for_op(rewriter.body(), op) {
+            let changed = pattern.rewrite(rewriter, op);
+            if let Some(what) = rewriter.defect.take() {
+                self.report.stopped = Some(defect(rewriter.body(), op, pattern.name(), &what));
+                return;
+            }
+            if changed {
+                self.report.rewritten += 1;
+                *self.applied.entry_ref(pattern.name()).or_default() += 1;
+                return;
+            }
+        }
+    }
+
+    fn limit_reached(&self, body: &Body, op: Op) -> Diagnostic {
+        let busiest = self.applied.iter().max_by(|a, b| (a.1, b.0).cmp(&(b.1, a.0)));
+        let loc = body.loc(op);
+        let warning =
+            Diagnostic::new(Severity::Warning, loc, "rewriting stopped before nothing changed any more");
+        match busiest {
+            Some((name, times)) => warning.note(loc, format!("pattern '{name}' was applied {times} times")),
+            None => warning.note(loc, "no pattern was applied; a fold does not end"),
+        }
+    }
+}
+
+/// Folds, applies `patterns` and erases what is unused, in this body only, until nothing changes.
+/// Constants stay where they are. [`Greedy`] has more options.
+pub fn apply_patterns_greedily(body: &mut Body, patterns: &[&dyn Pattern], limits: Limits) -> Report {
+    Greedy::new(patterns).limits(limits).keeps_constants().run(body)
+}
+
+/// Applies patterns once to each operation of this body, in the order of the text, without folding.
+/// Operations that a pattern makes are not visited. Returns the number of applications.
+///
+/// # Errors
+/// A defect of a pattern, by name.
+pub fn apply_patterns_once(body: &mut Body, patterns: &[&dyn Pattern]) -> Result<usize, Diagnostic> {
+    let set = PatternSet::new(patterns);
+    let ops: Vec<Op> = body.all_ops().collect();
+    let mut rewriter = Rewriter::new(body, None);
+    ops.iter().for_each(|op| rewriter.revisit(*op));
+    let mut applied = 0;
+    for op in ops {
+        // An operation that was erased is not queued any more.
+        if !rewriter.is_queued(op) {
+            continue;
+        }
+        for pattern in set.for_op(rewriter.body(), op) {
+            let changed = pattern.rewrite(&mut rewriter, op);
+            if let Some(what) = rewriter.defect.take() {
+                return Err(defect(rewriter.body(), op, pattern.name(), &what));
+            }
+            if changed {
+                applied += 1;
+                break;
+            }
+        }
+    }
+    Ok(applied)
+}

@@ -1,0 +1,25 @@
+//! The campaign on passes that simplify:
+//! `cargo run --release -p loomir-testing --example everyday -- [--cases N] [--seed S]`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::everyday::{Tally, run};
+
+use steps::option;
+
+mod steps;
+
+/// The number of programs between two progress reports.
+const STEP: u64 = 500;
+
+fn main() -> ExitCode {
+    let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
+    let mut tally = Tally::default();
+    let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
+    println!("seed={seed}\ncases={}", tally.cases);
+    tally.changed.iter().for_each(|(pass, count)| println!("changed_{}={count}", pass.replace('-', "_")));
+    let Tally { compared, skipped, proved, .. } = tally;
+    println!("proved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}");
+    ExitCode::from(u8::from(failures > 0))
+}

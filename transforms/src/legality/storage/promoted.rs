@@ -1,0 +1,151 @@
+//! Elements of memory that a loop may keep in a register.
+//!
+//! A group of loads and stores in the block of a loop names the same element in every iteration.
+//! The loop may load it once before, carry it as a value, and store it once after, if
+//!
+//! - no other access in the loop touches the element, in any iteration;
+//! - if the loop has an iteration, that iteration accesses the element: the load before the loop
+//!   then reads memory that the program reads or writes too;
+//! - a store of the group runs in every iteration, if there are stores: the store after the loop
+//!   then writes nothing that the program does not write;
+//! - everything in the loop returns.
+//!
+//! The accesses stand directly in the block of the loop, so each runs in every iteration.
+//!
+//! **Assumptions.**
+//! - Between two iterations nobody else reads or writes the element, because that would be a race.
+//!   Atomic accesses, calls and fences are accesses of the loop that may touch it. Tried in
+//!   `fixtures/promotion/refused.mlir`.
+//! - Accesses with equal subscripts of one origin have one type. It is compared nevertheless. Tried
+//!   in `fixtures/promotion/refused.mlir`.
+
+use hashbrown::HashMap;
+use loomir_dialects::interfaces::MemoryAccess;
+use loomir_dialects::{affine, memref};
+use loomir_ir::{Op, Type, Value};
+
+use super::StorageJudge;
+use super::forward::Element;
+use crate::effects::Effects;
+use crate::flow::timeline::AccessId;
+
+/// The maximal number of accesses in a loop that the accesses of one element are compared with.
+const MAX_OTHERS: usize = 64;
+
+/// An element that a loop may keep in a register.
+pub(crate) struct Promoted {
+    loop_op: Op,
+    accesses: Vec<Op>,
+    named_by: Op,
+}
+
+impl Promoted {
+    /// Returns the loop.
+    pub(crate) fn loop_op(&self) -> Op {
+        self.loop_op
+    }
+
+    /// Returns the loads and stores, in their order. All stand in the block of the loop.
+    pub(crate) fn accesses(&self) -> &[Op] {
+        &self.accesses
+    }
+
+    /// Returns one of the accesses. The values that it names the element by are defined outside the
+    /// loop.
+    pub(crate) fn named_by(&self) -> Op {
+        self.named_by
+    }
+}
+
+impl StorageJudge<'_> {
+    /// Returns the elements that loops may keep in registers. Each access is in at most one of
+    /// them.
+    pub(crate) fn promoted(&self, effects: &Effects) -> Vec<Promoted> {
+        let mut groups: Vec<(Op, Vec<AccessId>)> = Vec::new();
+        let mut known: HashMap<(Op, Element), usize> = HashMap::new();
+        for id in self.timeline.accesses() {
+            let access = self.timeline.get(id);
+            let Some(loop_op) = access.place.loops.last().copied() else { continue };
+            if self.body.parent_op(access.op) != Some(loop_op) || !self.is_invariant(id) {
+                continue;
+            }
+            let Some(element) = Element::of(access) else { continue };
+            let group = *known.entry((loop_op, element)).or_insert_with(|| {
+                groups.push((loop_op, Vec::new()));
+                groups.len() - 1
+            });
+            groups[group].1.push(id);
+        }
+        groups.into_iter().filter_map(|(loop_op, group)| self.promote(loop_op, &group, effects)).collect()
+    }
+
+    /// True if a load or store names one element in all iterations of its innermost loop.
+    fn is_invariant(&self, id: AccessId) -> bool {
+        let access = self.timeline.get(id);
+        let outer = access.depth() - 1;
+        let is_plain = [affine::LoadOp::DEF, affine::StoreOp::DEF, memref::LoadOp::DEF, memref::StoreOp::DEF]
+            .iter()
+            .any(|def| self.body.is(access.op, def));
+        let forms = access.element().filter(|_| !access.called).unwrap_or_default();
+        is_plain
+            && access.element().is_some()
+            && forms.iter().all(|form| {
+                form.coefficient_of_level(outer) == 0
+                    && self.timeline.is_known(form, outer)
+                    && form.all_atoms(
+                        &|atom| !matches!(atom, crate::affine::Atom::Level(level) if *level >= outer),
+                    )
+            })
+            && self.timeline.names_one_object(&access.class, outer)
+            && self.timeline.object_depth(access, access) <= outer
+    }
+
+    fn promote(&self, loop_op: Op, group: &[AccessId], effects: &Effects) -> Option<Promoted> {
+        let first = self.timeline.get(*group.first()?);
+        let outer = first.depth() - 1;
+        if effects.get(loop_op).may_not_return() {
+            return None;
+        }
+        let accesses: Vec<Op> = group.iter().map(|id| self.timeline.get(*id).op).collect();
+        let named_by = accesses.iter().copied().find(|op| self.is_named_outside(*op, loop_op))?;
+        let types: Option<Vec<Type>> = accesses.iter().map(|op| self.type_of(*op)).collect();
+        let types = types?;
+        if types.iter().any(|ty| *ty != types[0]) {
+            return None;
+        }
+        let stores = group.iter().any(|id| self.timeline.get(*id).class.writes);
+        let (start, end) = self.timeline.extent(loop_op, first.order);
+        let mut others = self
+            .timeline
+            .near(first.class.base, start, end)
+            .filter(|id| !group.contains(id) && (stores || self.timeline.get(*id).class.writes));
+        let is_apart = |other: AccessId| {
+            group
+                .iter()
+                .all(|own| !self.flow.may_meet(*own, other, outer) && !self.flow.may_meet(other, *own, outer))
+        };
+        let apart = others.by_ref().take(MAX_OTHERS).all(is_apart) && others.next().is_none();
+        apart.then_some(Promoted { loop_op, accesses, named_by })
+    }
+
+    /// True if all operands of an access but the stored value are defined outside a loop.
+    fn is_named_outside(&self, op: Op, loop_op: Op) -> bool {
+        let view = self.body.op_ref(op);
+        let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {
+            return false;
+        };
+        let is_outside = |value: &Value| {
+            let block = self.body.value_block(*value);
+            let around = block.map(|block| self.body.region_parent(self.body.block_region(block)));
+            around.is_some_and(|around| !self.body.is_within(around, loop_op))
+        };
+        is_outside(&access.memref) && access.subscripts.operands.iter().all(is_outside)
+    }
+
+    /// Returns the type of the loaded or stored value.
+    fn type_of(&self, op: Op) -> Option<Type> {
+        let view = self.body.op_ref(op);
+        let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
+        Some(self.body.value_type(access.stored.or_else(|| view.results().next())?))
+    }
+}

@@ -1,0 +1,389 @@
+//! Scalar promotion: a loop that accesses one element of memory in every iteration keeps it in a
+//! register.
+//!
+//! ```text
+//! for j                               s = load acc[i]
+//!   acc[i] = acc[i] + a[i][j]   →     s' = for j carrying s: s + a[i][j]
+//!                                     store s', acc[i]
+//! ```
+//!
+//! The judge of storage decides (`legality/storage/promoted.rs`). An element that is only loaded is
+//! loaded once. If the loop may have no iteration, the loop and both accesses get a guard, an
+//! `scf.if` on its bounds: the program accesses nothing then, and the element may not exist. Inner
+//! loops come first; what they leave around them may be promoted again.
+//!
+//! Values are computed in the same order, so floating-point results are unchanged, bit for bit.
+//!
+//! **Cost.** Each round is linear in the operations, plus for each group of accesses some integer
+//! sets. There is a round for each level of loops.
+//!
+//! # Limits
+//!
+//! - All accesses of the element must stand directly in the loop: one inside a conditional keeps
+//!   it in memory.
+//! - An element that is only loaded stays in memory if the loop may have no iteration.
+
+use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, MemoryAccess, Subscripts};
+use loomir_dialects::{affine, arith, memref, scf, ub};
+use loomir_ir::attributes::AttrKind;
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
+use loomir_ir::{Body, Builder, Diagnostics, InsertPoint, Op, OperationState, Type, Value};
+use loomir_polyhedra::Limits;
+
+use crate::access::base::AliasMode;
+use crate::access::callees::Callees;
+use crate::access::locals::Locals;
+use crate::access::survey;
+use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
+use crate::effects::{Effects, runs_at_least_once};
+use crate::flow::Flow;
+use crate::flow::timeline::{self, Timeline};
+use crate::legality::storage::{Promoted, StorageJudge};
+use crate::naming::called_in_full;
+use crate::remark::Remarks;
+
+/// The options of scalar promotion.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The alias assumption about memrefs. With [`AliasMode::Version`], nothing is assumed.
+    pub alias: AliasMode,
+    /// The limits on one question about integers.
+    pub limits: Limits,
+    /// The analyses of accesses.
+    pub analyses: Analyses,
+    /// True to report each promotion.
+    pub remarks: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let limits = Limits::steps(400_000);
+        Options { alias: AliasMode::May, limits, analyses: Analyses::default(), remarks: true }
+    }
+}
+
+/// The report of a promotion.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// A remark for each element that a loop keeps in a register.
+    pub remarks: Diagnostics,
+    /// The number of such elements.
+    pub promoted: usize,
+    /// The number of loads and stores that left a loop.
+    pub accesses: usize,
+}
+
+/// The maximal number of rounds: one for each level of loops around an access.
+const MAX_ROUNDS: usize = 16;
+
+/// Promotes elements of memory to values that loops carry. The result is well formed if `body` was,
+/// and computes the same.
+pub fn promote(body: &mut Body, options: &Options) -> Report {
+    let mut report = Report::default();
+    let mut open = timeline::roots(body);
+    for _ in 0..MAX_ROUNDS {
+        let effects = Effects::of(body);
+        let locals = Locals::of(body);
+        let mut next = Vec::new();
+        for block in std::mem::take(&mut open) {
+            let alias = options.alias.untested();
+            let timeline = Timeline::assuming(body, block, &locals, &options.analyses, alias);
+            let flow = Flow::new(body, &timeline, options.limits);
+            let found = StorageJudge::new(body, &timeline, &flow).promoted(&effects);
+            let before = report.promoted;
+            Writer { body, options, report: &mut report }.write(found);
+            if report.promoted > before {
+                next.push(block);
+            }
+        }
+        open = next;
+        if open.is_empty() {
+            break;
+        }
+    }
+    report
+}
+
+/// Writes approved promotions.
+struct Writer<'w> {
+    body: &'w mut Body,
+    options: &'w Options,
+    report: &'w mut Report,
+}
+
+/// An element of memory, named by values that are defined outside the loop.
+struct Element {
+    memref: Value,
+    subscripts: Subscripts,
+    is_affine: bool,
+    ty: Type,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, mut found: Vec<Promoted>) {
+        found.sort_by_key(|own| own.loop_op().index());
+        for elements in found.chunk_by(|a, b| a.loop_op() == b.loop_op()) {
+            let loop_op = elements[0].loop_op();
+            if self.body.is(loop_op, scf::ForOp::DEF) || self.body.is(loop_op, affine::ForOp::DEF) {
+                self.promote(loop_op, elements);
+            }
+        }
+    }
+
+    /// Promotes elements of one loop.
+    fn promote(&mut self, mut loop_op: Op, elements: &[Promoted]) {
+        let runs = runs_at_least_once(self.body, loop_op);
+        let is_stored = |own: &&Promoted| own.accesses().iter().any(|op| stored(self.body, *op).is_some());
+        let (changed, read): (Vec<&Promoted>, Vec<&Promoted>) = elements.iter().partition(is_stored);
+        let read = if runs { read } else { Vec::new() };
+        for promoted in read {
+            let Some(element) = Element::of(self.body, promoted.named_by()) else { continue };
+            self.tell(promoted, &element, loop_op);
+            let value = element.load(self.body, loop_op);
+            self.replace_accesses(promoted, value);
+        }
+        if !runs && !changed.is_empty() {
+            guard(self.body, loop_op);
+        }
+        let mut stores = Vec::new();
+        for promoted in changed {
+            let Some(element) = Element::of(self.body, promoted.named_by()) else { continue };
+            self.tell(promoted, &element, loop_op);
+            // An iteration that begins with a store does not need the value before the loop.
+            let begins_with_store =
+                promoted.accesses().first().is_some_and(|op| stored(self.body, *op).is_some());
+            let init = match begins_with_store {
+                true => poison(self.body, loop_op, element.ty),
+                false => element.load(self.body, loop_op),
+            };
+            let (new, argument) = with_carried(self.body, loop_op, init);
+            loop_op = new;
+            let last = self.replace_accesses(promoted, argument);
+            yield_also(self.body, loop_op, last);
+            stores.push(element);
+        }
+        let first = self.body.num_results(loop_op) - stores.len();
+        let Some(next) = self.body.next_op(loop_op) else { return };
+        for (i, element) in stores.into_iter().enumerate() {
+            let value = self.body.result(loop_op, first + i);
+            element.store(self.body, next, value);
+        }
+    }
+
+    /// Replaces the loads of an element, whose value is `value` at first, and erases all accesses.
+    /// Returns the value after the last of them.
+    fn replace_accesses(&mut self, promoted: &Promoted, mut value: Value) -> Value {
+        for op in promoted.accesses() {
+            match stored(self.body, *op) {
+                Some(new) => value = new,
+                None => self.body.replace_all_uses(self.body.result(*op, 0), value),
+            }
+            self.body.erase(*op);
+        }
+        self.report.accesses += promoted.accesses().len();
+        value
+    }
+
+    fn tell(&mut self, promoted: &Promoted, element: &Element, loop_op: Op) {
+        self.report.promoted += 1;
+        if !self.options.remarks {
+            return;
+        }
+        let name = called_in_full(self.body, element.memref);
+        let stores = promoted.accesses().iter().filter(|op| stored(self.body, **op).is_some()).count();
+        let loads = promoted.accesses().len() - stores;
+        let text = format!("Kept an element of {name} in a register ({loads} loads, {stores} stores)");
+        let loc = self.body.loc(loop_op);
+        let remark = Remarks { body: self.body, pass: PASS.name }.passed("Promoted", loc, &text);
+        self.report.remarks.push(remark.arg("loads", loads as i64).arg("stores", stores as i64));
+    }
+}
+
+impl Element {
+    fn of(body: &Body, op: Op) -> Option<Element> {
+        let view = body.op_ref(op);
+        let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
+        let ty = body.value_type(access.stored.or_else(|| view.results().next())?);
+        let is_affine = body.is(op, affine::LoadOp::DEF) || body.is(op, affine::StoreOp::DEF);
+        Some(Element { memref: access.memref, subscripts: access.subscripts, is_affine, ty })
+    }
+
+    /// Loads the element before `at`.
+    fn load(&self, body: &mut Body, at: Op) -> Value {
+        let def = if self.is_affine { affine::LoadOp::DEF } else { memref::LoadOp::DEF };
+        let mut builder = at_loc_of(body, at);
+        let state = self.named(&builder, builder.state(def).results(&[self.ty]));
+        builder.value(state)
+    }
+
+    /// Stores a value in the element before `at`.
+    fn store(&self, body: &mut Body, at: Op, value: Value) {
+        let def = if self.is_affine { affine::StoreOp::DEF } else { memref::StoreOp::DEF };
+        let mut builder = at_loc_of(body, at);
+        let state = self.named(&builder, builder.state(def).operands(&[value]));
+        builder.insert(state);
+    }
+
+    /// Adds the memref and the subscripts to an access.
+    fn named(&self, builder: &Builder<'_>, state: OperationState) -> OperationState {
+        let state = state.operands(&[self.memref]).operands(&self.subscripts.operands);
+        let ctx = builder.ctx();
+        if self.is_affine {
+            state.attr(&ctx, "map", ctx.attr(AttrKind::AffineMap(self.subscripts.map)))
+        } else {
+            state
+        }
+    }
+}
+
+fn at_loc_of(body: &mut Body, at: Op) -> Builder<'_> {
+    let loc = body.loc(at);
+    let mut builder = Builder::before(body, at);
+    builder.set_loc(loc);
+    builder
+}
+
+/// Returns the value that an access stores.
+fn stored(body: &Body, op: Op) -> Option<Value> {
+    let view = body.op_ref(op);
+    view.info().interface::<dyn MemoryAccess>()?.access(view).stored
+}
+
+/// Makes a poison value before `at`.
+fn poison(body: &mut Body, at: Op, ty: Type) -> Value {
+    let mut builder = at_loc_of(body, at);
+    let ctx = builder.ctx();
+    let state = builder.state(ub::PoisonOp::DEF).attr(&ctx, "value", ub::poison_attr(&ctx)).results(&[ty]);
+    builder.value(state)
+}
+
+/// Replaces a loop by one that carries another value, `init` at first. Returns the loop and the
+/// value in its block. The terminator does not yield the value yet.
+fn with_carried(body: &mut Body, loop_op: Op, init: Value) -> (Op, Value) {
+    let ctx = body.ctx().clone();
+    let ty = body.value_type(init);
+    let mut state = OperationState::named(body.op_name(loop_op), body.loc(loop_op)).regions(1);
+    state.properties = body.properties(loop_op);
+    state.attributes = body.attributes(loop_op);
+    state.operands = body.operands(loop_op).chain([init]).collect();
+    state.result_types = body.results(loop_op).map(|value| body.value_type(value)).chain([ty]).collect();
+    if let Some(sizes) = body.segments(loop_op, false) {
+        let mut sizes: Vec<i64> = sizes.collect();
+        if let Some(inits) = sizes.last_mut() {
+            *inits += 1;
+        }
+        state.set_segments(&ctx, &sizes);
+    }
+    let new = Builder::before(body, loop_op).insert(state);
+    let (from, to) = (body.region(loop_op, 0), body.region(new, 0));
+    body.move_blocks(from, to);
+    for (old, new) in body.results(loop_op).zip(body.results(new)) {
+        body.replace_all_uses(old, new);
+    }
+    body.erase(loop_op);
+    let block = body.entry_block(to).unwrap_or_else(|| unreachable!("a loop has a block"));
+    (new, body.add_argument(block, ty))
+}
+
+/// Adds an operand to the terminator of a loop's block.
+fn yield_also(body: &mut Body, loop_op: Op, value: Value) {
+    let block = body.entry_block(body.region(loop_op, 0));
+    if let Some(end) = block.and_then(|block| body.terminator(block)) {
+        let operands: Vec<Value> = body.operands(end).chain([value]).collect();
+        body.set_operands(end, &operands);
+    }
+}
+
+/// Moves a loop into an `scf.if` that runs it if it has an iteration. Else its results are its
+/// initial values.
+fn guard(body: &mut Body, loop_op: Op) {
+    let view = body.op_ref(loop_op);
+    let Some(model) = view.info().interface::<dyn LoopLike>() else { return };
+    let (LoopBounds { lower, upper, .. }, inits) = (model.bounds(view), model.inits(view));
+    let predicate = if model.is_unsigned(view) { 6 } else { 2 };
+    let old: Vec<Value> = body.results(loop_op).collect();
+    let types: Vec<Type> = old.iter().map(|value| body.value_type(*value)).collect();
+    let mut builder = at_loc_of(body, loop_op);
+    let ctx = builder.ctx();
+    let [lower, upper] =
+        [(lower, affine::MaxOp::DEF), (upper, affine::MinOp::DEF)].map(|(bound, pick)| match bound {
+            Bound::Value(value) => value,
+            Bound::Map(Subscripts { map, operands }) => {
+                let is_one = map.data(&ctx).results.len() == 1;
+                let state = builder.state(if is_one { affine::ApplyOp::DEF } else { pick });
+                let map = ctx.attr(AttrKind::AffineMap(map));
+                builder.value(state.operands(&operands).attr(&ctx, "map", map).results(&[Type::INDEX]))
+            }
+        });
+    let state = builder.state(arith::CmpIOp::DEF).operands(&[lower, upper]);
+    let runs = builder.value(state.attr(&ctx, "predicate", ctx.int_attr(Type::I64, predicate)));
+    let state = builder.state(scf::IfOp::DEF).operands(&[runs]).results(&types);
+    let around = builder.insert(state);
+    for (i, old) in old.iter().enumerate() {
+        let new = body.result(around, i);
+        body.replace_all_uses(*old, new);
+    }
+    for (side, values) in [old, inits].into_iter().enumerate() {
+        if side == 1 && types.is_empty() {
+            continue;
+        }
+        let block = body.append_block(body.region(around, side), &[]);
+        let loc = body.loc(loop_op);
+        let mut builder = Builder::new(body, InsertPoint::End(block));
+        builder.set_loc(loc);
+        let state = builder.state(scf::YieldOp::DEF).operands(&values);
+        let end = builder.insert(state);
+        if side == 0 {
+            body.move_before(loop_op, end);
+        }
+    }
+}
+
+/// The pass `scalar-promotion` on `func.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: "scalar-promotion",
+    anchor: Some("func.func"),
+    summary: "Keep elements of memory that every iteration of a loop accesses in registers",
+    options: &[
+        ("alias", "may", "'distinct' assumes that no two memref arguments overlap, 'may' nothing"),
+        CLOSED_FORMS.option(),
+        ACCESSES.option(),
+        CONTROL_FLOW.option(),
+    ],
+    make: |options| {
+        let alias = options.parse("alias", AliasMode::May)?;
+        let options = Options { alias, analyses: Analyses::of_options(options)?, ..Options::default() };
+        Ok(Box::new(ScalarPromotion { options }))
+    },
+};
+
+struct ScalarPromotion {
+    options: Options,
+}
+
+impl Pass for ScalarPromotion {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn surveys(&self) -> &[&'static Survey] {
+        survey::SURVEYS
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        if !cx.edits.allows_more() {
+            return Ok(());
+        }
+        let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
+        let report = promote(body, &Options { analyses, ..self.options.clone() });
+        if report.promoted > 0 {
+            cx.edits.made(self.name(), body.root_ref().loc());
+        }
+        cx.count("Elements promoted", report.promoted as u64);
+        cx.count("Accesses moved", report.accesses as u64);
+        for remark in report.remarks {
+            cx.remark(remark);
+        }
+        Ok(())
+    }
+}

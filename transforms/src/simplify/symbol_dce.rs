@@ -1,0 +1,116 @@
+//! Dead symbol elimination: erases private symbols that nothing refers to.
+//!
+//! A symbol is live if it is public, or if an attribute of the symbol table's own operation, of an
+//! operation that is no symbol, or of a live symbol names it. References are found in all
+//! attributes, those inside arrays and dictionaries included. Nested tables are handled from the
+//! inside out.
+//!
+//! **Cost.** Linear in the operations and their attributes, once for each nested symbol table.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::symbols::{SYMBOL_VISIBILITY, symbol_name};
+use loomir_ir::{Attr, AttrKind, Body, Context, Diagnostics, Name, Op, Trait};
+
+/// The pass `symbol-dce`, on any operation that owns a body and on all inside.
+pub const PASS: PassInfo = PassInfo {
+    name: "symbol-dce",
+    anchor: None,
+    summary: "Erase private symbols that nothing refers to",
+    options: &[],
+    make: |_| Ok(Box::new(SymbolDce)),
+};
+
+struct SymbolDce;
+
+impl Pass for SymbolDce {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        body.for_each_body(&mut |body| cx.count("Symbols erased", erase_dead_symbols(body) as u64));
+        Ok(())
+    }
+}
+
+/// Erases the dead symbols of a symbol table. Returns their number.
+pub fn erase_dead_symbols(body: &mut Body) -> usize {
+    if !body.has_trait(body.root(), Trait::SymbolTable) {
+        return 0;
+    }
+    let mut named = HashMap::new();
+    let mut live: Vec<Op> = vec![body.root()];
+    for op in top_level(body) {
+        match symbol_name(body, op) {
+            Some(name) if is_private(body, op) => {
+                named.insert(name, op);
+            }
+            _ => live.push(op),
+        }
+    }
+    let mut references = References { ctx: body.ctx().clone(), seen: HashSet::new(), found: Vec::new() };
+    while let Some(op) = live.pop() {
+        references.collect(body, op);
+        live.extend(references.found.drain(..).filter_map(|name| named.remove(&name)));
+    }
+    let mut dead: Vec<Op> = named.into_values().collect();
+    dead.sort_by_key(|op| op.index());
+    let count = dead.len();
+    dead.into_iter().for_each(|op| body.erase(op));
+    count
+}
+
+fn top_level(body: &Body) -> Vec<Op> {
+    let blocks = body.own_regions(body.root()).flat_map(|region| body.blocks(region));
+    blocks.flat_map(|block| body.ops(block)).collect()
+}
+
+fn is_private(body: &Body, op: Op) -> bool {
+    let visibility = body.attr(op, SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(body.ctx()));
+    visibility == Some("private")
+}
+
+/// The names that attributes refer to.
+struct References {
+    ctx: Context,
+    /// Attributes that were searched.
+    seen: HashSet<Attr>,
+    found: Vec<Name>,
+}
+
+impl References {
+    /// Collects the references of an operation and of everything inside it. The root of a symbol
+    /// table counts without what it holds.
+    fn collect(&mut self, body: &Body, op: Op) {
+        if op == body.root() {
+            return self.attributes_of(body, op);
+        }
+        for op in body.preorder(op) {
+            match body.nested(op) {
+                Some(nested) => nested.walk(&mut |body, op| self.attributes_of(body, op)),
+                None => self.attributes_of(body, op),
+            }
+        }
+    }
+
+    fn attributes_of(&mut self, body: &Body, op: Op) {
+        let mut open: Vec<Attr> = Vec::new();
+        for dict in [body.properties(op), body.attributes(op)] {
+            open.extend(dict.entries(&self.ctx).iter().map(|(_, attr)| *attr));
+        }
+        while let Some(attr) = open.pop() {
+            if !self.seen.insert(attr) {
+                continue;
+            }
+            match attr.kind(&self.ctx) {
+                AttrKind::Symbol { root, .. } => self.found.push(*root),
+                AttrKind::Array(elements) => open.extend(elements.iter().copied()),
+                AttrKind::Dictionary(dict) | AttrKind::Dialect { params: dict, .. } => {
+                    open.extend(dict.entries(&self.ctx).iter().map(|(_, attr)| *attr));
+                }
+                _ => {}
+            }
+        }
+    }
+}
