@@ -245,6 +245,7 @@ fn promote_at_most(
     }
     let options = PromotionOptions {
         alias: fusion.alias,
+        max_tests: fusion.max_tests,
         limits: contraction.limits,
         analyses: contraction.analyses.with_callees(callees),
         remarks: contraction.remarks,

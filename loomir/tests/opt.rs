@@ -298,10 +298,14 @@ fn statistics_are_a_tree_or_a_list() {
     'func.func' Pipeline
       canonicalize
         (S)      1 Operations folded
+        (S)      0 Operations rewritten
         (S)      1 Operations erased
+        (S)      0 Constants unified
     canonicalize
       (S)      0 Operations folded
+      (S)      0 Operations rewritten
       (S)      0 Operations erased
+      (S)      0 Constants unified
     ");
     assert_snapshot!(stderr(&["opt", pipeline, "--stats", "--mlir-pass-statistics-display=list"], FOLD), @"
     ===-------------------------------------------------------------------------===
@@ -309,7 +313,9 @@ fn statistics_are_a_tree_or_a_list() {
     ===-------------------------------------------------------------------------===
     canonicalize
       (S)      1 Operations folded
+      (S)      0 Operations rewritten
       (S)      1 Operations erased
+      (S)      0 Constants unified
     ");
 }
 

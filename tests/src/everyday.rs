@@ -95,7 +95,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
 /// Returns the text of a pass in a pipeline on modules.
 fn pass(name: &str) -> String {
     match name {
-        "scalar-promotion" => format!("func.func({name})"),
+        "scalar-promotion" => format!("func.func({name}{{alias=version}})"),
         _ => name.to_owned(),
     }
 }

@@ -32,9 +32,10 @@ use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
 
 use crate::access::Class;
-use crate::access::base::{Bases, Overlap};
+use crate::access::base::{AliasMode, Base, Bases, Overlap};
 use crate::affine::system::{Pair, System, Unknowns};
 use crate::affine::{AffineForm, Atom};
+use crate::assumption::Assumption;
 use timeline::{Access, AccessId, Side, Timeline};
 
 pub mod timeline;
@@ -112,6 +113,21 @@ impl<'a> Flow<'a> {
     /// True if two accesses may overlap at all.
     fn may_overlap(&self, x: &Access, y: &Access) -> bool {
         matches!(self.bases.overlap(x.class.base, y.class.base), Overlap::Same | Overlap::May)
+    }
+
+    /// Returns the assumption under which two accesses never overlap, if a run-time check is to test
+    /// that.
+    pub fn assumed_apart(&self, x: AccessId, y: AccessId) -> Option<Assumption> {
+        if self.timeline.alias != AliasMode::Version {
+            return None;
+        }
+        let [x, y] = [x, y].map(|id| self.timeline.get(id).class.base);
+        match (x, y) {
+            (Base::Argument(a), Base::Argument(b)) if self.bases.overlap(x, y) == Overlap::AssumedApart => {
+                Some(Assumption::apart(a, b))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the pairs of subscripts that are equal if two accesses touch one element. Empty if

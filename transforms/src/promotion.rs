@@ -23,11 +23,14 @@
 //!   it in memory.
 //! - An element that is only loaded stays in memory if the loop may have no iteration.
 
+use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, MemoryAccess, Subscripts};
 use loomir_dialects::{affine, arith, memref, scf, ub};
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
-use loomir_ir::{Body, Builder, Diagnostics, InsertPoint, Op, OperationState, Type, Value};
+use loomir_ir::{
+    Attr, Block, Body, Builder, Diagnostics, InsertPoint, Mapping, Op, OperationState, Type, Value,
+};
 use loomir_polyhedra::Limits;
 
 use crate::access::base::AliasMode;
@@ -35,18 +38,24 @@ use crate::access::callees::Callees;
 use crate::access::locals::Locals;
 use crate::access::survey;
 use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
+use crate::assumption::{self, Assumption, MAX_TESTS};
 use crate::effects::{Effects, runs_at_least_once};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
 use crate::legality::storage::{Promoted, StorageJudge};
+use crate::marks;
 use crate::naming::called_in_full;
+use crate::regenerate::overlap::{Make, Overlap};
 use crate::remark::Remarks;
 
 /// The options of scalar promotion.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The alias assumption about memrefs. With [`AliasMode::Version`], nothing is assumed.
+    /// The alias assumption about memrefs. With [`AliasMode::Version`] it is tested at run time, and
+    /// the fallback is the original loop.
     pub alias: AliasMode,
+    /// The maximal number of tests before a loop.
+    pub max_tests: usize,
     /// The limits on one question about integers.
     pub limits: Limits,
     /// The analyses of accesses.
@@ -58,7 +67,13 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let limits = Limits::steps(400_000);
-        Options { alias: AliasMode::May, limits, analyses: Analyses::default(), remarks: true }
+        Options {
+            alias: AliasMode::May,
+            max_tests: MAX_TESTS,
+            limits,
+            analyses: Analyses::default(),
+            remarks: true,
+        }
     }
 }
 
@@ -81,17 +96,17 @@ const MAX_ROUNDS: usize = 16;
 pub fn promote(body: &mut Body, options: &Options) -> Report {
     let mut report = Report::default();
     let mut open = timeline::roots(body);
+    let mut tested = HashMap::new();
     for _ in 0..MAX_ROUNDS {
         let effects = Effects::of(body);
         let locals = Locals::of(body);
         let mut next = Vec::new();
         for block in std::mem::take(&mut open) {
-            let alias = options.alias.untested();
-            let timeline = Timeline::assuming(body, block, &locals, &options.analyses, alias);
+            let timeline = Timeline::assuming(body, block, &locals, &options.analyses, options.alias);
             let flow = Flow::new(body, &timeline, options.limits);
             let found = StorageJudge::new(body, &timeline, &flow).promoted(&effects);
             let before = report.promoted;
-            Writer { body, options, report: &mut report }.write(found);
+            Writer { body, options, tested: &mut tested, report: &mut report }.write(found);
             if report.promoted > before {
                 next.push(block);
             }
@@ -108,6 +123,8 @@ pub fn promote(body: &mut Body, options: &Options) -> Report {
 struct Writer<'w> {
     body: &'w mut Body,
     options: &'w Options,
+    /// The assumptions that hold in the fast side of each new check.
+    tested: &'w mut HashMap<Block, Vec<Assumption>>,
     report: &'w mut Report,
 }
 
@@ -122,11 +139,86 @@ struct Element {
 impl Writer<'_> {
     fn write(&mut self, mut found: Vec<Promoted>) {
         found.sort_by_key(|own| own.loop_op().index());
+        let mut pending: Vec<(Op, Vec<Assumption>)> = Vec::new();
+        for own in found.iter().filter(|own| !self.holds(own) && self.can_be_tested(own)) {
+            let known = pending.iter_mut().find(|(outermost, _)| *outermost == own.outermost());
+            match known {
+                Some((_, assumed)) => assumption::add(assumed, own.assumed().iter().cloned()),
+                None => pending.push((own.outermost(), own.assumed().to_vec())),
+            }
+        }
+        for (outermost, mut assumed) in pending {
+            if assumed.len() <= self.options.max_tests {
+                assumption::sort(&mut assumed);
+                self.version(outermost, assumed);
+            }
+        }
+        found.retain(|own| self.holds(own));
         for elements in found.chunk_by(|a, b| a.loop_op() == b.loop_op()) {
             let loop_op = elements[0].loop_op();
             if self.body.is(loop_op, scf::ForOp::DEF) || self.body.is(loop_op, affine::ForOp::DEF) {
                 self.promote(loop_op, elements);
             }
+        }
+    }
+
+    /// True if the assumptions of a promotion were tested before.
+    fn holds(&self, promoted: &Promoted) -> bool {
+        let around = std::iter::successors(Some(promoted.loop_op()), |op| self.body.parent_op(*op));
+        let blocks = around.filter_map(|op| self.body.block_of(op));
+        let tested = blocks.filter_map(|block| self.tested.get(&block)).flatten();
+        let known: Vec<&Assumption> = tested.collect();
+        promoted.assumed().iter().all(|assumed| known.contains(&assumed))
+    }
+
+    /// True if a check may be added: the loops are not in a version of something else.
+    fn can_be_tested(&self, promoted: &Promoted) -> bool {
+        let mut around = std::iter::successors(Some(promoted.outermost()), |op| self.body.parent_op(*op));
+        around.all(|op| self.body.attr(op, marks::VERSIONED).is_none())
+    }
+
+    /// Moves a loop into the fast side of a run-time check. The fallback is a copy of the loop.
+    fn version(&mut self, loop_op: Op, assumed: Vec<Assumption>) {
+        let body = &mut *self.body;
+        let copy = body.copy_op(loop_op, &mut Mapping::default());
+        let types: Vec<Type> = body.results(loop_op).map(|value| body.value_type(value)).collect();
+        let mut builder = at_loc_of(body, loop_op);
+        let ctx = builder.ctx();
+        let mut overlap = Overlap::default();
+        let mut holds: Option<Value> = None;
+        for assumption in &assumed {
+            let Assumption::Apart(a, b) = assumption else { continue };
+            let apart = overlap.apart(&mut builder, [*a, *b]);
+            holds = Some(match holds {
+                Some(others) => builder.make(arith::AndIOp::DEF, &[others, apart]),
+                None => apart,
+            });
+        }
+        let Some(holds) = holds else { return };
+        let state = builder.state(scf::IfOp::DEF).operands(&[holds]).results(&types);
+        let check = builder.insert(state.attr(&ctx, marks::VERSIONED, Attr::UNIT));
+        for (old, new) in body.results(loop_op).zip(body.results(check)) {
+            body.replace_all_uses(old, new);
+        }
+        for (side, op) in [loop_op, copy].into_iter().enumerate() {
+            let block = body.append_block(body.region(check, side), &[]);
+            let (loc, values) = (body.loc(loop_op), body.results(op).collect::<Vec<_>>());
+            let mut builder = Builder::new(body, InsertPoint::End(block));
+            builder.set_loc(loc);
+            let state = builder.state(scf::YieldOp::DEF).operands(&values);
+            let end = builder.insert(state);
+            match side {
+                0 => body.move_before(op, end),
+                _ => body.insert_before(end, op),
+            }
+            if side == 0 {
+                self.tested.insert(block, assumed.clone());
+            }
+        }
+        if self.options.remarks {
+            let remarks = Remarks { body: self.body, pass: PASS.name };
+            let said = remarks.assumed(&assumed, AliasMode::Version, "Promoted");
+            said.into_iter().for_each(|remark| self.report.remarks.push(remark));
         }
     }
 
@@ -345,7 +437,11 @@ pub const PASS: PassInfo = PassInfo {
     anchor: Some("func.func"),
     summary: "Keep elements of memory that every iteration of a loop accesses in registers",
     options: &[
-        ("alias", "may", "'distinct' assumes that no two memref arguments overlap, 'may' nothing"),
+        (
+            "alias",
+            "may",
+            "'distinct' assumes that no two memref arguments overlap, 'version' tests it when run, 'may' assumes nothing",
+        ),
         CLOSED_FORMS.option(),
         ACCESSES.option(),
         CONTROL_FLOW.option(),

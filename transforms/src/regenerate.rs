@@ -54,6 +54,7 @@ mod carried;
 mod conditional;
 mod expression;
 mod known;
+pub(crate) mod overlap;
 mod parallel;
 mod reach;
 mod unwritable;

@@ -4,10 +4,6 @@
 //! Values that might be poison are frozen, because the program need not have used them. Exempt are
 //! the bounds of a loop that runs next.
 //!
-//! Two memrefs of the identity layout do not overlap if one ends where, or before, the other
-//! begins. Addresses are compared as unsigned numbers. The product of a memref's sizes does not
-//! wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
-//!
 //! # Assumptions
 //!
 //! - Bounds of the loops that run next are not poison; their initial values may be, and are frozen.
@@ -16,12 +12,12 @@
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm, memref, scf};
 use loomir_ir::opdef::OpDef;
-use loomir_ir::{Attr, Builder, DYNAMIC, InsertPoint, Op, Type, TypeKind, Value};
+use loomir_ir::{Attr, Body, Builder, InsertPoint, Op, Type, Value};
 
 use super::Emit;
 use super::expression::Sum;
 use super::known::Computed;
-use crate::access::base::bytes_of_element;
+use super::overlap::{Make, Overlap};
 use crate::affine::AffineForm;
 use crate::affine::range::fits;
 use crate::assumption::Assumption;
@@ -29,8 +25,29 @@ use crate::marks;
 use crate::tree::Arm;
 use crate::tree::{Green, Node};
 
-/// The address of the first byte of a memref, and the address behind its last byte.
-type Bytes = (Value, Value);
+/// A place where checks are made.
+struct At<'a, 'e> {
+    emit: &'a mut Emit<'e>,
+    at: InsertPoint,
+}
+
+impl Make for At<'_, '_> {
+    fn body(&self) -> &Body {
+        self.emit.body
+    }
+
+    fn index(&mut self, number: i64) -> Value {
+        self.emit.number(number, Type::INDEX, self.at)
+    }
+
+    fn make(&mut self, def: &'static OpDef, operands: &[Value]) -> Value {
+        self.emit.make(def, operands, self.at)
+    }
+
+    fn compare(&mut self, predicate: &str, operands: [Value; 2]) -> Value {
+        self.emit.compare(predicate, operands, self.at)
+    }
+}
 
 impl Emit<'_> {
     pub(super) fn versioned(
@@ -130,22 +147,13 @@ impl Emit<'_> {
 
     /// Returns the conjunction of all assumptions. None of `defined` is poison.
     fn test(&mut self, assumed: &[Assumption], defined: &[Value], at: InsertPoint) -> Value {
-        let mut known: Vec<(Value, Bytes)> = Vec::new();
+        let mut overlap = Overlap::default();
         let mut all: Option<Value> = None;
         for assumption in assumed {
             let holds = match assumption {
                 Assumption::Apart(a, b) => {
-                    let [a, b] = [*a, *b].map(|value| match known.iter().find(|(own, _)| *own == value) {
-                        Some((_, bytes)) => *bytes,
-                        None => {
-                            let bytes = self.bytes(value, at);
-                            known.push((value, bytes));
-                            bytes
-                        }
-                    });
-                    let before = self.compare("ule", [a.1, b.0], at);
-                    let behind = self.compare("ule", [b.1, a.0], at);
-                    self.make(arith::OrIOp::DEF, &[before, behind], at)
+                    let memrefs = [*a, *b].map(|value| self.mapping.value(value));
+                    overlap.apart(&mut At { emit: self, at }, memrefs)
                 }
                 Assumption::Zero(form) => self.compare_with_zero("eq", form, defined, at),
                 Assumption::Natural(forms) => {
@@ -237,26 +245,6 @@ impl Emit<'_> {
         let frozen = self.value_of(Sum::offset(frozen, 0), ty, at);
         self.known.insert(key, frozen, false);
         frozen
-    }
-
-    fn bytes(&mut self, value: Value, at: InsertPoint) -> Bytes {
-        let ctx = self.body.ctx().clone();
-        let value = self.mapping.value(value);
-        let TypeKind::MemRef { shape: Some(shape), element, .. } = self.body.value_type(value).kind(&ctx)
-        else {
-            unreachable!("only ranked memrefs are tested")
-        };
-        let fixed: i64 = shape.iter().filter(|size| **size != DYNAMIC).fold(1, |a, b| a.wrapping_mul(*b));
-        let bytes = bytes_of_element(&ctx, *element).unwrap_or(1);
-        let mut size = self.number(fixed.wrapping_mul(bytes), Type::INDEX, at);
-        for dim in (0..shape.len()).filter(|i| shape[*i] == DYNAMIC) {
-            let index = self.number(dim as i64, Type::INDEX, at);
-            let extent = self.make(memref::DimOp::DEF, &[value, index], at);
-            size = self.make(arith::MulIOp::DEF, &[size, extent], at);
-        }
-        let first = self.make(memref::ExtractAlignedPointerAsIndexOp::DEF, &[value], at);
-        let behind = self.make(arith::AddIOp::DEF, &[first, size], at);
-        (first, behind)
     }
 
     fn compare(&mut self, predicate: &str, operands: [Value; 2], at: InsertPoint) -> Value {

@@ -10,6 +10,8 @@
 //!   then writes nothing that the program does not write;
 //! - everything in the loop returns.
 //!
+//! Arguments of the function may have to be apart. The caller tests that before the loop.
+//!
 //! The accesses stand directly in the block of the loop, so each runs in every iteration.
 //!
 //! **Assumptions.**
@@ -26,6 +28,8 @@ use loomir_ir::{Op, Type, Value};
 
 use super::StorageJudge;
 use super::forward::Element;
+use crate::affine::Atom;
+use crate::assumption::{self, Assumption};
 use crate::effects::Effects;
 use crate::flow::timeline::AccessId;
 
@@ -37,6 +41,8 @@ pub(crate) struct Promoted {
     loop_op: Op,
     accesses: Vec<Op>,
     named_by: Op,
+    outermost: Op,
+    assumed: Vec<Assumption>,
 }
 
 impl Promoted {
@@ -54,6 +60,16 @@ impl Promoted {
     /// loop.
     pub(crate) fn named_by(&self) -> Op {
         self.named_by
+    }
+
+    /// Returns the outermost loop around it.
+    pub(crate) fn outermost(&self) -> Op {
+        self.outermost
+    }
+
+    /// Returns what must hold. Each assumption is about arguments of the function.
+    pub(crate) fn assumed(&self) -> &[Assumption] {
+        &self.assumed
     }
 }
 
@@ -92,9 +108,7 @@ impl StorageJudge<'_> {
             && forms.iter().all(|form| {
                 form.coefficient_of_level(outer) == 0
                     && self.timeline.is_known(form, outer)
-                    && form.all_atoms(
-                        &|atom| !matches!(atom, crate::affine::Atom::Level(level) if *level >= outer),
-                    )
+                    && form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= outer))
             })
             && self.timeline.names_one_object(&access.class, outer)
             && self.timeline.object_depth(access, access) <= outer
@@ -119,13 +133,20 @@ impl StorageJudge<'_> {
             .timeline
             .near(first.class.base, start, end)
             .filter(|id| !group.contains(id) && (stores || self.timeline.get(*id).class.writes));
-        let is_apart = |other: AccessId| {
-            group
-                .iter()
-                .all(|own| !self.flow.may_meet(*own, other, outer) && !self.flow.may_meet(other, *own, outer))
-        };
-        let apart = others.by_ref().take(MAX_OTHERS).all(is_apart) && others.next().is_none();
-        apart.then_some(Promoted { loop_op, accesses, named_by })
+        let mut assumed = Vec::new();
+        for other in others.by_ref().take(MAX_OTHERS) {
+            assumption::add(&mut assumed, self.flow.assumed_apart(group[0], other));
+            let meets = |own: &AccessId| {
+                self.flow.may_meet(*own, other, outer) || self.flow.may_meet(other, *own, outer)
+            };
+            if group.iter().any(meets) {
+                return None;
+            }
+        }
+        if others.next().is_some() {
+            return None;
+        }
+        Some(Promoted { loop_op, accesses, named_by, outermost: first.place.loops[0], assumed })
     }
 
     /// True if all operands of an access but the stored value are defined outside a loop.
