@@ -196,7 +196,7 @@ pub fn fuse_and_contract(
             }
             fused.go_on(more);
         }
-        for _ in 0..fusion.max_rounds {
+        for _ in 0..MAX_CONTRACTIONS {
             let promoted = promote_at_most(body, callees, (fusion, contraction));
             if promoted.promoted == 0 {
                 break;
@@ -246,6 +246,8 @@ fn promote_at_most(
     let options = PromotionOptions {
         alias: fusion.alias,
         max_tests: fusion.max_tests,
+        // Contraction after each round finds what needs not leave the next loop.
+        max_rounds: 1,
         limits: contraction.limits,
         analyses: contraction.analyses.with_callees(callees),
         remarks: contraction.remarks,

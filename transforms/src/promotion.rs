@@ -42,7 +42,7 @@ use crate::assumption::{self, Assumption, MAX_TESTS};
 use crate::effects::{Effects, runs_at_least_once};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
-use crate::legality::storage::{Promoted, StorageJudge};
+use crate::legality::storage::{Promoted, StorageJudge, has_candidate};
 use crate::marks;
 use crate::naming::called_in_full;
 use crate::regenerate::overlap::{Make, Overlap};
@@ -56,6 +56,8 @@ pub struct Options {
     pub alias: AliasMode,
     /// The maximal number of tests before a loop.
     pub max_tests: usize,
+    /// The maximal number of rounds. An element leaves one loop in each round.
+    pub max_rounds: usize,
     /// The limits on one question about integers.
     pub limits: Limits,
     /// The analyses of accesses.
@@ -70,6 +72,7 @@ impl Default for Options {
         Options {
             alias: AliasMode::May,
             max_tests: MAX_TESTS,
+            max_rounds: MAX_ROUNDS,
             limits,
             analyses: Analyses::default(),
             remarks: true,
@@ -88,16 +91,19 @@ pub struct Report {
     pub accesses: usize,
 }
 
-/// The maximal number of rounds: one for each level of loops around an access.
+/// The default limit on rounds: more than loops are nested.
 const MAX_ROUNDS: usize = 16;
 
 /// Promotes elements of memory to values that loops carry. The result is well formed if `body` was,
 /// and computes the same.
 pub fn promote(body: &mut Body, options: &Options) -> Report {
     let mut report = Report::default();
+    if !has_candidate(body) {
+        return report;
+    }
     let mut open = timeline::roots(body);
     let mut tested = HashMap::new();
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..options.max_rounds {
         let effects = Effects::of(body);
         let locals = Locals::of(body);
         let mut next = Vec::new();

@@ -22,7 +22,7 @@ mod flowing;
 mod forward;
 mod promoted;
 
-pub(crate) use promoted::Promoted;
+pub(crate) use promoted::{Promoted, has_candidate};
 
 /// Judges changes of the storage that the accesses of a timeline use.
 pub(crate) struct StorageJudge<'a> {

@@ -22,9 +22,9 @@
 //!   in `fixtures/promotion/refused.mlir`.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::MemoryAccess;
+use loomir_dialects::interfaces::{LoopLike, MemoryAccess};
 use loomir_dialects::{affine, memref};
-use loomir_ir::{Op, Type, Value};
+use loomir_ir::{Body, Op, Type, Value};
 
 use super::StorageJudge;
 use super::forward::Element;
@@ -121,7 +121,7 @@ impl StorageJudge<'_> {
             return None;
         }
         let accesses: Vec<Op> = group.iter().map(|id| self.timeline.get(*id).op).collect();
-        let named_by = accesses.iter().copied().find(|op| self.is_named_outside(*op, loop_op))?;
+        let named_by = accesses.iter().copied().find(|op| is_named_outside(self.body, *op, loop_op))?;
         let types: Option<Vec<Type>> = accesses.iter().map(|op| self.type_of(*op)).collect();
         let types = types?;
         if types.iter().any(|ty| *ty != types[0]) {
@@ -149,24 +149,35 @@ impl StorageJudge<'_> {
         Some(Promoted { loop_op, accesses, named_by, outermost: first.place.loops[0], assumed })
     }
 
-    /// True if all operands of an access but the stored value are defined outside a loop.
-    fn is_named_outside(&self, op: Op, loop_op: Op) -> bool {
-        let view = self.body.op_ref(op);
-        let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {
-            return false;
-        };
-        let is_outside = |value: &Value| {
-            let block = self.body.value_block(*value);
-            let around = block.map(|block| self.body.region_parent(self.body.block_region(block)));
-            around.is_some_and(|around| !self.body.is_within(around, loop_op))
-        };
-        is_outside(&access.memref) && access.subscripts.operands.iter().all(is_outside)
-    }
-
     /// Returns the type of the loaded or stored value.
     fn type_of(&self, op: Op) -> Option<Type> {
         let view = self.body.op_ref(op);
         let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
         Some(self.body.value_type(access.stored.or_else(|| view.results().next())?))
     }
+}
+
+/// True if some loop of a body has an access that names its element by values from outside the
+/// loop. Without one there is nothing to promote. Linear.
+pub(crate) fn has_candidate(body: &Body) -> bool {
+    body.all_ops().any(|op| {
+        body.parent_op(op).is_some_and(|around| {
+            body.info(around).interface::<dyn LoopLike>().is_some() && is_named_outside(body, op, around)
+        })
+    })
+}
+
+/// True if an operation is a load or store, and all its operands but the stored value are defined
+/// outside a loop around it.
+fn is_named_outside(body: &Body, op: Op, loop_op: Op) -> bool {
+    let view = body.op_ref(op);
+    let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {
+        return false;
+    };
+    let is_outside = |value: &Value| {
+        let block = body.value_block(*value);
+        let around = block.map(|block| body.region_parent(body.block_region(block)));
+        around.is_some_and(|around| !body.is_within(around, loop_op))
+    };
+    is_outside(&access.memref) && access.subscripts.operands.iter().all(is_outside)
 }
