@@ -28,7 +28,6 @@ use crate::location::{Loc, LocKind, Packed};
 use crate::opdef::{
     DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
 };
-use crate::rewrite::Rewrite;
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
@@ -212,8 +211,11 @@ pub struct Registry {
     elsewhere: HashMap<&'static str, &'static str>,
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
-    patterns: Vec<&'static Rewrite>,
+    tables: Vec<Table>,
 }
+
+/// A table of another module, by its type.
+type Table = Arc<dyn Any + Send + Sync>;
 
 impl Registry {
     /// A registry without dialects. (`builtin.module` comes with the dialect `builtin`.)
@@ -257,10 +259,9 @@ impl Registry {
         self
     }
 
-    /// Registers patterns that make programs simpler. The pass `canonicalize` applies them.
-    pub fn patterns(&mut self, table: &'static [Rewrite]) -> &mut Self {
-        self.patterns.extend(table);
-        self
+    /// Keeps a table for a module that contexts know nothing of.
+    pub(crate) fn keep_table(&mut self, table: impl Any + Send + Sync) {
+        self.tables.push(Arc::new(table));
     }
 
     /// Attaches an implementation of interface `I` to the operation called `op`, registered or not,
@@ -314,7 +315,7 @@ struct Shared {
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
     attr_defs: HashMap<Name, StructAttrDef>,
-    patterns: Vec<&'static Rewrite>,
+    tables: Vec<Table>,
     arenas: AtomicU32,
 }
 
@@ -358,7 +359,7 @@ impl Context {
             enums: HashMap::new(),
             type_defs: HashMap::new(),
             attr_defs: HashMap::new(),
-            patterns: registry.patterns.clone(),
+            tables: registry.tables.clone(),
             arenas: AtomicU32::new(0),
         };
         // The fixed handles, in the order of their constants.
@@ -520,9 +521,9 @@ impl Context {
         &self.0.dialects
     }
 
-    /// The patterns of all dialects in order of registration.
-    pub fn patterns(&self) -> &[&'static Rewrite] {
-        &self.0.patterns
+    /// Returns the tables of one type, in order of registration.
+    pub(crate) fn tables<T: 'static>(&self) -> impl Iterator<Item = &T> {
+        self.0.tables.iter().filter_map(|table| table.downcast_ref())
     }
 
     /// The enumeration whose attribute has this full name.

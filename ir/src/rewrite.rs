@@ -19,6 +19,7 @@ use hashbrown::HashMap;
 
 use crate::attributes::Attr;
 use crate::body::Body;
+use crate::context::{Context, Registry};
 use crate::diagnostics::Diagnostic;
 use crate::entity::{Op, Value};
 use crate::opdef::{OpDef, Trait};
@@ -83,6 +84,21 @@ impl Pattern for Rewrite {
 
     fn benefit(&self) -> u16 {
         self.benefit
+    }
+}
+
+impl Registry {
+    /// Registers patterns that make programs simpler. The pass `canonicalize` applies them.
+    pub fn patterns(&mut self, table: &'static [Rewrite]) -> &mut Self {
+        self.keep_table(table);
+        self
+    }
+}
+
+impl Context {
+    /// Returns the patterns of all dialects, in order of registration.
+    pub fn patterns(&self) -> impl Iterator<Item = &'static Rewrite> {
+        self.tables::<&'static [Rewrite]>().flat_map(|table| table.iter())
     }
 }
 

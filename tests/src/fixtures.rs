@@ -90,8 +90,8 @@ pub struct Peered {
 }
 
 impl Peered {
-    /// Compares with the text that `mlir-opt` printed, apart from names and the order of constants at
-    /// the start of a block.
+    /// Compares with the text that `mlir-opt` printed, apart from names and the order of constants
+    /// at the start of a block.
     ///
     /// # Errors
     /// If the two are equal and should not be, or the other way round.

@@ -115,8 +115,8 @@ impl<'a> Flow<'a> {
         matches!(self.bases.overlap(x.class.base, y.class.base), Overlap::Same | Overlap::May)
     }
 
-    /// Returns the assumption under which two accesses never overlap, if a run-time check is to test
-    /// that.
+    /// Returns the assumption under which two accesses never overlap, if a run-time check is to
+    /// test that.
     pub fn assumed_apart(&self, x: AccessId, y: AccessId) -> Option<Assumption> {
         if self.timeline.alias != AliasMode::Version {
             return None;

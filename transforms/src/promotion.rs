@@ -51,8 +51,8 @@ use crate::remark::Remarks;
 /// The options of scalar promotion.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The alias assumption about memrefs. With [`AliasMode::Version`] it is tested at run time, and
-    /// the fallback is the original loop.
+    /// The alias assumption about memrefs. With [`AliasMode::Version`] it is tested at run time,
+    /// and the fallback is the original loop.
     pub alias: AliasMode,
     /// The maximal number of tests before a loop.
     pub max_tests: usize,

@@ -5,10 +5,8 @@
 
 use hashbrown::HashMap;
 
-use super::rewriter::Rewriter;
 use crate::attributes::Attr;
 use crate::body::Body;
-use crate::builder::OperationState;
 use crate::context::OpName;
 use crate::entity::{Op, Region, Value};
 use crate::opdef::Trait;
@@ -28,44 +26,25 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// Registers a constant: moves it to the start of its scope, or replaces it by an equal one.
-    /// Returns true if it was replaced.
-    fn unify(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-        let body = &*rewriter.body;
+    /// Registers a constant and moves it to the start of its scope. If an equal one is there,
+    /// returns the result of that one, and changes nothing.
+    pub(super) fn register(&mut self, body: &mut Body, op: Op) -> Option<Value> {
         if self.keys.contains_key(&op) {
-            return false;
+            return None;
         }
-        let Some(key) = key_of(body, op) else { return false };
+        let key = key_of(body, op)?;
         if let Some(known) = self.by_value.get(&key) {
-            let value = body.result(*known, 0);
-            return rewriter.replace(op, &[value]);
+            return Some(body.result(*known, 0));
         }
         let first = body.entry_block(key.0).and_then(|block| body.first_op(block));
         let follows_known = body.prev_op(op).is_some_and(|before| self.keys.contains_key(&before));
-        if let Some(first) =
-            first.filter(|first| *first != op && !(follows_known && stands_in(body, op, key.0)))
-        {
-            rewriter.body.move_before(op, first);
+        let stays = follows_known && stands_in(body, op, key.0);
+        if let Some(first) = first.filter(|first| *first != op && !stays) {
+            body.move_before(op, first);
         }
-        self.insert(op, key);
-        false
-    }
-
-    /// Returns a constant that a fold of `op` needs: a known one, or a new one at the start of the
-    /// scope.
-    fn make(&mut self, rewriter: &mut Rewriter<'_>, op: Op, state: OperationState) -> Value {
-        let body = &*rewriter.body;
-        let scope = scope_of(body, op);
-        let first = scope.and_then(|scope| body.entry_block(scope)).and_then(|block| body.first_op(block));
-        let new = rewriter.insert_before(first.unwrap_or(op), state);
-        if let Some(key) = key_of(rewriter.body, new) {
-            if let Some(known) = self.by_value.get(&key).copied() {
-                rewriter.erase(new);
-                return rewriter.body.result(known, 0);
-            }
-            self.insert(new, key);
-        }
-        rewriter.body.result(new, 0)
+        self.by_value.insert(key, op);
+        self.keys.insert(op, key);
+        None
     }
 
     /// Forgets an operation that is about to be erased.
@@ -73,33 +52,6 @@ impl Constants {
         if let Some(key) = self.keys.remove(&op) {
             self.by_value.remove(&key);
         }
-    }
-
-    fn insert(&mut self, op: Op, key: Key) {
-        self.by_value.insert(key, op);
-        self.keys.insert(op, key);
-    }
-}
-
-impl Rewriter<'_> {
-    /// Keeps one copy of each constant. Returns true if `op`, a constant, was replaced by an equal
-    /// one.
-    pub(super) fn unify_constant(&mut self, op: Op) -> bool {
-        let Some(mut constants) = self.constants.take() else { return false };
-        let unified = constants.unify(self, op);
-        self.constants = Some(constants);
-        unified
-    }
-
-    /// Returns the result of a constant that a fold of `op` needs.
-    pub(super) fn make_constant(&mut self, op: Op, state: OperationState) -> Value {
-        let Some(mut constants) = self.constants.take() else {
-            let constant = self.insert_before(op, state);
-            return self.body.result(constant, 0);
-        };
-        let value = constants.make(self, op, state);
-        self.constants = Some(constants);
-        value
     }
 }
 
@@ -114,6 +66,13 @@ fn key_of(body: &Body, op: Op) -> Option<Key> {
     }
     let value = body.attr(op, "value")?;
     Some((scope_of(body, op)?, body.op_name(op), value, body.value_type(body.result(op, 0))))
+}
+
+/// Returns the operation before which a new constant for `op` goes: the first of its scope.
+pub(super) fn scope_start(body: &Body, op: Op) -> Op {
+    let first =
+        scope_of(body, op).and_then(|scope| body.entry_block(scope)).and_then(|block| body.first_op(block));
+    first.unwrap_or(op)
 }
 
 /// Returns the region at whose start the constants around `op` stand.

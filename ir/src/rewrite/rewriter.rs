@@ -1,6 +1,6 @@
 //! [`Rewriter`]: changes a body and keeps the worklist of the driver true.
 
-use super::constants::Constants;
+use super::constants::{Constants, scope_start};
 use crate::attributes::Attr;
 use crate::body::Body;
 use crate::builder::{Builder, InsertPoint, OperationState};
@@ -186,6 +186,27 @@ impl<'b> Rewriter<'b> {
     pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
         self.body.set_attr(op, name, attr);
         self.revisit(op);
+    }
+
+    /// Keeps one copy of each constant. Returns true if `op`, a constant, was replaced by an equal
+    /// one.
+    pub(super) fn unify_constant(&mut self, op: Op) -> bool {
+        let Some(constants) = &mut self.constants else { return false };
+        constants.register(self.body, op).is_some_and(|known| self.replace(op, &[known]))
+    }
+
+    /// Returns the result of a constant that a fold of `op` needs.
+    pub(super) fn make_constant(&mut self, op: Op, state: OperationState) -> Value {
+        let at = if self.constants.is_some() { scope_start(self.body, op) } else { op };
+        let new = self.insert_before(at, state);
+        let known = self.constants.as_mut().and_then(|constants| constants.register(self.body, new));
+        match known {
+            Some(known) => {
+                self.erase(new);
+                known
+            }
+            None => self.body.result(new, 0),
+        }
     }
 
     /// Moves the operations of `block`, which ends in a terminator, before `op`, with `arguments`

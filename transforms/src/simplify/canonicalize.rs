@@ -31,7 +31,7 @@ impl Pass for Canonicalize {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let ctx = body.ctx().clone();
-        let patterns: Vec<&dyn Pattern> = ctx.patterns().iter().map(|own| *own as &dyn Pattern).collect();
+        let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
         let mut errors = Diagnostics::new();
         body.for_each_body(&mut |body| {
             let report = Greedy::new(&patterns).erases_if(is_removable).run(body);

@@ -75,7 +75,7 @@ pub fn cse(body: &mut Body) -> Eliminated {
     let mut shapes = HashMap::new();
     let effects = Effects::of(body);
     for op in body.postorder(root) {
-        // Only operations that may be replaced, and what is in them, are hashed with their contents.
+        // Operations that may be replaced are hashed with their contents.
         if body.own_regions(op).len() > 0 && op != root && effects.get(op).is_repeatable() {
             let shape = shape(body, op, &shapes, &hashing);
             shapes.insert(op, shape);
