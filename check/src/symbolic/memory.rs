@@ -206,7 +206,8 @@ impl Memory {
         let mut value = value;
         if condition != TRUE {
             let old = self.load(store, buffer, element)?;
-            if old.poison != FALSE && self.meets_other_type(store, buffer) {
+            // Bytes of another type, with poison or bits beyond this one, change when written back.
+            if self.meets_other_type(store, buffer) {
                 return refused(
                     "a buffer is written under a condition, and others of another type may overlap",
                 );
