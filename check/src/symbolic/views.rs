@@ -128,6 +128,7 @@ impl<'b> Machine<'b, '_> {
         self.store.spend(1)?;
         let Some(mut race) = self.race.take() else { return Ok(()) };
         let memory = &mut self.memory;
+        self.store.spend(memory.buffers.len() / 8)?;
         let mut meets = Vec::new();
         for other in 0..memory.buffers.len() {
             if memory.may_meet(self.store, buffer, other) {
