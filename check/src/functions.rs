@@ -3,8 +3,8 @@
 //! Functions are matched by name. Four stages answer, each only what those before it left open:
 //!
 //! 1. *Text*: the two functions and all that they refer to are printed alike, so they are equal.
-//! 2. *A few executions* ([`execution`]): most wrong programs differ on one of the first inputs. That
-//!    costs less than a proof which fails.
+//! 2. *A few executions* ([`execution`]): most wrong programs differ on one of the first inputs.
+//!    That costs less than a proof which fails.
 //! 3. *Proof*: a [`Prover`] shows that they compute the same. It takes calls of equal names for
 //!    equal, so its proof counts only if what is called is equal too.
 //! 4. *Execution* on all inputs: one on which they differ, or none found.

@@ -2,8 +2,8 @@
 //! `scf.parallel` turned around, rotated, or nested otherwise.
 //!
 //! Iterations of a parallel loop run in any order. The interpreter runs them in one order only. If
-//! it runs the rewritten texts, too, it shows which programs depend on the order. Turned around, each
-//! two iterations change places.
+//! it runs the rewritten texts, too, it shows which programs depend on the order. Turned around,
+//! each two iterations change places.
 
 use std::fmt::Write;
 
@@ -13,13 +13,14 @@ use crate::random::Random;
 const MAX_ROTATION: usize = 5;
 
 /// Returns a text as printed, with the iterations of each `scf.parallel` in another order: all
-/// turned around without a source of random numbers, else at random. Loops that combine values stay.
+/// turned around without a source of random numbers, else at random. Loops that combine values
+/// stay.
 ///
 /// ```
 /// # use loomir_testing::orders::reordered;
-/// let text = "  scf.parallel (%i) = (%a) to (%b) step (%c) {\n";
-/// assert!(reordered(text, None).starts_with("scf.parallel (%order0) = (%a) to (%b) step (%c) {\n"));
-/// assert!(reordered(text, None).contains("%i = arith.addi %a, %order0_far : index\n"));
+/// let text = reordered("  scf.parallel (%i) = (%a) to (%b) step (%c) {\n", None);
+/// assert!(text.starts_with("scf.parallel (%order0) = (%a) to (%b) step (%c) {\n"));
+/// assert!(text.contains("%i = arith.addi %a, %order0_far : index\n"));
 /// assert_eq!(reordered("return\n", None), "return\n");
 /// ```
 pub fn reordered(text: &str, mut random: Option<&mut Random>) -> String {

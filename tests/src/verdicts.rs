@@ -5,12 +5,12 @@
 //! choose. Pairs called different are executed on the input that it names. The interpreter is the
 //! oracle of both.
 //!
-//! - Parallel loops of the second program run in several [orders](crate::orders). All must give what
-//!   the first program gives.
+//! - Parallel loops of the second program run in several [orders](crate::orders). All must give
+//!   what the first program gives.
 //! - Pairs that are equal unless iterations of the first program race: the accesses of each of its
 //!   runs are looked at, and it runs in several orders, too. Inputs that may race require nothing.
-//! - Pairs that are equal up to the order of sums of floats: their [twins](crate::twin) are executed,
-//!   of which sums have one result.
+//! - Pairs that are equal up to the order of sums of floats: their [twins](crate::twin) are
+//!   executed. Their sums have one result.
 
 use std::collections::BTreeMap;
 
@@ -64,8 +64,8 @@ pub struct Tally {
     /// Pairs among the equal ones that hold only if no iterations of a parallel loop race, or only
     /// up to the order of sums of floats.
     pub conditional: usize,
-    /// Pairs among the conditional ones that no execution confirms: each input lets iterations race,
-    /// or the programs have no integer twins.
+    /// Pairs among the conditional ones that no execution confirms: each input lets iterations
+    /// race, or the programs have no integer twins.
     pub open: usize,
     /// Pairs that differ on an input.
     pub different: usize,

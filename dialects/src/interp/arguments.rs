@@ -11,7 +11,7 @@
 //! | `zeros` | zero |
 //! | `iota`, `iota+N` | element `k`, in row-major order, is `k` or `N + k` |
 //! | `random:SEED` | element `k` from the `k`-th number of [`SplitMix64`] |
-//! | `@K`, `@K+N` | the buffer of argument `K`, before or behind, `N` elements further; zeros follow |
+//! | `@K`, `@K+N` | the buffer of argument `K`, `N` elements further; zeros follow its end |
 //!
 //! Each may be followed by `: type`, which gives sizes to a parameter without sizes: dynamic
 //! dimensions, unranked memrefs, and the pointers and integers of a lowered memref in an

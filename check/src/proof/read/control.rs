@@ -56,7 +56,7 @@ impl<'b> Reader<'b, '_> {
         Ok(())
     }
 
-    /// Refuses a loop of the other program whose variable leaves its type behind the last iteration.
+    /// Refuses a loop of the other program whose variable leaves its type at the end.
     ///
     /// Where bounds of type `index` leave that open it is assumed not to happen.
     fn ends_in_its_type(&mut self, around: usize, ty: Type, op: OpRef<'b>) -> Read<'b, ()> {
