@@ -52,12 +52,12 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 240 inputs, one million steps each, twenty million together.
+    /// 480 inputs, one million steps each, twenty million together.
     fn default() -> Options {
         Options {
             distinct: false,
             of_two_levels: false,
-            inputs: 240,
+            inputs: 480,
             steps: 1_000_000,
             total_steps: 20_000_000,
         }

@@ -1,12 +1,13 @@
 //! Two modules, function by function: which functions are equal, different, or not decided.
 //!
-//! Functions are matched by name. Three stages answer, each only what those before it left open:
+//! Functions are matched by name. Four stages answer, each only what those before it left open:
 //!
 //! 1. *Text*: the two functions and all that they refer to are printed alike, so they are equal.
-//! 2. *Proof*: a [`Prover`] shows that they compute the same. It takes calls of equal names for
-//!    equal, so
-//!    its proof counts only if what is called is equal too.
-//! 3. *Execution* ([`execution`]): an input on which they differ, or none found.
+//! 2. *A few executions* ([`execution`]): most wrong programs differ on one of the first inputs.
+//!    That costs less than a proof which fails.
+//! 3. *Proof*: a [`Prover`] shows that they compute the same. It takes calls of equal names for
+//!    equal, so its proof counts only if what is called is equal too.
+//! 4. *Execution* on all inputs: one on which they differ, or none found.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::FunctionLike;
@@ -122,6 +123,11 @@ pub struct Originals<'o> {
     /// True if it is the second module that was lowered.
     pub after_is_lowered: bool,
 }
+
+/// The inputs that are tried before a proof.
+const FIRST_INPUTS: usize = 16;
+/// The most steps of the runs before a proof, together.
+const FIRST_STEPS: u64 = 400_000;
 
 /// The assumption of an answer that rests on the lowering of a program.
 const LOWERING: &str = "Loomir's lowering to LLVM's dialect is right";
@@ -400,22 +406,28 @@ impl Check<'_, '_> {
         if !self.changed.contains(one.name.as_str()) {
             return match self.originals {
                 None => Verdict::Identical,
-                Some(_) => match self.execute(one, Vec::new()) {
+                Some(_) => match self.execute(one, Vec::new(), self.options) {
                     Verdict::Different(example) => Verdict::Different(example),
                     _ => Verdict::Proved(vec![LOWERING.into()]),
                 },
             };
         }
-        let mut reasons = Vec::new();
-        match self.prover.map(|prove| prove(self.before.body, one.own, self.after.body, other.own)) {
-            Some(Proof::Equal(mut under)) => {
-                under.extend(self.originals.map(|_| LOWERING.into()));
-                return Verdict::Proved(under);
-            }
-            Some(Proof::Undecided(missing)) => reasons = missing,
-            None => {}
+        let Some(prove) = self.prover else { return self.execute(one, Vec::new(), self.options) };
+        let first = Options {
+            inputs: self.options.inputs.min(FIRST_INPUTS),
+            total_steps: self.options.total_steps.min(FIRST_STEPS),
+            ..*self.options
+        };
+        if let Verdict::Different(example) = self.execute(one, Vec::new(), &first) {
+            return Verdict::Different(example);
         }
-        self.execute(one, reasons)
+        match prove(self.before.body, one.own, self.after.body, other.own) {
+            Proof::Equal(mut under) => {
+                under.extend(self.originals.map(|_| LOWERING.into()));
+                Verdict::Proved(under)
+            }
+            Proof::Undecided(missing) => self.execute(one, missing, self.options),
+        }
     }
 
     /// Returns the parameters that inputs are made for: those of the program that was not lowered,
@@ -433,7 +445,8 @@ impl Check<'_, '_> {
         Ok(parameters)
     }
 
-    fn execute(&self, one: &Symbol<'_>, mut reasons: Vec<String>) -> Verdict {
+    /// Executes both functions on inputs, within bounds; says what else was missing if they agree.
+    fn execute(&self, one: &Symbol<'_>, mut reasons: Vec<String>, options: &Options) -> Verdict {
         let parameters = self.parameters(one);
         let parameters = match parameters {
             Ok(parameters) => parameters,
@@ -456,7 +469,7 @@ impl Check<'_, '_> {
             reasons.push("a memref that is returned is not compared with what it is lowered to".into());
             return Verdict::Undecided(reasons, Tried::default());
         }
-        let options = Options { of_two_levels: self.originals.is_some(), ..*self.options };
+        let options = Options { of_two_levels: self.originals.is_some(), ..*options };
         let (compared, tried) = execution::compare(before, after, &parameters, &options);
         match compared {
             Compared::Different(counterexample) => return Verdict::Different(counterexample),
@@ -494,7 +507,7 @@ impl Check<'_, '_> {
                     Some(bad) => format!("it uses @{bad}, which is not known to be equal"),
                     None => "it uses what is not known to be equal".into(),
                 };
-                function.verdict = self.execute(own, vec![reason]);
+                function.verdict = self.execute(own, vec![reason], self.options);
             }
         }
     }

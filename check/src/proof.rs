@@ -41,6 +41,7 @@ mod order;
 mod read;
 mod sets;
 
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::{AttrKind, Body, Loc, Name, Op, OpRef, symbols};
 use loomir_polyhedra::Conjunction;
 
@@ -174,7 +175,7 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) 
     }
 }
 
-/// Returns why two modules are not compiled for one target.
+/// Returns why two modules are not compiled for one target that is known.
 pub(crate) fn targets_differ(modules: [&Body; 2]) -> Option<&'static str> {
     let differ = |names: &[&str]| {
         let [a, b] = modules.map(|module| {
@@ -186,6 +187,9 @@ pub(crate) fn targets_differ(modules: [&Body; 2]) -> Option<&'static str> {
     match (differ(&["llvm.data_layout", "dlti.dl_spec"]), differ(&["llvm.target_triple"])) {
         (true, _) => Some("the modules lay out types differently"),
         (_, true) => Some("the modules are for different targets"),
+        _ if !DataLayout::of(modules[0].root_ref()).is_known() => {
+            Some("the layout of types is not known, or 'index' has not 64 bits")
+        }
         _ => None,
     }
 }
@@ -271,31 +275,7 @@ fn attempt(
     }
     let mut solver = Solver::new(options.questions, options.steps);
     let mut params = Params::default();
-    let mut read = |side: usize| {
-        read::read(modules[side], functions[side], &mut params, &mut solver, side == 0, options.distinct)
-            .map_err(|refusal| reason(side, refusal.op, refusal.message))
-    };
-    let mut programs = [read(0)?, read(1)?];
-    for program in &programs {
-        for object in &program.objects {
-            if let ObjectKey::Global(name) = object.key
-                && symbol(modules, name) != Symbol::Same
-            {
-                return Err(whole(1, "a global is not the same in both programs"));
-            }
-        }
-    }
-    if let Some(message) = read_differently(&programs) {
-        return Err(whole(1, message));
-    }
-    if !linear::number_elements(&mut programs) {
-        return Err(whole(0, "a buffer has too many elements to number them"));
-    }
-    programs.iter_mut().for_each(|program| program.finish(params.len()));
-    let may_overlap = alias::mark(&mut programs);
-    if options.distinct {
-        programs.iter_mut().flat_map(|program| &mut program.objects).for_each(|own| own.is_ordered = false);
-    }
+    let (programs, may_overlap) = read_both(modules, functions, options, &mut params, &mut solver)?;
     let programs = [&programs[0], &programs[1]];
     let overlap = Overlap::new(programs[1], &params);
     let mut last = whole(0, OUT_OF_REACH);
@@ -326,30 +306,60 @@ fn attempt(
             Ok(Some(unmet)) => return Err(reason(unmet.side, unmet.op, unmet.message)),
             Err(OutOfReach) => break,
         }
-        let mut under = Vec::new();
-        if may_overlap && options.distinct {
-            under.push(Assumption::DistinctArguments);
-        }
-        if programs.iter().any(|program| program.assumed_exact.is_some()) {
-            under.push(Assumption::IndexArithmetic);
-        }
-        if programs.iter().any(|program| program.assumed_bounds) {
-            under.push(Assumption::UnsignedBounds);
-        }
-        if programs.iter().any(|program| program.assumed_subscripts) {
-            under.push(Assumption::SubscriptArithmetic);
-        }
-        let ctx = functions[0].ctx();
-        let mut objects = programs.iter().flat_map(|program| &program.objects);
-        if objects.any(|object| read::has_unknown_strides(ctx, object.ty)) {
-            under.push(Assumption::OwnElements);
-        }
-        if matcher.rounds_otherwise {
-            under.push(Assumption::Reassociation);
-        }
-        return Ok(under);
+        return Ok(assumed(programs, may_overlap && options.distinct, matcher.rounds_otherwise));
     }
     Err(last)
+}
+
+/// Reads both functions; tells whether buffers among their arguments may overlap.
+fn read_both<'b>(
+    modules: [&'b Body; 2],
+    functions: [OpRef<'b>; 2],
+    options: &ProofOptions,
+    params: &mut Params,
+    solver: &mut Solver,
+) -> Result<([Program<'b>; 2], bool), Box<Reason>> {
+    let whole = |side: usize, message: &str| reason(side, functions[side], message.to_string());
+    let mut read = |side: usize| {
+        read::read(modules[side], functions[side], params, solver, side == 0, options.distinct)
+            .map_err(|refusal| reason(side, refusal.op, refusal.message))
+    };
+    let mut programs = [read(0)?, read(1)?];
+    for object in programs.iter().flat_map(|program| &program.objects) {
+        if let ObjectKey::Global(name) = object.key
+            && symbol(modules, name) != Symbol::Same
+        {
+            return Err(whole(1, "a global is not the same in both programs"));
+        }
+    }
+    if let Some(message) = read_differently(&programs) {
+        return Err(whole(1, message));
+    }
+    if !linear::number_elements(&mut programs) {
+        return Err(whole(0, "a buffer has too many elements to number them"));
+    }
+    programs.iter_mut().for_each(|program| program.finish(params.len()));
+    let may_overlap = alias::mark(&mut programs);
+    if options.distinct {
+        programs.iter_mut().flat_map(|program| &mut program.objects).for_each(|own| own.is_ordered = false);
+    }
+    Ok((programs, may_overlap))
+}
+
+/// Returns the assumptions of a proof that was found.
+fn assumed(programs: [&Program<'_>; 2], relies_on_distinct: bool, rounds_otherwise: bool) -> Vec<Assumption> {
+    let ctx = programs[0].body.ctx();
+    let any = |holds: fn(&Program<'_>) -> bool| programs.iter().any(|program| holds(program));
+    let mut objects = programs.iter().flat_map(|program| &program.objects);
+    let all = [
+        (relies_on_distinct, Assumption::DistinctArguments),
+        (any(|program| program.assumed_exact.is_some()), Assumption::IndexArithmetic),
+        (any(|program| program.assumed_bounds), Assumption::UnsignedBounds),
+        (any(|program| program.assumed_subscripts), Assumption::SubscriptArithmetic),
+        (objects.any(|object| read::has_unknown_strides(ctx, object.ty)), Assumption::OwnElements),
+        (rounds_otherwise, Assumption::Reassociation),
+    ];
+    all.into_iter().filter(|(is_made, _)| *is_made).map(|(_, assumption)| assumption).collect()
 }
 
 /// Returns why elements of a buffer cannot be compared by their numbers.

@@ -158,7 +158,7 @@ impl<'b> Attempt<'b> {
             let (place, memory, faults) = (machine.place, machine.memory, machine.faults);
             match results {
                 Ok(results) => outcomes.push(Outcome { results, memory, faults }),
-                Err(Stop::Undefined) => return Ok(false),
+                Err(Stop::Undefined) => return Ok(memory.relies_on_distinct),
                 Err(stop) => return Err(ended(stop, side, place)),
             }
         }

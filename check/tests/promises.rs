@@ -567,3 +567,41 @@ fn flags_of_what_nobody_uses_say_nothing() {
          return %w : i64",
     );
 }
+
+#[test]
+fn iterations_at_once_that_write_one_element() {
+    // Two writes race, though both write the same value.
+    refused(
+        ["%a: memref<16xf32>, %x: f32", ""],
+        "memref.store %x, %a[%c0] : memref<16xf32>",
+        "scf.parallel (%i) = (%c0) to (%c16) step (%c1) { memref.store %x, %a[%c0] : memref<16xf32> }",
+    );
+}
+
+#[test]
+fn an_iteration_at_once_frees_what_others_read() {
+    let body = "%e = arith.cmpi eq, %i, %c1 : index
+        scf.if %e { memref.dealloc %t : memref<16xf32> }
+        %f = arith.cmpi slt, %i, %c1 : index
+        scf.if %f { %v = memref.load %t[%c0] : memref<16xf32>
+        memref.store %v, %a[%i] : memref<16xf32> }";
+    let made = "%t = memref.alloc() : memref<16xf32>
+        memref.store %x, %t[%c0] : memref<16xf32>";
+    refused(
+        ["%a: memref<16xf32>, %x: f32", ""],
+        &format!("{made}\nscf.for %i = %c0 to %c16 step %c1 {{ {body} }}"),
+        &format!("{made}\nscf.parallel (%i) = (%c0) to (%c16) step (%c1) {{ {body} }}"),
+    );
+}
+
+#[test]
+fn a_loop_ends_beyond_its_type() {
+    refused(
+        ["%a: memref<16xf32>, %x: f32", ""],
+        "memref.store %x, %a[%c0] : memref<16xf32>",
+        "%l = arith.constant 100 : i8
+         %u = arith.constant 120 : i8
+         %s = arith.constant 28 : i8
+         scf.for %i = %l to %u step %s : i8 { memref.store %x, %a[%c0] : memref<16xf32> }",
+    );
+}

@@ -196,19 +196,9 @@ impl Generator<'_> {
         (0..self.random.range(1, 3)).map(|_| self.item(around, depth)).collect()
     }
 
-    /// Rewrites some place of a list of items; false if nothing was found to rewrite.
-    fn rewrite(&mut self, items: &mut Vec<Item>) -> bool {
-        let index = self.random.below(items.len());
-        if self.random.chance(55)
-            && let Item::For { body, .. } | Item::If { body, .. } = &mut items[index]
-            && self.rewrite(body)
-        {
-            return true;
-        }
-        let count = items.len();
-        let (before, rest) = items.split_at_mut(index + 1);
-        let own = &mut before[index];
-        match (own, self.random.below(8)) {
+    /// Reverses, strip-mines, interchanges or shifts a loop; false if it has not the form for that.
+    fn rewrite_loop(&mut self, own: &mut Item, kind: usize) -> bool {
+        match (&mut *own, kind) {
             (Item::For { id, lower, uppers, step: 1, body }, 0) => {
                 // Reversal: i becomes lower + upper - 1 - i.
                 let turned = lower.plus(&uppers[0], 1).plus(&Sum::constant(1), -1).plus(&Sum::var(*id), -1);
@@ -231,7 +221,7 @@ impl Generator<'_> {
                 }];
                 let (lower, uppers) = (lower.clone(), uppers.clone());
                 self.next = outer;
-                items[index] = Item::For { id: outer, lower, uppers, step: size, body };
+                *own = Item::For { id: outer, lower, uppers, step: size, body };
             }
             (Item::For { id, lower, uppers, step, body }, 2) => {
                 let [Item::For { id: i, lower: l, uppers: u, step: s, body: b }] = &mut body[..] else {
@@ -255,6 +245,25 @@ impl Generator<'_> {
                 let back = Sum::var(*id).plus(&by, -1);
                 body.iter_mut().for_each(|item| substitute(item, *id, &back));
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Rewrites some place of a list of items; false if nothing was found to rewrite.
+    fn rewrite(&mut self, items: &mut Vec<Item>) -> bool {
+        let index = self.random.below(items.len());
+        if self.random.chance(55)
+            && let Item::For { body, .. } | Item::If { body, .. } = &mut items[index]
+            && self.rewrite(body)
+        {
+            return true;
+        }
+        let count = items.len();
+        let (before, rest) = items.split_at_mut(index + 1);
+        let own = &mut before[index];
+        match (own, self.random.below(8)) {
+            (own @ Item::For { .. }, kind @ 0..4) => return self.rewrite_loop(own, kind),
             (Item::For { id, body, .. }, 4) => {
                 let Some(Item::For { id: other, body: more, .. }) = rest.first_mut() else { return false };
                 let same = Sum::var(*id);

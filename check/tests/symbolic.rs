@@ -312,3 +312,102 @@ fn parts_of_a_buffer_stay_inside() {
     assert!(copied("%a: memref<8xi32>, %b: memref<8xi32>", "%a, %b").contains("may overlap"));
     assert_eq!(copied("%a: memref<8xi32>", "%a, %a"), "equal");
 }
+
+#[test]
+fn memory_never_written_gives_no_licence() {
+    let of = |read: &str, value: &str| {
+        format!(
+            "%t = memref.alloc() : memref<8xi32>
+             memref.store %y, %t[%c1] : memref<8xi32>
+             %v = memref.load %t[{read}] : memref<8xi32>
+             memref.store {value}, %a[%c0] : memref<8xi32>"
+        )
+    };
+    only_right(BUFFERS, "", &of("%c1", "%v"), &of("%c1", "%y"), &[["store %y, %a", "store %x, %a"]]);
+    let said = |value: &str, other: &str| {
+        answer(&program(BUFFERS, "", &of("%c0", value)), &program(BUFFERS, "", &of("%c1", other)))
+    };
+    // The load is used for nothing, so the rest counts.
+    assert!(said("%x", "%y").contains("not seen to be the same"));
+    // Any bits times zero are zero.
+    assert!(said("%v", "%x").contains("an operand is not understood"));
+    let reads = [of("%c1", "%x"), of("%c0", "%x")].map(|body| program(BUFFERS, "", &body));
+    assert!(answer(&reads[0], &reads[1]).contains("never written"));
+}
+
+#[test]
+fn variables_of_loops_stay_in_their_types() {
+    let of = |end: i64| {
+        format!(
+            "%s = arith.constant 20 : i8  %l = arith.constant 100 : i8  %u = arith.constant {end} : i8
+             scf.for %i = %l to %u step %s : i8 {{ memref.store %x, %a[%c0] : memref<8xi32> }}"
+        )
+    };
+    // Behind 120 is 140, even if no iteration begins there.
+    let right = of(107);
+    let [one, other] = [107, 127].map(|end| program(BUFFERS, "", &of(end)));
+    assert_eq!(answer(&one, &program(BUFFERS, "", &right)), "equal");
+    assert!(answer(&one, &other).contains("may leave its type"));
+    assert!(answer(&other, &one).contains("may leave its type"));
+}
+
+#[test]
+fn whole_buffers_race_too() {
+    let of = |kind: &str, body: &str| {
+        let (open, close) = match kind {
+            "scf.for" => ("scf.for %i = %c0 to %c4 step %c1 {", "}"),
+            _ => ("scf.parallel (%i) = (%c0) to (%c4) step (%c1) {", "scf.reduce }"),
+        };
+        format!(
+            "%t = memref.alloc() : memref<8xi32>
+             memref.store %y, %t[%c1] : memref<8xi32>
+             {open}\n{body}\n{close}"
+        )
+    };
+    // In another order the buffer is freed before it is read.
+    let freed = "%e = arith.cmpi eq, %i, %c2 : index
+        scf.if %e { memref.dealloc %t : memref<8xi32> }
+        %b0 = arith.cmpi slt, %i, %c2 : index
+        scf.if %b0 {
+          %v = memref.load %t[%c1] : memref<8xi32>
+          memref.store %v, %a[%i] : memref<8xi32>
+        }";
+    refused(BUFFERS, "", &of("scf.for", freed), &of("scf.parallel", freed), "may access one element");
+    // A copy onto itself writes what it has read before.
+    let copied = "memref.store %x, %a[%i] : memref<8xi32>
+        memref.copy %a, %a : memref<8xi32> to memref<8xi32>";
+    refused(BUFFERS, "", &of("scf.for", copied), &of("scf.parallel", copied), "may access one element");
+}
+
+#[test]
+fn elements_of_vectors_are_not_poison_together() {
+    let of = |lane: &str| {
+        format!(
+            "%s = arith.addi %v, %v overflow<nsw> : vector<2xi32>
+             %l = llvm.mlir.constant({lane} : i32) : i32
+             %e = llvm.extractelement %s[%l : i32] : vector<2xi32>
+             %c = arith.cmpi slt, %e, %k1 : i32
+             scf.if %c {{ }}"
+        )
+    };
+    let [one, other] = ["0", "1"].map(|lane| program("%v: vector<2xi32>", "", &of(lane)));
+    assert!(answer(&one, &other).contains("elements of a vector may be poison"));
+}
+
+#[test]
+fn numbers_of_type_index_have_64_bits() {
+    let of = |bits: u32| {
+        format!(
+            "module attributes {{dlti.dl_spec = #dlti.dl_spec<index = {bits} : i64>}} {{
+               func.func @f(%n: i64) -> i64 {{
+                 %i = arith.index_cast %n : i64 to index
+                 %r = arith.index_cast %i : index to i64
+                 return %r : i64
+               }}
+             }}"
+        )
+    };
+    let plain = |text: &str| text.replace("%r : i64\n", "%n : i64\n");
+    assert_eq!(answer(&of(64), &plain(&of(64))), "equal");
+    assert!(answer(&of(32), &plain(&of(32))).contains("'index' has not 64 bits"));
+}

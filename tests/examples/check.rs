@@ -19,10 +19,11 @@ fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
-    let Tally { pairs, changed, equal, open, different, undecided, compared, missed, reasons } = tally;
+    let Tally { pairs, changed, equal, conditional, open, different, undecided, compared, missed, reasons } =
+        tally;
     reasons.iter().for_each(|(reason, count)| eprintln!("{count} not decided, {reason}"));
     println!(
-        "seed={seed}\ncases={cases}\npairs={pairs}\nchanged={changed}\nequal={equal}\nopen={open}\ndifferent={different}\nundecided={undecided}\nmissed={missed}\ncalls_compared={compared}\nfailures={failures}"
+        "seed={seed}\ncases={cases}\npairs={pairs}\nchanged={changed}\nequal={equal}\nconditional={conditional}\nopen={open}\ndifferent={different}\nundecided={undecided}\nmissed={missed}\ncalls_compared={compared}\nfailures={failures}"
     );
     let is_vague = undecided * 100 > UNDECIDED * pairs;
     ExitCode::from(u8::from(failures > 0 || is_vague))

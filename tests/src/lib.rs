@@ -46,6 +46,7 @@ pub mod mutations;
 pub mod native;
 pub mod neighbours;
 pub mod oracle;
+pub mod orders;
 pub mod pairs;
 pub mod peers;
 pub mod program;

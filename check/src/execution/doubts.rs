@@ -64,7 +64,7 @@ pub(super) fn about(before: Side<'_>, input: &Input, difference: &Difference) ->
     if !(choices.flags || choices.fused || choices.freeze || choices.parallel) {
         return None;
     }
-    let Some(trace) = trace(before, input) else {
+    let Some(trace) = trace(before, &input.to_texts()) else {
         return Some("the run is too long to look for what the first program leaves open".into());
     };
     if (choices.flags || choices.fused) && !rounding::is_exact(before, &trace) {
@@ -78,6 +78,12 @@ pub(super) fn about(before: Side<'_>, input: &Input, difference: &Difference) ->
     }
     let races = choices.parallel && races::may_race(before, &trace);
     races.then(|| "parallel iterations may race".into())
+}
+
+/// True unless a run with these arguments, as `loomir run` takes them, shows that iterations of its
+/// outermost parallel loops do not race. Each operation of the run is looked at.
+pub fn may_race(function: Side<'_>, arguments: &[String]) -> bool {
+    trace(function, arguments).is_none_or(|trace| races::may_race(function, &trace))
 }
 
 /// Returns a reason why a fault of the second function is no difference for certain.
@@ -167,9 +173,9 @@ fn operations<'t>(side: Side<'t>, trace: &'t [Event]) -> Option<Vec<(OpRef<'t>, 
     trace.iter().map(operation).collect()
 }
 
-fn trace(before: Side<'_>, input: &Input) -> Option<Vec<Event>> {
+fn trace(before: Side<'_>, arguments: &[String]) -> Option<Vec<Event>> {
     let ctx = before.module.ctx();
-    let specs = input.to_texts().iter().map(|text| ArgSpec::parse(ctx, text)).collect::<Result<Vec<_>, _>>();
+    let specs = arguments.iter().map(|text| ArgSpec::parse(ctx, text)).collect::<Result<Vec<_>, _>>();
     let limits = Limits { steps: TRACED, call_depth: CALL_DEPTH, memory: MEMORY };
     interp::run_tracing(before.module, before.name, &specs.ok()?, &limits).ok().map(|(_, trace)| trace)
 }

@@ -24,6 +24,8 @@ const ROOMY: i64 = 40;
 const APART: u32 = 100;
 /// Pairs of buffers that are made to overlap.
 const MOST_PAIRS: usize = 12;
+/// Scenes of several buffers in one.
+const PILED: u64 = 24;
 /// Scenes of unequal numbers.
 const MIXED: usize = 48;
 
@@ -39,11 +41,12 @@ struct Scene<'s> {
     /// The least size of each open dimension, in the order of the parameters.
     sizes: &'s [i64],
     contents: Plan,
-    /// Buffer, the one that it shares memory with, and by how many elements it is later.
-    shared: Option<(usize, usize, u32)>,
+    /// Buffers, the one that each shares memory with, and by how many elements it is later.
+    shared: &'s [(usize, usize, u32)],
     /// All buffers of one element type are one.
     all_one: bool,
-    floats: &'static str,
+    /// The value of each float, again and again.
+    floats: &'s [&'static str],
 }
 
 /// A way to fill buffers.
@@ -58,6 +61,8 @@ enum Plan {
     Random(u64),
     Zeros,
     Special,
+    /// The same, where elements of one place in two buffers differ.
+    Staggered,
 }
 
 /// Returns inputs of a function with these parameters. With `distinct` no two buffers overlap.
@@ -67,9 +72,9 @@ pub fn inputs(parameters: &[Parameter], distinct: bool) -> Vec<Input> {
         numbers: &[3],
         sizes: &[3],
         contents: Plan::Distinct,
-        shared: None,
+        shared: &[],
         all_one: false,
-        floats: "1.5",
+        floats: &["1.5"],
     };
     maker.boundaries(plain);
     if !distinct {
@@ -118,8 +123,8 @@ impl Maker<'_> {
                     let scene = Scene { numbers: &[number], sizes: &[number + slack], contents, ..plain };
                     for &(i, j) in &pairs {
                         for shift in [0, 1, 2] {
-                            self.push(Scene { shared: Some((j, i, shift)), ..scene });
-                            self.push(Scene { shared: Some((i, j, shift)), ..scene });
+                            self.push(Scene { shared: &[(j, i, shift)], ..scene });
+                            self.push(Scene { shared: &[(i, j, shift)], ..scene });
                         }
                     }
                     if pairs.len() > 1 {
@@ -127,6 +132,29 @@ impl Maker<'_> {
                     }
                 }
             }
+        }
+        if pairs.len() > 1 {
+            self.piled(&pairs, plain);
+        }
+    }
+
+    /// Several buffers that lie in one, each further by some elements.
+    fn piled(&mut self, pairs: &[(usize, usize)], plain: Scene<'_>) {
+        let mut random = SplitMix64(22);
+        let mut draw = |below: u64| (random.next_bits() >> 32) % below;
+        for scene in 0..PILED {
+            let mut shared: Vec<(usize, usize, u32)> = Vec::new();
+            for &(of, own) in pairs {
+                // Below lies a buffer with memory of its own.
+                let is_free = shared.iter().all(|other| other.0 != of && other.0 != own && other.1 != own);
+                if is_free && draw(4) > 0 {
+                    shared.push((own, of, draw(3) as u32));
+                }
+            }
+            let number = [3, 8, 2, 4][draw(4) as usize];
+            let contents = [Plan::Small, Plan::Random(scene)][draw(2) as usize];
+            let (numbers, sizes) = ([number, draw(4) as i64], [number + 9]);
+            self.push(Scene { numbers: &numbers, sizes: &sizes, contents, shared: &shared, ..plain });
         }
     }
 
@@ -153,7 +181,15 @@ impl Maker<'_> {
 
     /// Other contents than numbers that all differ.
     fn fillings(&mut self, plain: Scene<'_>) {
-        let plans = [Plan::Small, Plan::Iota, Plan::Random(1), Plan::Special, Plan::Zeros, Plan::Random(2)];
+        let plans = [
+            Plan::Small,
+            Plan::Iota,
+            Plan::Random(1),
+            Plan::Special,
+            Plan::Staggered,
+            Plan::Zeros,
+            Plan::Random(2),
+        ];
         for contents in plans {
             for (number, slack) in [(3, 0), (8, 0), (8, 9), (17, 9), (2, ROOMY)] {
                 self.push(Scene { numbers: &[number], sizes: &[number + slack], contents, ..plain });
@@ -165,7 +201,13 @@ impl Maker<'_> {
     fn limits(&mut self, plain: Scene<'_>) {
         for floats in FLOATS {
             for contents in [Plan::Distinct, Plan::Special] {
-                self.push(Scene { numbers: &[8], sizes: &[8], contents, floats, ..plain });
+                self.push(Scene { numbers: &[8], sizes: &[8], contents, floats: &[floats], ..plain });
+            }
+        }
+        for by in [1, 4] {
+            for first in 0..FLOATS.len() {
+                let floats: [&str; 3] = std::array::from_fn(|i| FLOATS[(first + i * by) % FLOATS.len()]);
+                self.push(Scene { numbers: &[8], sizes: &[8], floats: &floats, ..plain });
             }
         }
         for number in [i64::MIN, i64::MAX, i64::MIN + 1, i64::MAX - 1, 127, 255, 64, -2, -128] {
@@ -179,7 +221,7 @@ impl Maker<'_> {
 
     /// Adds the input of a scene, unless it is known.
     fn push(&mut self, scene: Scene<'_>) {
-        let (mut place, mut number) = (0, 0);
+        let (mut place, mut number, mut real) = (0, 0, 0);
         let mut arguments = Vec::with_capacity(self.parameters.len());
         for (i, parameter) in self.parameters.iter().enumerate() {
             arguments.push(match parameter {
@@ -187,7 +229,10 @@ impl Maker<'_> {
                     number += 1;
                     Argument::Number(integer(*width, scene.numbers[(number - 1) % scene.numbers.len()]))
                 }
-                Parameter::Float(kind) => Argument::Number(float(*kind, scene.floats).into()),
+                Parameter::Float(kind) => {
+                    real += 1;
+                    Argument::Number(float(*kind, scene.floats[(real - 1) % scene.floats.len()]).into())
+                }
                 Parameter::Buffer(ty) => Argument::Buffer(self.buffer(i, ty, &scene, &mut place)),
             });
         }
@@ -205,17 +250,13 @@ impl Maker<'_> {
             *place += 1;
         }
         // The buffer that lies below another one has room for it.
-        if let Some((_, owner, shift)) = scene.shared.filter(|(_, owner, shift)| *owner == i && *shift > 0)
-            && owner == i
-            && let Some(first) = sizes.first_mut()
-        {
-            *first += i64::from(shift);
+        let above = scene.shared.iter().filter(|(_, owner, _)| *owner == i).map(|(.., shift)| *shift);
+        if let Some(first) = sizes.first_mut() {
+            *first += i64::from(above.max().unwrap_or(0));
         }
         let mut contents = filling(ty, scene.contents, i as u32);
-        if let Some((own, of, shift)) = scene.shared
-            && own == i
-        {
-            contents = Contents::Shared(of, shift);
+        if let Some((_, of, shift)) = scene.shared.iter().find(|(own, ..)| *own == i) {
+            contents = Contents::Shared(*of, *shift);
         }
         if scene.all_one
             && !ty.is_alone
@@ -246,9 +287,17 @@ fn filling(ty: &BufferType, plan: Plan, index: u32) -> Contents {
         Plan::Small => Contents::Iota(index + 1),
         Plan::Random(seed) => Contents::Random(seed * 1000 + u64::from(index)),
         Plan::Zeros => Contents::Zeros,
-        Plan::Special if ty.is_float => Contents::Repeated(&FLOATS),
-        Plan::Special if ty.width >= 8 => Contents::Repeated(&INTEGERS),
-        Plan::Special => Contents::Repeated(&BITS),
+        Plan::Special => Contents::Repeated(special(ty), 0),
+        Plan::Staggered => Contents::Repeated(special(ty), index as usize),
+    }
+}
+
+/// Returns numbers of a type that programs often treat in their own ways.
+fn special(ty: &BufferType) -> &'static [&'static str] {
+    match (ty.is_float, ty.width) {
+        (true, _) => &FLOATS,
+        (false, 8..) => &INTEGERS,
+        (false, _) => &BITS,
     }
 }
 

@@ -41,8 +41,8 @@ pub enum Contents {
     Iota(u32),
     /// Pseudo-random numbers of this seed.
     Random(u64),
-    /// These numbers, again and again.
-    Repeated(&'static [&'static str]),
+    /// These numbers, again and again, beginning with the one of this place.
+    Repeated(&'static [&'static str], usize),
     /// The buffer of another argument, so many elements further.
     Shared(usize, u32),
 }
@@ -74,7 +74,7 @@ impl Buffer {
             Contents::Iota(0) => "iota".into(),
             Contents::Iota(first) => format!("iota+{first}"),
             Contents::Random(seed) => format!("random:{seed}"),
-            Contents::Repeated(numbers) => self.list(numbers),
+            Contents::Repeated(numbers, first) => self.list(numbers, *first),
             Contents::Shared(of, 0) => format!("@{of}"),
             Contents::Shared(of, shift) => format!("@{of}+{shift}"),
         };
@@ -89,13 +89,14 @@ impl Buffer {
     }
 
     /// Writes nested lists of the buffer's shape.
-    fn list(&self, numbers: &[&str]) -> String {
+    fn list(&self, numbers: &[&str], first: usize) -> String {
         let sizes = self.all_sizes();
         let count = sizes.iter().try_fold(1i64, |count, size| count.checked_mul(*size));
         if count.is_none_or(|count| count > LONGEST_LIST) || sizes.is_empty() {
-            return numbers.first().map_or("zeros".into(), |number| (*number).into());
+            let number = numbers.get(first % numbers.len().max(1));
+            return number.map_or("zeros".into(), |number| (*number).into());
         }
-        let mut next = 0;
+        let mut next = first;
         nested(&sizes, numbers, &mut next)
     }
 }

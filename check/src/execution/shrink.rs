@@ -156,7 +156,7 @@ fn simpler(text: &str) -> Vec<String> {
 fn plainer(contents: &Contents, index: u32) -> Vec<Contents> {
     let distinct = Contents::Iota(100 * (index + 1));
     match contents {
-        Contents::Random(_) | Contents::Repeated(_) => vec![distinct, Contents::Iota(0), Contents::Zeros],
+        Contents::Random(_) | Contents::Repeated(..) => vec![distinct, Contents::Iota(0), Contents::Zeros],
         _ => Vec::new(),
     }
 }

@@ -20,7 +20,7 @@ use loomir_polyhedra::Conjunction;
 use super::alias::{Overlap, may_meet};
 use super::form::Form;
 use super::matching::Matcher;
-use super::model::{Access, AccessId, Kind, Object, Program, ScopeId, TermId};
+use super::model::{Access, AccessId, Free, Kind, Object, Program, ScopeId, TermId};
 use super::order::{Place, before};
 use super::sets::{Asked, Pieces, hide, moved, var};
 
@@ -120,6 +120,11 @@ pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>
         return Ok(Some(Unmet { side: 1, op, message }));
     }
     for free in &program.frees {
+        if is_freed_in_parallel(program, free) {
+            let message =
+                "iterations of a parallel loop may access a buffer that one of them frees".to_string();
+            return Ok(Some(Unmet { side: 1, op: free.op, message }));
+        }
         let end = Place { scope: free.scope, order: free.order };
         let depth = program.objects[free.object].depth;
         for other in program.frees.iter().filter(|other| other.object == free.object) {
@@ -142,19 +147,6 @@ pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>
     Ok(None)
 }
 
-/// True if a store writes one value in all iterations, so their order does not matter.
-fn stores_one_value(program: &Program<'_>, store: &Access<'_>) -> bool {
-    let Some(mut stored) = store.stored else { return false };
-    if let Kind::Stored { value, .. } = program.terms[stored].kind {
-        stored = value;
-    }
-    match &program.terms[stored].kind {
-        Kind::Number(form) => form.is_invariant(),
-        Kind::Constant(_) | Kind::Argument(_) => true,
-        _ => false,
-    }
-}
-
 /// Returns an access in a parallel loop of the other program whose element another iteration of
 /// that loop accesses too, at least one of both writing.
 fn race<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<OpRef<'b>>> {
@@ -170,9 +162,6 @@ fn race<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<OpRef<'b>>> {
             for b in &inside {
                 let objects = [a, b].map(|access| &program.objects[access.object]);
                 let is_one = a.object == b.object;
-                if std::ptr::eq(*a, *b) && stores_one_value(program, a) {
-                    continue;
-                }
                 if !(is_one || objects[0].is_ordered && may_meet(objects[0], objects[1])) {
                     continue;
                 }
@@ -204,6 +193,13 @@ fn race<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<OpRef<'b>>> {
         }
     }
     Ok(None)
+}
+
+/// True if an iteration of a parallel loop frees a buffer of all iterations.
+fn is_freed_in_parallel(program: &Program<'_>, free: &Free<'_>) -> bool {
+    let mut around = program.scopes[free.scope].loops.iter().map(|around| &program.loops[*around]);
+    let depth = program.objects[free.object].depth;
+    around.any(|own| own.is_parallel && depth <= program.scopes[own.outside].depth())
 }
 
 /// True if what stands in a place may run behind the end of the life of its buffer.

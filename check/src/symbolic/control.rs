@@ -79,8 +79,9 @@ impl<'b> Machine<'b, '_> {
         self.decided(condition)
     }
 
-    /// Returns the next value of a variable; `None` if there is none in its type.
-    fn next(&mut self, range: &Range, variable: TermId) -> Run<Option<TermId>> {
+    /// Returns the next value of a variable. A value beyond its type is refused, even the one that
+    /// would end the loop: the interpreter takes it for undefined, and code wraps.
+    fn next(&mut self, range: &Range, variable: TermId) -> Run<TermId> {
         let step = range.step;
         let most = match (self.store.constant(variable), range.is_unsigned) {
             (Some(value), false) => i128::from(value),
@@ -89,12 +90,9 @@ impl<'b> Machine<'b, '_> {
             _ => return refused("the variable of a loop is not known to be exact"),
         };
         if most + i128::from(step) > i128::MAX >> (128 - range.width) {
-            return match self.store.constant(variable) {
-                Some(_) if !range.is_unsigned => Ok(None),
-                _ => refused("the variable of a loop may wrap"),
-            };
+            return refused("the variable of a loop may leave its type");
         }
-        self.store.offset(range.width, variable, step).map(Some)
+        self.store.offset(range.width, variable, step)
     }
 
     pub(super) fn counted_loop(&mut self, op: OpRef<'b>, model: &dyn LoopLike) -> Run<()> {
@@ -107,20 +105,21 @@ impl<'b> Machine<'b, '_> {
         let range = self.range(&model.bounds(op), body.value_type(*first), model.is_unsigned(op))?;
         let mut carried: Vec<Binding> =
             model.inits(op).iter().map(|init| self.binding(*init).clone()).collect();
-        let mut variable = Some(range.lower);
-        while let Some(value) = variable {
+        let mut variable = range.lower;
+        loop {
             self.place = op;
             self.store.spend(1)?;
-            if !self.runs(&range, value)? {
+            if !self.runs(&range, variable)? {
                 break;
             }
-            self.bind(*first, Binding::Scalar(Scalar::plain(value)));
+            self.bind(*first, Binding::Scalar(Scalar::plain(variable)));
             if carried.len() != rest.len() {
                 return refused("a loop carries other values");
             }
             rest.iter().zip(carried).for_each(|(own, value)| self.bind(*own, value));
             carried = self.region(model.body(op))?;
-            variable = self.next(&range, value)?;
+            self.place = op;
+            variable = self.next(&range, variable)?;
         }
         self.bind_all(op, carried)
     }
@@ -204,18 +203,18 @@ impl<'b> Machine<'b, '_> {
             }
             return Ok(());
         };
-        let mut variable = Some(range.lower);
-        while let Some(value) = variable {
+        let mut variable = range.lower;
+        loop {
             self.place = op;
             self.store.spend(1)?;
-            if !self.runs(range, value)? {
-                break;
+            if !self.runs(range, variable)? {
+                return Ok(());
             }
-            self.bind(*argument, Binding::Scalar(Scalar::plain(value)));
+            self.bind(*argument, Binding::Scalar(Scalar::plain(variable)));
             self.points(op, model, (ranges, arguments), number)?;
-            variable = self.next(range, value)?;
+            self.place = op;
+            variable = self.next(range, variable)?;
         }
-        Ok(())
     }
 
     pub(super) fn conditional(&mut self, op: OpRef<'b>, model: &dyn Conditional) -> Run<()> {

@@ -136,6 +136,7 @@ impl Memory {
             None => self.initial(store, (key, element), is_truth)?,
         };
         let mut writes: Vec<(u64, usize, usize, Scalar)> = Vec::new();
+        store.spend(self.buffers.len() / 8)?;
         for other in 0..self.buffers.len() {
             if self.buffers[other].last <= since || !self.may_meet(store, buffer, other) {
                 continue;
@@ -163,20 +164,25 @@ impl Memory {
         mut writes: Vec<(u64, usize, usize, Scalar)>,
         is_truth: bool,
     ) -> Run<Scalar> {
+        // Writes were collected buffer by buffer.
+        let mut writers: Vec<usize> = writes.iter().map(|(_, buffer, ..)| *buffer).collect();
+        writers.dedup();
+        let count = writers.len();
+        store.spend((count + writes.len()) * count / 8)?;
+        let mut meets = Vec::with_capacity(count * count);
+        for buffer in &writers {
+            for other in &writers {
+                meets.push(self.may_meet(store, *buffer, *other));
+            }
+        }
         writes.sort_unstable_by_key(|(time, ..)| *time);
-        let count = self.buffers.len();
         let mut layers = vec![0usize; count];
-        let mut meets = vec![None; count * count];
         let mut sorted: Vec<(usize, Place, Scalar)> = Vec::with_capacity(writes.len());
         for (_, buffer, element, value) in writes {
-            let mut layer = 0;
-            for other in (0..count).filter(|other| layers[*other] > 0) {
-                let meets = &mut meets[buffer * count + other];
-                if *meets.get_or_insert_with(|| self.may_meet(store, buffer, other)) {
-                    layer = layer.max(layers[other]);
-                }
-            }
-            layers[buffer] = layers[buffer].max(layer + 1);
+            let own = writers.partition_point(|writer| *writer < buffer);
+            let before = layers.iter().zip(&meets[own * count..]).filter(|(_, meets)| **meets);
+            let layer = before.map(|(layer, _)| *layer).max().unwrap_or(0);
+            layers[own] = layers[own].max(layer + 1);
             sorted.push((layer, (self.buffers[buffer].key, element), value));
         }
         sorted.sort_unstable_by_key(|(layer, place, _)| (*layer, *place));
@@ -206,7 +212,8 @@ impl Memory {
         let mut value = value;
         if condition != TRUE {
             let old = self.load(store, buffer, element)?;
-            if old.poison != FALSE && self.meets_other_type(store, buffer) {
+            // Bytes of another type, with poison or bits beyond this one, change when written back.
+            if self.meets_other_type(store, buffer) {
                 return refused(
                     "a buffer is written under a condition, and others of another type may overlap",
                 );

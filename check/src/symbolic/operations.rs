@@ -103,13 +103,20 @@ impl<'b> Machine<'b, '_> {
             return Ok(());
         }
         let name = op.body().op_name(op.op());
+        // Elements of a vector are poison one by one, which one condition does not tell.
+        let is_vector = |ty: Type| ty.shape(op.ctx()).is_some();
+        let makes_poison = may_be_poison(op);
+        let mut values = op.operands().chain(op.results());
+        if (makes_poison || poison != FALSE) && values.any(|value| is_vector(op.type_of(value))) {
+            return refused("elements of a vector may be poison");
+        }
         for (index, result) in op.results().enumerate() {
             let ty = op.type_of(result);
             let (properties, operands) = (op.properties(), operands.clone().into());
             let node = Node::Operation { name, properties, result: index, ty, operands };
             let leaf = self.store.term(node)?;
             let mut poison = poison;
-            if may_be_poison(op) {
+            if makes_poison {
                 let own = self.store.truth(Node::Poison(leaf))?;
                 poison = self.store.or(own, poison)?;
             }
@@ -219,15 +226,15 @@ impl<'b> Machine<'b, '_> {
             }
             _ => {
                 self.undefined_if(operands[1].poison, "the divisor may be poison")?;
-                self.divides(code, width, [a, b])?;
+                self.divides(code, width, [a, b], operands[0].poison)?;
                 FALSE
             }
         };
         Ok(Some((self.store.binary(code, width, [a, b])?, poison)))
     }
 
-    /// Records when a division is undefined.
-    fn divides(&mut self, code: Binary, width: u32, [a, b]: [TermId; 2]) -> Run<()> {
+    /// Records when a division is undefined. It is not where the dividend is poison.
+    fn divides(&mut self, code: Binary, width: u32, [a, b]: [TermId; 2], poison: TermId) -> Run<()> {
         let zero = self.store.int(width, 0)?;
         let is_zero = self.store.equal(width, [b, zero])?;
         self.undefined_if(is_zero, "it may divide by zero")?;
@@ -238,6 +245,8 @@ impl<'b> Machine<'b, '_> {
             if is_minus != FALSE {
                 let is_least = self.store.equal(width, [a, least])?;
                 let overflows = self.store.and(is_minus, is_least)?;
+                let is_number = self.store.not(poison)?;
+                let overflows = self.store.and(overflows, is_number)?;
                 self.undefined_if(overflows, "a division may overflow")?;
             }
         }

@@ -37,9 +37,8 @@ impl<'b> Machine<'b, '_> {
                     value.term = self.store.ite(condition, own.term, value.term)?;
                     value.poison = self.store.ite(condition, own.poison, value.poison)?;
                 }
-                let unwritten = self.store.unwritten(value.term)?;
-                self.undefined_if(unwritten, "it may load an element that was never written")?;
-                self.bind(op.result(0), Binding::Scalar(value));
+                let binding = self.loaded(value)?;
+                self.bind(op.result(0), binding);
             }
             Some(stored) => {
                 let value = self.scalar(stored)?;
@@ -50,6 +49,19 @@ impl<'b> Machine<'b, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the meaning of an element that was loaded, which perhaps was never written.
+    ///
+    /// The interpreter calls such a load undefined, and LLVM gives it any bits. So the original is
+    /// not held to be undefined there, but no use of the bits is understood. The other program is.
+    fn loaded(&mut self, value: Scalar) -> Run<Binding> {
+        let unwritten = self.store.unwritten(value.term)?;
+        if self.is_original && self.store.and(self.guard, unwritten)? != FALSE {
+            return Ok(Binding::Unknown);
+        }
+        self.undefined_if(unwritten, "it may load an element that was never written")?;
+        Ok(Binding::Scalar(value))
     }
 
     /// Returns the elements that subscripts name, each with its condition.
@@ -116,6 +128,7 @@ impl<'b> Machine<'b, '_> {
         self.store.spend(1)?;
         let Some(mut race) = self.race.take() else { return Ok(()) };
         let memory = &mut self.memory;
+        self.store.spend(memory.buffers.len() / 8)?;
         let mut meets = Vec::new();
         for other in 0..memory.buffers.len() {
             if memory.may_meet(self.store, buffer, other) {
@@ -195,6 +208,11 @@ impl<'b> Machine<'b, '_> {
         self.is_alive(view.buffer)?;
         if !self.memory.buffers[view.buffer].is_heap || *view != self.whole(view.buffer) {
             return refused("what is freed is not known to be a whole buffer of 'memref.alloc'");
+        }
+        // To free a buffer is an access to all of it.
+        if self.race.is_some() {
+            let count = view.sizes.iter().product::<i64>();
+            (0..count).try_for_each(|element| self.touch(view.buffer, element as usize, true, self.guard))?;
         }
         let freed = self.memory.buffers[view.buffer].freed;
         self.memory.buffers[view.buffer].freed = self.store.or(self.guard, freed)?;
@@ -347,10 +365,11 @@ impl<'b> Machine<'b, '_> {
             return refused("the extents of the buffers copied differ");
         }
         self.is_writable(to.buffer)?;
-        if from == to {
+        // In a parallel loop even a copy onto itself writes what another iteration may write.
+        if from == to && self.race.is_none() {
             return Ok(());
         }
-        if from.buffer == to.buffer {
+        if from.buffer == to.buffer && from != to {
             return refused("the buffers of a copy may overlap");
         }
         if self.memory.may_meet(self.store, from.buffer, to.buffer) {

@@ -11,7 +11,7 @@
 //! | `zeros` | zero |
 //! | `iota`, `iota+N` | element `k`, in row-major order, is `k` or `N + k` |
 //! | `random:SEED` | element `k` from the `k`-th number of [`SplitMix64`] |
-//! | `@K`, `@K+N` | the buffer of argument `K`, before or behind, `N` elements further |
+//! | `@K`, `@K+N` | the buffer of argument `K`, `N` elements further; zeros follow its end |
 //!
 //! Each may be followed by `: type`, which gives sizes to a parameter without sizes: dynamic
 //! dimensions, unranked memrefs, and the pointers and integers of a lowered memref in an
@@ -224,10 +224,8 @@ impl Arguments {
         }
         let bytes = view.extent()?;
         if let Source::Shared(..) = spec.contents {
-            let size = self.buffers[view.buffer].bytes.len() as u64;
-            if bytes > size {
-                return Err(Fault::arguments(format!("it needs {bytes} bytes of a buffer of {size}")));
-            }
+            let shared = &mut self.buffers[view.buffer].bytes;
+            shared.resize(shared.len().max(bytes as usize), 0);
         } else {
             let mut buffer = Buffer { bytes: vec![0; bytes as usize], align: ALIGN };
             fill(ctx, &mut buffer.bytes, &view, &layout, &spec.contents)?;

@@ -162,43 +162,60 @@ impl<'m, 'b> Matcher<'m, 'b> {
             return self.combination(goal, x, agenda, nesting);
         }
         let parts = [0, 1].map(|side| self.parts(side, goal.terms[side]));
-        let (xs, ys) = match (&a.kind, &b.kind) {
-            _ if let [Some((x, r)), Some((y, q))] = parts
-                && r == q
-                && x.len() == y.len() =>
-            {
+        let straight = match parts {
+            [Some((x, r)), Some((y, q))] if r == q && x.len() == y.len() => {
                 if a.ty != b.ty || !refines([a.op, b.op]) {
                     return self.mismatch(&goal, &goal.pairs, "the operations differ".to_string());
                 }
-                (x.to_vec(), y.to_vec())
+                x.iter().zip(y).map(|(x, y)| [*x, *y]).collect()
             }
+            _ => match self.operands(&goal, agenda)? {
+                Some(pairs) => pairs,
+                None => return Ok(()),
+            },
+        };
+        match parts[0].is_some() && straight.len() == 2 && Self::is_commutative(a.op) {
+            true => self.either_order(&goal, straight, agenda, nesting),
+            false => self.push_all(&goal, straight, agenda),
+        }
+    }
+
+    /// Returns the pairs of parts that two terms without operands of one operation have to share;
+    /// `None` if the agenda has all that is left to show.
+    fn operands(
+        &mut self,
+        goal: &Goal,
+        agenda: &mut Vec<Goal>,
+    ) -> Result<Option<Vec<[TermId; 2]>>, Stuck<'b>> {
+        let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
+        let (xs, ys) = match (&a.kind, &b.kind) {
             (Kind::Load(x), Kind::Load(y)) if self.is_ordered(0, *x) => {
                 let accesses = [*x, *y];
-                self.joint(&goal, accesses)?;
+                self.joint(goal, accesses)?;
                 let mut halves = Vec::new();
-                self.follow_load(0, &goal, accesses[0], true, &mut halves)?;
+                self.follow_load(0, goal, accesses[0], true, &mut halves)?;
                 for half in halves {
                     self.follow_load(1, &half, accesses[1], true, agenda)?;
                 }
-                return Ok(());
+                return Ok(None);
             }
             (Kind::Load(x), Kind::Load(y)) if self.is_by_state(0, *x)? && self.is_by_state(1, *y)? => {
                 let states = [(0, *x), (1, *y)].map(|(side, id)| self.programs[side].accesses[id].state);
-                let ([mut x, mut y], [Some(s), Some(t)]) = (self.subscripts(&goal, [*x, *y])?, states) else {
-                    return Ok(());
+                let ([mut x, mut y], [Some(s), Some(t)]) = (self.subscripts(goal, [*x, *y])?, states) else {
+                    return Ok(None);
                 };
                 x.push(s);
                 y.push(t);
                 (x, y)
             }
             (Kind::Update { access: s, old: x, value: u }, Kind::Update { access: t, old: y, value: v }) => {
-                let [mut xs, mut ys] = self.subscripts(&goal, [*s, *t])?;
+                let [mut xs, mut ys] = self.subscripts(goal, [*s, *t])?;
                 xs.extend([*u, *x]);
                 ys.extend([*v, *y]);
                 (xs, ys)
             }
             (Kind::Stored { access: s, old: x, value: u }, Kind::Stored { access: t, old: y, value: v }) => {
-                self.joint(&goal, [*s, *t])?;
+                self.joint(goal, [*s, *t])?;
                 (vec![*u, *x], vec![*v, *y])
             }
             (Kind::Choice { condition: c, yes: x, no: u }, Kind::Choice { condition: d, yes: y, no: v })
@@ -209,52 +226,57 @@ impl<'m, 'b> Matcher<'m, 'b> {
             (Kind::Choice { yes, no, .. }, _) => {
                 // Whatever is chosen is the other term.
                 for target in [*yes, *no] {
-                    self.push(0, &goal, target, self.layout(goal.terms), &goal.pairs, agenda);
+                    self.push(0, goal, target, self.layout(goal.terms), &goal.pairs, agenda);
                 }
-                return Ok(());
+                return Ok(None);
             }
             (_, Kind::Choice { .. }) if self.is_strict(1, goal.terms[1]) => {
                 let message = "the condition of a choice may be poison".to_string();
-                return self.mismatch(&goal, &goal.pairs, message);
+                return self.mismatch(goal, &goal.pairs, message);
             }
             (_, Kind::Choice { yes, no, .. }) => {
                 for target in [*yes, *no] {
-                    self.push(1, &goal, target, self.layout(goal.terms), &goal.pairs, agenda);
+                    self.push(1, goal, target, self.layout(goal.terms), &goal.pairs, agenda);
                 }
-                return Ok(());
+                return Ok(None);
             }
             _ => {
                 let message =
                     format!("{} is not {}", self.describe(0, goal.terms[0]), self.describe(1, goal.terms[1]));
-                return self.mismatch(&goal, &goal.pairs, message);
+                return self.mismatch(goal, &goal.pairs, message);
             }
         };
-        let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
-        let is_commutative = parts[0].is_some() && xs.len() == 2 && Self::is_commutative(a.op);
-        if !is_commutative {
-            straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
-            return Ok(());
-        }
-        let swapped = vec![[xs[0], ys[1]], [xs[1], ys[0]]];
+        Ok(Some(xs.into_iter().zip(ys).map(|(x, y)| [x, y]).collect()))
+    }
+
+    /// Shows the two operands of a commutative operation equal, as they stand or crosswise.
+    fn either_order(
+        &mut self,
+        goal: &Goal,
+        straight: Vec<[TermId; 2]>,
+        agenda: &mut Vec<Goal>,
+        nesting: usize,
+    ) -> Result<(), Stuck<'b>> {
+        let swapped = vec![[straight[0][0], straight[1][1]], [straight[1][0], straight[0][1]]];
         let fits = |pairs: &[[TermId; 2]]| pairs.iter().all(|terms| self.fits(*terms));
         let (first, second) = match (fits(&straight), fits(&swapped)) {
-            (true, false) => return self.push_all(&goal, straight, agenda),
-            (false, true) => return self.push_all(&goal, swapped, agenda),
+            (true, false) => return self.push_all(goal, straight, agenda),
+            (false, true) => return self.push_all(goal, swapped, agenda),
             _ => (straight, swapped),
         };
         if nesting >= MAX_ATTEMPTS {
-            return self.push_all(&goal, first, agenda);
+            return self.push_all(goal, first, agenda);
         }
         let length = self.log.len();
         let mut goals = Vec::new();
-        first.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
+        first.into_iter().for_each(|terms| self.push_both(goal, terms, &mut goals));
         let Err(stuck) = self.show_within(goals, nesting + 1) else { return Ok(()) };
         if matches!(stuck, Stuck::OutOfReach) {
             return Err(stuck);
         }
         self.retract(length);
         let mut goals = Vec::new();
-        second.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
+        second.into_iter().for_each(|terms| self.push_both(goal, terms, &mut goals));
         self.show_within(goals, nesting + 1).map_err(|_| stuck)
     }
 

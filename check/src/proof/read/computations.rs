@@ -19,19 +19,7 @@ impl<'b> Reader<'b, '_> {
         if op.name() == "arith.select" && numbers::is_buffer(ctx, op.result_type(0)) {
             return self.selected_buffer(op, scope);
         }
-        if op.num_results() == 1
-            && let Some(constant) = constant_of(self.body(), op.result(0))
-        {
-            let ty = op.result_type(0);
-            let kind = match constant.as_int(ctx) {
-                Some(value) if ty.integer_width(ctx) == Some(1) => {
-                    Kind::Truth(Condition::constant(value != 0))
-                }
-                Some(value) if range_of(ctx, ty).is_some() => Kind::Number(Form::constant(value)),
-                _ => Kind::Constant(constant),
-            };
-            let term = self.term(kind, 0, ty, op);
-            self.bind(op.result(0), term);
+        if self.constant(op) {
             return Ok(());
         }
         if op.num_results() == 1
@@ -100,6 +88,23 @@ impl<'b> Reader<'b, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Reads an operation as a constant, if it is one.
+    fn constant(&mut self, op: OpRef<'b>) -> bool {
+        let ctx = op.ctx();
+        let mut results = op.results();
+        let (Some(result), None) = (results.next(), results.next()) else { return false };
+        let Some(constant) = constant_of(self.body(), result) else { return false };
+        let ty = op.type_of(result);
+        let kind = match constant.as_int(ctx) {
+            Some(value) if ty.integer_width(ctx) == Some(1) => Kind::Truth(Condition::constant(value != 0)),
+            Some(value) if range_of(ctx, ty).is_some() => Kind::Number(Form::constant(value)),
+            _ => Kind::Constant(constant),
+        };
+        let term = self.term(kind, 0, ty, op);
+        self.bind(result, term);
+        true
     }
 
     /// Marks a choice of the other program whose condition, or what it compares, may be poison.

@@ -5,7 +5,7 @@ use loomir_ir::{OpRef, Region, Type, Value};
 
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, Loop, Scope, ScopeId, TermId};
-use super::numbers::{NATURAL, is_buffer};
+use super::numbers::{NATURAL, is_buffer, range_of};
 use super::{Read, Reader, defining};
 
 const TOO_MANY_CASES: &str = "the conditions around have too many cases";
@@ -29,6 +29,8 @@ impl<'b> Reader<'b, '_> {
             return self.refuse(op, "the body of the loop is not one block");
         };
         let arguments: Vec<Value> = self.body().arguments(block).collect();
+        let ty = arguments.first().map_or(Type::INDEX, |own| self.body().value_type(*own));
+        self.ends_in_its_type(around, ty, op)?;
         for (index, argument) in arguments.into_iter().enumerate() {
             let ty = self.body().value_type(argument);
             if is_buffer(op.ctx(), ty) {
@@ -51,6 +53,33 @@ impl<'b> Reader<'b, '_> {
             let term = self.term(Kind::Exit { of: around, index }, scope, op.type_of(result), op);
             self.bind(result, term);
         }
+        Ok(())
+    }
+
+    /// Refuses a loop of the other program whose variable leaves its type at the end.
+    ///
+    /// Where bounds of type `index` leave that open it is assumed not to happen.
+    fn ends_in_its_type(&mut self, around: usize, ty: Type, op: OpRef<'b>) -> Read<'b, ()> {
+        let Loop { step, inside, outside, .. } = self.program.loops[around];
+        if step == 1 || self.is_original {
+            return Ok(());
+        }
+        let next = Form::dim(self.scope(outside).depth()).offset(step);
+        let range = range_of(op.ctx(), ty);
+        let (Some(next), Some(range)) = (next, range) else {
+            return self.refuse(op, "the variable of the loop may leave its type");
+        };
+        if !self.may_leave(&next, inside, range) {
+            return Ok(());
+        }
+        let mut has_params = false;
+        for constraint in self.scope(inside).domain.iter().flatten() {
+            constraint.form.for_each_param(&mut |_| has_params = true);
+        }
+        if !ty.is_index() || !has_params {
+            return self.refuse(op, "the variable of the loop may leave its type");
+        }
+        self.program.assumed_exact.get_or_insert(op);
         Ok(())
     }
 
@@ -94,6 +123,7 @@ impl<'b> Reader<'b, '_> {
         for bounds in &dimensions {
             let around = self.open_loop(op, bounds, inside)?;
             self.program.loops[around].is_parallel = true;
+            self.ends_in_its_type(around, Type::INDEX, op)?;
             inside = self.program.loops[around].inside;
         }
         for (index, argument) in arguments.into_iter().enumerate() {

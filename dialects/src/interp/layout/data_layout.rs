@@ -132,6 +132,14 @@ impl DataLayout {
                 layout.big_endian = value.contains("big");
                 continue;
             }
+            if key == "index" {
+                // Numbers of type `index` have 64 bits everywhere in Loomir.
+                let bits = value.split(':').next().unwrap_or_default().trim();
+                if bits != "64" {
+                    return None;
+                }
+                continue;
+            }
             let Some(numbers) = value.strip_prefix("dense<").and_then(|rest| rest.split_once('>')) else {
                 continue;
             };
@@ -299,6 +307,8 @@ mod tests {
         assert_eq!(layout.pointer(0), PointerLayout { bits: 32, index_bits: 32, align: 4 });
         assert_eq!((layout.integer_align(64), layout.float_align(80)), (4, 16));
         assert!(layout.is_big_endian() && DataLayout::parse_specification("#dlti.dl_spec<x>").is_none());
+        let index = |bits| DataLayout::parse_specification(&format!("#dlti.dl_spec<index = {bits} : i64>"));
+        assert!(index(64).is_some() && index(32).is_none());
         assert!(DataLayout::parse("E").is_some_and(|layout| layout.is_big_endian()));
         assert!(["p:32", "i64:7", "p:0:8", "i64:x"].into_iter().all(|s| DataLayout::parse(s).is_none()));
     }
