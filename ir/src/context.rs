@@ -447,12 +447,7 @@ impl Context {
         }
     }
 
-    fn add_op(
-        &self,
-        full_name: &str,
-        def: Option<DefRef>,
-        interfaces: Interfaces,
-    ) -> OpName {
+    fn add_op(&self, full_name: &str, def: Option<DefRef>, interfaces: Interfaces) -> OpName {
         let name = self.name(full_name);
         let dialect = self.name(full_name.split_once('.').map_or("", |(dialect, _)| dialect));
         // A poisoned lock: some thread panicked between two whole states of the table.

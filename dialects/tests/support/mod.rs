@@ -12,7 +12,7 @@ use loomir_ir::{Body, Context, verifier};
 use peers::Peer;
 
 #[path = "../../../tests/src/peers.rs"]
-mod peers;
+pub mod peers;
 
 const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
 

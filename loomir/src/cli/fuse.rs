@@ -111,8 +111,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
-        let analyses = options.analyses.clone();
-        let contraction = ContractionOptions { analyses, remarks: says, ..ContractionOptions::default() };
+        let contraction = ContractionOptions::after(&options);
         let (fused, contracted) = crate::fuse_and_contract(&mut module, &options, &contraction);
         let mut said = fused.remarks;
         said.append(contracted.remarks);

@@ -53,7 +53,16 @@ pub(super) fn command(tools: &Tools) -> Command {
 
 fn emit_arg() -> Arg {
     let forms = [
-        "mlir", "generic", "ll", "loops", "cycles", "domtree", "postdomtree", "scev", "accesses", "dot",
+        "mlir",
+        "generic",
+        "ll",
+        "loops",
+        "cycles",
+        "domtree",
+        "postdomtree",
+        "scev",
+        "accesses",
+        "dot",
         "svg",
     ];
     Arg::new("emit").long("emit").value_name("FORM").value_parser(forms).default_value("mlir").help(
