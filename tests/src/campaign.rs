@@ -278,7 +278,7 @@ fn settled(ctx: &Context, printed: &str, kind: &'static str, work: &dyn Fn(&mut 
 fn doubt(remark: &Diagnostic) -> &'static str {
     let known = [
         ("limit was reached", "limit"),
-        ("how often what is inside runs", "extent"),
+        ("the trip count of this loop is not known", "extent"),
         ("hands values on", "carried"),
         ("which is not there", "unavailable"),
         ("this could be first", "order"),

@@ -286,7 +286,7 @@ fn value_at(body: &Body, op: Op) -> Option<Value> {
 pub const PASS: PassInfo = PassInfo {
     name: "array-contraction",
     anchor: Some("func.func"),
-    summary: "Replace loads by values that are there, and local arrays by what is alive of them at a time",
+    summary: "Replace loads by known values, and shrink local arrays to the elements that are live at a time",
     options: &[CLOSED_FORMS.option(), ACCESSES.option(), CONTROL_FLOW.option()],
     make: |options| {
         let analyses = Analyses::of_options(options)?;
