@@ -17,15 +17,15 @@ pub fn llvm() -> Option<PathBuf> {
     found("LLVM", std::env::var_os("LOOMIR_LLVM").map(PathBuf::from))
 }
 
-/// Returns the path of one of LLVM's tools: `mlir-opt`, `clang`. If it is missing, records that this
-/// test skips the comparison.
+/// Returns the path of one of LLVM's tools: `mlir-opt`, `clang`. If it is missing, records that
+/// this test skips the comparison.
 pub fn tool(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("LOOMIR_LLVM").map(PathBuf::from);
     found(name, folder.map(|folder| folder.join("bin").join(name)))
 }
 
-/// Returns a Python interpreter that has `islpy`. If it is missing, records that this test skips the
-/// comparison.
+/// Returns a Python interpreter that has `islpy`. If it is missing, records that this test skips
+/// the comparison.
 pub fn islpy() -> Option<PathBuf> {
     found("islpy", std::env::var_os("LOOMIR_ISLPY").map(PathBuf::from))
 }

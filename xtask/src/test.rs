@@ -1,9 +1,11 @@
 //! `cargo xtask test`: all of CI.
 //!
 //! Steps run in a fixed order, each timed; one that fails doesn't stop the others. A table at the
-//! end tells what came of each, and lists the tests that skipped a comparison for want of a tool. All share one target folder, one profile and two feature sets
-//! (without and with LLVM), so nothing is compiled twice for the same purpose: clippy and the
-//! documentation share checked crates, the tests built ones.
+//! end tells what came of each, and lists the tests that skipped a comparison for want of a tool.
+//!
+//! All share one target folder, one profile and two feature sets (without and with LLVM). So
+//! nothing is compiled twice for the same purpose: clippy and the documentation share checked
+//! crates, the tests built ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -43,6 +43,7 @@ fixtures! {
     affine = "fixtures/affine.mlir", true;
     arith = "fixtures/arith.mlir", true;
     control = "fixtures/control.mlir", true;
+    linalg = "fixtures/linalg.mlir", false;
     index = "fixtures/index.mlir", true;
     math = "fixtures/math.mlir", true;
     memref = "fixtures/memref.mlir", true;
