@@ -60,20 +60,44 @@ pub trait MemoryEffects: Send + Sync {
     }
 }
 
-/// A model of [`MemoryEffects`]: these effects on the objects of these operands, by number.
+/// A model of [`MemoryEffects`]: effects on the objects of operands and results, by their names in
+/// the definition of the operation.
 ///
 /// ```
 /// use loomir_dialects::interfaces::{EffectKind, OperandEffects};
 ///
-/// // Operand 1 is read and written.
-/// const MODEL: OperandEffects = OperandEffects(&[(EffectKind::Read, 1), (EffectKind::Write, 1)]);
+/// const MODEL: OperandEffects =
+///     OperandEffects::new(&[(EffectKind::Read, "source"), (EffectKind::Write, "target")]);
 /// ```
-pub struct OperandEffects(pub &'static [(EffectKind, usize)]);
+pub struct OperandEffects {
+    effects: &'static [(EffectKind, &'static str)],
+    may_be_undefined: bool,
+}
+
+impl OperandEffects {
+    /// Returns the model with these effects, of an operation that is always defined.
+    pub const fn new(effects: &'static [(EffectKind, &'static str)]) -> Self {
+        OperandEffects { effects, may_be_undefined: false }
+    }
+
+    /// Returns the same model of an operation that some operands make undefined.
+    pub const fn possibly_undefined(self) -> Self {
+        OperandEffects { may_be_undefined: true, ..self }
+    }
+}
 
 impl MemoryEffects for OperandEffects {
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
-        let on = |index| Resource::Value(op.operand(index));
-        self.0.iter().map(|(kind, index)| Effect { kind: *kind, on: on(*index) }).collect()
+        let mut effects = Vec::with_capacity(self.effects.len());
+        for (kind, name) in self.effects {
+            let values = op.operand_group(name).into_iter().chain(op.result_group(name));
+            effects.extend(values.map(|value| Effect { kind: *kind, on: Resource::Value(value) }));
+        }
+        effects
+    }
+
+    fn may_be_undefined(&self, _: OpRef<'_>) -> bool {
+        self.may_be_undefined
     }
 }
 

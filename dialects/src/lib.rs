@@ -17,6 +17,7 @@ pub mod func;
 pub mod index;
 pub mod interfaces;
 pub mod interp;
+pub mod linalg;
 pub mod llvm;
 pub mod math;
 pub mod memref;
@@ -37,6 +38,7 @@ pub fn register_all(registry: &mut Registry) {
     memref::register(registry);
     ub::register(registry);
     affine::register(registry);
+    linalg::register(registry);
     scf::register(registry);
     cf::register(registry);
     llvm::register(registry);
@@ -47,7 +49,7 @@ pub fn register_all(registry: &mut Registry) {
 
 /// Dialects that other tools convert to these, and the way.
 const ELSEWHERE: [(&str, &str); 4] = [
-    ("linalg", "make loops of it first: mlir-opt -convert-linalg-to-loops IN -o OUT"),
+    ("linalg", LINALG),
     ("tensor", TENSORS),
     ("bufferization", TENSORS),
     (
@@ -55,6 +57,10 @@ const ELSEWHERE: [(&str, &str); 4] = [
         "make 'linalg' of it first: mlir-opt -pass-pipeline='builtin.module(func.func(tosa-to-linalg))' IN -o OUT",
     ),
 ];
+
+/// The way from `linalg` to loops.
+const LINALG: &str = "make loops of it first: loomir opt --convert-linalg-to-affine-loops IN -o OUT \
+                      (operations that Loomir does not have: mlir-opt -convert-linalg-to-loops)";
 
 /// The way from tensors to loops.
 const TENSORS: &str = "make memrefs and loops first: \

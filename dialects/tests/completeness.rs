@@ -4,7 +4,7 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The dialects compared with MLIR's, and the files of their definition in MLIR.
@@ -56,7 +56,7 @@ fn operations_are_those_of_mlir() {
 
 #[test]
 fn the_list_is_what_mlir_defines() {
-    let Some(llvm) = std::env::var_os("LOOMIR_LLVM").map(PathBuf::from) else { return };
+    let Some(llvm) = support::peers::llvm() else { return };
     let include = llvm.join("include");
     let mut defined: BTreeSet<String> = IN_CPP.iter().map(|op| (*op).to_owned()).collect();
     for (_, file) in DIALECTS {

@@ -79,12 +79,7 @@ fn folds_of_llvm() {
 /// Programs that MLIR accepts although they have no meaning, or none that LLVM accepts.
 #[test]
 fn stricter_than_mlir() {
-    let mut report = String::new();
-    for program in fixture("control.stricter.mlir").split(support::SEPARATOR) {
-        let message = read(&loomir_dialects::context(), program).expect_err("refused");
-        report.push_str(&format!("{program}  => {message}\n"));
-    }
-    assert_snapshot!(report);
+    assert_snapshot!(support::refusals(&fixture("control.stricter.mlir")));
 }
 
 /// An unregistered operation may be an affine scope, such as an operation of another tool's

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use insta::assert_snapshot;
 use loomir_dialects::interfaces::{CallLike, FunctionLike, MemoryAccess, MemoryEffects, Resource, ViewLike};
 use loomir_ir::{OpRef, Value};
-use support::{both_forms, fixture, folded, mlir_opt, rejections};
+use support::{both_forms, fixture, folded, forms, mlir_opt, rejections};
 
 /// A test for each fixture of every operation, and one for each of wrong programs.
 macro_rules! dialects {
@@ -37,6 +37,30 @@ dialects! {
     index errors_of_index,
     memref errors_of_memref,
     ub errors_of_ub,
+}
+
+/// `mlir-opt` prints maps in the generic form of named operations that it keeps as attributes. So
+/// our generic form is compared as `mlir-opt` reads it.
+#[test]
+fn linalg() {
+    let (custom, generic) = forms(&fixture("linalg.mlir"));
+    if let Some(read) = mlir_opt(&generic, &[]) {
+        let read = read.expect("mlir-opt accepts the generic form");
+        support::pretty_eq("generic form through mlir-opt", read.trim(), custom.trim());
+    }
+    assert_snapshot!("linalg-custom", custom);
+    assert_snapshot!("linalg-generic", generic);
+}
+
+#[test]
+fn errors_of_linalg() {
+    assert_snapshot!(rejections(&fixture("linalg.errors.mlir")));
+}
+
+/// Programs of `linalg` that MLIR accepts, and that Loomir answers with the way out.
+#[test]
+fn linalg_that_is_refused() {
+    assert_snapshot!(support::refusals(&fixture("linalg.stricter.mlir")));
 }
 
 /// Returns the result of a function of straight-line code, with constants in place of their names.
@@ -184,6 +208,7 @@ fn effects_views_accesses_and_calls() {
         "math.mlir",
         "func.mlir",
         "index.mlir",
+        "linalg.mlir",
         "ub.mlir"
     ]));
 }

@@ -84,7 +84,7 @@ fn lowering_and_compiling_give_the_same_bits() {
 
 /// Compiles the program with a driver in C that makes every call, and compares the bytes it leaves.
 fn compile(ctx: &Context, body: &Body, lowered: &str, calls: &[(String, Vec<String>, Outcome)]) {
-    let Some(llvm) = std::env::var_os("LOOMIR_LLVM").map(|p| PathBuf::from(p).join("bin")) else { return };
+    let Some(llvm) = support::peers::llvm().map(|folder| folder.join("bin")) else { return };
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let file = |name: &str| folder.join(name);
     let (mut driver, mut all) = (String::from(DRIVER), Vec::new());

@@ -26,7 +26,7 @@ dialect! {
         format "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
         verify at_most_64_bits;
         interfaces {
-            dyn MemoryEffects = OperandEffects(&[(EffectKind::Read, 1), (EffectKind::Write, 1)]),
+            dyn MemoryEffects = OperandEffects::new(&[(EffectKind::Read, "memref"), (EffectKind::Write, "memref")]),
             dyn Evaluate = evaluate_accumulate,
             dyn ConvertToLlvm = convert_accumulate,
         }

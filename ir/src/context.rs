@@ -203,6 +203,9 @@ impl OpInfo {
     }
 }
 
+/// The models attached to one operation, by the type of their interface.
+type Interfaces = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+
 /// The dialects and interfaces a [`Context`] is made with.
 #[derive(Debug, Default)]
 pub struct Registry {
@@ -210,7 +213,7 @@ pub struct Registry {
     runtime_ops: Vec<Arc<OpDef>>,
     elsewhere: HashMap<&'static str, &'static str>,
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
-    interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+    interfaces: HashMap<String, Interfaces>,
     tables: Vec<Table>,
 }
 
@@ -319,6 +322,90 @@ struct Shared {
     arenas: AtomicU32,
 }
 
+impl Shared {
+    /// Returns the tables of a context, without the content that the dialects give them.
+    fn of(
+        dialects: Vec<&'static DialectDef>,
+        elsewhere: HashMap<&'static str, &'static str>,
+        kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
+    ) -> Self {
+        Shared {
+            strings: Interner::new(),
+            types: Interner::new(),
+            attrs: Interner::new(),
+            dicts: Interner::new(),
+            exprs: Interner::new(),
+            maps: Interner::new(),
+            sets: Interner::new(),
+            locs: Interner::new(),
+            files: Default::default(),
+            resources: RwLock::default(),
+            op_ids: RwLock::default(),
+            op_infos: boxcar::Vec::new(),
+            dialects,
+            dialect_names: HashMap::new(),
+            elsewhere,
+            kept_attributes,
+            enums: HashMap::new(),
+            type_defs: HashMap::new(),
+            attr_defs: HashMap::new(),
+            tables: Vec::new(),
+            arenas: AtomicU32::new(0),
+        }
+    }
+
+    /// Interns what has a constant for its handle, in the order of the constants.
+    fn intern_fixed_handles(&self) {
+        for name in [SYMBOL_NAME, SYMBOL_VISIBILITY, OPERAND_SEGMENTS, RESULT_SEGMENTS] {
+            self.strings.intern(name, Box::from);
+        }
+        for kind in &WELL_KNOWN {
+            self.types.intern(kind.clone(), |k| k);
+        }
+        self.attrs.intern(AttrKind::Unit, |k| k);
+        for value in [0, -1] {
+            self.attrs.intern(AttrKind::Integer { value, ty: Type::I1 }, |k| k);
+        }
+        self.dicts.intern(Box::default(), |k| k);
+        self.locs.intern(LocKind::Unknown, |k| k);
+    }
+
+    fn intern_name(&self, text: &str) -> Name {
+        Name(self.strings.intern(text, Box::from))
+    }
+
+    /// Adds the names, enumerations, types and attributes of the dialects. Returns the definitions
+    /// of their operations.
+    fn add_dialects(&mut self) -> Vec<DefRef> {
+        let mut defs = Vec::new();
+        for (i, entry) in self.dialects.clone().into_iter().enumerate() {
+            let name = self.intern_name(&entry.name);
+            self.dialect_names.insert(name, Some(i));
+            defs.extend(entry.ops.iter().map(|op| DefRef::Static(op)));
+            for def in entry.enums.iter() {
+                let name = self.intern_name(def.name);
+                self.enums.insert(name, def);
+            }
+            for def in entry.types.iter() {
+                let name = self.intern_name(def.name);
+                self.type_defs.insert(name, *def);
+            }
+            for def in entry.attrs.iter() {
+                let name = self.intern_name(def.name);
+                self.attr_defs.insert(name, *def);
+            }
+        }
+        defs
+    }
+
+    /// Adds the dialect of an operation that was defined at run time, unless it is known.
+    fn add_runtime_op(&mut self, def: Arc<OpDef>) -> DefRef {
+        let name = self.intern_name(def.name.split('.').next().unwrap_or_default());
+        self.dialect_names.entry(name).or_insert(None);
+        DefRef::Owned(def)
+    }
+}
+
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Context")
@@ -339,83 +426,14 @@ impl Context {
     /// defect of the program that defines the dialect, found the first time it runs. Otherwise the
     /// format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
-        let mut shared = Shared {
-            strings: Interner::new(),
-            types: Interner::new(),
-            attrs: Interner::new(),
-            dicts: Interner::new(),
-            exprs: Interner::new(),
-            maps: Interner::new(),
-            sets: Interner::new(),
-            locs: Interner::new(),
-            files: Default::default(),
-            resources: RwLock::default(),
-            op_ids: RwLock::default(),
-            op_infos: boxcar::Vec::new(),
-            dialects: registry.dialects.clone(),
-            dialect_names: HashMap::new(),
-            elsewhere: registry.elsewhere,
-            kept_attributes: registry.kept_attributes,
-            enums: HashMap::new(),
-            type_defs: HashMap::new(),
-            attr_defs: HashMap::new(),
-            tables: registry.tables.clone(),
-            arenas: AtomicU32::new(0),
-        };
-        // The fixed handles, in the order of their constants.
-        for name in [SYMBOL_NAME, SYMBOL_VISIBILITY, OPERAND_SEGMENTS, RESULT_SEGMENTS] {
-            shared.strings.intern(name, Box::from);
-        }
-        for kind in &WELL_KNOWN {
-            shared.types.intern(kind.clone(), |k| k);
-        }
-        shared.attrs.intern(AttrKind::Unit, |k| k);
-        for value in [0, -1] {
-            shared.attrs.intern(AttrKind::Integer { value, ty: Type::I1 }, |k| k);
-        }
-        shared.dicts.intern(Box::default(), |k| k);
-        shared.locs.intern(LocKind::Unknown, |k| k);
-
-        let intern = |shared: &Shared, text: &str| Name(shared.strings.intern(text, Box::from));
-        let mut defs: Vec<DefRef> = Vec::new();
-        for (i, entry) in registry.dialects.iter().enumerate() {
-            let name = intern(&shared, &entry.name);
-            shared.dialect_names.insert(name, Some(i));
-            defs.extend(entry.ops.iter().map(|op| DefRef::Static(op)));
-            for def in entry.enums.iter() {
-                let name = intern(&shared, def.name);
-                shared.enums.insert(name, def);
-            }
-            for def in entry.types.iter() {
-                let name = intern(&shared, def.name);
-                shared.type_defs.insert(name, *def);
-            }
-            for def in entry.attrs.iter() {
-                let name = intern(&shared, def.name);
-                shared.attr_defs.insert(name, *def);
-            }
-        }
-        for def in registry.runtime_ops {
-            let dialect = def.name.split('.').next().unwrap_or_default().to_owned();
-            let name = intern(&shared, &dialect);
-            shared.dialect_names.entry(name).or_insert(None);
-            defs.push(DefRef::Owned(def));
-        }
+        let Registry { dialects, runtime_ops, elsewhere, kept_attributes, interfaces, tables } = registry;
+        let mut shared = Shared::of(dialects, elsewhere, kept_attributes);
+        shared.tables = tables;
+        shared.intern_fixed_handles();
+        let mut defs = shared.add_dialects();
+        defs.extend(runtime_ops.into_iter().map(|def| shared.add_runtime_op(def)));
         let ctx = Context(Arc::new(shared));
-        let mut interfaces = registry.interfaces;
-        for def in defs {
-            let attached = interfaces.remove(&*def.name).unwrap_or_default();
-            ctx.add_op(&def.name.clone(), Some(def), attached);
-        }
-        // Interfaces attached to operations nobody defined. The order of insertion fixes ids, and
-        // nothing reads them.
-        #[allow(clippy::iter_over_hash_type)]
-        for (name, attached) in interfaces {
-            let dialect = name.split_once('.').and_then(|(dialect, _)| ctx.dialect(dialect));
-            let is_known = dialect.is_some_and(|dialect| !dialect.allows_unknown_ops);
-            assert!(!is_known, "an interface is attached to '{name}', which its dialect does not have");
-            ctx.add_op(&name, None, attached);
-        }
+        ctx.add_ops(defs, interfaces);
         if cfg!(debug_assertions) {
             for (_, info) in ctx.0.op_infos.iter() {
                 info.format(&ctx);
@@ -424,12 +442,24 @@ impl Context {
         ctx
     }
 
-    fn add_op(
-        &self,
-        full_name: &str,
-        def: Option<DefRef>,
-        interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
-    ) -> OpName {
+    /// Adds the operations with the interfaces attached to them, then the interfaces attached to
+    /// operations that no dialect defines.
+    fn add_ops(&self, defs: Vec<DefRef>, mut interfaces: HashMap<String, Interfaces>) {
+        for def in defs {
+            let attached = interfaces.remove(&*def.name).unwrap_or_default();
+            self.add_op(&def.name.clone(), Some(def), attached);
+        }
+        // The order of insertion fixes ids, and nothing reads them.
+        #[allow(clippy::iter_over_hash_type)]
+        for (name, attached) in interfaces {
+            let dialect = name.split_once('.').and_then(|(dialect, _)| self.dialect(dialect));
+            let is_known = dialect.is_some_and(|dialect| !dialect.allows_unknown_ops);
+            assert!(!is_known, "an interface is attached to '{name}', which its dialect does not have");
+            self.add_op(&name, None, attached);
+        }
+    }
+
+    fn add_op(&self, full_name: &str, def: Option<DefRef>, interfaces: Interfaces) -> OpName {
         let name = self.name(full_name);
         let dialect = self.name(full_name.split_once('.').map_or("", |(dialect, _)| dialect));
         // A poisoned lock: some thread panicked between two whole states of the table.

@@ -174,8 +174,8 @@ macro_rules! dialect {
             $(
                 $(#[doc = $doc:literal])*
                 $op:ident = $mnemonic:literal
-            ),+ $(,)?
-            $sections:tt
+            ),+
+            { $($sections:tt)* }
         )*
     ) => {
         $(#[doc = $ddoc])*
@@ -191,13 +191,22 @@ macro_rules! dialect {
             materialize_constant: $crate::dialect_option!($($constant)?),
             interfaces: |_registry| { $($($op::attach_interfaces(_registry);)+)* },
         };
-        $($(
-            $crate::dialect_op! {
-                $vis, $dialect
-                $(#[doc = $doc])*
-                $op = $mnemonic $sections
-            }
-        )+)*
+        $($crate::dialect_family! {
+            $vis, $dialect [$($(#[doc = $doc])* $op = $mnemonic),+] { $($sections)* }
+        })*
+    };
+}
+
+/// The operations of a [`dialect!`] that share their sections.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dialect_family {
+    (
+        $vis:vis, $dialect:literal
+        [$($(#[doc = $doc:literal])* $op:ident = $mnemonic:literal),+]
+        $sections:tt
+    ) => {
+        $($crate::dialect_op! { $vis, $dialect $(#[doc = $doc])* $op = $mnemonic $sections })+
     };
 }
 
@@ -467,6 +476,8 @@ macro_rules! dialect_values {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dialect_attr {
+    // `cast` is the checked conversion of the operation.
+    (cast) => {};
     ($name:ident) => {
         #[doc = concat!("Attribute `", stringify!($name), "`.")]
         pub fn $name(self, body: &$crate::Body) -> Option<$crate::Attr> {

@@ -53,7 +53,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use entity::{Block, Op, Region, Value};
 pub use location::{Loc, LocKind};
 pub use opdef::{EnumDef, OpDef, Trait};
-pub use types::{DYNAMIC, FloatKind, Signedness, Type, TypeKind};
+pub use types::{DYNAMIC, FloatKind, Signedness, Type, TypeKind, row_major_strides};
 
 /// The example of the guide for contributors, compiled and run.
 #[cfg(doctest)]

@@ -193,7 +193,8 @@ impl PassManager {
         let root = body.root_ref();
         if !self.runs_on(body) {
             let message = format!("can't run a pipeline for '{}' on '{}'", self.anchor, root.name());
-            let help = format!("if it runs on what is inside, nest it: {}({}(…))", root.name(), self.anchor);
+            let help =
+                format!("to run it on operations inside, nest it: {}({}(…))", root.name(), self.anchor);
             report.diagnostics.push(Diagnostic::error(root.loc(), message).help(help));
             return report;
         }

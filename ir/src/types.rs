@@ -285,20 +285,24 @@ impl Type {
     /// any other layout or type.
     pub fn strides_and_offset(self, ctx: &Context) -> Option<(Vec<i64>, i64)> {
         let TypeKind::MemRef { shape: Some(shape), layout, .. } = self.kind(ctx) else { return None };
-        let Some(layout) = layout else {
-            let mut strides = vec![1; shape.len()];
-            for d in (0..shape.len().saturating_sub(1)).rev() {
-                strides[d] = match (strides[d + 1], shape[d + 1]) {
-                    (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
-                    (stride, size) => stride.checked_mul(size)?,
-                };
-            }
-            return Some((strides, 0));
-        };
+        let Some(layout) = layout else { return Some((row_major_strides(shape)?, 0)) };
         match layout.kind(ctx) {
             AttrKind::Strided { offset, strides } => Some((strides.to_vec(), *offset)),
             AttrKind::AffineMap(map) => map.strides_and_offset(ctx, shape),
             _ => None,
         }
     }
+}
+
+/// Returns the strides, in elements, of the row-major layout of a shape. A stride is [`DYNAMIC`] if
+/// an inner size is. `None` if a stride overflows.
+pub fn row_major_strides(shape: &[i64]) -> Option<Vec<i64>> {
+    let mut strides = vec![1; shape.len()];
+    for d in (1..shape.len()).rev() {
+        strides[d - 1] = match (strides[d], shape[d]) {
+            (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
+            (stride, size) => stride.checked_mul(size)?,
+        };
+    }
+    Some(strides)
 }

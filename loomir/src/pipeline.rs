@@ -150,11 +150,7 @@ impl Pipeline {
                 remarks.append(report.diagnostics);
             }
             Step::Fuse(options) => {
-                let contraction = ContractionOptions {
-                    analyses: options.analyses.clone(),
-                    remarks: options.remarks,
-                    ..ContractionOptions::default()
-                };
+                let contraction = ContractionOptions::after(options);
                 let (fused, contracted) = crate::fuse_and_contract(module, options, &contraction);
                 remarks.append(fused.remarks);
                 remarks.append(contracted.remarks);

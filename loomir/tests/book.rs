@@ -15,6 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/src/peers.rs"]
+mod peers;
+
 /// Tools of LLVM that a chapter may call.
 const LLVM_TOOLS: [&str; 6] = ["mlir-opt", "mlir-translate", "opt", "lli", "llc", "clang"];
 
@@ -85,9 +89,8 @@ impl Session {
         fs::create_dir_all(folder.join("images")).expect("a folder can be made");
         let loomir =
             Path::new(env!("CARGO_BIN_EXE_loomir")).parent().expect("it is in a folder").to_path_buf();
-        let prefix = std::env::var_os("LOOMIR_LLVM").or_else(|| std::env::var_os("MLIR_SYS_220_PREFIX"));
-        let llvm = PathBuf::from(prefix.unwrap_or_default()).join("bin");
-        let has_llvm = LLVM_TOOLS.iter().all(|tool| llvm.join(tool).exists());
+        let llvm = peers::llvm().unwrap_or_default().join("bin");
+        let has_llvm = LLVM_TOOLS.iter().all(|tool| peers::tool(tool).is_some());
         let rest = std::env::var_os("PATH").unwrap_or_default();
         let folders = [loomir, llvm].into_iter().chain(std::env::split_paths(&rest));
         Session { folder, path: std::env::join_paths(folders).expect("no folder has a colon"), has_llvm }

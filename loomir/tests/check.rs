@@ -4,6 +4,9 @@ use std::process::Output;
 
 use support::{loomir, shown};
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/src/peers.rs"]
+mod peers;
 mod support;
 
 const COPY: &str = include_str!("check/copy.mlir");
@@ -123,9 +126,7 @@ fn each_pass_is_checked() {
 
 #[test]
 fn another_compiler_is_checked() {
-    if std::env::var_os("LOOMIR_LLVM").is_none() {
-        return;
-    }
+    let (Some(_), Some(_)) = (peers::tool("mlir-opt"), peers::tool("opt")) else { return };
     let same = answer(&["copy.mlir", "--mlir-opt=--cse"]);
     assert_eq!(same, "exit 0\n2 equal, 0 different, 0 not decided\n");
     let output = check(&["copy.mlir", "--mlir-opt=--no-such-flag"]);

@@ -177,10 +177,12 @@ fn what_other_tools_have_to_turn_into_text_or_loops_first() {
         assert!(refused_bytes(&["opt"], magic).contains("llvm-dis IN -o OUT.ll"));
     }
     let fill = "func.func @f(%v: f32, %a: memref<8xf32>) {\n  linalg.fill ins(%v : f32) outs(%a : memref<8xf32>)\n  return\n}\n";
-    insta::assert_snapshot!(refused(&["fuse"], fill));
-    let opaque =
-        "func.func @f(%a: memref<8xf32>) {\n  \"linalg.fill\"(%a) : (memref<8xf32>) -> ()\n  return\n}\n";
-    insta::assert_snapshot!(support::shown(&["fuse", "--allow-unregistered-dialect"], opaque));
+    insta::assert_snapshot!(support::shown(&["fuse"], fill));
+    insta::assert_snapshot!(refused(&["fuse"], &fill.replace("memref", "tensor")));
+    let other =
+        "func.func @f(%a: memref<8xf32>) {\n  \"tensor.other\"(%a) : (memref<8xf32>) -> ()\n  return\n}\n";
+    insta::assert_snapshot!(refused(&["fuse"], &other.replace("tensor", "linalg")));
+    insta::assert_snapshot!(support::shown(&["fuse", "--allow-unregistered-dialect"], other));
 }
 
 #[test]

@@ -5,6 +5,9 @@ use std::process::Command;
 use insta::assert_snapshot;
 use support::{loomir, scratch, shown};
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/src/peers.rs"]
+mod peers;
 mod support;
 
 /// Three programs; the second is wrong, in line 8 of the file.
@@ -439,9 +442,9 @@ fn a_reproducer_does_what_the_pipeline_does() {
 
 #[test]
 fn reproducers_go_to_mlir_opt_and_come_from_there() {
-    let Some(llvm) = std::env::var_os("LOOMIR_LLVM") else { return };
+    let Some(mlir_opt) = peers::tool("mlir-opt") else { return };
     let mlir_opt = |args: &[&str]| {
-        let mut command = Command::new(std::path::Path::new(&llvm).join("bin/mlir-opt"));
+        let mut command = Command::new(&mlir_opt);
         let output = command.args(args).output().expect("it starts");
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("text")

@@ -44,7 +44,7 @@ fn what_is_refused() {
     --- stdout
     --- stderr
     error: the test does not succeed on the program: grep -q nothing-like-this
-    help: it has to end with status 0 on what is to be kept
+    help: it has to end with status 0 on the programs to keep
     ");
     assert_eq!(loomir(&["reduce"], TWO.as_bytes()).status.code(), Some(2));
     assert_eq!(loomir(&["reduce", "--test", "true"], b"func.func").status.code(), Some(1));

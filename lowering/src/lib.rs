@@ -2,10 +2,11 @@
 //!
 //! | step | module | pass |
 //! | --- | --- | --- |
+//! | `linalg` on memrefs to loops | [`linalg_to_loops`] | `convert-linalg-to-loops`, `convert-linalg-to-affine-loops` |
 //! | affine loops to structured ones | [`affine_to_scf`] | `lower-affine` |
 //! | structured control flow to branches | [`scf_to_cf`] | `convert-scf-to-cf` |
 //! | everything to the `llvm` dialect | [`to_llvm`] | `convert-to-llvm` |
-//! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
+//! | all of these, in order | [`lower_to_llvm`] | `lower-to-llvm` |
 //! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
 //! | functions as control flow graphs | [`mod@cfg`] | |
 //! | check that fusion and lowering commute | [`rewiring`] | `check-rewiring` |
@@ -21,6 +22,7 @@ pub mod cfg;
 mod emit;
 #[cfg(feature = "llvm")]
 pub mod jit;
+pub mod linalg_to_loops;
 pub mod ll;
 mod passes;
 pub mod rewiring;
@@ -28,6 +30,7 @@ pub mod scf_to_cf;
 pub mod to_llvm;
 
 pub use affine_to_scf::lower_affine;
+pub use linalg_to_loops::convert_linalg_to_loops;
 pub use ll::{from_ll, is_ll, to_ll};
 pub use passes::PASSES;
 pub use scf_to_cf::convert_scf_to_cf;
@@ -38,6 +41,7 @@ pub use to_llvm::{convert_to_llvm, register};
 /// # Errors
 /// The error of the first step that fails.
 pub fn lower_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
+    convert_linalg_to_loops(module, linalg_to_loops::Loops::Scf)?;
     lower_affine(module)?;
     convert_scf_to_cf(module)?;
     convert_to_llvm(module)

@@ -7,8 +7,9 @@ use crate::cfg::{
     exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
     simplify_cfg, unify_loop_exits,
 };
+use crate::linalg_to_loops::Loops;
 use crate::rewiring;
-use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
+use crate::{convert_linalg_to_loops, convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
 
 /// A pass that is a function without options.
 struct Step {
@@ -25,6 +26,30 @@ impl Pass for Step {
         (self.run)(body)
     }
 }
+
+/// `convert-linalg-to-loops`.
+const LINALG_TO_LOOPS: PassInfo = PassInfo {
+    name: "convert-linalg-to-loops",
+    anchor: None,
+    summary: "Replaces linalg on memrefs by loops of scf",
+    options: &[],
+    make: |_| {
+        let run = |body: &mut Body| convert_linalg_to_loops(body, Loops::Scf);
+        Ok(Box::new(Step { name: "convert-linalg-to-loops", run }))
+    },
+};
+
+/// `convert-linalg-to-affine-loops`.
+const LINALG_TO_AFFINE_LOOPS: PassInfo = PassInfo {
+    name: "convert-linalg-to-affine-loops",
+    anchor: None,
+    summary: "Replaces linalg on memrefs by loops of affine",
+    options: &[],
+    make: |_| {
+        let run = |body: &mut Body| convert_linalg_to_loops(body, Loops::Affine);
+        Ok(Box::new(Step { name: "convert-linalg-to-affine-loops", run }))
+    },
+};
 
 /// `lower-affine`.
 const LOWER_AFFINE: PassInfo = PassInfo {
@@ -48,12 +73,12 @@ const SCF_TO_CF: PassInfo = PassInfo {
 const TO_LLVM: PassInfo = PassInfo {
     name: "convert-to-llvm",
     anchor: Some("builtin.module"),
-    summary: "Replaces what is left of other dialects by the llvm dialect",
+    summary: "Replaces the remaining operations of other dialects by the llvm dialect",
     options: &[],
     make: |_| Ok(Box::new(Step { name: "convert-to-llvm", run: convert_to_llvm })),
 };
 
-/// `lower-to-llvm`: the three others, in order.
+/// `lower-to-llvm`: from `linalg` to loops, and the three others, in order.
 const LOWER_TO_LLVM: PassInfo = PassInfo {
     name: "lower-to-llvm",
     anchor: Some("builtin.module"),
@@ -64,6 +89,8 @@ const LOWER_TO_LLVM: PassInfo = PassInfo {
 
 /// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[
+    LINALG_TO_LOOPS,
+    LINALG_TO_AFFINE_LOOPS,
     LOWER_AFFINE,
     SCF_TO_CF,
     TO_LLVM,

@@ -234,7 +234,7 @@ impl Steps<'_> {
             Comparison::Equal(promised) => Outcome::Equal(promised),
             // The graph may have to sink operations that the tree hoists in front of both loops.
             Comparison::Different(_) if sunk > 0 => {
-                Outcome::Open("what stands between is moved behind both on the graph".into())
+                Outcome::Open("the graph moves operations between the loops behind both".into())
             }
             Comparison::Different(difference) => Outcome::Different(difference),
             Comparison::Open(why) => Outcome::Open(why.into()),

@@ -71,70 +71,19 @@ fn timed<V>(times: &mut Times, question: usize, class: usize, runs: u32, mut bod
     value
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let path = arguments.first().ok_or("name the file of problems")?;
     let answers = arguments.iter().any(|argument| argument == "--answers");
     let problems = read(path)?;
-    let limits = Limits::default();
     let mut times = Times::default();
-    let (mut carried, mut legal) = (0, 0);
     let mut sizes: Vec<usize> = Vec::new();
+    let (mut carried, mut legal) = (0, 0);
     for problem in &problems {
-        let class = 1 + (problem.depth - 2) * 2 + usize::from(problem.parametric);
-        let params: &[&str] = if problem.parametric { &["N", "M"] } else { &[] };
-        let tuple = Tuple::unnamed("S", problem.depth);
-        let before = Relation::lexicographic(params, &tuple, Order::Less);
-        let after = Relation::lexicographic(params, &tuple, Order::Greater);
-        let levels: Vec<Relation> = before
-            .conjunctions()
-            .iter()
-            .map(|piece| Relation::from_conjunctions(before.space().clone(), vec![piece.clone()]))
-            .collect();
-        let [a, b] =
-            timed(&mut times, 0, class, 1, || -> Result<[Relation; 2], Box<dyn std::error::Error>> {
-                let access = |index: usize| -> Result<Relation, Box<dyn std::error::Error>> {
-                    let domain: Set = problem.domains[index].parse()?;
-                    Ok(problem.accesses[index].parse::<Relation>()?.intersect_domain(&domain)?)
-                };
-                Ok([access(0)?, access(1)?])
-            })?;
-        let dependence = timed(&mut times, 1, class, 4, || a.then(&b.inverse()))?;
-        sizes.push(dependence.bytes());
-        let empty = timed(&mut times, 2, class, 4, || {
-            levels
-                .iter()
-                .map(|level| dependence.meets(level, &limits))
-                .collect::<Result<Vec<bool>, loomir_polyhedra::Error>>()
-        })?;
-        // The mean over the levels, as in the measurement of isl.
-        for list in [2 * 5, 2 * 5 + class] {
-            if let Some(last) = times.0[list].last_mut() {
-                *last /= problem.depth as f64;
-            }
-        }
-        let backwards = timed(&mut times, 3, class, 4, || dependence.meets(&after, &limits))?;
-        legal += usize::from(!backwards);
-        let mut union: Option<Relation> = None;
-        for (level, meets) in levels.iter().zip(&empty) {
-            if *meets {
-                let part = dependence.intersect(level)?;
-                union = Some(match union {
-                    None => part,
-                    Some(union) => union.union(&part)?,
-                });
-            }
-        }
-        if let Some(union) = union {
-            carried += 1;
-            let deltas =
-                timed(&mut times, 4, class, 1, || union.deltas().and_then(|deltas| deltas.lexmin(&limits)))?;
-            let directions = timed(&mut times, 5, class, 4, || union.directions(&limits))?;
-            let least = timed(&mut times, 6, class, 1, || union.lexmin(&limits))?;
-            if answers {
-                println!("{union}\n  {deltas}\n  {directions:?}\n  {least}");
-            }
-        }
+        let answer = ask(problem, answers, &mut times)?;
+        sizes.push(answer.bytes);
+        carried += usize::from(answer.carried);
+        legal += usize::from(answer.may_fuse);
     }
     println!("problems={} with carried dependence={carried} fusion-legal={legal}", problems.len());
     sizes.sort_unstable();
@@ -144,20 +93,89 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sizes[sizes.len() * 9 / 10],
         sizes[sizes.len() - 1]
     );
-    println!(
-        "{:<10}{}",
-        "us",
-        QUESTIONS.iter().map(|question| format!("{question:>30}")).collect::<String>()
-    );
-    for (class, name) in ["all", "d2 const", "d2 param", "d3 const", "d3 param"].iter().enumerate() {
-        print!("{name:<10}");
-        for question in 0..QUESTIONS.len() {
-            let list = &mut times.0[question * 5 + class];
-            list.sort_by(f64::total_cmp);
-            let at = |share: f64| list[((list.len() as f64 * share) as usize).min(list.len() - 1)];
-            print!("{:>30}", format!("{:.2}/{:.2}/{:.2}/{:.0}", at(0.5), at(0.9), at(0.99), at(1.0)));
-        }
-        println!();
-    }
+    times.print();
     Ok(())
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+/// The answers about one problem.
+struct Answer {
+    /// The size of the dependence relation.
+    bytes: usize,
+    carried: bool,
+    may_fuse: bool,
+}
+
+/// Asks and times all questions of a problem. Prints the answers if asked to.
+fn ask(problem: &Problem, prints: bool, times: &mut Times) -> Result<Answer, Failure> {
+    let limits = Limits::default();
+    let class = 1 + (problem.depth - 2) * 2 + usize::from(problem.parametric);
+    let params: &[&str] = if problem.parametric { &["N", "M"] } else { &[] };
+    let tuple = Tuple::unnamed("S", problem.depth);
+    let before = Relation::lexicographic(params, &tuple, Order::Less);
+    let after = Relation::lexicographic(params, &tuple, Order::Greater);
+    let levels: Vec<Relation> = before
+        .conjunctions()
+        .iter()
+        .map(|piece| Relation::from_conjunctions(before.space().clone(), vec![piece.clone()]))
+        .collect();
+    let [a, b] = timed(times, 0, class, 1, || -> Result<[Relation; 2], Failure> {
+        let access = |index: usize| -> Result<Relation, Failure> {
+            let domain: Set = problem.domains[index].parse()?;
+            Ok(problem.accesses[index].parse::<Relation>()?.intersect_domain(&domain)?)
+        };
+        Ok([access(0)?, access(1)?])
+    })?;
+    let dependence = timed(times, 1, class, 4, || a.then(&b.inverse()))?;
+    let meets = timed(times, 2, class, 4, || {
+        levels
+            .iter()
+            .map(|level| dependence.meets(level, &limits))
+            .collect::<Result<Vec<bool>, loomir_polyhedra::Error>>()
+    })?;
+    // The mean over the levels, as in the measurement of isl.
+    for list in [2 * 5, 2 * 5 + class] {
+        if let Some(last) = times.0[list].last_mut() {
+            *last /= problem.depth as f64;
+        }
+    }
+    let backwards = timed(times, 3, class, 4, || dependence.meets(&after, &limits))?;
+    let mut carried: Option<Relation> = None;
+    for (level, _) in levels.iter().zip(&meets).filter(|(_, meets)| **meets) {
+        let part = dependence.intersect(level)?;
+        carried = Some(match carried {
+            None => part,
+            Some(union) => union.union(&part)?,
+        });
+    }
+    if let Some(carried) = &carried {
+        let deltas =
+            timed(times, 4, class, 1, || carried.deltas().and_then(|deltas| deltas.lexmin(&limits)))?;
+        let directions = timed(times, 5, class, 4, || carried.directions(&limits))?;
+        let least = timed(times, 6, class, 1, || carried.lexmin(&limits))?;
+        if prints {
+            println!("{carried}\n  {deltas}\n  {directions:?}\n  {least}");
+        }
+    }
+    Ok(Answer { bytes: dependence.bytes(), carried: carried.is_some(), may_fuse: !backwards })
+}
+
+impl Times {
+    /// Prints a row a class of problems: median, 90th and 99th percentile and greatest time of
+    /// each question.
+    fn print(&mut self) {
+        let questions = QUESTIONS.iter().map(|question| format!("{question:>30}")).collect::<String>();
+        println!("{:<10}{questions}", "us");
+        for (class, name) in ["all", "d2 const", "d2 param", "d3 const", "d3 param"].iter().enumerate() {
+            print!("{name:<10}");
+            for question in 0..QUESTIONS.len() {
+                let list = &mut self.0[question * 5 + class];
+                list.sort_by(f64::total_cmp);
+                let at = |share: f64| list[((list.len() as f64 * share) as usize).min(list.len() - 1)];
+                print!("{:>30}", format!("{:.2}/{:.2}/{:.2}/{:.0}", at(0.5), at(0.9), at(0.99), at(1.0)));
+            }
+            println!();
+        }
+    }
 }

@@ -2,11 +2,14 @@
 //! classic hard ones.
 //!
 //! `LOOMIR_ISLPY` names a Python interpreter that has `islpy`; without it nothing is compared, and
-//! the test says so. `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations
+//! `cargo xtask test` lists the test as skipped. `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations
 //! and the seed, `LOOMIR_ISL_FROM` the first of them, so that a long run can be had in parts; with
 //! `LOOMIR_ISL_PATIENT` isl takes its time to compare.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/src/peers.rs"]
+mod peers;
 mod random;
 
 use std::fmt::Write as _;
@@ -227,10 +230,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 fn answers_agree_with_isl() {
-    let Ok(python) = std::env::var("LOOMIR_ISLPY") else {
-        println!("SKIPPED: set LOOMIR_ISLPY to a Python interpreter with islpy to compare with isl");
-        return;
-    };
+    let Some(python) = peers::islpy() else { return };
     let limits = Limits::default();
     let mut lines = String::new();
     hard_ones(&mut lines, &limits);

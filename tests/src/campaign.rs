@@ -13,13 +13,14 @@
 //!
 //! A failure carries the smallest program that still fails the same way.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
-use loomir::{AliasMode, ContractionOptions, DistributeOptions, Expand, FuseOptions, Profitability};
+use loomir::{
+    AliasMode, ContractionOptions, DistributeOptions, Expand, FuseOptions, FuseReport, Profitability,
+};
 
 use crate::behaviour::{Ending, Input, call, show};
 use crate::generate::{aliasings, generate};
@@ -31,148 +32,9 @@ use crate::random::Random;
 use crate::twin::integers;
 use crate::verdicts::is_proved;
 
-/// The statistics of a campaign. All counts follow from the seed and the number of cases.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Programs.
-    pub cases: u64,
-    /// Programs with a fused pair.
-    pub fused: u64,
-    /// Programs with a refused pair.
-    pub refused: u64,
-    /// Programs with both fused and refused pairs.
-    pub mixed: u64,
-    /// Programs that are undefined on every input and so require nothing.
-    pub undefined: u64,
-    /// Fused pairs, in all modes together.
-    pub pairs_fused: u64,
-    /// Fused pairs whose second loop is shifted.
-    pub pairs_shifted: u64,
-    /// Fused pairs with one reversed loop, not counted above.
-    pub pairs_reversed: u64,
-    /// Fused pairs whose loops run different iterations.
-    pub pairs_cut: u64,
-    /// Pairs fused after one nest was interchanged. Not counted as delayed or cut.
-    pub pairs_interchanged: u64,
-    /// Pairs fused after one loop was distributed; only a part of it was fused. Not counted as
-    /// delayed or cut.
-    pub pairs_distributed: u64,
-    /// Fused pairs with one loop that filled a conditional. The condition was moved into the fused
-    /// loop.
-    pub pairs_guarded: u64,
-    /// Programs with a fused pair of each kind: shifted, cut, reversed, interchanged, distributed.
-    pub reshaped: [u64; 5],
-    /// Programs with a pair that was refused for a dependence.
-    pub refused_by_dependence: u64,
-    /// Pairs fused in a version under assumptions about numbers. Counted above as pairs only.
-    pub pairs_versioned: u64,
-    /// Programs with such a pair.
-    pub versioned: u64,
-    /// Joined conditionals, in all modes together.
-    pub merged: u64,
-    /// Pairs refused, by reason.
-    pub reasons: BTreeMap<String, u64>,
-    /// Loads replaced by values, in all modes together.
-    pub loads_forwarded: u64,
-    /// Erased stores.
-    pub stores_erased: u64,
-    /// Erased allocations.
-    pub arrays_erased: u64,
-    /// Folded allocations.
-    pub arrays_folded: u64,
-    /// Distributed loops, with or without arrays that pass values on.
-    pub loops_distributed: u64,
-    /// Arrays that distribution added to pass values on.
-    pub values_expanded: u64,
-    /// Blocks that the final check could not confirm and that stay unchanged.
-    pub unconfirmed: u64,
-    /// Programs with such a block.
-    pub programs_unconfirmed: u64,
-    /// Unconfirmed blocks, by the doubtful property.
-    pub doubts: BTreeMap<&'static str, u64>,
-    /// The cases and remarks of unconfirmed blocks.
-    pub doubtful: Vec<(u64, String)>,
-    /// Fused programs that the checker was asked about. [`proved`](Tally::proved) counts those it
-    /// proved equal.
-    pub asked: u64,
-    /// See [`asked`](Tally::asked).
-    pub proved: u64,
-    /// Runs compared.
-    pub runs: u64,
-    /// Runs that were compared with integers instead of floats, not counted above.
-    pub twins: u64,
-    /// Refusals by dependence in programs where an exact test can be right about every pair. A run
-    /// showed each of these dependences.
-    pub affine_refusals: u64,
-    /// Refusals in such programs because operations between the loops certainly cannot move. A run
-    /// showed elements that prevent the move.
-    pub affine_in_the_way: u64,
-    /// Blocks of such programs that the final check confirmed.
-    pub affine_confirmed: u64,
-}
+pub use tally::Tally;
 
-impl Tally {
-    /// Returns the fused pairs of each kind in [`Tally::reshaped`].
-    fn reshaped_pairs(&self) -> [u64; 5] {
-        [
-            self.pairs_shifted,
-            self.pairs_cut,
-            self.pairs_reversed,
-            self.pairs_interchanged,
-            self.pairs_distributed,
-        ]
-    }
-
-    fn pairs_refused_by_dependence(&self) -> u64 {
-        self.reasons.get("InvalidDependencies").copied().unwrap_or_default()
-    }
-
-    /// Lines `key=value`.
-    pub fn to_text(&self) -> String {
-        let mut lines = vec![
-            format!("cases={}", self.cases),
-            format!("fused={}", self.fused),
-            format!("refused={}", self.refused),
-            format!("mixed={}", self.mixed),
-            format!("faults_before={}", self.undefined),
-            format!("pairs_fused={}", self.pairs_fused),
-            format!("pairs_shifted={}", self.pairs_shifted),
-            format!("pairs_cut={}", self.pairs_cut),
-            format!("pairs_reversed={}", self.pairs_reversed),
-            format!("pairs_interchanged={}", self.pairs_interchanged),
-            format!("pairs_distributed={}", self.pairs_distributed),
-            format!("pairs_guarded={}", self.pairs_guarded),
-            format!("pairs_versioned_by_range={}", self.pairs_versioned),
-            format!("versioned_by_range={}", self.versioned),
-            format!("refused_by_dependence={}", self.refused_by_dependence),
-            format!("conditionals_merged={}", self.merged),
-        ];
-        let ways = ["shifted", "cut", "backwards", "interchanged", "distributed"];
-        lines.extend(ways.iter().zip(self.reshaped).map(|(way, programs)| format!("{way}={programs}")));
-        lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
-        lines.extend([
-            format!("loads_forwarded={}", self.loads_forwarded),
-            format!("stores_erased={}", self.stores_erased),
-            format!("arrays_erased={}", self.arrays_erased),
-            format!("arrays_folded={}", self.arrays_folded),
-            format!("loops_distributed={}", self.loops_distributed),
-            format!("values_expanded={}", self.values_expanded),
-            format!("blocks_not_confirmed={}", self.unconfirmed),
-            format!("programs_not_confirmed={}", self.programs_unconfirmed),
-        ]);
-        lines.extend(self.doubts.iter().map(|(what, count)| format!("blocks_not_confirmed_{what}={count}")));
-        lines.extend([
-            format!("programs_checked={}", self.asked),
-            format!("proved_equal={}", self.proved),
-            format!("runs_compared={}", self.runs),
-            format!("twins_compared={}", self.twins),
-            format!("affine_refusals={}", self.affine_refusals),
-            format!("affine_in_the_way={}", self.affine_in_the_way),
-            format!("affine_blocks_confirmed={}", self.affine_confirmed),
-        ]);
-        lines.join("\n") + "\n"
-    }
-}
+mod tally;
 
 /// A case that went wrong.
 #[derive(Clone, Debug)]
@@ -226,122 +88,33 @@ fn check(program: &Program, ways: &[Aliasing], tally: &mut Tally) -> Result<(), 
     caught(|| check_text(program, &text, ways, tally)).unwrap_or_else(|panic| Err(("panic", panic)))
 }
 
+/// One program under test, with its runs.
+struct Case<'c> {
+    ctx: &'c Context,
+    program: &'c Program,
+    text: &'c Text,
+    before: &'c Body,
+    runs: &'c [Run],
+}
+
 fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tally) -> Result<(), Wrong> {
-    let ctx = loomir::context();
-    let before = read(&ctx, &text.mlir)?;
-    let runs = executions(program, ways, &before)?;
+    let ctx = &loomir::context();
+    let before = &read(ctx, &text.mlir)?;
+    let runs = &executions(program, ways, before)?;
     tally.cases += 1;
     tally.undefined += u64::from(runs.is_empty());
     let (mut fused, mut refused) = (false, false);
     let unconfirmed = tally.unconfirmed;
     let versioned = tally.pairs_versioned;
     let (reshaped, by_dependence) = (tally.reshaped_pairs(), tally.pairs_refused_by_dependence());
+    let case = Case { ctx, program, text, before, runs };
     for (alias, profitability) in MODES {
-        // What was assumed must hold.
-        let runs: Vec<&Run> = runs.iter().filter(|r| alias != AliasMode::Distinct || r.distinct).collect();
-        // The tested assumptions hold wherever the fused loops run.
-        let judged: Vec<&Run> =
-            runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
-        let mut after = read(&ctx, &text.mlir)?;
         let options = FuseOptions { alias, profitability, ..FuseOptions::default() };
-        // The remarks of a single round refer to the loops of the program.
-        let report = loomir::fuse(&mut after, &FuseOptions { max_rounds: 1, ..options.clone() });
-        if report.remarks.has_errors() {
-            return Err(("judged illegal", report.remarks.to_text(&ctx)));
-        }
-        // If an exact test is possible, the result must be exact: no limit is reached, and nothing
-        // stays in doubt.
-        if alias == AliasMode::Distinct && program.is_affine() {
-            let is_open = |remark: &&Diagnostic| {
-                remark.notes.iter().any(|(_, note)| note.contains("limit was reached"))
-                    || remark.message.contains("are not proved legal")
-            };
-            if let Some(remark) = report.remarks.iter().find(is_open) {
-                return Err(("left open", Diagnostics::from(remark.clone()).to_text(&ctx)));
-            }
-            tally.affine_confirmed += u64::from(report.fused > 0);
-        }
-        let is_doubt = |remark: &&Diagnostic| remark.message.contains("are not proved legal");
-        for remark in report.remarks.iter().filter(is_doubt) {
-            tally.unconfirmed += 1;
-            *tally.doubts.entry(doubt(remark)).or_default() += 1;
-            let words =
-                format!("{alias:?}, {profitability:?}: {}", Diagnostics::from(remark.clone()).to_text(&ctx));
-            tally.doubtful.push((tally.cases, words));
-        }
-        loomir::fuse(&mut after, &options);
-        verified(&ctx, &after, "not verified")?;
-        let printed = loomir::print(&after);
-        settled(&ctx, &printed, "fused again", &|module| _ = loomir::fuse(module, &options))?;
-        if tally.cases.is_multiple_of(CHECKED) && report.fused > 0 {
-            let proved = is_proved(&before, &after, alias == AliasMode::Distinct);
-            tally.asked += 1;
-            tally.proved += u64::from(proved.map_err(|error| ("checked", error))?);
-        }
-        let mut groups = Groups::new();
-        for remark in report.remarks.iter() {
-            tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
-            let Some(said) = Said::of(&ctx, remark, text) else { continue };
-            tally.pairs_guarded += u64::from(said.guarded);
-            let words = Diagnostics::from(remark.clone()).to_text(&ctx);
-            let before_this = groups.clone();
-            let exact = alias == AliasMode::Distinct && program.is_affine();
-            if let Some(change) = said.change {
-                tally.pairs_fused += 1;
-                match change {
-                    Change::Interchanged => tally.pairs_interchanged += 1,
-                    Change::Distributed => tally.pairs_distributed += 1,
-                    Change::Backwards => tally.pairs_reversed += 1,
-                }
-            }
-            let is_open =
-                |groups: &Groups| [said.first, said.second].iter().any(|id| groups.is_reshaped(*id));
-            // If the run-time check fails, the original loops run. Such runs say nothing about the
-            // order.
-            let is_versioned = said.versioned && said.change.is_none();
-            tally.pairs_fused += u64::from(is_versioned);
-            tally.pairs_versioned += u64::from(said.versioned);
-            if said.change.is_some() || is_versioned || (said.reason.is_none() && is_open(&groups)) {
-                let nests = [said.first, said.second].map(|id| nest_of(&program.body, id, false));
-                groups.reshape(nests.concat());
-                continue;
-            }
-            judge(&said, exact, &mut groups, &judged, &words, tally)?;
-            if said.reason.is_none()
-                && is_parallel(&program.body, said.first)
-                && is_parallel(&program.body, said.second)
-            {
-                stays_parallel(&said, &before_this, &judged, &words)?;
-            }
-        }
+        let report = fused_and_contracted(&case, &options, tally)?;
         fused |= report.fused > 0;
         refused |= report.refused > 0;
-        compare(
-            &after,
-            &runs,
-            "different",
-            &format!("fused ({alias:?}, {profitability:?}):\n{printed}"),
-            tally,
-        )?;
-        let report = loomir::contract(&mut after, &ContractionOptions::default());
-        tally.loads_forwarded += report.forwarded as u64;
-        tally.stores_erased += report.stores_erased as u64;
-        tally.arrays_erased += report.arrays_erased as u64;
-        tally.arrays_folded += report.arrays_folded as u64;
-        verified(&ctx, &after, "contracted, not verified")?;
-        let contracted = loomir::print(&after);
-        let shown = format!("fused ({alias:?}, {profitability:?}):\n{printed}contracted:\n{contracted}");
-        compare(&after, &runs, "contracted, different", &shown, tally)?;
-        let work = |module: &mut Body| {
-            _ = loomir::fuse_and_contract(module, &options, &ContractionOptions::default());
-        };
-        work(&mut after);
-        verified(&ctx, &after, "fused and contracted, not verified")?;
-        let printed = loomir::print(&after);
-        settled(&ctx, &printed, "fused and contracted again", &work)?;
-        compare(&after, &runs, "fused and contracted, different", &printed, tally)?;
     }
-    distributed_and_back(&ctx, text, &runs, tally)?;
+    distributed_and_back(ctx, text, runs, tally)?;
     tally.programs_unconfirmed += u64::from(tally.unconfirmed > unconfirmed);
     tally.versioned += u64::from(tally.pairs_versioned > versioned);
     tally.fused += u64::from(fused);
@@ -353,6 +126,142 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     }
     tally.refused_by_dependence += u64::from(tally.pairs_refused_by_dependence() > by_dependence);
     Ok(())
+}
+
+/// Fuses a program, then contracts its arrays, then does both at once. Returns the report of the
+/// first round of fusion.
+fn fused_and_contracted(
+    case: &Case<'_>,
+    options: &FuseOptions,
+    tally: &mut Tally,
+) -> Result<FuseReport, Wrong> {
+    let &Case { ctx, text, runs, .. } = case;
+    // What was assumed must hold.
+    let is_distinct = options.alias == AliasMode::Distinct;
+    let runs: Vec<&Run> = runs.iter().filter(|run| !is_distinct || run.distinct).collect();
+    let mut after = read(ctx, &text.mlir)?;
+    // The remarks of a single round refer to the loops of the program.
+    let report = loomir::fuse(&mut after, &FuseOptions { max_rounds: 1, ..options.clone() });
+    confirmed(case, options, &report, tally)?;
+    loomir::fuse(&mut after, options);
+    verified(ctx, &after, "not verified")?;
+    let printed = loomir::print(&after);
+    settled(ctx, &printed, "fused again", &|module| _ = loomir::fuse(module, options))?;
+    if tally.cases.is_multiple_of(CHECKED) && report.fused > 0 {
+        let proved = is_proved(case.before, &after, is_distinct);
+        tally.asked += 1;
+        tally.proved += u64::from(proved.map_err(|error| ("checked", error))?);
+    }
+    judge_remarks(case, options.alias, &report, tally)?;
+    let mode = format!("fused ({:?}, {:?})", options.alias, options.profitability);
+    compare(&after, &runs, "different", &format!("{mode}:\n{printed}"), tally)?;
+    contracted(ctx, &mut after, &runs, &format!("{mode}:\n{printed}"), tally)?;
+    let work = |module: &mut Body| {
+        _ = loomir::fuse_and_contract(module, options, &ContractionOptions::default());
+    };
+    work(&mut after);
+    verified(ctx, &after, "fused and contracted, not verified")?;
+    let printed = loomir::print(&after);
+    settled(ctx, &printed, "fused and contracted again", &work)?;
+    compare(&after, &runs, "fused and contracted, different", &printed, tally)?;
+    Ok(report)
+}
+
+/// Checks that the judge confirmed the fusion. Blocks in doubt are counted, except that an exact
+/// test, where one is possible, may leave nothing in doubt and reach no limit.
+fn confirmed(
+    case: &Case<'_>,
+    options: &FuseOptions,
+    report: &FuseReport,
+    tally: &mut Tally,
+) -> Result<(), Wrong> {
+    if report.remarks.has_errors() {
+        return Err(("judged illegal", report.remarks.to_text(case.ctx)));
+    }
+    let is_doubt = |remark: &&Diagnostic| remark.message.contains("are not proved legal");
+    let words = |remark: &Diagnostic| Diagnostics::from(remark.clone()).to_text(case.ctx);
+    if options.alias == AliasMode::Distinct && case.program.is_affine() {
+        let is_open = |remark: &&Diagnostic| {
+            remark.notes.iter().any(|(_, note)| note.contains("limit was reached")) || is_doubt(remark)
+        };
+        if let Some(remark) = report.remarks.iter().find(is_open) {
+            return Err(("left open", words(remark)));
+        }
+        tally.affine_confirmed += u64::from(report.fused > 0);
+    }
+    for remark in report.remarks.iter().filter(is_doubt) {
+        tally.unconfirmed += 1;
+        *tally.doubts.entry(doubt(remark)).or_default() += 1;
+        let words = format!("{:?}, {:?}: {}", options.alias, options.profitability, words(remark));
+        tally.doubtful.push((tally.cases, words));
+    }
+    Ok(())
+}
+
+/// Compares what each remark says of a pair of loops with what the runs show.
+fn judge_remarks(
+    case: &Case<'_>,
+    alias: AliasMode,
+    report: &FuseReport,
+    tally: &mut Tally,
+) -> Result<(), Wrong> {
+    let &Case { ctx, program, text, runs, .. } = case;
+    let exact = alias == AliasMode::Distinct && program.is_affine();
+    // The tested assumptions hold wherever the fused loops run.
+    let judged: Vec<&Run> = runs.iter().filter(|run| alias == AliasMode::May || run.distinct).collect();
+    let mut groups = Groups::new();
+    for remark in report.remarks.iter() {
+        tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
+        let Some(said) = Said::of(ctx, remark, text) else { continue };
+        tally.pairs_guarded += u64::from(said.guarded);
+        let words = Diagnostics::from(remark.clone()).to_text(ctx);
+        let before_this = groups.clone();
+        if let Some(change) = said.change {
+            tally.pairs_fused += 1;
+            match change {
+                Change::Interchanged => tally.pairs_interchanged += 1,
+                Change::Distributed => tally.pairs_distributed += 1,
+                Change::Backwards => tally.pairs_reversed += 1,
+            }
+        }
+        let is_open = |groups: &Groups| [said.first, said.second].iter().any(|id| groups.is_reshaped(*id));
+        // If the run-time check fails, the original loops run. Such runs say nothing about the
+        // order.
+        let is_versioned = said.versioned && said.change.is_none();
+        tally.pairs_fused += u64::from(is_versioned);
+        tally.pairs_versioned += u64::from(said.versioned);
+        if said.change.is_some() || is_versioned || (said.reason.is_none() && is_open(&groups)) {
+            let nests = [said.first, said.second].map(|id| nest_of(&program.body, id, false));
+            groups.reshape(nests.concat());
+            continue;
+        }
+        judge(&said, exact, &mut groups, &judged, &words, tally)?;
+        if said.reason.is_none()
+            && is_parallel(&program.body, said.first)
+            && is_parallel(&program.body, said.second)
+        {
+            stays_parallel(&said, &before_this, &judged, &words)?;
+        }
+    }
+    Ok(())
+}
+
+/// Contracts the arrays of a fused program, shown as `fused`, and compares its outcome.
+fn contracted(
+    ctx: &Context,
+    after: &mut Body,
+    runs: &[&Run],
+    fused: &str,
+    tally: &mut Tally,
+) -> Result<(), Wrong> {
+    let report = loomir::contract(after, &ContractionOptions::default());
+    tally.loads_forwarded += report.forwarded as u64;
+    tally.stores_erased += report.stores_erased as u64;
+    tally.arrays_erased += report.arrays_erased as u64;
+    tally.arrays_folded += report.arrays_folded as u64;
+    verified(ctx, after, "contracted, not verified")?;
+    let shown = format!("{fused}contracted:\n{}", loomir::print(after));
+    compare(after, runs, "contracted, different", &shown, tally)
 }
 
 /// Repeats the work on the printed result. The second time must change nothing, except that reading
@@ -369,7 +278,7 @@ fn settled(ctx: &Context, printed: &str, kind: &'static str, work: &dyn Fn(&mut 
 fn doubt(remark: &Diagnostic) -> &'static str {
     let known = [
         ("limit was reached", "limit"),
-        ("how often what is inside runs", "extent"),
+        ("the trip count of this loop is not known", "extent"),
         ("hands values on", "carried"),
         ("which is not there", "unavailable"),
         ("this could be first", "order"),

@@ -207,37 +207,16 @@ impl Line {
         let at = |i: usize| if is_unsigned { unsigned(i) } else { numbers[i] };
         let number = match self.kind {
             Kind::Constant(number) => number,
-            Kind::Ring(name, nsw, nuw) => {
-                let ring = |a: i128, b: i128| match name {
-                    "addi" => a + b,
-                    "subi" => a - b,
-                    "muli" => a * b,
-                    _ => a << b,
-                };
-                let (a, b) = (unsigned(0), unsigned(1));
-                if name == "shli" && b >= i128::from(from) {
-                    return Some(Number::Poison);
-                }
-                let signed = ring(numbers[0], if name == "shli" { b } else { numbers[1] });
-                let wraps =
-                    (nsw && cut(signed, from).0 != signed) || (nuw && cut(ring(a, b), from).1 != ring(a, b));
-                if wraps {
-                    return Some(Number::Poison);
-                }
-                signed
-            }
+            Kind::Ring(name, nsw, nuw) => match ring(name, (nsw, nuw), [numbers[0], numbers[1]], from) {
+                Some(number) => number,
+                None => return Some(Number::Poison),
+            },
             Kind::Binary(name) if name.contains("div") || name.starts_with("rem") => {
                 let (a, b) = (at(0), at(1));
                 if b == 0 || (!is_unsigned && b == -1 && a == -(1 << (from - 1))) {
                     return None;
                 }
-                let floor = a.div_euclid(b) - if b < 0 && a.rem_euclid(b) != 0 { 1 } else { 0 };
-                match name {
-                    "divsi" | "divui" => a / b,
-                    "remsi" | "remui" => a % b,
-                    "floordivsi" => floor,
-                    _ => floor + i128::from(a % b != 0),
-                }
+                quotient(name, a, b)
             }
             Kind::Binary(name @ ("shrsi" | "shrui")) => {
                 if unsigned(1) >= i128::from(from) {
@@ -252,25 +231,55 @@ impl Line {
                 "minsi" | "minui" => at(0).min(at(1)),
                 _ => at(0).max(at(1)),
             },
-            Kind::Compare(predicate) => {
-                let (a, b) = if predicate.starts_with('u') {
-                    (unsigned(0), unsigned(1))
-                } else {
-                    (numbers[0], numbers[1])
-                };
-                i128::from(match predicate {
-                    "eq" => a == b,
-                    "ne" => a != b,
-                    _ if predicate.ends_with("lt") => a < b,
-                    _ if predicate.ends_with("le") => a <= b,
-                    _ if predicate.ends_with("gt") => a > b,
-                    _ => a >= b,
-                })
+            Kind::Compare(predicate) if predicate.starts_with('u') => {
+                i128::from(holds(predicate, unsigned(0), unsigned(1)))
             }
+            Kind::Compare(predicate) => i128::from(holds(predicate, numbers[0], numbers[1])),
             Kind::Cast("extui") => unsigned(0),
             // A selection by poison is poison, as computed above.
             Kind::Cast(_) | Kind::Select => numbers[0],
         };
         Some(Number::Is(cut(number, self.width).0))
+    }
+}
+
+/// Returns the exact sum, difference, product or shift. `None` if that is poison: it wraps and must
+/// not (`nsw`, `nuw`), or shifts too far.
+fn ring(name: &str, (nsw, nuw): (bool, bool), signed: [i128; 2], width: u32) -> Option<i128> {
+    let exact = |a: i128, b: i128| match name {
+        "addi" => a + b,
+        "subi" => a - b,
+        "muli" => a * b,
+        _ => a << b,
+    };
+    let [a, b] = signed.map(|number| cut(number, width).1);
+    if name == "shli" && b >= i128::from(width) {
+        return None;
+    }
+    let number = exact(signed[0], if name == "shli" { b } else { signed[1] });
+    let wraps = (nsw && cut(number, width).0 != number) || (nuw && cut(exact(a, b), width).1 != exact(a, b));
+    (!wraps).then_some(number)
+}
+
+/// Returns the quotient or remainder of a division that is defined.
+fn quotient(name: &str, a: i128, b: i128) -> i128 {
+    let floor = a.div_euclid(b) - if b < 0 && a.rem_euclid(b) != 0 { 1 } else { 0 };
+    match name {
+        "divsi" | "divui" => a / b,
+        "remsi" | "remui" => a % b,
+        "floordivsi" => floor,
+        _ => floor + i128::from(a % b != 0),
+    }
+}
+
+/// Returns true if the comparison holds of numbers that are read as its predicate reads them.
+fn holds(predicate: &str, a: i128, b: i128) -> bool {
+    match predicate {
+        "eq" => a == b,
+        "ne" => a != b,
+        _ if predicate.ends_with("lt") => a < b,
+        _ if predicate.ends_with("le") => a <= b,
+        _ if predicate.ends_with("gt") => a > b,
+        _ => a >= b,
     }
 }

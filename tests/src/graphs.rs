@@ -56,64 +56,102 @@ pub fn function(random: &mut Random, name: &str) -> String {
     };
     let edges: Vec<(u32, u32)> = ends.iter().enumerate().flat_map(edges).collect();
     let tree = DominatorTree::new(&Digraph::new(ends.len(), &edges), 0);
-    let dominates = |a: usize, b: usize| tree.dominates(a as u32, b as u32);
     let progress = if random.chance(50) { " mustprogress" } else { "" };
     let mut text = format!("define i32 @{name}(i32 %x){progress} {{\n  %v0 = add i32 %x, 1\n");
     let slots = if random.chance(30) { 1 + random.below(3) } else { 0 };
     for slot in 0..slots {
         let _ = writeln!(text, "  %m{slot}s = alloca i32\n  store i32 %v0, ptr %m{slot}s");
     }
-    for (block, end) in ends.iter().enumerate() {
+    let writer = Blocks { ends, tree, slots };
+    for block in 0..writer.ends.len() {
         if block > 0 {
-            let _ = writeln!(text, "b{block}:");
-            let into = |(from, end): (usize, &End)| {
-                let times = end.targets().iter().filter(|to| **to == block).count();
-                std::iter::repeat_n(from, times)
-            };
-            let label = |from: usize| if from == 0 { "%0".to_owned() } else { format!("%b{from}") };
-            let entries: Vec<usize> = ends.iter().enumerate().flat_map(into).collect();
-            let phi = |value: &dyn Fn(usize) -> String| {
-                let entry = |from: &usize| format!("[ {}, {} ]", value(*from), label(*from));
-                entries.iter().map(entry).collect::<Vec<_>>().join(", ")
-            };
-            let number = match entries.is_empty() {
-                true => format!("{block}"),
-                false => {
-                    let keeps: Vec<bool> = (0..ends.len()).map(|_| random.chance(50)).collect();
-                    let kept = |from| match keeps[from] && from != 0 && dominates(block, from) {
-                        true => format!("%q{block}"),
-                        false => format!("%v{from}"),
-                    };
-                    let _ = writeln!(text, "  %p{block} = phi i32 {}", phi(&|from| format!("%v{from}")));
-                    let _ = writeln!(text, "  %q{block} = phi i32 {}", phi(&kept));
-                    format!("%p{block}")
-                }
-            };
-            let _ = writeln!(text, "  %m{block} = mul i32 {number}, 1103515245");
-            let (kept, above) = (!entries.is_empty(), random.below(ends.len()));
-            let kept = if kept { format!("%q{block}") } else { "1".to_owned() };
-            let above = if above != block && tree.is_reachable(block as u32) && dominates(above, block) {
-                format!("%v{above}")
-            } else {
-                "5".to_owned()
-            };
-            let mut access = |text: &mut String, what: &str| {
-                let slot = (slots > 0 && random.chance(40)).then(|| random.below(slots))?;
-                let _ = writeln!(text, "  {what}, ptr %m{slot}s");
-                Some(())
-            };
-            let above = match access(&mut text, &format!("%l{block} = load i32")) {
-                Some(()) => {
-                    let _ = writeln!(text, "  %k{block} = add i32 %l{block}, {above}");
-                    format!("%k{block}")
-                }
-                None => above,
-            };
-            access(&mut text, &format!("store i32 %m{block}"));
-            let _ = writeln!(text, "  %a{block} = xor i32 {kept}, {above}");
-            let _ = writeln!(text, "  %n{block} = add i32 %m{block}, {}", 12345 + block);
-            let _ = writeln!(text, "  %v{block} = add i32 %n{block}, %a{block}");
+            writer.numbers(block, random, &mut text);
         }
+        writer.terminator(block, random, &mut text);
+    }
+    text + "}\n"
+}
+
+/// The graph of a function whose blocks are written.
+struct Blocks {
+    ends: Vec<End>,
+    tree: DominatorTree,
+    /// The number of cells in memory.
+    slots: usize,
+}
+
+impl Blocks {
+    fn dominates(&self, above: usize, block: usize) -> bool {
+        self.tree.dominates(above as u32, block as u32)
+    }
+
+    fn is_reachable(&self, block: usize) -> bool {
+        self.tree.is_reachable(block as u32)
+    }
+
+    /// Returns the block in which each edge to `block` begins.
+    fn entries(&self, block: usize) -> Vec<usize> {
+        let into = |(from, end): (usize, &End)| {
+            let times = end.targets().iter().filter(|to| **to == block).count();
+            std::iter::repeat_n(from, times)
+        };
+        self.ends.iter().enumerate().flat_map(into).collect()
+    }
+
+    /// Writes the numbers that a block computes, up to `%v{block}`.
+    fn numbers(&self, block: usize, random: &mut Random, text: &mut String) {
+        let _ = writeln!(text, "b{block}:");
+        let is_entered = self.phis(block, random, text);
+        let number = if is_entered { format!("%p{block}") } else { format!("{block}") };
+        let _ = writeln!(text, "  %m{block} = mul i32 {number}, 1103515245");
+        let above = random.below(self.ends.len());
+        let kept = if is_entered { format!("%q{block}") } else { "1".to_owned() };
+        let mut above = if above != block && self.is_reachable(block) && self.dominates(above, block) {
+            format!("%v{above}")
+        } else {
+            "5".to_owned()
+        };
+        if let Some(slot) = self.some_slot(random) {
+            let _ = writeln!(text, "  %l{block} = load i32, ptr %m{slot}s");
+            let _ = writeln!(text, "  %k{block} = add i32 %l{block}, {above}");
+            above = format!("%k{block}");
+        }
+        if let Some(slot) = self.some_slot(random) {
+            let _ = writeln!(text, "  store i32 %m{block}, ptr %m{slot}s");
+        }
+        let _ = writeln!(text, "  %a{block} = xor i32 {kept}, {above}");
+        let _ = writeln!(text, "  %n{block} = add i32 %m{block}, {}", 12345 + block);
+        let _ = writeln!(text, "  %v{block} = add i32 %n{block}, %a{block}");
+    }
+
+    /// Writes the phis of a block. Returns false if no edge leads to it.
+    fn phis(&self, block: usize, random: &mut Random, text: &mut String) -> bool {
+        let entries = self.entries(block);
+        if entries.is_empty() {
+            return false;
+        }
+        let label = |from: usize| if from == 0 { "%0".to_owned() } else { format!("%b{from}") };
+        let phi = |value: &dyn Fn(usize) -> String| {
+            let entry = |from: &usize| format!("[ {}, {} ]", value(*from), label(*from));
+            entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+        };
+        let keeps: Vec<bool> = (0..self.ends.len()).map(|_| random.chance(50)).collect();
+        let kept = |from| match keeps[from] && from != 0 && self.dominates(block, from) {
+            true => format!("%q{block}"),
+            false => format!("%v{from}"),
+        };
+        let _ = writeln!(text, "  %p{block} = phi i32 {}", phi(&|from| format!("%v{from}")));
+        let _ = writeln!(text, "  %q{block} = phi i32 {}", phi(&kept));
+        true
+    }
+
+    fn some_slot(&self, random: &mut Random) -> Option<usize> {
+        (self.slots > 0 && random.chance(40)).then(|| random.below(self.slots))
+    }
+
+    /// Writes the end of a block, with the number or the condition that decides it.
+    fn terminator(&self, block: usize, random: &mut Random, text: &mut String) {
+        let end = &self.ends[block];
         if !matches!(end, End::Branch(_) | End::Return | End::Unreachable) {
             let (shift, bits) = (8 + random.below(12), 1 + random.below(2));
             let _ = writeln!(text, "  %s{block} = lshr i32 %v{block}, {shift}");
@@ -125,9 +163,9 @@ pub fn function(random: &mut Random, name: &str) -> String {
                 let predicate = ["eq", "ult", "sgt", "ne"][random.below(4)];
                 let _ = writeln!(text, "  %c{block} = icmp {predicate} i32 %d{block}, {}", random.below(5));
                 // Sometimes a value that is available there, or a constant.
-                let above = random.below(ends.len());
-                let is_known = tree.is_reachable(block as u32) && dominates(above, block);
-                let condition = match (&ends[above], random.below(10)) {
+                let above = random.below(self.ends.len());
+                let is_known = self.is_reachable(block) && self.dominates(above, block);
+                let condition = match (&self.ends[above], random.below(10)) {
                     (_, 0) => "true".to_owned(),
                     (End::Conditional(..), 1..4) if is_known => format!("%c{above}"),
                     _ => format!("%c{block}"),
@@ -145,7 +183,6 @@ pub fn function(random: &mut Random, name: &str) -> String {
             End::Unreachable => writeln!(text, "  unreachable"),
         };
     }
-    text + "}\n"
 }
 
 /// The terminator of a block.

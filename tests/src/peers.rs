@@ -1,14 +1,51 @@
-//! LLVM's tools as judges of Loomir's output and analyses.
+//! Other programs as judges of Loomir's output and analyses: LLVM's tools, and isl.
 //!
-//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`. Without it no judge is
-//! found, and callers skip. Nothing else of this crate is used here: the tests of the crates below
-//! it include this file.
+//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`, and a Python interpreter
+//! that has `islpy` in `LOOMIR_ISLPY`. A peer that is missing is not found, and the test skips its
+//! comparison. Each skip is written to the file that `LOOMIR_SKIPPED` names, so that the summary of
+//! `cargo xtask test` lists it. Nothing else of this crate is used here: the tests of the crates
+//! below it include this file.
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+/// Returns LLVM's folder. If it is missing, records that this test skips the comparison.
+pub fn llvm() -> Option<PathBuf> {
+    found("LLVM", std::env::var_os("LOOMIR_LLVM").map(PathBuf::from))
+}
+
+/// Returns the path of one of LLVM's tools: `mlir-opt`, `clang`. If it is missing, records that
+/// this test skips the comparison.
+pub fn tool(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("LOOMIR_LLVM").map(PathBuf::from);
+    found(name, folder.map(|folder| folder.join("bin").join(name)))
+}
+
+/// Returns a Python interpreter that has `islpy`. If it is missing, records that this test skips
+/// the comparison.
+pub fn islpy() -> Option<PathBuf> {
+    found("islpy", std::env::var_os("LOOMIR_ISLPY").map(PathBuf::from))
+}
+
+/// Returns the path if it exists. Otherwise appends the peer and the test, between them a tab, to
+/// the file that `LOOMIR_SKIPPED` names.
+fn found(peer: &str, path: Option<PathBuf>) -> Option<PathBuf> {
+    let path = path.filter(|path| path.exists());
+    if let (None, Some(list)) = (&path, std::env::var_os("LOOMIR_SKIPPED")) {
+        let binary = std::env::current_exe().unwrap_or_default();
+        let binary = binary.file_stem().unwrap_or_default().to_string_lossy();
+        let binary = binary.rsplit_once('-').map_or(&*binary, |(name, _hash)| name);
+        let thread = std::thread::current();
+        let line = format!("{peer}\t{binary}::{}\n", thread.name().unwrap_or("main"));
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(Path::new(&list));
+        // One write a line, so that lines of tests that run at once do not mix.
+        drop(file.and_then(|mut file| file.write_all(line.as_bytes())));
+    }
+    path
+}
 
 /// One of LLVM's tools, found through the variable `LOOMIR_LLVM`.
 #[derive(Clone, Debug)]
@@ -17,11 +54,9 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Finds the tool of this name: `mlir-opt`, `opt`.
+    /// Finds the tool of this name, as [`tool`] does.
     pub fn find(name: &str) -> Option<Peer> {
-        let folder = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?);
-        let program = folder.join("bin").join(name);
-        program.exists().then_some(Peer { program })
+        Some(Peer { program: tool(name)? })
     }
 
     /// Reads, verifies and, with these options, transforms a program. Returns the printed text.

@@ -394,7 +394,7 @@ fn is_affine_index(expr: &Expr) -> bool {
     }
 }
 
-/// Strides of row-major order.
+/// Strides of row-major order of a small shape.
 pub fn row_major(shape: &[i64]) -> Vec<i64> {
-    (0..shape.len()).map(|d| shape[d + 1..].iter().product()).collect()
+    loomir::ir::row_major_strides(shape).unwrap_or_default()
 }

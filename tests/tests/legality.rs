@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
-use loomir::ir::{Op, verifier};
+use loomir::ir::{Body, Op, verifier};
 use loomir::transforms::access::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Arm, Program, StatementId, TreeStore};
+use loomir::transforms::tree::{Arm, Green, Program, StatementId, TreeStore};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::edits::{KINDS, edit};
@@ -58,6 +58,193 @@ fn kind(verdict: &Verdict) -> (u8, Vec<String>) {
     }
 }
 
+/// The assumption about aliasing: two arguments are distinct buffers.
+const MODE: AliasMode = AliasMode::Distinct;
+
+/// Edits of one block, whose trees are tried.
+struct Trial<'a> {
+    body: &'a Body,
+    program: &'a Program,
+    checker: Checker<'a>,
+    /// The same without the test class by class.
+    every: Checker<'a>,
+    /// True if all accesses are exact.
+    exact: bool,
+    /// True if the block runs without computed values. With parameters, only another size may
+    /// expose a fault.
+    sized: bool,
+    index: u64,
+    text: &'a str,
+}
+
+/// The outcome of running all instances of a tree several times.
+struct Runs {
+    fault: Option<String>,
+    /// True if some run left open whether there is a fault.
+    open: bool,
+    /// The operations that ran in another order, if all runs tell.
+    swapped: Option<Vec<Op>>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(body: &'a Body, program: &'a Program, trees: &TreeStore, index: u64, text: &'a str) -> Self {
+        let bases = Bases::new(body, MODE);
+        let none = Values { seed: None, body };
+        let sized = run(program, trees, program.root, none, Direction::Forwards).is_some_and(|all| {
+            compare(body, program, &all, &all, none, Direction::Forwards) == Finding::Same
+        });
+        let checker = || Checker::new(body, program, MODE, Default::default());
+        let exact = is_exact(program, &bases, statements(program, trees));
+        Trial {
+            body,
+            program,
+            checker: checker(),
+            every: checker().asking_of_all(),
+            exact,
+            sized,
+            index,
+            text,
+        }
+    }
+
+    /// Tries a few trees. Returns the last legal one with the edits that made it.
+    fn trees(
+        &self,
+        trees: &mut TreeStore,
+        random: &mut Random,
+        tally: &mut Tally,
+    ) -> Option<(Green, Vec<&'static str>)> {
+        let mut last = None;
+        for _ in 0..12 {
+            let (mut tree, mut kinds) = (self.program.root, Vec::new());
+            for _ in 0..random.range(1, 3) {
+                if let Some((new, kind)) = edit(self.body, trees, self.program, tree, random) {
+                    (tree, _) = (new, kinds.push(KINDS[kind]));
+                }
+            }
+            if tree == self.program.root {
+                continue;
+            }
+            let verdict = self.verdict(trees, tree);
+            for kind in &kinds {
+                let [legal, illegal] = tally.edits.entry(kind).or_default();
+                *(if verdict.is_legal() { legal } else { illegal }) += 1;
+            }
+            let runs = self.runs(trees, tree, random);
+            let says = || format!("case {}, {kinds:?}: {verdict:?}\n{}", self.index, self.text);
+            self.judged(trees, &verdict, &runs, &says, tally);
+            if verdict.is_legal() {
+                let reordered = self.compare_order(trees, tree, &runs, &says);
+                tally.reordered += u32::from(reordered);
+                last = Some((tree, kinds));
+            }
+        }
+        last
+    }
+
+    /// Returns the verdict on a tree, which must be the same when all pairs are tested.
+    fn verdict(&self, trees: &TreeStore, tree: Green) -> Verdict {
+        let verdict = self.checker.check(trees, tree);
+        let of_all = self.every.check(trees, tree);
+        assert_eq!(
+            kind(&verdict),
+            kind(&of_all),
+            "case {}: {verdict:?}, of all pairs: {of_all:?}\n{}",
+            self.index,
+            self.text
+        );
+        verdict
+    }
+
+    /// Runs the program and a tree of it on several random values, unordered instances in both
+    /// orders.
+    fn runs(&self, trees: &TreeStore, tree: Green, random: &mut Random) -> Runs {
+        let Trial { body, program, .. } = *self;
+        let (mut findings, mut swapped) = (Vec::new(), Some(Vec::new()));
+        for _ in 0..8 {
+            let values = Values { seed: Some(random.bits()), body };
+            let ran = |tree, direction| run(program, trees, tree, values, direction);
+            let old = ran(program.root, Direction::Forwards);
+            let [forwards, backwards] = [Direction::Forwards, Direction::Backwards].map(|way| ran(tree, way));
+            let mut compared = |new: &Option<Vec<_>>, direction| {
+                let steps = old
+                    .as_ref()
+                    .zip(new.as_ref())
+                    .and_then(|(old, new)| reordered(body, program, old, new, values));
+                swapped = swapped.take().zip(steps).map(|(all, more)| [all, more].concat());
+                findings.push(match (&old, new) {
+                    (Some(old), Some(new)) => compare(body, program, old, new, values, direction),
+                    _ => Finding::Open,
+                });
+            };
+            compared(&forwards, Direction::Forwards);
+            if forwards != backwards {
+                compared(&backwards, Direction::Backwards);
+            }
+        }
+        let open = findings.contains(&Finding::Open);
+        let fault =
+            findings.into_iter().find_map(|f| if let Finding::Fault(fault) = f { Some(fault) } else { None });
+        Runs { fault, open, swapped }
+    }
+
+    /// Compares a verdict with the runs: a legal tree has no fault, and an illegal one has one.
+    fn judged(
+        &self,
+        trees: &TreeStore,
+        verdict: &Verdict,
+        runs: &Runs,
+        says: &dyn Fn() -> String,
+        tally: &mut Tally,
+    ) {
+        let has_fault = runs.fault.is_some();
+        let may_have_fault = has_fault || runs.open || !self.sized;
+        match verdict {
+            Verdict::Legal { .. } => {
+                tally.legal += 1;
+                assert_eq!(runs.fault, None, "{}", says());
+            }
+            // The oracle does not check the scope of values.
+            Verdict::Illegal(Witness::Unavailable { .. })
+            | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
+                tally.unavailable += 1;
+            }
+            // An operation that reads and may be undefined must run once by definition, though
+            // a repetition is not observable.
+            Verdict::Illegal(Witness::Repeated(own)) if only_reads(self.program, trees, own.op) => {
+                tally.open += 1;
+            }
+            Verdict::Illegal(_) => {
+                tally.illegal += 1;
+                tally.confirmed += u32::from(has_fault);
+                assert!(may_have_fault, "without need: {}", says());
+            }
+            Verdict::MayBeIllegal(_) => {
+                tally.open += 1;
+                assert!(!self.exact || may_have_fault, "without need: {}", says());
+            }
+            Verdict::Unknown { .. } => panic!("no answer: {}", says()),
+        }
+    }
+
+    /// Compares the steps that the checker says run in another order with those that did. Returns
+    /// true if there are some.
+    fn compare_order(&self, trees: &TreeStore, tree: Green, runs: &Runs, says: &dyn Fn() -> String) -> bool {
+        let found = self.checker.reordered(trees, tree);
+        if let Some(swapped) = &runs.swapped {
+            let missed = swapped.iter().find(|step| !found.contains(**step, Some(Arm::Fast)));
+            assert_eq!(missed, None, "in another order: {}", says());
+            let without_need = found.arms[0].iter().find(|step| !swapped.contains(*step));
+            assert!(
+                without_need.is_none() || !self.exact || !self.sized,
+                "{without_need:?} keeps its order: {}",
+                says()
+            );
+        }
+        !found.is_empty()
+    }
+}
+
 /// Checks one random program and a few trees of it. Panics where the check is wrong.
 fn case(seed: u64, index: u64, tally: &mut Tally) {
     let mut random = Random::of_case(seed, index);
@@ -67,115 +254,14 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
     let mut edits = Vec::new();
     each_block(&mut module, &mut |body, block| {
         let mut trees = TreeStore::default();
-        let mode = AliasMode::Distinct;
-        let program = raise(body, block, &mut trees, mode);
-        let bases = Bases::new(body, mode);
-        let exact = is_exact(&program, &bases, statements(&program, &trees));
-        // With parameters, only another size may expose a fault.
-        let none = Values { seed: None, body };
-        let sized = run(&program, &trees, program.root, none, Direction::Forwards).is_some_and(|all| {
-            compare(body, &program, &all, &all, none, Direction::Forwards) == Finding::Same
-        });
-        let checker = Checker::new(body, &program, mode, Default::default());
-        let every = Checker::new(body, &program, mode, Default::default()).asking_of_all();
-        let mut last = None;
-        for _ in 0..12 {
-            let (mut tree, mut kinds) = (program.root, Vec::new());
-            for _ in 0..random.range(1, 3) {
-                if let Some((new, kind)) = edit(body, &mut trees, &program, tree, &mut random) {
-                    (tree, _) = (new, kinds.push(KINDS[kind]));
-                }
-            }
-            if tree == program.root {
-                continue;
-            }
-            let verdict = checker.check(&trees, tree);
-            let of_all = every.check(&trees, tree);
-            assert_eq!(
-                kind(&verdict),
-                kind(&of_all),
-                "case {index}: {verdict:?}, of all pairs: {of_all:?}\n{text}"
-            );
-            for kind in &kinds {
-                let [legal, illegal] = tally.edits.entry(kind).or_default();
-                if verdict.is_legal() {
-                    *legal += 1
-                } else {
-                    *illegal += 1
-                };
-            }
-            let (mut findings, mut swapped) = (Vec::new(), Some(Vec::new()));
-            for _ in 0..8 {
-                let values = Values { seed: Some(random.bits()), body };
-                let ran = |tree, way| run(&program, &trees, tree, values, way);
-                let old = ran(program.root, Direction::Forwards);
-                let [forwards, backwards] =
-                    [Direction::Forwards, Direction::Backwards].map(|way| ran(tree, way));
-                let mut compared = |new: &Option<Vec<_>>, way| {
-                    let steps = old
-                        .as_ref()
-                        .zip(new.as_ref())
-                        .and_then(|(old, new)| reordered(body, &program, old, new, values));
-                    swapped = swapped.take().zip(steps).map(|(all, more)| [all, more].concat());
-                    findings.push(match (&old, new) {
-                        (Some(old), Some(new)) => compare(body, &program, old, new, values, way),
-                        _ => Finding::Open,
-                    });
-                };
-                compared(&forwards, Direction::Forwards);
-                if forwards != backwards {
-                    compared(&backwards, Direction::Backwards);
-                }
-            }
-            let fault =
-                findings.iter().find_map(|f| if let Finding::Fault(what) = f { Some(what) } else { None });
-            let open = findings.contains(&Finding::Open);
-            let says = || format!("case {index}, {kinds:?}: {verdict:?}\n{text}");
-            match &verdict {
-                Verdict::Legal { .. } => {
-                    tally.legal += 1;
-                    assert_eq!(fault, None, "{}", says());
-                    let found = checker.reordered(&trees, tree);
-                    if let Some(swapped) = &swapped {
-                        let missed = swapped.iter().find(|step| !found.contains(**step, Some(Arm::Fast)));
-                        assert_eq!(missed, None, "in another order: {}", says());
-                        let without_need = found.arms[0].iter().find(|step| !swapped.contains(*step));
-                        assert!(
-                            without_need.is_none() || !exact || !sized,
-                            "{without_need:?} keeps its order: {}",
-                            says()
-                        );
-                    }
-                    tally.reordered += u32::from(!found.is_empty());
-                    last = Some((tree, kinds));
-                }
-                // The oracle does not check the scope of values.
-                Verdict::Illegal(Witness::Unavailable { .. })
-                | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
-                    tally.unavailable += 1;
-                }
-                // An operation that reads and may be undefined must run once by definition, though
-                // a repetition is not observable.
-                Verdict::Illegal(Witness::Repeated(own)) if only_reads(&program, &trees, own.op) => {
-                    tally.open += 1;
-                }
-                Verdict::Illegal(_) => {
-                    tally.illegal += 1;
-                    tally.confirmed += u32::from(fault.is_some());
-                    assert!(fault.is_some() || open || !sized, "without need: {}", says());
-                }
-                Verdict::MayBeIllegal(_) => {
-                    tally.open += 1;
-                    assert!(!exact || fault.is_some() || open || !sized, "without need: {}", says());
-                }
-                Verdict::Unknown { .. } => panic!("no answer: {}", says()),
-            }
-        }
+        let program = raise(body, block, &mut trees, MODE);
+        let trial = Trial::new(body, &program, &trees, index, &text);
+        let last = trial.trees(&mut trees, &mut random, tally);
         // The last legal tree is written and executed.
         let is_kernel =
             body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx())) == Some("kernel");
         if let Some((tree, kinds)) = last.filter(|_| is_kernel) {
-            let approved = checker.judge(&trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"));
+            let approved = trial.checker.judge(&trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"));
             let written = regenerate(body, &program, &trees, &approved, Rewrite::Changed);
             match written {
                 Ok(()) => tally.written += 1,

@@ -101,7 +101,7 @@ pub const DEPENDENCE: Interface = Interface {
     name: "dependence",
     implementations: &["none", "flat", "directions", "polyhedral"],
     default: "polyhedral",
-    help: "how dependences are told: none (all accesses depend on each other), flat (by objects), directions (bounds and divisibility), polyhedral (exactly)",
+    help: "how to test dependences: none (all accesses depend on each other), flat (by objects), directions (bounds and divisibility), polyhedral (exactly)",
 };
 
 /// The interface [`ClosedForms`].
@@ -125,7 +125,7 @@ pub const CONTROL_FLOW: Interface = Interface {
     name: "control-flow",
     implementations: &["cfg", "predicates"],
     default: "predicates",
-    help: "what conditions say: cfg (nothing: what is inside may run), predicates (when it runs)",
+    help: "how to read conditions: cfg (the inside may run), predicates (it runs if the condition holds)",
 };
 
 /// The interface [`Statements`].
@@ -133,7 +133,7 @@ pub const STATEMENTS: Interface = Interface {
     name: "statements",
     implementations: &["block", "tied", "op"],
     default: "op",
-    help: "what is moved together: block (neighbours), tied (what computes a value and what uses it), op (each operation by itself)",
+    help: "which operations move together: block (neighbours), tied (the definition of a value and its uses), op (none)",
 };
 
 /// The interfaces.

@@ -40,6 +40,7 @@ use crate::access::survey;
 use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
+use crate::fusion;
 use crate::legality::storage::{Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded};
 use cleanup::Cleanup;
 
@@ -63,6 +64,14 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options { limits: Limits::steps(400_000), analyses: Analyses::default(), remarks: true }
+    }
+}
+
+impl Options {
+    /// Returns the options of a contraction that follows a fusion: its analyses, and remarks if the
+    /// fusion makes some.
+    pub fn after(fusion: &fusion::Options) -> Self {
+        Options { analyses: fusion.analyses.clone(), remarks: fusion.remarks, ..Options::default() }
     }
 }
 
@@ -280,7 +289,7 @@ fn value_at(body: &Body, op: Op) -> Option<Value> {
 pub const PASS: PassInfo = PassInfo {
     name: "array-contraction",
     anchor: Some("func.func"),
-    summary: "Replace loads by values that are there, and local arrays by what is alive of them at a time",
+    summary: "Replace loads by known values, and shrink local arrays to the elements that are live at a time",
     options: &[CLOSED_FORMS.option(), ACCESSES.option(), CONTROL_FLOW.option()],
     make: |options| {
         let analyses = Analyses::of_options(options)?;

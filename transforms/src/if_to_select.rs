@@ -24,7 +24,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "if-to-select",
     anchor: None,
     summary: "Write conditionals that only compute as selections",
-    options: &[("max-ops", "16", "how many operations of both sides may run that one side alone would not")],
+    options: &[("max-ops", "16", "the most operations that may run without need")],
     make: |options| Ok(Box::new(IfToSelect { max_ops: options.parse("max-ops", 16)? })),
 };
 

@@ -125,9 +125,18 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     apt_get(&arguments)
 }
 
+/// Returns cargo's target folder.
+fn target() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
+}
+
+/// Returns the file in which tests list the missing tools, a line each: tool, tab, test.
+pub(crate) fn skipped() -> PathBuf {
+    target().join("skipped.txt")
+}
+
 fn islpy() -> Result<PathBuf, Failure> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let environment = root().join(target).join("islpy-venv");
+    let environment = target().join("islpy-venv");
     let python = environment.join("bin/python");
     let works = || output(command(&python).args(["-c", "import islpy"])).is_ok();
     if works() {
@@ -149,9 +158,10 @@ fn islpy() -> Result<PathBuf, Failure> {
 }
 
 /// Returns `cargo` with the tools of the tests: the folder of LLVM's and a Python with islpy. A
-/// test whose tool is named must use it; one whose tool isn't skips itself.
+/// test whose tool is missing skips itself, and says so in the file [`skipped`].
 pub(crate) fn cargo_with(tools: &Tools) -> Command {
     let mut cargo = cargo();
+    cargo.env("LOOMIR_SKIPPED", skipped());
     for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
         match tool {
             Ok(path) => cargo.env(variable, path),

@@ -1,10 +1,13 @@
 //! `cargo xtask test`: all of CI.
 //!
-//! Steps run in a fixed order, each timed; one that fails doesn't stop the others, and a table at
-//! the end tells what came of each. All share one target folder, one profile and two feature sets
-//! (without and with LLVM), so nothing is compiled twice for the same purpose: clippy and the
-//! documentation share checked crates, the tests built ones.
+//! Steps run in a fixed order, each timed; one that fails doesn't stop the others. A table at the
+//! end tells what came of each, and lists the tests that skipped a comparison for want of a tool.
+//!
+//! All share one target folder, one profile and two feature sets (without and with LLVM). So
+//! nothing is compiled twice for the same purpose: clippy and the documentation share checked
+//! crates, the tests built ones.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use crate::process::{cargo, execute};
@@ -59,6 +62,8 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     }
     let start = Instant::now();
     let tools = setup::run()?;
+    // A list of an earlier run. If it cannot be removed, it names more tests, not fewer.
+    drop(std::fs::remove_file(setup::skipped()));
     let mut rows = vec![("setup", "LLVM/MLIR 22, islpy", start.elapsed(), setup_outcome(&tools))];
     for step in STEPS.iter().filter(|step| wanted.is_empty() || wanted.iter().any(|name| name == step.name)) {
         println!("\n== {}: {}", step.name, step.does);
@@ -96,7 +101,29 @@ fn report(rows: &[(&str, &str, Duration, Outcome)], total: Duration) -> Result<(
         }
     }
     println!("{:<12}{:>8.1}", "all", total.as_secs_f64());
+    print!("{}", skips(&std::fs::read_to_string(setup::skipped()).unwrap_or_default()));
     if bad == 0 { Ok(()) } else { Err(format!("{bad} of {} steps did not pass", rows.len())) }
+}
+
+/// Returns a paragraph for each missing tool: the tests that skipped their comparison with it.
+fn skips(list: &str) -> String {
+    let mut by_tool: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (tool, test) in list.lines().filter_map(|line| line.split_once('\t')) {
+        by_tool.entry(tool).or_default().insert(test);
+    }
+    let paragraph = |(tool, tests): (&str, BTreeSet<&str>)| {
+        let names: Vec<&str> = tests.into_iter().collect();
+        format!("SKIPPED without {tool}: {} tests\n  {}\n", names.len(), names.join("\n  "))
+    };
+    by_tool.into_iter().map(paragraph).collect()
+}
+
+#[test]
+fn skipped_tests_are_listed_once_by_tool() {
+    let list = "opt\tb::two\nislpy\tisl::all\nopt\ta::one\nopt\tb::two\n";
+    let text =
+        "SKIPPED without islpy: 1 tests\n  isl::all\nSKIPPED without opt: 2 tests\n  a::one\n  b::two\n";
+    assert_eq!(skips(list), text);
 }
 
 fn tidy(tools: &Tools) -> Result<(), Failure> {

@@ -263,7 +263,7 @@ fn decode_vector_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         let places = access.run(m, count)?.into_iter();
         let elements = places.map(|place| match m.memory.load(place, repr, loc)? {
             Datum::Poison(poison) if poison.cause == Cause::Uninitialised => {
-                Err(Fault::undefined("a vector is read some element of which was never written"))
+                Err(Fault::undefined("reads a vector with an element that was never written"))
             }
             datum => Ok(datum),
         });

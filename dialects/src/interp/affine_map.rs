@@ -61,12 +61,17 @@ impl Map {
         operands: impl IntoIterator<Item = Value>,
         loc: Loc,
     ) -> Result<Map, Box<Fault>> {
+        Map::over(d, map, &d.slots(operands), loc)
+    }
+
+    /// Applies the map to registers, dimensions first. `loc` is the location that an overflow is
+    /// reported at.
+    pub fn over(d: &Decoder<'_>, map: AffineMap, slots: &[Slot], loc: Loc) -> Result<Map, Box<Fault>> {
         let data = map.data(d.ctx());
-        let slots = d.slots(operands);
         if slots.len() != (data.dims + data.symbols) as usize {
             return Err(malformed("as many operands as its map has inputs"));
         }
-        let results = data.results.iter().map(|e| decode(d.ctx(), *e, &slots, data.dims)).collect();
+        let results = data.results.iter().map(|e| decode(d.ctx(), *e, slots, data.dims)).collect();
         Ok(Map { results, loc })
     }
 

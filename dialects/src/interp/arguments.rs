@@ -245,7 +245,7 @@ impl Arguments {
             if !fits {
                 let text = type_text(ctx, *parameter);
                 return Err(Fault::arguments(format!(
-                    "parameter {i} of type {text} does not fit what is given"
+                    "parameter {i} of type {text} does not fit the given argument"
                 )));
             }
         }

@@ -3,6 +3,8 @@
 //! Lowered programs call them: allocation, copies of bytes, and the mathematical library, which is
 //! the host's. A call of any other external function is a fault.
 
+use std::cmp::Ordering;
+
 use super::datum::{Datum, Pointer};
 use super::fault::Fault;
 use super::float::{Double, Format, Library, Library2, Single};
@@ -127,110 +129,130 @@ pub fn external(name: &str) -> Option<External> {
 impl External {
     /// Calls the function and returns its result, if it has one.
     pub fn call(self, m: &mut Machine, arguments: &[Datum]) -> Result<Option<Datum>, Box<Fault>> {
-        let pointer = |i: usize| match arguments.get(i) {
-            Some(Datum::Pointer { object, address }) => Ok(Pointer { object: *object, address: *address }),
-            other => Err(unusable(other.unwrap_or(&Datum::Unset), "an argument of an external function")),
-        };
-        let number = |i: usize| match arguments.get(i) {
-            Some(Datum::Bits(bits)) => Ok(*bits),
-            other => Err(unusable(other.unwrap_or(&Datum::Unset), "an argument of an external function")),
-        };
-        let float = |i: usize| -> Result<Option<u128>, Box<Fault>> {
-            match arguments.get(i) {
-                Some(Datum::Poison(_)) => Ok(None),
-                _ => number(i).map(|bits| Some(bits.into())),
-            }
-        };
-        let passed_on = |i: usize| arguments.get(i).cloned().unwrap_or_default();
+        let given = Given(arguments);
         Ok(match self.0 {
-            Kind::Malloc => Some(allocate(m, number(0)?, 16)?),
-            Kind::AlignedAlloc => Some(allocate(m, number(1)?, number(0)?)?),
-            Kind::Calloc => {
-                let size = number(0)?.saturating_mul(number(1)?);
-                let pointer = m.allocate(size, 16, ObjectKind::Heap)?;
-                m.memory.fill(pointer, Some(0), size)?;
-                Some(pointer.into())
-            }
-            Kind::AllocateAligned => Some(allocate(m, number(0)?, number(1)?)?),
+            Kind::Malloc => Some(allocate(m, given.number(0)?, 16)?),
+            Kind::AlignedAlloc => Some(allocate(m, given.number(1)?, given.number(0)?)?),
+            Kind::AllocateAligned => Some(allocate(m, given.number(0)?, given.number(1)?)?),
+            Kind::Calloc => Some(allocate_zeros(m, given.number(0)?, given.number(1)?)?),
             Kind::Free | Kind::FreeSized => {
-                m.memory.free(pointer(0)?)?;
+                m.memory.free(given.pointer(0)?)?;
                 None
             }
             Kind::CopyBytes { may_overlap } => {
-                copy_bytes(m, pointer(0)?, pointer(1)?, number(2)?, may_overlap)?;
-                Some(pointer(0)?.into())
+                copy_bytes(m, given.pointer(0)?, given.pointer(1)?, given.number(2)?, may_overlap)?;
+                Some(given.pointer(0)?.into())
             }
             Kind::SetBytes => {
-                let size = number(2)?;
+                let size = given.number(2)?;
                 m.spend(size / 64)?;
-                m.memory.fill(pointer(0)?, Some(number(1)? as u8), size)?;
-                Some(pointer(0)?.into())
+                m.memory.fill(given.pointer(0)?, Some(given.number(1)? as u8), size)?;
+                Some(given.pointer(0)?.into())
             }
             Kind::Print => {
-                let text = format::formatted(m, pointer(0)?, arguments.get(1..).unwrap_or_default())?;
+                let text = format::formatted(m, given.pointer(0)?, arguments.get(1..).unwrap_or_default())?;
                 m.print(&text)?;
                 Some(Datum::bits(32, text.len() as u128))
             }
             Kind::PrintByte => {
-                m.print(&[number(0)? as u8])?;
-                Some(passed_on(0))
+                m.print(&[given.number(0)? as u8])?;
+                Some(given.datum(0))
             }
             Kind::PrintLine => {
-                let text = c_string(m, pointer(0)?)?;
+                let text = c_string(m, given.pointer(0)?)?;
                 m.print(&text)?;
                 m.print(b"\n")?;
                 Some(Datum::bits(32, 1))
             }
-            Kind::Length => Some(Datum::bits(64, c_string(m, pointer(0)?)?.len() as u128)),
+            Kind::Length => Some(Datum::bits(64, c_string(m, given.pointer(0)?)?.len() as u128)),
             Kind::Compare => {
-                let size = number(2)?;
-                m.spend(size / 64)?;
-                let order = match size {
-                    0 => std::cmp::Ordering::Equal,
-                    _ => m.memory.bytes(pointer(0)?, size)?.cmp(m.memory.bytes(pointer(1)?, size)?),
-                };
+                let order = compare_bytes(m, given.pointer(0)?, given.pointer(1)?, given.number(2)?)?;
                 Some(Datum::bits(32, order as i8 as u128))
             }
             Kind::CopyString { behind } => {
-                let to = pointer(0)?;
-                let skipped = if behind { c_string(m, to)?.len() as i64 } else { 0 };
-                let size = c_string(m, pointer(1)?)?.len() as u64 + 1;
-                copy_bytes(m, to.offset(skipped), pointer(1)?, size, false)?;
-                Some(to.into())
+                copy_string(m, given.pointer(0)?, given.pointer(1)?, behind)?;
+                Some(given.pointer(0)?.into())
             }
             Kind::GuardAcquire => {
-                let done = m.memory.bytes(pointer(0)?, 1)?[0] != 0;
+                let done = m.memory.bytes(given.pointer(0)?, 1)?[0] != 0;
                 Some(Datum::bits(32, u128::from(!done)))
             }
             Kind::GuardRelease => {
-                m.memory.fill(pointer(0)?, Some(1), 1)?;
+                m.memory.fill(given.pointer(0)?, Some(1), 1)?;
                 None
             }
             Kind::CopyMemref => {
-                copy_unranked(m, number(0)?, pointer(1)?, pointer(2)?)?;
+                copy_unranked(m, given.number(0)?, given.pointer(1)?, given.pointer(2)?)?;
                 None
             }
             Kind::Abort => return Err(Fault::new(super::FaultKind::Trap, "the program calls `abort`")),
-            Kind::Single(f) => Some(match float(0)? {
-                Some(x) => Datum::bits(32, Single::library(f, x)),
-                None => passed_on(0),
-            }),
-            Kind::Double(f) => Some(match float(0)? {
-                Some(x) => Datum::bits(64, Double::library(f, x)),
-                None => passed_on(0),
-            }),
-            Kind::Single2(f) => Some(match (float(0)?, float(1)?) {
-                (Some(x), Some(y)) => Datum::bits(32, Single::library2(f, x, y)),
-                (None, _) => passed_on(0),
-                _ => passed_on(1),
-            }),
-            Kind::Double2(f) => Some(match (float(0)?, float(1)?) {
-                (Some(x), Some(y)) => Datum::bits(64, Double::library2(f, x, y)),
-                (None, _) => passed_on(0),
-                _ => passed_on(1),
-            }),
+            Kind::Single(f) => Some(given.map_float(32, |x| Single::library(f, x))?),
+            Kind::Double(f) => Some(given.map_float(64, |x| Double::library(f, x))?),
+            Kind::Single2(f) => Some(given.map_floats(32, |x, y| Single::library2(f, x, y))?),
+            Kind::Double2(f) => Some(given.map_floats(64, |x, y| Double::library2(f, x, y))?),
         })
     }
+}
+
+/// The arguments that a call passes.
+struct Given<'c>(&'c [Datum]);
+
+impl Given<'_> {
+    /// Returns argument `i`, or an unset datum if the call passes fewer.
+    fn datum(&self, i: usize) -> Datum {
+        self.0.get(i).cloned().unwrap_or_default()
+    }
+
+    fn pointer(&self, i: usize) -> Result<Pointer, Box<Fault>> {
+        match self.datum(i) {
+            Datum::Pointer { object, address } => Ok(Pointer { object, address }),
+            other => Err(unusable(&other, "an argument of an external function")),
+        }
+    }
+
+    fn number(&self, i: usize) -> Result<u64, Box<Fault>> {
+        match self.datum(i) {
+            Datum::Bits(bits) => Ok(bits),
+            other => Err(unusable(&other, "an argument of an external function")),
+        }
+    }
+
+    /// Returns argument `i` as the bits of a float, or nothing if it is poison.
+    fn float(&self, i: usize) -> Result<Option<u128>, Box<Fault>> {
+        match self.0.get(i) {
+            Some(Datum::Poison(_)) => Ok(None),
+            _ => self.number(i).map(|bits| Some(bits.into())),
+        }
+    }
+
+    /// Applies a function to the first argument, a float. Poison passes through.
+    fn map_float(&self, width: u32, f: impl Fn(u128) -> u128) -> Result<Datum, Box<Fault>> {
+        Ok(self.float(0)?.map_or_else(|| self.datum(0), |x| Datum::bits(width, f(x))))
+    }
+
+    /// Applies a function to the first two arguments, floats. Poison passes through.
+    fn map_floats(&self, width: u32, f: impl Fn(u128, u128) -> u128) -> Result<Datum, Box<Fault>> {
+        Ok(match (self.float(0)?, self.float(1)?) {
+            (Some(x), Some(y)) => Datum::bits(width, f(x, y)),
+            (None, _) => self.datum(0),
+            _ => self.datum(1),
+        })
+    }
+}
+
+fn compare_bytes(m: &mut Machine, a: Pointer, b: Pointer, size: u64) -> Result<Ordering, Box<Fault>> {
+    m.spend(size / 64)?;
+    Ok(match size {
+        0 => Ordering::Equal,
+        _ => m.memory.bytes(a, size)?.cmp(m.memory.bytes(b, size)?),
+    })
+}
+
+/// Copies a string with its zero, to the place or, if `behind`, to the end of the string there.
+fn copy_string(m: &mut Machine, to: Pointer, from: Pointer, behind: bool) -> Result<(), Box<Fault>> {
+    let skipped = if behind { c_string(m, to)?.len() as i64 } else { 0 };
+    let size = c_string(m, from)?.len() as u64 + 1;
+    copy_bytes(m, to.offset(skipped), from, size, false)
 }
 
 /// Returns the bytes of a string up to the zero behind it.
@@ -248,6 +270,13 @@ fn c_string(m: &mut Machine, at: Pointer) -> Result<Vec<u8>, Box<Fault>> {
 
 fn allocate(m: &mut Machine, size: u64, align: u64) -> Result<Datum, Box<Fault>> {
     Ok(m.allocate(size, align, ObjectKind::Heap)?.into())
+}
+
+fn allocate_zeros(m: &mut Machine, count: u64, size: u64) -> Result<Datum, Box<Fault>> {
+    let size = count.saturating_mul(size);
+    let pointer = m.allocate(size, 16, ObjectKind::Heap)?;
+    m.memory.fill(pointer, Some(0), size)?;
+    Ok(pointer.into())
 }
 
 /// Copies bytes as `memcpy` (ranges that overlap are undefined behaviour unless equal) or

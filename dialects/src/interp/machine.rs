@@ -457,7 +457,7 @@ pub(super) fn initialise_globals(
         let pointer = machine.transfer.pop().and_then(|address| address.as_pointer());
         let loc = program.globals[i].op.loc();
         program.globals[i].pointer =
-            pointer.ok_or_else(|| Fault::unsupported("an alias of what is no address").at(loc))?;
+            pointer.ok_or_else(|| Fault::unsupported("an alias of a value that is no address").at(loc))?;
     }
     for i in 0..program.globals.len() {
         let global = &program.globals[i];

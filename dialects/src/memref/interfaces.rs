@@ -7,33 +7,11 @@ use smallvec::SmallVec;
 
 use super::verify::globals::GetGlobal;
 use crate::interfaces::{
-    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, MemorySlot, PromotableAllocation, Resource,
-    Subscripts, ViewLike,
+    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, MemorySlot, OperandEffects,
+    PromotableAllocation, Subscripts, ViewLike,
 };
 use crate::names::{AsDefined, name_results};
 use crate::ub::{PoisonOp, poison_attr};
-
-/// The effects of an operation on the objects of its operands and results, by their names in its
-/// definition.
-struct Touches {
-    effects: Named,
-    may_be_undefined: bool,
-}
-
-impl MemoryEffects for Touches {
-    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
-        let mut effects = Vec::with_capacity(self.effects.len());
-        for (kind, name) in self.effects {
-            let values = op.operand_group(name).into_iter().chain(op.result_group(name));
-            effects.extend(values.map(|value| Effect { kind: *kind, on: Resource::Value(value) }));
-        }
-        effects
-    }
-
-    fn may_be_undefined(&self, _: OpRef<'_>) -> bool {
-        self.may_be_undefined
-    }
-}
 
 /// `memref.dim`. It has no effect, but a nonexistent dimension is undefined.
 struct Dim;
@@ -161,8 +139,9 @@ const NAMES: &[(&str, &str)] = &[
 
 pub(super) fn register(registry: &mut Registry) {
     for (op, effects, may_be_undefined) in EFFECTS {
-        let touches = Touches { effects, may_be_undefined: *may_be_undefined };
-        registry.attach::<dyn MemoryEffects>(op, Box::new(touches));
+        let model = OperandEffects::new(effects);
+        let model = if *may_be_undefined { model.possibly_undefined() } else { model };
+        registry.attach::<dyn MemoryEffects>(op, Box::new(model));
     }
     for op in VIEWS {
         registry.attach::<dyn ViewLike>(op, Box::new(View));

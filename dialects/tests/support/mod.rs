@@ -12,7 +12,7 @@ use loomir_ir::{Body, Context, verifier};
 use peers::Peer;
 
 #[path = "../../../tests/src/peers.rs"]
-mod peers;
+pub mod peers;
 
 const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
 
@@ -46,9 +46,20 @@ fn reread(source: &str, generic: bool) -> String {
     }
 }
 
-/// Returns both forms of a module. Checks that each reads back as itself and as the other, and that
-/// `mlir-opt` prints the same.
+/// Returns both forms of a module, as [`forms`]. Checks that `mlir-opt` prints the same generic
+/// form.
 pub fn both_forms(source: &str) -> (String, String) {
+    let (custom, generic) = forms(source);
+    if let Some(peer) = mlir_opt(source, &["--mlir-print-op-generic"]) {
+        let peer = peer.expect("mlir-opt accepts the fixture");
+        pretty_eq("generic form of mlir-opt", generic.trim(), peer.trim());
+    }
+    (custom, generic)
+}
+
+/// Returns both forms of a module. Checks that each reads back as itself and as the other, and that
+/// `mlir-opt` prints the same custom form, with and without locations.
+pub fn forms(source: &str) -> (String, String) {
     let ctx = loomir_dialects::context();
     let body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
     let (custom, generic) = (print(&body, false), print(&body, true));
@@ -59,13 +70,6 @@ pub fn both_forms(source: &str) -> (String, String) {
         pretty_eq(
             "custom form of mlir-opt",
             custom.trim(),
-            peer.expect("mlir-opt accepts the fixture").trim(),
-        );
-    }
-    if let Some(peer) = mlir_opt(source, &["--mlir-print-op-generic"]) {
-        pretty_eq(
-            "generic form of mlir-opt",
-            generic.trim(),
             peer.expect("mlir-opt accepts the fixture").trim(),
         );
     }
@@ -149,6 +153,17 @@ pub fn rejections(source: &str) -> String {
             report.push('\n');
         }
         report.push('\n');
+    }
+    report
+}
+
+/// Returns each of the programs in `source`, separated by lines `// -----`, with its diagnostics.
+/// Each must have some.
+pub fn refusals(source: &str) -> String {
+    let mut report = String::new();
+    for program in source.split(SEPARATOR) {
+        let message = read(&loomir_dialects::context(), program).expect_err("refused");
+        report.push_str(&format!("{program}  => {message}\n"));
     }
     report
 }

@@ -122,7 +122,8 @@ fn broken(pass: &dyn Pass, scope: &Scope<'_>, held: &Held) -> Diagnostics {
     let mut errors = Diagnostics::new();
     for form in &held.0 {
         if let Err(found) = (form.check)(body, scope.symbols()) {
-            let message = format!("pass '{}' left what is not in form '{}'", pass.name(), form.name);
+            let message =
+                format!("pass '{}' left an operation that is not in form '{}'", pass.name(), form.name);
             errors.error(body.root_ref().loc(), message);
             errors.push(found);
         }

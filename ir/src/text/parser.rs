@@ -373,13 +373,12 @@ impl<'s> Parser<'s> {
         Err(Box::new(self.error_at(offset, message).help(help)))
     }
 
-    /// Returns what to do about a dialect that is not registered.
+    /// Returns the way to go on after a name of a dialect that is not registered.
     pub(super) fn way_out(&self, dialect: &str) -> Option<String> {
-        if self.ctx.is_registered_dialect(dialect) {
-            return None;
-        }
         let known = self.ctx.dialects().iter().map(|own| &*own.name);
-        self.ctx.elsewhere(dialect).map(str::to_owned).or_else(|| did_you_mean(dialect, known))
+        let is_registered = self.ctx.is_registered_dialect(dialect);
+        let similar = || if is_registered { None } else { did_you_mean(dialect, known) };
+        self.ctx.elsewhere(dialect).map(str::to_owned).or_else(similar)
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {

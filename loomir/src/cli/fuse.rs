@@ -40,16 +40,24 @@ pub(super) fn choice_args() -> [Arg; 5] {
             .value_name("MODE")
             .default_value("cost")
             .value_parser(["cost", "always"])
-            .help("Which of the loops that may be fused are: those with which most is saved, or each with the nearest"),
+            .help("How to choose among legal fusions: the largest saving, or always the nearest loop"),
         Arg::new("cost")
             .long("cost")
             .value_name("SOURCE")
             .default_value("static")
             .value_parser(["static", "profile"])
-            .help("How often loops run: as far as the program says, or as 'loomir run --profile' measured"),
-        number("max-shift", "8", "By how many iterations the second of two loops may be shifted to keep a dependence, blocks not counted"),
-        number("shift-multiple", "1", "Of which number a shift is a multiple, if it can be; with 1, costs choose between the least and a block more"),
-        number("max-tests", "8", "How many assumptions may be tested before a fused loop when the program runs"),
+            .help("Trip counts for the cost: from the program alone, or measured by 'loomir run --profile'"),
+        number(
+            "max-shift",
+            "8",
+            "By how many iterations the second of two loops may be shifted to keep a dependence, blocks not counted",
+        ),
+        number(
+            "shift-multiple",
+            "1",
+            "Of which number a shift is a multiple, if it can be; with 1, costs choose between the least and a block more",
+        ),
+        number("max-tests", "8", "The most assumptions that one run-time check may test"),
     ]
 }
 
@@ -66,7 +74,7 @@ fn contract_arg() -> Arg {
         .value_name("BOOL")
         .default_value("true")
         .value_parser(clap::value_parser!(bool))
-        .help("Whether arrays that fusion made unnecessary become values or smaller ones")
+        .help("Replace arrays that fusion made unnecessary by values or smaller arrays")
 }
 
 fn quiet_arg() -> Arg {
@@ -111,8 +119,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
-        let analyses = options.analyses.clone();
-        let contraction = ContractionOptions { analyses, remarks: says, ..ContractionOptions::default() };
+        let contraction = ContractionOptions::after(&options);
         let (fused, contracted) = crate::fuse_and_contract(&mut module, &options, &contraction);
         let mut said = fused.remarks;
         said.append(contracted.remarks);

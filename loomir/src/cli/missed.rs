@@ -32,19 +32,15 @@ pub(super) fn fail(
     Err(input.failure(ctx, &Diagnostic::error(Loc::UNKNOWN, message).into()))
 }
 
-/// Warns of the first operation that is no loop yet, but that another tool makes loops of. Linear
-/// in the module.
+/// Warns of the first operation that is no loop yet, but that a pass or a tool makes loops of.
+/// Linear in the module.
 pub(super) fn foreign(module: &Body) -> Diagnostics {
     let ctx = module.ctx();
     let mut bodies = vec![module];
     while let Some(body) = bodies.pop() {
         for op in body.all_ops() {
             let view = body.op_ref(op);
-            let way_out = match view.info().def() {
-                Some(_) => None,
-                None => ctx.elsewhere(ctx.str(view.info().dialect())),
-            };
-            if let Some(help) = way_out {
+            if let Some(help) = ctx.elsewhere(ctx.str(view.info().dialect())) {
                 let message = format!("'{}' is not a loop, so fusion leaves it as it is", view.name());
                 return Diagnostic::new(Severity::Warning, view.loc(), message).help(help).into();
             }

@@ -31,84 +31,99 @@ pub(super) fn command(tools: &Tools) -> Command {
         .about("Runs passes and prints the program")
         .arg(input)
         .arg(output::arg())
-        .arg(
-            Arg::new("emit")
-                .long("emit")
-                .value_name("FORM")
-                .value_parser(["mlir", "generic", "ll", "loops", "cycles", "domtree", "postdomtree", "scev", "accesses", "dot", "svg"])
-                .default_value("mlir")
-                .help("What to print: MLIR, its generic form, LLVM IR (lowering what is left), or of that what opt prints of its loops, cycles, dominators or post-dominators, scalar evolution, what is accessed in memory, or a picture of its control flow"),
-        )
+        .arg(emit_arg())
         .arg(remarks::arg())
         .next_help_heading("Reading")
         .arg(allow)
-        .arg(flag("no-implicit-module", "Make no module around the one operation the file holds"))
-        .arg(
-            Arg::new("split-input-file")
-                .long("split-input-file")
-                .value_name("MARKER")
-                .num_args(0..=1)
-                .require_equals(true)
-                .default_missing_value(SPLIT_MARKER)
-                .help(
-                    "Treat what stands between lines of the marker as files of their own [marker: // -----]",
-                ),
-        )
-        .arg(
-            Arg::new("output-split-marker")
-                .long("output-split-marker")
-                .value_name("MARKER")
-                .default_value(SPLIT_MARKER)
-                .help("What to print between the results of split input"),
-        )
-        .arg(
-            choice(
-                "verify-diagnostics",
-                &["all", "only-expected"],
-                "all",
-                "Compare diagnostics with expected-… comments",
-            )
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("all")
-            .default_value(None),
-        )
+        .args(reading_args())
         .next_help_heading("Printing")
-        .arg(flag("mlir-print-op-generic", "The same as --emit=generic"))
-        .arg(flag("mlir-print-debuginfo", "Print locations"))
-        .arg(flag("mlir-pretty-debuginfo", "Print locations in a form for readers"))
-        .arg(flag("mlir-print-local-scope", "Print without aliases"))
-        .arg(flag("mlir-print-skip-regions", "Print operations without their regions"))
-        .arg(flag("mlir-print-unique-ssa-ids", "Number values through all regions"))
-        .arg(flag("mlir-use-nameloc-as-prefix", "Name values as their locations do"))
-        .arg(number(
-            "mlir-elide-elementsattrs-if-larger",
-            "Leave out the elements of attributes that have more",
-        ))
-        .arg(number("mlir-elide-resource-strings-if-larger", "Leave out resources whose text is longer"))
+        .args(printing_args())
         .next_help_heading("Running")
         .args(pipeline::args())
         .arg(flag_on("verify-each", "Verify after each pass"))
-        .arg(flag("verify-analyses", "Compare what passes keep of graphs with what is, step by step"))
+        .arg(flag("verify-analyses", "Compare kept analyses of graphs with fresh ones, step by step"))
         .arg(flag("mlir-disable-threading", "Run everything in one thread"))
         .arg(limit::arg())
         .args(reproducer::args())
         .next_help_heading("Looking at passes")
-        .arg(names(tools, "mlir-print-ir-before", "Print the program before these passes, on standard error"))
-        .arg(names(tools, "mlir-print-ir-after", "Print the program after these passes, on standard error"))
-        .arg(
-            flag("mlir-print-ir-before-all", "Print the program before each pass")
-                .alias("print-ir-before-all"),
-        )
-        .arg(flag("mlir-print-ir-after-all", "Print the program after each pass").alias("print-ir-after-all"))
-        .arg(flag("mlir-print-ir-after-change", "Print the program after a pass only if it changed"))
-        .arg(flag("mlir-print-ir-after-failure", "Print the program after a pass only if that failed"))
-        .arg(flag(
-            "mlir-print-ir-module-scope",
-            "Print the whole module, not what the pass ran on; no threads",
-        ))
+        .args(watching_args(tools))
         .args(logs::args())
         .args(pipeline::pass_args(tools))
+}
+
+fn emit_arg() -> Arg {
+    let forms = [
+        "mlir",
+        "generic",
+        "ll",
+        "loops",
+        "cycles",
+        "domtree",
+        "postdomtree",
+        "scev",
+        "accesses",
+        "dot",
+        "svg",
+    ];
+    Arg::new("emit").long("emit").value_name("FORM").value_parser(forms).default_value("mlir").help(
+        "The form to print: MLIR; its generic form; LLVM IR, after lowering the rest; or a report on \
+         graphs of blocks: loops, cycles, dominators, post-dominators, scalar evolution, memory \
+         accesses, or a picture of the control flow",
+    )
+}
+
+fn reading_args() -> [Arg; 4] {
+    let split = "Read the parts between lines of the marker as files of their own [marker: // -----]";
+    let expected = "Compare diagnostics with expected-… comments";
+    [
+        flag("no-implicit-module", "Make no module around a single operation"),
+        Arg::new("split-input-file")
+            .long("split-input-file")
+            .value_name("MARKER")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value(SPLIT_MARKER)
+            .help(split),
+        Arg::new("output-split-marker")
+            .long("output-split-marker")
+            .value_name("MARKER")
+            .default_value(SPLIT_MARKER)
+            .help("The line to print between the results of split input"),
+        choice("verify-diagnostics", &["all", "only-expected"], "all", expected)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("all")
+            .default_value(None),
+    ]
+}
+
+fn printing_args() -> [Arg; 9] {
+    let elements = "Leave out the elements of attributes with more than N";
+    let resources = "Leave out resources whose text is longer than N";
+    [
+        flag("mlir-print-op-generic", "The same as --emit=generic"),
+        flag("mlir-print-debuginfo", "Print locations"),
+        flag("mlir-pretty-debuginfo", "Print locations in a form for readers"),
+        flag("mlir-print-local-scope", "Print without aliases"),
+        flag("mlir-print-skip-regions", "Print operations without their regions"),
+        flag("mlir-print-unique-ssa-ids", "Number values through all regions"),
+        flag("mlir-use-nameloc-as-prefix", "Name values as their locations do"),
+        number("mlir-elide-elementsattrs-if-larger", elements),
+        number("mlir-elide-resource-strings-if-larger", resources),
+    ]
+}
+
+fn watching_args(tools: &Tools) -> [Arg; 7] {
+    let scope = "Print the whole module, not the operation of the pass; no threads";
+    [
+        names(tools, "mlir-print-ir-before", "Print the program before these passes, on standard error"),
+        names(tools, "mlir-print-ir-after", "Print the program after these passes, on standard error"),
+        flag("mlir-print-ir-before-all", "Print the program before each pass").alias("print-ir-before-all"),
+        flag("mlir-print-ir-after-all", "Print the program after each pass").alias("print-ir-after-all"),
+        flag("mlir-print-ir-after-change", "Print the program after a pass only if it changed"),
+        flag("mlir-print-ir-after-failure", "Print the program after a pass only if the pass failed"),
+        flag("mlir-print-ir-module-scope", scope),
+    ]
 }
 
 fn choice(

@@ -11,7 +11,7 @@ use super::{Failure, Tools, input, output};
 
 pub(super) fn command() -> Command {
     Command::new("reduce")
-        .about("Shrinks a program while a command keeps succeeding on it; prints what is left")
+        .about("Shrinks a program while a command keeps succeeding on it; prints the smallest program found")
         .after_help(
             "The command runs in a shell, with the file of each candidate in the place of {}, or as its last \
              word. It succeeds if it ends with status 0. A command that may not end needs a limit of its own: \
@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
                 .value_name("N")
                 .default_value("2000")
                 .value_parser(value_parser!(usize))
-                .help("How often the command is run at most"),
+                .help("The most times that the command is run"),
         )
 }
 
@@ -46,7 +46,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let candidates = Candidates::new(is_ll, test)?;
     if !candidates.holds(&source.text) {
         return Err(Failure::input(format!(
-            "the test does not succeed on the program: {test}\nhelp: it has to end with status 0 on what is to be kept"
+            "the test does not succeed on the program: {test}\nhelp: it has to end with status 0 on the programs to keep"
         )));
     }
     let tests = matches.get_one::<usize>("max-tests").copied().unwrap_or(Options::default().tests);

@@ -22,7 +22,7 @@ pub(super) fn arg() -> clap::Arg {
         .value_name("FORM")
         .default_value("text")
         .value_parser(["text", "all", "json", "none"])
-        .help("How to show remarks: as text, all as text though they belong together, one JSON object a line, or not at all")
+        .help("How to show remarks: text, grouped by nest; all, as text; json, one object a line; none")
 }
 
 /// True if remarks are wanted as JSON.

@@ -460,7 +460,7 @@ pub const PASS: PassInfo = PassInfo {
     summary: "Fuse adjacent loops by leading branches elsewhere",
     options: &[
         ("no-reshape", "false", "leave loops that are not in form as they are"),
-        ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
+        ("peel-max-count", "0", "the most iterations that may be peeled off before fusing"),
         ("reorder", "true", "run a loop in another order, to fuse it"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
         (
@@ -471,7 +471,7 @@ pub const PASS: PassInfo = PassInfo {
         (
             "dependence-analysis",
             "polyhedral",
-            "how dependences are told: scev (by how addresses differ in one iteration), da (by directions), all (by either), polyhedral (exactly)",
+            "how to test dependences: scev (address differences in one iteration), da (directions), all (either), polyhedral (exactly)",
         ),
     ],
     make: |options| {

@@ -347,7 +347,7 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     anchor: Some("llvm.func"),
     summary: "Test loops at their end, behind a guard",
-    options: &[("rotation-max-header-size", "16", "how many operations of a header are copied at most")],
+    options: &[("rotation-max-header-size", "16", "the most operations of a header that are copied")],
     make: |options| {
         let max_header_size = options.parse("rotation-max-header-size", MAX_HEADER_SIZE)?;
         Ok(Box::new(LoopRotate { max_header_size }))

@@ -50,7 +50,7 @@ pub fn told(body: &Body, step: &Step) -> Diagnostic {
         }
         Outcome::Equal(promised) => {
             let what = "Fused on the tree and on the graph these loops are one";
-            let more = format!("{what}, but for what is promised of {promised} of their values");
+            let more = format!("{what}, except for flags of {promised} of their values");
             remarks.passed("Equal", second, &more)
         }
         Outcome::Different(difference) => {

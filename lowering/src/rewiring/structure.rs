@@ -52,7 +52,7 @@ impl Before {
             return Some("the function is not well formed");
         }
         if !analysis.is_true_of(function) {
-            return Some("what is known of blocks, dominators and loops is not true any more");
+            return Some("the kept blocks, dominators and loops differ from fresh ones");
         }
         let loops = analysis.loops();
         let fused = self.pair[0];

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use loomir_dialects::interp::{self, ArgSpec, Limits, Outcome, Output};
 use loomir_ir::text::{PrintOptions, parse, print};
 use loomir_ir::{Body, Context, Diagnostics, Registry, Type, verifier};
-use loomir_lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
+use loomir_lowering::linalg_to_loops::Loops;
+use loomir_lowering::{convert_linalg_to_loops, convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
 
 use crate::{lli, llvm};
 
@@ -80,8 +81,12 @@ impl Fixture {
         let expected: Vec<_> =
             self.calls.iter().map(|call| self.call(&original, &module, call, false)).collect();
         type Stage = fn(&mut Body) -> Result<(), Diagnostics>;
-        let stages: [(&str, Stage); 3] =
-            [("scf", lower_affine), ("cf", convert_scf_to_cf), ("llvm", convert_to_llvm)];
+        let stages: [(&str, Stage); 4] = [
+            ("loops", |module| convert_linalg_to_loops(module, Loops::Scf)),
+            ("scf", lower_affine),
+            ("cf", convert_scf_to_cf),
+            ("llvm", convert_to_llvm),
+        ];
         let mut before = print(&module, &PrintOptions::default());
         for (stage, lower) in stages {
             lower(&mut module).unwrap_or_else(|errors| panic!("{stage}:\n{}", errors.to_text(&ctx)));

@@ -53,83 +53,112 @@ pub(crate) fn run(
     let arguments = specs(ctx, call, &parameters, false)
         .and_then(|specs| Arguments::materialise(ctx, &parameters, &specs))
         .unwrap_or_else(|fault| panic!("{}", Diagnostics::from(fault.diagnostic).to_text(ctx)));
-    let flat = arguments.flattened().expect("arguments of compiled code");
+    let results: Vec<Returned> = results.iter().map(|ty| Returned::of(ctx, *ty)).collect();
+    let writes = if ll.contains("@write(") { "" } else { "declare i64 @write(i32, ptr, i64)\n" };
+    let main = main(&call.entry, &arguments, &results);
+    let written = tool(folder, "lli", &["-"], &format!("{ll}\n{writes}{main}"));
+    let outcome = outcome(ctx, &arguments, &results, &written);
+    observed(outcome.unwrap_or_else(|fault| panic!("{}", Diagnostics::from(fault.diagnostic).to_text(ctx))))
+}
 
+/// A result of the function, a scalar or a vector.
+struct Returned {
+    /// The LLVM IR type of the whole.
+    text: String,
+    /// The type of the result, or of its elements.
+    element: Type,
+    /// The size in bytes of the scalar or of one element.
+    size: usize,
+    count: usize,
+}
+
+impl Returned {
+    fn of(ctx: &Context, ty: Type) -> Self {
+        let (text, element, count) = parts(ctx, ty);
+        Returned { text, element, size: scalar(ctx, element).1, count }
+    }
+}
+
+/// Returns a `main` that calls the function on the arguments and writes results and buffers.
+fn main(entry: &str, arguments: &Arguments, results: &[Returned]) -> String {
     let mut main = String::new();
     for (i, buffer) in arguments.buffers.iter().enumerate() {
         let (size, bytes) = (buffer.bytes.len(), escaped(&buffer.bytes));
         let _ = writeln!(main, "@test.buffer{i} = global [{size} x i8] c\"{bytes}\", align {}", buffer.align);
     }
-    let mut operands = Vec::new();
-    for flat in flat {
-        operands.push(match flat {
-            Flat::Integer { width, bits } => {
-                let shift = 128 - width;
-                format!("i{width} {}", ((bits as i128) << shift) >> shift)
-            }
-            Flat::Float { kind: FloatKind::F32, bits } => {
-                let wide = f64::from(f32::from_bits(bits as u32));
-                format!("float 0x{:016X}", wide.to_bits())
-            }
-            Flat::Float { kind: FloatKind::F64, bits } => format!("double 0x{:016X}", bits as u64),
-            Flat::Float { .. } => panic!("an argument of another float type"),
-            Flat::Address { buffer, offset } => {
-                format!("ptr getelementptr (i8, ptr @test.buffer{buffer}, i64 {offset})")
-            }
-        });
+    for (i, result) in results.iter().enumerate() {
+        let _ = writeln!(main, "@test.result{i} = global {} zeroinitializer, align 16", result.text);
     }
-    let whole: Vec<(String, Type, usize)> = results.iter().map(|ty| parts(ctx, *ty)).collect();
-    let returned = match whole.as_slice() {
+    let returned = match results {
         [] => "void".to_owned(),
-        [(one, ..)] => one.clone(),
+        [one] => one.text.clone(),
         several => {
-            let types: Vec<&str> = several.iter().map(|(text, ..)| text.as_str()).collect();
+            let types: Vec<&str> = several.iter().map(|result| result.text.as_str()).collect();
             format!("{{ {} }}", types.join(", "))
         }
     };
-    for (i, (text, ..)) in whole.iter().enumerate() {
-        let _ = writeln!(main, "@test.result{i} = global {text} zeroinitializer, align 16");
-    }
-    if !ll.contains("@write(") {
-        main.push_str("declare i64 @write(i32, ptr, i64)\n");
-    }
+    let flat = arguments.flattened().expect("arguments of compiled code");
+    let operands: Vec<String> = flat.into_iter().map(operand).collect();
     main.push_str("define i32 @main() {\n");
     let result = if results.is_empty() { "" } else { "%r = " };
-    let _ = writeln!(main, "  {result}call {returned} @{}({})", call.entry, operands.join(", "));
-    let mut sizes = Vec::new();
-    for (i, (text, element, count)) in whole.iter().enumerate() {
-        if whole.len() == 1 {
+    let _ = writeln!(main, "  {result}call {returned} @{entry}({})", operands.join(", "));
+    for (i, Returned { text, size, count, .. }) in results.iter().enumerate() {
+        if results.len() == 1 {
             let _ = writeln!(main, "  store {text} %r, ptr @test.result0");
         } else {
             let _ = writeln!(main, "  %r{i} = extractvalue {returned} %r, {i}");
             let _ = writeln!(main, "  store {text} %r{i}, ptr @test.result{i}");
         }
-        let size = scalar(ctx, *element).1 * count;
-        let _ = writeln!(main, "  call i64 @write(i32 1, ptr @test.result{i}, i64 {size})");
-        sizes.push(size);
+        let _ = writeln!(main, "  call i64 @write(i32 1, ptr @test.result{i}, i64 {})", size * count);
     }
     for (i, buffer) in arguments.buffers.iter().enumerate() {
         let size = buffer.bytes.len();
         let _ = writeln!(main, "  call i64 @write(i32 1, ptr @test.buffer{i}, i64 {size})");
     }
     main.push_str("  ret i32 0\n}\n");
+    main
+}
 
-    let output = tool(folder, "lli", &["-"], &format!("{ll}\n{main}"));
-    let mut rest = output.as_slice();
+/// Returns an argument as an operand of a call.
+fn operand(flat: Flat) -> String {
+    match flat {
+        Flat::Integer { width, bits } => {
+            let shift = 128 - width;
+            format!("i{width} {}", ((bits as i128) << shift) >> shift)
+        }
+        Flat::Float { kind: FloatKind::F32, bits } => {
+            let wide = f64::from(f32::from_bits(bits as u32));
+            format!("float 0x{:016X}", wide.to_bits())
+        }
+        Flat::Float { kind: FloatKind::F64, bits } => format!("double 0x{:016X}", bits as u64),
+        Flat::Float { .. } => panic!("an argument of another float type"),
+        Flat::Address { buffer, offset } => {
+            format!("ptr getelementptr (i8, ptr @test.buffer{buffer}, i64 {offset})")
+        }
+    }
+}
+
+/// Reads the results and buffers that `main` wrote.
+fn outcome(
+    ctx: &Context,
+    arguments: &Arguments,
+    results: &[Returned],
+    written: &[u8],
+) -> Result<Outcome, Box<interp::Fault>> {
+    let mut rest = written;
     let mut take = |size: usize| {
         let (own, others) = rest.split_at(size);
         rest = others;
         own
     };
     let mut numbers: Vec<(Type, u128)> = Vec::new();
-    for ((_, element, count), size) in whole.iter().zip(sizes) {
-        for chunk in take(size).chunks_exact(size / count) {
+    for Returned { element, size, count, .. } in results {
+        for chunk in take(size * count).chunks_exact(*size) {
             let mut wide = [0; 16];
             wide[..chunk.len()].copy_from_slice(chunk);
             numbers.push((*element, u128::from_le_bytes(wide)));
         }
     }
     let contents: Vec<&[u8]> = arguments.buffers.iter().map(|b| take(b.bytes.len())).collect();
-    let outcome = Outcome::from_bytes(ctx, &arguments, &contents, &numbers);
-    observed(outcome.unwrap_or_else(|fault| panic!("{}", Diagnostics::from(fault.diagnostic).to_text(ctx))))
+    Outcome::from_bytes(ctx, arguments, &contents, &numbers)
 }

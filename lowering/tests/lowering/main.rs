@@ -11,6 +11,9 @@ mod forms;
 mod ll;
 mod lli;
 mod ordinary;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../../tests/src/peers.rs"]
+mod peers;
 mod programs;
 mod rewiring;
 mod scale;
@@ -18,15 +21,7 @@ mod undefined;
 mod wide;
 
 use fixture::Fixture;
-
-/// Returns the folder of LLVM's tools.
-fn llvm() -> Option<std::path::PathBuf> {
-    let folder = std::env::var_os("LOOMIR_LLVM").map(std::path::PathBuf::from);
-    if folder.is_none() {
-        say("skipped: LOOMIR_LLVM does not say where LLVM is");
-    }
-    folder
-}
+use peers::llvm;
 
 /// Prints a note for readers of the test log.
 #[allow(clippy::print_stderr)]
@@ -48,6 +43,7 @@ fixtures! {
     affine = "fixtures/affine.mlir", true;
     arith = "fixtures/arith.mlir", true;
     control = "fixtures/control.mlir", true;
+    linalg = "fixtures/linalg.mlir", false;
     index = "fixtures/index.mlir", true;
     math = "fixtures/math.mlir", true;
     memref = "fixtures/memref.mlir", true;

@@ -438,79 +438,100 @@ fn one_run(
         globals: HashMap::new(),
         iterations: HashMap::new(),
     };
-    let mut instances: Vec<Instance<'_>> = Vec::new();
-    for event in trace {
-        run.event(event);
-        for access in accesses.all.iter().filter(|access| access.op == event.op) {
-            let pointer = usize::from(function.is(event.op, llvm::StoreOp::DEF));
-            let address = bits(&event.operands[pointer]).ok_or("an address")? as u64;
-            let iteration: Vec<i64> = access.loops.iter().map(|of| run.iterations[of]).collect();
-            let accessed = function.results(event.op).next().unwrap_or(function.operand(event.op, 0));
-            let width = function.value_type(accessed).integer_width(function.ctx());
-            let bytes = match width {
-                Some(width) => u64::from(width / 8),
-                None => bits(&event.operands[2]).ok_or("a length")? as u64,
-            };
-            // An access of zero bytes touches nothing.
-            if bytes == 0 {
+    let instances = run.instances(accesses, trace, held)?;
+    run.exact_accesses_ran(accesses, &instances, held)?;
+    meetings_are_predicted(accesses, &instances, oracle, held)
+}
+
+impl Run<'_> {
+    /// Follows a run, and checks that each access that touches memory is predicted.
+    fn instances<'i>(
+        &mut self,
+        accesses: &'i Accesses<'_>,
+        trace: &[Event],
+        held: &mut Held,
+    ) -> Result<Vec<Instance<'i>>, String> {
+        let function = self.function;
+        let mut instances = Vec::new();
+        for event in trace {
+            self.event(event);
+            for access in accesses.all.iter().filter(|access| access.op == event.op) {
+                let pointer = usize::from(function.is(event.op, llvm::StoreOp::DEF));
+                let address = bits(&event.operands[pointer]).ok_or("an address")? as u64;
+                let iteration: Vec<i64> = access.loops.iter().map(|of| self.iterations[of]).collect();
+                let accessed = function.results(event.op).next().unwrap_or(function.operand(event.op, 0));
+                let width = function.value_type(accessed).integer_width(function.ctx());
+                let bytes = match width {
+                    Some(width) => u64::from(width / 8),
+                    None => bits(&event.operands[2]).ok_or("a length")? as u64,
+                };
+                // An access of zero bytes touches nothing.
+                if bytes == 0 {
+                    continue;
+                }
+                self.check(access, &iteration, address, held).map_err(|error| {
+                    format!("{}: {error}", function.ctx().op_str(function.op_name(event.op)))
+                })?;
+                instances.push(Instance { access, iteration, address, bytes });
+            }
+        }
+        Ok(instances)
+    }
+
+    /// Checks that predictions of exact accesses that do not depend on computed values happened.
+    fn exact_accesses_ran(
+        &self,
+        accesses: &Accesses<'_>,
+        instances: &[Instance<'_>],
+        held: &mut Held,
+    ) -> Result<(), String> {
+        let is_exact = |access: &&Access| access.classes.iter().all(|class| class.domain.exact);
+        for access in accesses.all.iter().filter(is_exact) {
+            let levels = access.loops.len();
+            // An access of no bytes does not run here, whatever its block does.
+            if !self.is_known(access) || levels > 3 || access.bytes.is_none() {
                 continue;
             }
-            run.check(access, &iteration, address, held)
-                .map_err(|error| format!("{}: {error}", function.ctx().op_str(function.op_name(event.op))))?;
-            instances.push(Instance { access, iteration, address, bytes });
-        }
-    }
-    // Predictions of exact accesses that do not depend on computed values must happen.
-    for access in accesses.all.iter().filter(|access| access.classes.iter().all(|class| class.domain.exact)) {
-        let is_given =
-            |value: Value| function.value_block(value).is_some_and(|block| function.is_entry(block));
-        let is_known =
-            access.classes.iter().all(|class| {
-                class.domain.constraints.iter().all(|form| {
-                    form.all_atoms(&|atom| !matches!(atom, Atom::Param(value) if !is_given(*value)))
-                })
-            });
-        let levels = access.loops.len();
-        // An access of no bytes does not run here, whatever its block does.
-        if !is_known || levels > 3 || access.bytes.is_none() {
-            continue;
-        }
-        let ran: HashSet<&[i64]> = instances
-            .iter()
-            .filter(|instance| std::ptr::eq(instance.access, access))
-            .map(|instance| &instance.iteration[..])
-            .collect();
-        for at in 0..BOX.pow(levels as u32) {
-            let vector: Vec<i64> = (0..levels as u32).map(|level| at / BOX.pow(level) % BOX).collect();
-            let has_bytes = |class: &Class| {
+            let ran: HashSet<&[i64]> = instances
+                .iter()
+                .filter(|instance| std::ptr::eq(instance.access, access))
+                .map(|instance| &instance.iteration[..])
+                .collect();
+            for at in 0..BOX.pow(levels as u32) {
+                let vector: Vec<i64> = (0..levels as u32).map(|level| at / BOX.pow(level) % BOX).collect();
                 let zero = [&vector[..], &[0]].concat();
-                run.is_in(class, &zero)
-            };
-            if access.classes.iter().any(|class| has_bytes(class) == Some(true)) {
-                held.exact_iterations += 1;
-                if !ran.contains(&vector[..]) {
-                    return Err(format!("{:?} is said to run at {vector:?}, exactly", access.classes));
+                if access.classes.iter().any(|class| self.is_in(class, &zero) == Some(true)) {
+                    held.exact_iterations += 1;
+                    if !ran.contains(&vector[..]) {
+                        return Err(format!("{:?} is said to run at {vector:?}, exactly", access.classes));
+                    }
                 }
             }
         }
+        Ok(())
     }
-    // Accesses that meet are predicted to.
-    let mut met: HashMap<(usize, usize), Vec<Vec<Order>>> = HashMap::new();
-    let place = |access: &Access| accesses.all.iter().position(|own| std::ptr::eq(own, access)).unwrap_or(0);
-    for a in &instances {
-        for b in &instances {
-            let overlap = a.address < b.address + b.bytes && b.address < a.address + a.bytes;
-            if overlap && (a.access.writes() || b.access.writes()) {
-                let common = a.access.common(b.access) as usize;
-                let orders = a.iteration.iter().zip(&b.iteration).take(common).map(|(x, y)| order(*x, *y));
-                let (seen, orders) =
-                    (met.entry((place(a.access), place(b.access))).or_default(), orders.collect());
-                if !seen.contains(&orders) {
-                    seen.push(orders);
-                }
-            }
-        }
+
+    /// True if the domains of an access depend on no values but arguments.
+    fn is_known(&self, access: &Access) -> bool {
+        let is_given = |value: Value| {
+            self.function.value_block(value).is_some_and(|block| self.function.is_entry(block))
+        };
+        let is_known = |form: &AffineForm| {
+            form.all_atoms(&|atom| !matches!(atom, Atom::Param(value) if !is_given(*value)))
+        };
+        access.classes.iter().all(|class| class.domain.constraints.iter().all(is_known))
     }
+}
+
+/// Checks that accesses that meet are predicted to, and that predictions that depend on no values
+/// happened.
+fn meetings_are_predicted(
+    accesses: &Accesses<'_>,
+    instances: &[Instance<'_>],
+    oracle: &DependenceOracle<'_>,
+    held: &mut Held,
+) -> Result<(), String> {
+    let mut met = meetings(accesses, instances);
     for (x, a) in accesses.all.iter().enumerate() {
         for (y, b) in accesses.all.iter().enumerate() {
             let said = accesses.directions(a, b, oracle);
@@ -536,6 +557,28 @@ fn one_run(
         }
     }
     Ok(())
+}
+
+/// Returns the directions in which two accesses, given by their places, touched the same byte and
+/// one wrote it.
+fn meetings(accesses: &Accesses<'_>, instances: &[Instance<'_>]) -> HashMap<(usize, usize), Vec<Vec<Order>>> {
+    let mut met: HashMap<(usize, usize), Vec<Vec<Order>>> = HashMap::new();
+    let place = |access: &Access| accesses.all.iter().position(|own| std::ptr::eq(own, access)).unwrap_or(0);
+    for a in instances {
+        for b in instances {
+            let overlap = a.address < b.address + b.bytes && b.address < a.address + a.bytes;
+            if overlap && (a.access.writes() || b.access.writes()) {
+                let common = a.access.common(b.access) as usize;
+                let orders = a.iteration.iter().zip(&b.iteration).take(common).map(|(x, y)| order(*x, *y));
+                let (seen, orders) =
+                    (met.entry((place(a.access), place(b.access))).or_default(), orders.collect());
+                if !seen.contains(&orders) {
+                    seen.push(orders);
+                }
+            }
+        }
+    }
+    met
 }
 
 #[test]

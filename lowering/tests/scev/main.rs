@@ -5,6 +5,9 @@
 mod accesses;
 mod generated;
 mod opt;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../../tests/src/peers.rs"]
+mod peers;
 mod programs;
 mod random;
 mod relations;

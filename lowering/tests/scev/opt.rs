@@ -11,7 +11,7 @@ use loomir_lowering::cfg::scev::print::print;
 use loomir_lowering::to_ll;
 
 use crate::watch::watch;
-use crate::{context, functions, read};
+use crate::{context, functions, peers, read};
 
 /// The result of comparing our counts with `opt`'s.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,8 +58,7 @@ fn said(text: &str) -> BTreeMap<String, BTreeMap<String, Said>> {
 
 /// Returns the output of `opt`; `None` if it is not installed.
 fn opt(source: &str) -> Option<String> {
-    let folder = std::env::var_os("LOOMIR_LLVM")?;
-    let mut command = Command::new(std::path::Path::new(&folder).join("bin/opt"));
+    let mut command = Command::new(peers::tool("opt")?);
     command.args(["-passes=print<scalar-evolution>", "-disable-output", "-"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("opt");
     let mut stdin = child.stdin.take().expect("a pipe");

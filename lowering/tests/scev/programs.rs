@@ -10,22 +10,21 @@ use loomir_ir::Body;
 
 use crate::opt::{Verdict, compare};
 use crate::watch::{Watched, watch};
-use crate::{context, functions, read};
+use crate::{context, functions, peers, read};
 
 /// Functions analysed less precisely than by `opt`, and why.
 const LESS: &[(&str, &str, &str)] = &[("exits.c", "first_multiple", "ranges have ends, not steps")];
 
 /// Returns each program translated by clang at a level; empty without clang.
 pub(crate) fn translated(level: &str) -> Vec<(String, String)> {
-    let Some(folder) = std::env::var_os("LOOMIR_LLVM") else { return Vec::new() };
+    let Some(clang) = peers::tool("clang") else { return Vec::new() };
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     let mut paths: Vec<_> =
         std::fs::read_dir(programs).expect("the programs").flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
     paths.sort();
     let translate = |path: std::path::PathBuf| {
-        let clang = Path::new(&folder).join("bin/clang");
-        let output = Command::new(clang)
+        let output = Command::new(&clang)
             .args(["-w", level, "-S", "-emit-llvm", "-o", "-"])
             .arg(&path)
             .output()

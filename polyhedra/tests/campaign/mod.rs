@@ -179,116 +179,168 @@ pub(crate) fn run(seed: u64, first: u64, count: u64, report: &mut Report) {
 
 fn one(seed: u64, case: u64, report: &mut Report) -> Result<(), String> {
     let random = &mut Random(seed.wrapping_mul(0x1000_0000_01b3) ^ case.wrapping_mul(0x9e37_79b9));
-    let limits = Limits::default();
-    let visible = random.range(1, 6) as usize;
-    let existential = if random.chance(40) && visible < 6 {
-        random.range(1, 2.min(6 - visible as i64)) as usize
-    } else {
-        0
-    };
-    let side = [0, 24, 14, 8, 5, 4, 3][visible + existential];
-    let a = Union::new(random, visible, existential, side);
-    let mut b = Union::new(random, visible, existential, side);
-    if random.chance(40) {
-        // Often a superset: the first with some rows dropped.
-        for (mine, other) in b.members.iter_mut().zip(&a.members) {
-            mine.rows = other.rows.iter().filter(|_| random.chance(70)).cloned().collect();
+    let case = Case::new(random);
+    case.count(report);
+    case.emptiness()?;
+    case.sample()?;
+    case.subset(report)?;
+    case.lexmin_and_projection(random, report)
+}
+
+/// Two unions over the same variables, and their points.
+struct Case {
+    a: Union,
+    b: Union,
+    inside_a: Vec<bool>,
+    inside_b: Vec<bool>,
+    set_a: Set,
+    set_b: Set,
+}
+
+impl Case {
+    fn new(random: &mut Random) -> Self {
+        let visible = random.range(1, 6) as usize;
+        let existential = if random.chance(40) && visible < 6 {
+            random.range(1, 2.min(6 - visible as i64)) as usize
+        } else {
+            0
+        };
+        let side = [0, 24, 14, 8, 5, 4, 3][visible + existential];
+        let a = Union::new(random, visible, existential, side);
+        let mut b = Union::new(random, visible, existential, side);
+        if random.chance(40) {
+            // Often a superset: the first with some rows dropped.
+            for (mine, other) in b.members.iter_mut().zip(&a.members) {
+                mine.rows = other.rows.iter().filter(|_| random.chance(70)).cloned().collect();
+            }
+        }
+        let space = Space::set(&[], Tuple::unnamed("", visible));
+        let set_a = Set::from_conjunctions(space.clone(), a.conjunctions());
+        let set_b = Set::from_conjunctions(space, b.conjunctions());
+        Case { inside_a: a.points(), inside_b: b.points(), a, b, set_a, set_b }
+    }
+
+    fn count(&self, report: &mut Report) {
+        let Case { a, .. } = self;
+        report.cases += 1;
+        report.existentials += u64::from(a.uses_existentials());
+        report.equalities +=
+            u64::from(a.members.iter().any(|member| member.rows.iter().any(|(_, equality)| *equality)));
+        report.unions += u64::from(a.members.len() > 1);
+        report.nonempty += u64::from(self.is_nonempty());
+        if !self.is_nonempty() && a.members.iter().any(|member| rationally_nonempty(a, member)) {
+            report.rational_only += 1;
         }
     }
-    let (inside_a, inside_b) = (a.points(), b.points());
-    report.cases += 1;
-    report.existentials += u64::from(a.uses_existentials());
-    report.equalities +=
-        u64::from(a.members.iter().any(|member| member.rows.iter().any(|(_, equality)| *equality)));
-    report.unions += u64::from(a.members.len() > 1);
-    let space = Space::set(&[], Tuple::unnamed("", visible));
-    let set_a = Set::from_conjunctions(space.clone(), a.conjunctions());
-    let set_b = Set::from_conjunctions(space, b.conjunctions());
-    let nonempty = inside_a.iter().any(|inside| *inside);
-    report.nonempty += u64::from(nonempty);
-    if !nonempty && a.members.iter().any(|member| rationally_nonempty(&a, member)) {
-        report.rational_only += 1;
+
+    fn is_nonempty(&self) -> bool {
+        self.inside_a.iter().any(|inside| *inside)
     }
-    let describe = || format!("{} against {}", a.text(), b.text());
-    let find = |point: &Point| -> Option<usize> {
+
+    fn text(&self) -> String {
+        format!("{} against {}", self.a.text(), self.b.text())
+    }
+
+    /// Returns the number of a point of the box.
+    fn number(&self, point: &Point) -> Option<usize> {
         let mut index = 0usize;
         for value in point.to_i64s()? {
-            if !(0..side).contains(&value) {
+            if !(0..self.a.side).contains(&value) {
                 return None;
             }
-            index = index * side as usize + value as usize;
+            index = index * self.a.side as usize + value as usize;
         }
         Some(index)
-    };
+    }
 
-    // Emptiness and points, of the given form and of the normal form.
-    let raw: Vec<Emptiness> = a.conjunctions().iter().map(|piece| piece.is_empty(&limits)).collect();
-    if raw.iter().any(|answer| matches!(answer, Emptiness::NonEmpty(_))) != nonempty {
-        return Err(format!("emptiness of {}", describe()));
+    /// Checks the emptiness of the given form and of the normal form.
+    fn emptiness(&self) -> Result<(), String> {
+        let limits = Limits::default();
+        let nonempty = self.is_nonempty();
+        let raw: Vec<Emptiness> = self.a.conjunctions().iter().map(|piece| piece.is_empty(&limits)).collect();
+        if raw.iter().any(|answer| matches!(answer, Emptiness::NonEmpty(_))) != nonempty {
+            return Err(format!("emptiness of {}", self.text()));
+        }
+        match self.set_a.is_empty(&limits) {
+            Emptiness::Empty if !nonempty => Ok(()),
+            Emptiness::NonEmpty(point) if self.number(&point).is_some_and(|index| self.inside_a[index]) => {
+                Ok(())
+            }
+            answer => Err(format!("emptiness of {}: {answer:?}", self.text())),
+        }
     }
-    match set_a.is_empty(&limits) {
-        Emptiness::Empty if !nonempty => {}
-        Emptiness::NonEmpty(point) if find(&point).is_some_and(|index| inside_a[index]) => {}
-        answer => return Err(format!("emptiness of {}: {answer:?}", describe())),
+
+    /// Checks that the sample is the point with the least greatest coordinate.
+    fn sample(&self) -> Result<(), String> {
+        let limits = Limits::default();
+        match self.set_a.sample(&limits).map_err(|error| error.to_string())? {
+            None if !self.is_nonempty() => Ok(()),
+            Some(point) => {
+                let size = |index: usize| {
+                    coordinates(index, self.a.visible, self.a.side).into_iter().max().unwrap_or(0)
+                };
+                let least = (0..self.inside_a.len())
+                    .filter(|index| self.inside_a[*index])
+                    .min_by_key(|index| (size(*index), *index));
+                if self.number(&point) == least {
+                    Ok(())
+                } else {
+                    Err(format!("sample of {}: {point}", self.text()))
+                }
+            }
+            None => Err(format!("sample of {}", self.text())),
+        }
     }
-    match set_a.sample(&limits).map_err(|error| error.to_string())? {
-        None if !nonempty => {}
-        Some(point) => {
-            let size = |index: usize| coordinates(index, visible, side).into_iter().max().unwrap_or(0);
-            let least = (0..inside_a.len())
-                .filter(|index| inside_a[*index])
-                .min_by_key(|index| (size(*index), *index));
-            if find(&point) != least {
-                return Err(format!("sample of {}: {point}", describe()));
+
+    fn subset(&self, report: &mut Report) -> Result<(), String> {
+        let subset = self.inside_a.iter().zip(&self.inside_b).all(|(a, b)| !a || *b);
+        report.subsets += u64::from(subset);
+        let answer =
+            self.set_a.is_subset(&self.set_b, &Limits::default()).map_err(|error| error.to_string())?;
+        if answer == subset { Ok(()) } else { Err(format!("subset of {}", self.text())) }
+    }
+
+    /// Checks the lexmin of the last variables as a function of the first ones, and the shadow on
+    /// the first ones.
+    fn lexmin_and_projection(&self, random: &mut Random, report: &mut Report) -> Result<(), String> {
+        let Case { a: Union { visible, side, .. }, inside_a, .. } = self;
+        let (visible, side, limits) = (*visible, *side, Limits::default());
+        let params = random.range(0, visible as i64 - 1) as usize;
+        let space = Space::relation(&[], Tuple::unnamed("", params), Tuple::unnamed("", visible - params));
+        let relation = Relation::from_conjunctions(space, self.a.conjunctions());
+        let lexmin = relation.lexmin(&limits).map_err(|error| error.to_string())?;
+        let shadow = relation.domain();
+        let group = side.pow((visible - params) as u32) as usize;
+        for probe in 0..12 {
+            // Every second probe is at a point of the set, if there is one.
+            let mut index = random.range(0, inside_a.len() as i64 - 1) as usize;
+            if probe % 2 == 0 {
+                index = (0..inside_a.len())
+                    .map(|step| (index + step) % inside_a.len())
+                    .find(|at| inside_a[*at])
+                    .unwrap_or(index);
+            }
+            let start = index / group * group;
+            let minimum = (start..start + group).find(|at| inside_a[*at]);
+            report.points += 3;
+            let point = coordinates(index, visible, side);
+            let held =
+                |answer: Result<bool, loomir_polyhedra::Error>| answer.map_err(|error| error.to_string());
+            if held(lexmin.contains(&as_point(&point), &limits))? != (minimum == Some(index)) {
+                return Err(format!("lexmin of {} by {params} at {point:?}: {lexmin}", self.text()));
+            }
+            if let Some(minimum) = minimum {
+                let point = coordinates(minimum, visible, side);
+                if !held(lexmin.contains(&as_point(&point), &limits))? {
+                    return Err(format!("lexmin of {} by {params} misses {point:?}: {lexmin}", self.text()));
+                }
+            }
+            if held(shadow.contains(&as_point(&point[..params]), &limits))? != minimum.is_some() {
+                return Err(format!("projection of {} on {params} at {point:?}: {shadow}", self.text()));
             }
         }
-        None => return Err(format!("sample of {}", describe())),
+        Ok(())
     }
-
-    // Subset.
-    let subset = inside_a.iter().zip(&inside_b).all(|(a, b)| !a || *b);
-    report.subsets += u64::from(subset);
-    if set_a.is_subset(&set_b, &limits).map_err(|error| error.to_string())? != subset {
-        return Err(format!("subset of {}", describe()));
-    }
-
-    // Lexmin of the last variables as a function of the first ones, and the shadow on the first
-    // ones.
-    let params = random.range(0, visible as i64 - 1) as usize;
-    let relation_space =
-        Space::relation(&[], Tuple::unnamed("", params), Tuple::unnamed("", visible - params));
-    let relation = Relation::from_conjunctions(relation_space, a.conjunctions());
-    let lexmin = relation.lexmin(&limits).map_err(|error| error.to_string())?;
-    let shadow = relation.domain();
-    let group = side.pow((visible - params) as u32) as usize;
-    for probe in 0..12 {
-        // Every second probe is at a point of the set, if there is one.
-        let mut index = random.range(0, inside_a.len() as i64 - 1) as usize;
-        if probe % 2 == 0 {
-            index = (0..inside_a.len())
-                .map(|step| (index + step) % inside_a.len())
-                .find(|at| inside_a[*at])
-                .unwrap_or(index);
-        }
-        let start = index / group * group;
-        let minimum = (start..start + group).find(|at| inside_a[*at]);
-        report.points += 3;
-        let point = coordinates(index, visible, side);
-        let held = |answer: Result<bool, loomir_polyhedra::Error>| answer.map_err(|error| error.to_string());
-        if held(lexmin.contains(&as_point(&point), &limits))? != (minimum == Some(index)) {
-            return Err(format!("lexmin of {} by {params} at {point:?}: {lexmin}", describe()));
-        }
-        if let Some(minimum) = minimum {
-            let point = coordinates(minimum, visible, side);
-            if !held(lexmin.contains(&as_point(&point), &limits))? {
-                return Err(format!("lexmin of {} by {params} misses {point:?}: {lexmin}", describe()));
-            }
-        }
-        if held(shadow.contains(&as_point(&point[..params]), &limits))? != minimum.is_some() {
-            return Err(format!("projection of {} on {params} at {point:?}: {shadow}", describe()));
-        }
-    }
-    Ok(())
 }
 
 /// True if a member has a rational point: scaled by a highly composite number it then has an

@@ -57,7 +57,7 @@ impl Callees {
             return remark;
         }
         let Some(name) = callee(body, op) else {
-            return remark.note(body.loc(op), "what is called here is known when the program runs only");
+            return remark.note(body.loc(op), "the callee is known at run time only");
         };
         let name = format!("@{}", body.ctx().str(name));
         match self.called_by(body, op) {

@@ -16,19 +16,15 @@ pub const PASS: PassInfo = PassInfo {
     summary: "Fuse neighbouring loops where every dependence is kept",
     options: &[
         ("alias", "version", "what to assume of memrefs nothing is known of: version, may, distinct"),
-        ("fusion-profitability", "cost", "which of the loops that may be fused are: cost, always"),
+        ("fusion-profitability", "cost", "how to choose among legal fusions: cost (largest saving), always"),
         (
             "cost",
             "static",
             "where costs come from: static, or profile, a run whose counts are in the program",
         ),
         ("max-shift", "8", "by how many iterations the second loop may be shifted to keep a dependence"),
-        (
-            "shift-multiple",
-            "1",
-            "of which number the shift is a multiple, if it can be: the width of vectors",
-        ),
-        ("max-tests", "8", "how many assumptions may be tested before a fused loop"),
+        ("shift-multiple", "1", "round shifts up to a multiple of this number, such as the width of vectors"),
+        ("max-tests", "8", "the most assumptions that one run-time check may test"),
         INTERFACES[0].option(),
         INTERFACES[1].option(),
         INTERFACES[2].option(),

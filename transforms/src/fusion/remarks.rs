@@ -108,12 +108,12 @@ fn cannot_move(body: &Body, callees: &Callees, remark: Diagnostic, stuck: &Stuck
     let place = body.loc(stuck.op);
     let remark = remark.note(place, "it stands here").arg("between", remark::op(body, stuck.op));
     let remark = match &stuck.hoisting {
-        Some(Conflict::UsesResult) => remark.note(place, "it uses what is computed before it"),
+        Some(Conflict::UsesResult) => remark.note(place, "it uses a value computed between the loops"),
         Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with that moved before the first"),
         None => remark,
     };
     let remark = match &stuck.passing {
-        Some(Conflict::UsesResult) => remark.note(place, "the second uses what it computes"),
+        Some(Conflict::UsesResult) => remark.note(place, "the second loop uses a value that it computes"),
         Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with the second moved before it"),
         None => remark,
     };
@@ -216,7 +216,7 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             ("NonEqualTripCount", format!("Loop trip counts are not the same{counts}"))
         }
         Missed::UnknownOffset => {
-            ("UnknownOffset", "The lower bounds differ by what is known at run time only".to_owned())
+            ("UnknownOffset", "The lower bounds differ by a number that is known at run time only".to_owned())
         }
         Missed::NothingShared => (
             "NonEqualTripCount",

@@ -41,8 +41,10 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
         Witness::Lost(instance) => of_instance(remark, instance, "not run"),
         Witness::Repeated(instance) => of_instance(remark, instance, "run more than once"),
         Witness::Added(instance) => of_instance(remark, instance, "run and did not"),
-        Witness::Extent(op) => remark
-            .note(body.loc(*op), "how often what is inside runs is not known, and it does not stay together"),
+        Witness::Extent(op) => remark.note(
+            body.loc(*op),
+            "the trip count of this loop is not known, and the edit takes its body apart",
+        ),
         Witness::Carried(op) => remark.note(
             body.loc(*op),
             "this loop hands values on to its next iteration, and does not run whole and in order",

@@ -30,8 +30,8 @@ impl Transformation for Peel {
         name: "loop-peel",
         summary: "Run first or last iterations of innermost loops by themselves",
         options: &[
-            ("first", "1", "how many of the first iterations, at most 64"),
-            ("last", "0", "how many of the last iterations, at most 64"),
+            ("first", "1", "the number of first iterations, at most 64"),
+            ("last", "0", "the number of last iterations, at most 64"),
         ],
         samples: &["first=1", "first=2 last=1", "first=0 last=2"],
         passed: "Peeled",

@@ -40,8 +40,14 @@ const MAX_LINES: usize = 800;
 /// The longest function.
 const MAX_FUNCTION_LINES: usize = 80;
 
-/// Where functions are short, by how paths begin.
-const SHORT_FUNCTIONS: &[&str] = &["transforms/src/", "lowering/src/cfg.rs", "lowering/src/cfg/"];
+/// The files that still have a longer function. The list only shrinks.
+const LONG_FUNCTIONS: &[&str] = &[
+    "check/src/proof.rs",
+    "check/src/proof/matching/operations.rs",
+    "check/src/proof/read/computations.rs",
+    "check/src/symbolic/operations.rs",
+    "check/tests/random.rs",
+];
 
 /// The only file with `unsafe` code, and the crate it is in.
 const FFI_FILE: &str = "lowering/src/jit/ffi.rs";
@@ -186,7 +192,7 @@ fn function_length(lines: &[&str]) -> usize {
 
 #[test]
 fn functions_are_short() {
-    let is_asked = |source: &Source| SHORT_FUNCTIONS.iter().any(|start| source.path.starts_with(start));
+    let is_asked = |source: &Source| !LONG_FUNCTIONS.contains(&&*source.path);
     let mut complaints = Vec::new();
     for Source { path, text } in rust().iter().filter(|source| is_asked(source)) {
         let lines: Vec<&str> = text.lines().collect();

@@ -1,6 +1,7 @@
 //! The output of `printf`.
 
 use std::fmt::Write;
+use std::iter::Peekable;
 
 use super::c_string;
 use crate::interp::datum::{Datum, Pointer};
@@ -33,86 +34,38 @@ pub(super) fn formatted(
     arguments: &[Datum],
 ) -> Result<Vec<u8>, Box<Fault>> {
     let format = c_string(m, format)?;
-    let (mut out, mut arguments) = (Vec::new(), arguments.iter());
+    let (mut out, mut arguments) = (Vec::new(), Remaining(arguments.iter()));
     let mut rest = format.iter().copied().peekable();
-    let mut next =
-        || arguments.next().ok_or_else(|| Fault::undefined("a format has more conversions than arguments"));
     while let Some(byte) = rest.next() {
         if byte != b'%' {
             out.push(byte);
             continue;
         }
-        let mut conversion = Conversion { bits: 32, ..Conversion::default() };
-        while let Some(flag) = rest.next_if(|byte| b"-0+ #".contains(byte)) {
-            match flag {
-                b'-' => conversion.left = true,
-                b'0' => conversion.zeros = true,
-                b'+' => conversion.plus = true,
-                b' ' => conversion.space = true,
-                _ => conversion.alternate = true,
-            }
-        }
-        if rest.next_if_eq(&b'*').is_some() {
-            let width = integer(next()?, 32)?;
-            conversion.left |= width < 0;
-            conversion.width = width.unsigned_abs() as usize;
-        }
-        while let Some(digit) = rest.next_if(u8::is_ascii_digit) {
-            conversion.width = conversion.width.saturating_mul(10) + usize::from(digit - b'0');
-        }
-        if rest.next_if_eq(&b'.').is_some() {
-            let mut precision = 0usize;
-            if rest.next_if_eq(&b'*').is_some() {
-                conversion.precision = usize::try_from(integer(next()?, 32)?).ok();
-            } else {
-                while let Some(digit) = rest.next_if(u8::is_ascii_digit) {
-                    precision = precision.saturating_mul(10) + usize::from(digit - b'0');
-                }
-                conversion.precision = Some(precision);
-            }
-        }
-        while let Some(length) = rest.next_if(|byte| b"hljztL".contains(byte)) {
-            match length {
-                b'h' => conversion.bits /= 2,
-                b'L' => conversion.long_double = true,
-                _ => conversion.bits = 64,
-            }
-        }
-        if conversion.width.max(conversion.precision.unwrap_or(0)) > MAX_WIDTH {
-            return Err(Fault::new(FaultKind::Limit, format!("a field of more than {MAX_WIDTH} characters")));
-        }
+        let conversion = Conversion::read(&mut rest, &mut arguments)?;
         let Some(letter) = rest.next() else {
             return Err(Fault::undefined("a format ends within a conversion"));
         };
-        let text = match letter {
-            b'%' => {
-                out.push(b'%');
-                continue;
-            }
-            b'c' => conversion.padded(&[integer(next()?, 8)? as u8], 0),
-            b's' => {
-                let mut text = c_string(m, pointer(next()?)?)?;
-                text.truncate(conversion.precision.unwrap_or(usize::MAX));
-                conversion.padded(&text, 0)
-            }
-            b'p' => conversion.padded(format!("{:#x}", pointer(next()?)?.address).as_bytes(), 0),
-            b'd' | b'i' => {
-                let value = integer(next()?, conversion.bits)?;
-                conversion.integer(value < 0, value.unsigned_abs().to_string())
-            }
-            b'u' => conversion.integer(false, unsigned(next()?, conversion.bits)?.to_string()),
-            b'x' => conversion.integer(false, format!("{:x}", unsigned(next()?, conversion.bits)?)),
-            b'X' => conversion.integer(false, format!("{:X}", unsigned(next()?, conversion.bits)?)),
-            b'o' => conversion.integer(false, format!("{:o}", unsigned(next()?, conversion.bits)?)),
-            b'f' | b'F' | b'e' | b'g' if !conversion.long_double => {
-                let value = f64::from_bits(unsigned(next()?, 64)?);
-                conversion.float(letter, value)
-            }
-            _ => return Err(Fault::unsupported(format!("the conversion `%{}`", char::from(letter)))),
-        };
-        out.extend(text);
+        out.extend(conversion.converted(letter, m, &mut arguments)?);
     }
     Ok(out)
+}
+
+/// The arguments behind a format that no conversion used yet.
+struct Remaining<'a>(std::slice::Iter<'a, Datum>);
+
+impl<'a> Remaining<'a> {
+    fn next(&mut self) -> Result<&'a Datum, Box<Fault>> {
+        self.0.next().ok_or_else(|| Fault::undefined("a format has more conversions than arguments"))
+    }
+}
+
+/// Reads a decimal number, which may have no digit.
+fn digits(rest: &mut Peekable<impl Iterator<Item = u8>>) -> usize {
+    let mut number = 0usize;
+    while let Some(digit) = rest.next_if(u8::is_ascii_digit) {
+        number = number.saturating_mul(10) + usize::from(digit - b'0');
+    }
+    number
 }
 
 fn unsigned(datum: &Datum, bits: u32) -> Result<u64, Box<Fault>> {
@@ -132,6 +85,78 @@ fn pointer(datum: &Datum) -> Result<Pointer, Box<Fault>> {
 }
 
 impl Conversion {
+    /// Reads the flags, the width, the precision and the length of a conversion.
+    fn read(
+        rest: &mut Peekable<impl Iterator<Item = u8>>,
+        arguments: &mut Remaining<'_>,
+    ) -> Result<Self, Box<Fault>> {
+        let mut conversion = Conversion { bits: 32, ..Conversion::default() };
+        while let Some(flag) = rest.next_if(|byte| b"-0+ #".contains(byte)) {
+            match flag {
+                b'-' => conversion.left = true,
+                b'0' => conversion.zeros = true,
+                b'+' => conversion.plus = true,
+                b' ' => conversion.space = true,
+                _ => conversion.alternate = true,
+            }
+        }
+        if rest.next_if_eq(&b'*').is_some() {
+            let width = integer(arguments.next()?, 32)?;
+            conversion.left |= width < 0;
+            conversion.width = width.unsigned_abs() as usize;
+        }
+        conversion.width = conversion.width.max(digits(rest));
+        if rest.next_if_eq(&b'.').is_some() {
+            conversion.precision = match rest.next_if_eq(&b'*') {
+                Some(_) => usize::try_from(integer(arguments.next()?, 32)?).ok(),
+                None => Some(digits(rest)),
+            };
+        }
+        while let Some(length) = rest.next_if(|byte| b"hljztL".contains(byte)) {
+            match length {
+                b'h' => conversion.bits /= 2,
+                b'L' => conversion.long_double = true,
+                _ => conversion.bits = 64,
+            }
+        }
+        if conversion.width.max(conversion.precision.unwrap_or(0)) > MAX_WIDTH {
+            return Err(Fault::new(FaultKind::Limit, format!("a field of more than {MAX_WIDTH} characters")));
+        }
+        Ok(conversion)
+    }
+
+    /// Returns the text of the next argument, converted as `letter` says.
+    fn converted(
+        &self,
+        letter: u8,
+        m: &mut Machine,
+        arguments: &mut Remaining<'_>,
+    ) -> Result<Vec<u8>, Box<Fault>> {
+        let mut number = || unsigned(arguments.next()?, self.bits);
+        Ok(match letter {
+            b'%' => b"%".to_vec(),
+            b'c' => self.padded(&[integer(arguments.next()?, 8)? as u8], 0),
+            b's' => {
+                let mut text = c_string(m, pointer(arguments.next()?)?)?;
+                text.truncate(self.precision.unwrap_or(usize::MAX));
+                self.padded(&text, 0)
+            }
+            b'p' => self.padded(format!("{:#x}", pointer(arguments.next()?)?.address).as_bytes(), 0),
+            b'd' | b'i' => {
+                let value = integer(arguments.next()?, self.bits)?;
+                self.integer(value < 0, value.unsigned_abs().to_string())
+            }
+            b'u' => self.integer(false, number()?.to_string()),
+            b'x' => self.integer(false, format!("{:x}", number()?)),
+            b'X' => self.integer(false, format!("{:X}", number()?)),
+            b'o' => self.integer(false, format!("{:o}", number()?)),
+            b'f' | b'F' | b'e' | b'g' if !self.long_double => {
+                self.float(letter, f64::from_bits(unsigned(arguments.next()?, 64)?))
+            }
+            _ => return Err(Fault::unsupported(format!("the conversion `%{}`", char::from(letter)))),
+        })
+    }
+
     /// Pads the text to the requested width. Requested zeros go behind the first `head` bytes.
     fn padded(&self, text: &[u8], head: usize) -> Vec<u8> {
         let missing = self.width.saturating_sub(text.len());

@@ -101,7 +101,7 @@ fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     if let Some(promises) = promises::Promises::of_load(op, d) {
         return Ok(action(move |m| {
             let datum = load(m)?;
-            let datum = promises.keep(m, &datum, "what is read", loc)?;
+            let datum = promises.keep(m, &datum, "the loaded value", loc)?;
             m.done(result, datum)
         }));
     }

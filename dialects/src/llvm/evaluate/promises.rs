@@ -320,7 +320,8 @@ pub(super) fn in_words(op: OpRef<'_>, d: &Decoder<'_>, call: Action) -> Decoded 
         let flow = call.execute(m)?;
         for (at, count) in words.iter().rev() {
             let from = m.transfer[*at].as_pointer();
-            let from = from.ok_or_else(|| Fault::unsupported("what is passed by value has no address"))?;
+            let from =
+                from.ok_or_else(|| Fault::unsupported("an argument passed by value has no address"))?;
             let word = |i| m.memory.load(from.offset(8 * i as i64), &WORD, loc);
             let values = (0..*count).map(word).collect::<Result<Vec<Datum>, _>>()?;
             m.transfer.splice(*at..=*at, values);
@@ -372,8 +373,8 @@ pub(super) fn assume(m: &Machine, tag: &str, values: &[Slot], loc: Loc) -> Resul
         // Of others nothing is known.
         _ => return Ok(()),
     }
-    match promises.keep(m, &datum, "what is assumed", loc)?.find_poison() {
-        Some(poison) => Err(Fault::poison("what is assumed", poison)),
+    match promises.keep(m, &datum, "the condition of an assumption", loc)?.find_poison() {
+        Some(poison) => Err(Fault::poison("the condition of an assumption", poison)),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@
 use super::{Argument, Delimiter, OpParser, Pending};
 use crate::attributes::Dict;
 use crate::body::Body;
-use crate::builder::OperationState;
+use crate::builder::{Builder, InsertPoint, OperationState};
 use crate::entity::{Block, Region, Value};
 use crate::opdef::{OpDef, Trait};
 use crate::text::ParseResult;
@@ -113,6 +113,28 @@ impl OpParser<'_, '_> {
     /// Adds one more region, without blocks.
     pub fn add_empty_region(&mut self, state: &mut OperationState) {
         self.new_region(state);
+    }
+
+    /// Adds one more region with one block, which `fill` fills: a region that the text leaves out.
+    ///
+    /// # Errors
+    /// Those of `fill`.
+    pub fn build_region(
+        &mut self,
+        state: &mut OperationState,
+        arguments: &[Type],
+        fill: impl FnOnce(&mut Builder<'_>, &[Value]) -> ParseResult<()>,
+    ) -> ParseResult<()> {
+        let region = self.new_region(state);
+        let body = match &mut self.pending {
+            Pending::Body { body, .. } => body,
+            _ => &mut self.parser.body,
+        };
+        let block = body.append_block(region, arguments);
+        let values: Vec<Value> = body.arguments(block).collect();
+        let mut builder = Builder::new(body, InsertPoint::End(block));
+        builder.set_loc(state.loc);
+        fill(&mut builder, &values)
     }
 
     /// Gives region `index` of those read so far a block if it has none.

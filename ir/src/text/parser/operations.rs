@@ -281,12 +281,11 @@ impl<'s> Parser<'s> {
     /// Returns what to do about an operation that is not registered, given its full name.
     fn nearest_op(&self, full: &str) -> Option<String> {
         let (dialect, name) = full.split_once('.')?;
-        self.way_out(dialect).or_else(|| {
-            let dialects = self.ctx.dialects().iter().filter(|own| own.name == dialect);
-            let names = dialects.flat_map(|own| own.ops.iter()).filter_map(|op| op.name.split_once('.'));
-            nearest(name, names.map(|(_, name)| name))
-                .map(|found| format!("did you mean '{dialect}.{found}'?"))
-        })
+        let dialects = self.ctx.dialects().iter().filter(|own| own.name == dialect);
+        let names = dialects.flat_map(|own| own.ops.iter()).filter_map(|op| op.name.split_once('.'));
+        let similar = nearest(name, names.map(|(_, name)| name));
+        let similar = similar.map(|found| format!("did you mean '{dialect}.{found}'?"));
+        similar.or_else(|| self.way_out(dialect))
     }
 
     /// The dialect whose prefix may be missing in regions of an operation.

@@ -44,15 +44,12 @@ impl OpPrinter<'_> {
         let ctx = self.ctx;
         let ty = match attr.kind(ctx) {
             AttrKind::Unit => return self.write("unit"),
+            AttrKind::Integer { value, ty: Type::I1 } => {
+                return self.write(if *value != 0 { "true" } else { "false" });
+            }
             AttrKind::Integer { value, ty } => {
-                if *ty == Type::I1 {
-                    return self.write(if *value != 0 { "true" } else { "false" });
-                }
                 let _ = write!(self.out, "{value}");
-                if *ty == Type::I64 && elision == TypeElision::May {
-                    return;
-                }
-                Some(*ty)
+                Some(*ty).filter(|ty| *ty != Type::I64 || elision != TypeElision::May)
             }
             AttrKind::WideInteger { bytes, ty } => {
                 self.wide_integer(bytes, *ty);
@@ -60,10 +57,7 @@ impl OpPrinter<'_> {
             }
             AttrKind::Float { bits, ty } => {
                 let is_hex = self.float(*bits, *ty);
-                if *ty == Type::F64 && !is_hex && elision == TypeElision::May {
-                    return;
-                }
-                Some(*ty)
+                Some(*ty).filter(|ty| *ty != Type::F64 || is_hex || elision != TypeElision::May)
             }
             AttrKind::String(bytes) => return self.string(bytes),
             AttrKind::TypedString { value, ty } => {
@@ -77,44 +71,15 @@ impl OpPrinter<'_> {
             }
             AttrKind::Dictionary(dict) => return self.nested(|p| p.dictionary(*dict)),
             AttrKind::Type(ty) => return self.ty(*ty),
-            AttrKind::Symbol { root, nested } => {
-                self.symbol_name(ctx.str(*root));
-                for name in nested {
-                    self.write("::");
-                    self.symbol_name(ctx.str(*name));
-                }
-                return;
-            }
+            AttrKind::Symbol { root, nested } => return self.symbol(*root, nested),
             AttrKind::AffineMap(map) => {
-                self.write("affine_map<");
-                self.map_itself(*map);
-                return self.write(">");
+                return self.enclosed("affine_map<", ">", |p| p.map_itself(*map));
             }
             AttrKind::IntegerSet(set) => {
-                self.write("affine_set<");
-                self.set_itself(*set);
-                return self.write(">");
+                return self.enclosed("affine_set<", ">", |p| p.set_itself(*set));
             }
-            AttrKind::Strided { offset, strides } => {
-                self.write("strided<[");
-                self.comma_separated(strides.iter(), |p, s| p.size(*s));
-                self.write("]");
-                if *offset != 0 {
-                    self.write(", offset: ");
-                    self.size(*offset);
-                }
-                return self.write(">");
-            }
-            AttrKind::DenseArray { element, bytes } => {
-                self.write("array<");
-                self.ty(*element);
-                let width = element_width(ctx, *element).max(1);
-                if !bytes.is_empty() {
-                    self.write(": ");
-                    self.comma_separated(bytes.chunks_exact(width), |p, e| p.element(e, *element));
-                }
-                return self.write(">");
-            }
+            AttrKind::Strided { offset, strides } => return self.strided(*offset, strides),
+            AttrKind::DenseArray { element, bytes } => return self.dense_array(*element, bytes),
             AttrKind::DenseElements { ty, splat, bytes } => {
                 self.elements(*ty, *splat, bytes, true);
                 Some(*ty)
@@ -129,58 +94,97 @@ impl OpPrinter<'_> {
             }
             AttrKind::DenseResource { key, ty } => {
                 self.resources.push((ctx.name("builtin"), *key));
-                self.write("dense_resource<");
-                self.keyword_or_string(ctx.str(*key));
-                self.write(">");
+                self.enclosed("dense_resource<", ">", |p| p.keyword_or_string(ctx.str(*key)));
                 Some(*ty)
             }
             AttrKind::Location(loc) => {
-                self.write("loc(");
-                self.location(*loc, false, true);
-                return self.write(")");
+                return self.enclosed("loc(", ")", |p| p.location(*loc, false, true));
             }
-            AttrKind::Enum { name, value } => {
-                let def = ctx.enum_def(*name);
-                let is_bare = def.is_some_and(|def| def.storage == EnumStorage::BareAttribute);
-                let text = def.and_then(|def| def.text_of(*value)).unwrap_or_else(|| value.to_string());
-                let name = ctx.str(*name);
-                let _ = match name.split_once('.').filter(|_| is_bare) {
-                    Some((dialect, mnemonic)) => write!(self.out, "#{dialect}<{mnemonic} {text}>"),
-                    None => write!(self.out, "#{name}<{text}>"),
-                };
-                return;
-            }
-            AttrKind::Dialect { name, params } => {
-                self.write("#");
-                self.write(ctx.str(*name));
-                if let Some(def) = ctx.struct_attr_def(*name) {
-                    self.nested(|p| (def.print)(p, params.entries(p.ctx)));
-                }
-                return;
-            }
+            AttrKind::Enum { name, value } => return self.enumerated(*name, *value),
+            AttrKind::Dialect { name, params } => return self.dialect_attr(*name, *params),
             AttrKind::Opaque { dialect, body, pretty, ty } => {
                 self.opaque("#", *dialect, body, *pretty);
                 *ty
             }
-            AttrKind::Distinct { id, inner } => {
-                let number = match &mut self.distinct {
-                    None => *id,
-                    Some(numbers) => {
-                        let next = numbers.len();
-                        *numbers.entry(attr).or_insert(next) as u64
-                    }
-                };
-                let _ = write!(self.out, "distinct[{number}]<");
-                if *inner != Attr::UNIT {
-                    self.nested(|p| p.attr_with(*inner, TypeElision::Never));
-                }
-                return self.write(">");
-            }
+            AttrKind::Distinct { id, inner } => return self.distinct_attr(attr, *id, *inner),
         };
         if let Some(ty) = ty.filter(|ty| *ty != Type::NONE && elision != TypeElision::Must) {
             self.write(" : ");
             self.ty(ty);
         }
+    }
+
+    fn enclosed(&mut self, open: &str, close: &str, content: impl FnOnce(&mut Self)) {
+        self.write(open);
+        content(self);
+        self.write(close);
+    }
+
+    fn symbol(&mut self, root: Name, nested: &[Name]) {
+        self.symbol_name(self.ctx.str(root));
+        for name in nested {
+            self.write("::");
+            self.symbol_name(self.ctx.str(*name));
+        }
+    }
+
+    fn strided(&mut self, offset: i64, strides: &[i64]) {
+        self.write("strided<[");
+        self.comma_separated(strides.iter(), |p, s| p.size(*s));
+        self.write("]");
+        if offset != 0 {
+            self.write(", offset: ");
+            self.size(offset);
+        }
+        self.write(">");
+    }
+
+    fn dense_array(&mut self, element: Type, bytes: &[u8]) {
+        self.write("array<");
+        self.ty(element);
+        let width = element_width(self.ctx, element).max(1);
+        if !bytes.is_empty() {
+            self.write(": ");
+            self.comma_separated(bytes.chunks_exact(width), |p, e| p.element(e, element));
+        }
+        self.write(">");
+    }
+
+    /// Writes a case of an enumeration: `#dialect<name case>` if the attribute is bare, otherwise
+    /// `#dialect.name<case>`.
+    fn enumerated(&mut self, name: Name, value: u64) {
+        let def = self.ctx.enum_def(name);
+        let is_bare = def.is_some_and(|def| def.storage == EnumStorage::BareAttribute);
+        let text = def.and_then(|def| def.text_of(value)).unwrap_or_else(|| value.to_string());
+        let name = self.ctx.str(name);
+        let _ = match name.split_once('.').filter(|_| is_bare) {
+            Some((dialect, mnemonic)) => write!(self.out, "#{dialect}<{mnemonic} {text}>"),
+            None => write!(self.out, "#{name}<{text}>"),
+        };
+    }
+
+    fn dialect_attr(&mut self, name: Name, params: Dict) {
+        self.write("#");
+        self.write(self.ctx.str(name));
+        if let Some(def) = self.ctx.struct_attr_def(name) {
+            self.nested(|p| (def.print)(p, params.entries(p.ctx)));
+        }
+    }
+
+    /// Writes a distinct attribute under its own number, or by its place among those written.
+    fn distinct_attr(&mut self, attr: Attr, id: u64, inner: Attr) {
+        let number = match &mut self.distinct {
+            None => id,
+            Some(numbers) => {
+                let next = numbers.len();
+                *numbers.entry(attr).or_insert(next) as u64
+            }
+        };
+        let _ = write!(self.out, "distinct[{number}]<");
+        if inner != Attr::UNIT {
+            self.nested(|p| p.attr_with(inner, TypeElision::Never));
+        }
+        self.write(">");
     }
 
     /// Writes `name = attribute`, or the name alone of a unit attribute.

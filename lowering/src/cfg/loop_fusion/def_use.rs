@@ -53,7 +53,7 @@ pub(super) struct Entangled {
 }
 
 const IN_PART: &str = "it is used here, under a condition or in a loop inside the second one";
-const CARRIED: &str = "what comes of it goes on to the next iteration here";
+const CARRIED: &str = "its result goes on to the next iteration here";
 const AT_ONCE: &str = "it is used here, which can't wait until the second loop is over";
 
 impl DefUse {

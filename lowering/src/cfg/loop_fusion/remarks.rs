@@ -137,7 +137,7 @@ fn missed_for(
     let (name, text) = match why {
         Missed::TripCounts(a, b) => ("NonEqualTripCount", counts(*a, *b)),
         Missed::Unnumbered => {
-            ("NonEqualTripCount", "How late the second would run is a number of more than 64 bits".to_owned())
+            ("NonEqualTripCount", "The shift of the second loop has more than 64 bits".to_owned())
         }
         Missed::OneGuard => (
             "OnlySecondCandidateIsGuarded",
@@ -151,22 +151,20 @@ fn missed_for(
         Missed::EndsEarly(Barrier::Endless(_), _) => {
             ("MayThrowException", "A loop in one of them may not end".to_owned())
         }
-        Missed::EndsEarly(..) => {
-            ("MayThrowException", "What is called in one of them may not return".to_owned())
-        }
+        Missed::EndsEarly(..) => ("MayThrowException", "A call in one of them may not return".to_owned()),
         Missed::Dependences(Verdict::MayBeIllegal(_)) if strategy != Strategy::Polyhedral => {
             let text = format!("A dependence may be turned around, for all that '{}' tells", strategy.name());
             ("InvalidDependencies", text)
         }
         Missed::Dependences(_) => ("InvalidDependencies", "A dependence would be turned around".to_owned()),
         Missed::Stuck(Stuck::Behind(_)) => {
-            ("NonEmptyExitBlock", "What stands behind the first loop cannot move".to_owned())
+            ("NonEmptyExitBlock", "An operation behind the first loop cannot move".to_owned())
         }
         Missed::Stuck(Stuck::AtGuard(_)) => {
-            ("NonEmptyGuardBlock", "What stands at the second loop's guard cannot move".to_owned())
+            ("NonEmptyGuardBlock", "An operation at the second loop's guard cannot move".to_owned())
         }
         Missed::Stuck(Stuck::Ahead(_)) => {
-            ("NonEmptyPreheader", "What stands in front of the second loop cannot move".to_owned())
+            ("NonEmptyPreheader", "An operation in front of the second loop cannot move".to_owned())
         }
     };
     let remark = remarks(function).missed(name, place(function, second), "Loops not fused", &text);
@@ -225,7 +223,7 @@ pub(super) fn unfit(function: &Body, analysis: &Analysis, id: LoopId, why: Unfit
     let (name, text, op) = match why {
         Unfit::NotSimplified => ("NotSimplifiedForm", "it is not in loop-simplify form", None),
         Unfit::NotRotated => ("NotRotated", "it is not tested at its end alone", None),
-        Unfit::UnknownTripCount => ("UnknownTripCount", "how often it runs is not known", None),
+        Unfit::UnknownTripCount => ("UnknownTripCount", "its trip count is not known", None),
         Unfit::Convergent(op) => ("ContainsConvergentOp", "threads come together in it", Some(op)),
     };
     let place = place(function, function.last_op(header));

@@ -180,7 +180,7 @@ impl Test {
     /// What is tested, in words.
     pub(super) fn text(&self) -> String {
         let both = (!self.guards.is_empty()).then_some("both run");
-        let apart = (!self.apart.is_empty()).then_some("what they touch does not overlap");
+        let apart = (!self.apart.is_empty()).then_some("their accesses do not overlap");
         both.into_iter().chain(apart).collect::<Vec<_>>().join(" and ")
     }
 

@@ -540,7 +540,8 @@ impl<'s> Reader<'s> {
         self.access_words(&mut state);
         let text = self.text();
         let known = ATOMIC_BIN_OP.value_of(text).or_else(|| ATOMIC_BIN_OP.value_of(&format!("_{text}")));
-        let known = known.ok_or_else(|| self.error("expected what is computed"))?;
+        let known =
+            known.ok_or_else(|| self.error("expected an atomic operation, such as 'add' or 'xchg'"))?;
         self.advance();
         state.set_attr(&self.ctx, "bin_op", ATOMIC_BIN_OP.attr(&self.ctx, known));
         state.operands.push(self.pointer(f)?);

@@ -109,7 +109,7 @@ impl Summary {
                 remark.note(call, format!("the body of {name} branches, so it may not return"))
             }
             Reason::Recursive => {
-                remark.note(call, format!("{name}, or what it calls, calls itself, so it may not return"))
+                remark.note(call, format!("{name} leads to a cycle of calls, so it may not return"))
             }
             Reason::Does(op, place) => {
                 remark.note(*place, format!("{name} may do anything, or not return, for this '{op}'"))
