@@ -168,16 +168,6 @@ impl<'b> Machine<'b, '_> {
             "muli" => Some(Arithmetic::Mul),
             _ => None,
         };
-        let family = match name {
-            "maxsi" => Some(Family::MaxS),
-            "minsi" => Some(Family::MinS),
-            "maxui" => Some(Family::MaxU),
-            "minui" => Some(Family::MinU),
-            "andi" => Some(Family::And),
-            "ori" => Some(Family::Or),
-            "xori" => Some(Family::Xor),
-            _ => None,
-        };
         if width == 1 {
             return self.truths(op, name, [a, b]);
         }
@@ -192,7 +182,7 @@ impl<'b> Machine<'b, '_> {
             }
             return Ok(Some((term, poison)));
         }
-        if let Some(family) = family {
+        if let Some(family) = integer_family(name) {
             // A flag such as `disjoint` is kept with the other operations.
             return match may_be_poison(op) {
                 true => Ok(None),
@@ -394,4 +384,18 @@ fn may_be_poison(op: OpRef<'_>) -> bool {
         || matches!(op.name(), "arith.fptosi" | "arith.fptoui")
         || op.name().starts_with("arith.sh")
         || matches!(op.name(), "math.ctlz" | "math.cttz" | "math.absi")
+}
+
+/// Returns the family of an operation of `arith` whose operands may be combined in any order.
+fn integer_family(name: &str) -> Option<Family> {
+    match name {
+        "maxsi" => Some(Family::MaxS),
+        "minsi" => Some(Family::MinS),
+        "maxui" => Some(Family::MaxU),
+        "minui" => Some(Family::MinU),
+        "andi" => Some(Family::And),
+        "ori" => Some(Family::Or),
+        "xori" => Some(Family::Xor),
+        _ => None,
+    }
 }
