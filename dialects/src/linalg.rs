@@ -3,11 +3,11 @@
 //! Each operation iterates over a box of integer points. At each point it reads an element of every
 //! operand, as an affine map of the point says, computes, and writes its outputs. `linalg.generic`
 //! spells this out. The other operations are names for common cases: their computation is a region
-//! that the custom form leaves out, and their maps follow from the name ([`named`]).
+//! that the custom form leaves out, and their maps follow from the name (`named.rs`).
 //!
 //! [`Structured`] views any of them in the general form. The verifier, the interpreter and the
 //! lowering to loops use that view alone, so a new name is one entry in two tables: here and in
-//! [`named`].
+//! `named.rs`.
 //!
 //! **Limits.** Operands are memrefs and scalars. Operations on tensors are read and refused, with
 //! the command that makes memrefs of them.

@@ -147,7 +147,7 @@ fn who_breaks_what_it_should_keep_is_named() {
         Marks { name: "lies", removes: &["mini.closed"], preserves: &[&CLOSED, &SIMPLE], ..NOTHING };
     assert_snapshot!(run(&[USES, LIES, USES]), @r"
     ran: simple, closed, uses, lies
-    error: pass 'lies' left what is not in form 'closed'
+    error: pass 'lies' left an operation that is not in form 'closed'
     error: there is no 'mini.closed'
     ");
 }

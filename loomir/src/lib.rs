@@ -285,6 +285,8 @@ mod book {
     struct Tree;
     #[doc = include_str!("../../book/src/legality.md")]
     struct Legality;
+    #[doc = include_str!("../../book/src/everyday.md")]
+    struct Everyday;
     #[doc = include_str!("../../book/src/own-dialect.md")]
     struct OwnDialect;
     #[doc = include_str!("../../book/src/own-pass.md")]

@@ -1,3 +1,4 @@
+// REFUSED: linalg on tensors
 #rows = affine_map<(i, j) -> (i)>
 #both = affine_map<(i, j) -> (i, j)>
 func.func @sum_of_rows(%m: tensor<4x8xf64>, %o: tensor<4xf64>) -> tensor<4xf64> {

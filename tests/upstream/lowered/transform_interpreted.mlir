@@ -1,4 +1,5 @@
 // RUN: --transform-interpreter
+// REFUSED: linalg on tensors
 module attributes {transform.with_named_sequence} {
   func.func @mm(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32> {
     %0 = linalg.matmul ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
