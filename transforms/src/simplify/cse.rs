@@ -15,7 +15,7 @@
 //!   `fixtures/simplify/cse_llvm.mlir`.
 //!
 //! **Cost.** Linear in the operations, their operands and regions. Each operation is compared with
-//! at most [`MAX_COMPARED`] others of the same hash.
+//! at most 16 others of the same hash.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
