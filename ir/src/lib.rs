@@ -15,7 +15,7 @@
 //! | [`context`] | uniquing, registration |
 //! | [`types`], [`attributes`], [`affine`], [`location`] | what is uniqued |
 //! | [`opdef`], [`mod@dialect`] | operations as data, the `dialect!` macro |
-//! | [`body`], [`builder`], [`walk`], [`rewrite`] | storage and its mutation |
+//! | [`body`], [`builder`], [`walk`], [`mod@rewrite`] | storage and its mutation |
 //! | [`graph`] | dominators over the blocks of a region |
 //! | [`symbols`], [`verifier`] | symbol tables; the rules of well-formed IR |
 //! | [`text`] | MLIR's text, both ways |
