@@ -231,11 +231,6 @@ impl<'b> Builder<'b> {
         self.body
     }
 
-    /// The body, for reading.
-    pub fn body_ref(&self) -> &Body {
-        self.body
-    }
-
     /// The context.
     pub fn ctx(&self) -> Context {
         self.body.ctx().clone()

@@ -186,7 +186,7 @@ pub fn constant_of(body: &Body, value: Value) -> Option<Attr> {
 }
 
 /// Patterns by the operation that they rewrite, most beneficial first.
-pub(crate) struct PatternSet<'p> {
+struct PatternSet<'p> {
     by_root: HashMap<*const OpDef, Vec<&'p dyn Pattern>>,
     for_any: Vec<&'p dyn Pattern>,
 }

@@ -42,6 +42,7 @@ pub use loomir_transforms::polyhedra;
 
 use std::sync::Arc;
 
+use loomir_ir::pass::EditLimit;
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
 use loomir_transforms::access::callees::Callees;
@@ -171,8 +172,8 @@ fn contract_in(
 const MAX_CONTRACTIONS: usize = 16;
 
 /// [`fuse`] and then [`contract`], in turns until nothing changes. Then loops keep elements that
-/// every iteration accesses in registers ([`promotion`]). Each function is worked on while
-/// it is at hand: a program that fits in no cache is gone through once.
+/// every iteration accesses in registers ([`promotion`]). Each function is worked on while it is at
+/// hand: a program that fits in no cache is gone through once.
 pub fn fuse_and_contract(
     module: &mut Body,
     fusion: &FuseOptions,
@@ -216,47 +217,54 @@ pub fn fuse_and_contract(
     reports
 }
 
-/// Contracts the arrays of a function, which is one edit, if the limit of fusion allows another
-/// one.
+/// Contracts the arrays of a function, which is one edit.
 fn contract_at_most(
     function: &mut Body,
     callees: &Arc<Callees>,
     (fusion, contraction): (&FuseOptions, &ContractionOptions),
 ) -> ContractionReport {
-    if !fusion.edits.allows_more() {
-        return ContractionReport::default();
-    }
-    let report = contract_in(function, callees, contraction);
-    if report.changed() {
-        fusion.edits.made("array-contraction", function.root_ref().loc());
-    }
-    report
+    as_one_edit(function, &fusion.edits, contraction::PASS.name, |function| {
+        contract_in(function, callees, contraction)
+    })
 }
 
 /// Promotes elements of memory that loops of a function access in every iteration, which is one
-/// edit, if the limit of fusion allows another one.
+/// edit.
 fn promote_at_most(
     function: &mut Body,
     callees: &Arc<Callees>,
     (fusion, contraction): (&FuseOptions, &ContractionOptions),
 ) -> ContractionReport {
-    if !fusion.edits.allows_more() {
+    as_one_edit(function, &fusion.edits, promotion::PASS.name, |function| {
+        let options = PromotionOptions {
+            alias: fusion.alias,
+            max_tests: fusion.max_tests,
+            // Contraction after each round finds what needs not leave the next loop.
+            max_rounds: 1,
+            limits: contraction.limits,
+            analyses: contraction.analyses.with_callees(callees),
+            remarks: contraction.remarks,
+        };
+        let PromotionReport { remarks, promoted, .. } = promotion::promote(function, &options);
+        ContractionReport { remarks, promoted, ..ContractionReport::default() }
+    })
+}
+
+/// Works on a function if the limit on edits allows another one.
+fn as_one_edit(
+    function: &mut Body,
+    edits: &EditLimit,
+    pass: &str,
+    work: impl FnOnce(&mut Body) -> ContractionReport,
+) -> ContractionReport {
+    if !edits.allows_more() {
         return ContractionReport::default();
     }
-    let options = PromotionOptions {
-        alias: fusion.alias,
-        max_tests: fusion.max_tests,
-        // Contraction after each round finds what needs not leave the next loop.
-        max_rounds: 1,
-        limits: contraction.limits,
-        analyses: contraction.analyses.with_callees(callees),
-        remarks: contraction.remarks,
-    };
-    let PromotionReport { remarks, promoted, .. } = promotion::promote(function, &options);
-    if promoted > 0 {
-        fusion.edits.made(promotion::PASS.name, function.root_ref().loc());
+    let report = work(function);
+    if report.changed() {
+        edits.made(pass, function.root_ref().loc());
     }
-    ContractionReport { remarks, promoted, ..ContractionReport::default() }
+    report
 }
 
 /// Calls `f` on every function of a module and of modules in it, with what the functions around it

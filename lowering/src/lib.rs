@@ -2,7 +2,8 @@
 //!
 //! | step | module | pass |
 //! | --- | --- | --- |
-//! | `linalg` on memrefs to loops | [`linalg_to_loops`] | `convert-linalg-to-loops`, `convert-linalg-to-affine-loops` |
+//! | `linalg` to loops of `scf` | [`linalg_to_loops`] | `convert-linalg-to-loops` |
+//! | `linalg` to loops of `affine` | [`linalg_to_loops`] | `convert-linalg-to-affine-loops` |
 //! | affine loops to structured ones | [`affine_to_scf`] | `lower-affine` |
 //! | structured control flow to branches | [`scf_to_cf`] | `convert-scf-to-cf` |
 //! | everything to the `llvm` dialect | [`to_llvm`] | `convert-to-llvm` |

@@ -2,9 +2,9 @@
 //! classic hard ones.
 //!
 //! `LOOMIR_ISLPY` names a Python interpreter that has `islpy`; without it nothing is compared, and
-//! `cargo xtask test` lists the test as skipped. `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations
-//! and the seed, `LOOMIR_ISL_FROM` the first of them, so that a long run can be had in parts; with
-//! `LOOMIR_ISL_PATIENT` isl takes its time to compare.
+//! `cargo xtask test` lists the test as skipped. `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the
+//! number of random relations and the seed, `LOOMIR_ISL_FROM` the first of them, so that a long run
+//! can be had in parts; with `LOOMIR_ISL_PATIENT` isl takes its time to compare.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
 #[allow(dead_code, unreachable_pub)]

@@ -28,7 +28,6 @@
 //!   loads, stores and frees. A value that is loaded an iteration later stays in memory.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::MemoryAccess;
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
@@ -41,7 +40,7 @@ use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
 use crate::fusion;
-use crate::legality::storage::{Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded};
+use crate::legality::storage::{Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded, value_at};
 use cleanup::Cleanup;
 
 mod cleanup;
@@ -276,13 +275,6 @@ impl Contraction<'_> {
             self.locals.forget(allocation);
         }
     }
-}
-
-/// Returns the value that a load or store has seen.
-fn value_at(body: &Body, op: Op) -> Option<Value> {
-    let view = body.op_ref(op);
-    let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
-    access.stored.or_else(|| view.results().next())
 }
 
 /// The pass `array-contraction` on `func.func`.

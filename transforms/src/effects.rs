@@ -29,14 +29,12 @@ impl Summary {
     const NONE: Summary = Summary(0);
     const READS: Summary = Summary(1);
     const WRITES: Summary = Summary(2);
-    const ALLOCATES: Summary = Summary(4);
-    const FREES: Summary = Summary(8);
-    const MAY_NOT_RETURN: Summary = Summary(16);
-    const MAY_BE_UNDEFINED: Summary = Summary(32);
-    const MAKES_OBJECTS: Summary = Summary(64);
-    const ALL: Summary = Summary(127);
+    const MAKES_OBJECTS: Summary = Summary(4);
+    const MAY_NOT_RETURN: Summary = Summary(8);
+    const MAY_BE_UNDEFINED: Summary = Summary(16);
+    const ALL: Summary = Summary(31);
 
-    /// Returns the effects of `op` without those of its regions.
+    /// Returns the effects of `op` without those of the operations inside it.
     pub fn of_itself(op: OpRef<'_>) -> Summary {
         let info = op.info();
         let model = info.interface::<dyn MemoryEffects>();
@@ -49,6 +47,9 @@ impl Summary {
         if info.has_trait(Trait::DistinctResults) {
             own = own.and(Summary::MAKES_OBJECTS);
         }
+        if op.regions().any(|region| op.body().blocks(region).nth(1).is_some()) {
+            own = own.and(Summary::MAY_NOT_RETURN);
+        }
         let Some(model) = model else { return own };
         if !info.has_trait(Trait::Pure) {
             for effect in model.effects(op) {
@@ -57,9 +58,7 @@ impl Summary {
                 own = own.and(match effect.kind {
                     EffectKind::Read => Summary::READS,
                     EffectKind::Allocate if is_own_object => Summary::MAKES_OBJECTS,
-                    EffectKind::Allocate => Summary::ALLOCATES,
-                    EffectKind::Write => Summary::WRITES,
-                    EffectKind::Free => Summary::FREES,
+                    EffectKind::Allocate | EffectKind::Write | EffectKind::Free => Summary::WRITES,
                 });
             }
         }
@@ -82,7 +81,7 @@ impl Summary {
 
     /// True if the operation changes memory or the outside world.
     pub fn writes(self) -> bool {
-        self.has(Summary::WRITES.and(Summary::FREES).and(Summary::ALLOCATES))
+        self.has(Summary::WRITES)
     }
 
     /// True if the operation reads memory.
@@ -92,7 +91,7 @@ impl Summary {
 
     /// True if the operation may be left out where its results are not used.
     pub fn is_removable(self) -> bool {
-        !self.writes() && !self.has(Summary::MAY_NOT_RETURN)
+        !self.writes() && !self.may_not_return()
     }
 
     /// True if a second, equal operation computes the same, provided that memory has not changed.
@@ -105,14 +104,15 @@ impl Summary {
         self.has(Summary::MAY_NOT_RETURN)
     }
 
-    /// True if the operation touches no memory and may run where it would not have run.
-    pub fn is_speculatable(self) -> bool {
-        self.has_no_memory_effect() && !self.has(Summary::MAY_NOT_RETURN.and(Summary::MAY_BE_UNDEFINED))
+    /// True if the operation touches no memory, makes no object, and returns.
+    pub fn only_computes(self) -> bool {
+        self.is_repeatable() && !self.reads() && !self.may_not_return()
     }
 
-    /// True if the operation touches no memory and makes no object.
-    pub fn has_no_memory_effect(self) -> bool {
-        self.is_repeatable() && !self.reads()
+    /// True if the operation [only computes](Self::only_computes), and may run where it would not
+    /// have run.
+    pub fn is_speculatable(self) -> bool {
+        self.only_computes() && !self.has(Summary::MAY_BE_UNDEFINED)
     }
 }
 
@@ -127,11 +127,7 @@ impl Effects {
     pub fn of(body: &Body) -> Effects {
         let mut all = vec![Summary::NONE; body.num_op_slots()];
         for op in body.postorder(body.root()) {
-            let mut own = all[op.index()].and(Summary::of_itself(body.op_ref(op)));
-            let repeats = body.own_regions(op).any(|region| body.blocks(region).nth(1).is_some());
-            if repeats {
-                own = own.and(Summary::MAY_NOT_RETURN);
-            }
+            let own = all[op.index()].and(Summary::of_itself(body.op_ref(op)));
             all[op.index()] = own;
             if let Some(parent) = body.parent_op(op) {
                 all[parent.index()] = all[parent.index()].and(own);
@@ -149,21 +145,20 @@ impl Effects {
 /// The number of operations inside another that [`is_removable`] looks at.
 const MAX_INSIDE: usize = 64;
 
-/// True if `op` may be erased: nobody uses its results, it is no terminator and no symbol, and
-/// neither it nor anything inside has an effect. Looks at a bounded number of operations; if there
-/// are more, the answer is false.
+/// True if `op` may be erased: nothing refers to it, and neither it nor anything inside has an
+/// effect. Looks at a bounded number of operations; if there are more, the answer is false.
 pub fn is_removable(body: &Body, op: Op) -> bool {
-    let may_go = !body.has_used_results(op)
-        && !body.has_trait(op, Trait::Terminator)
-        && !body.has_trait(op, Trait::Symbol);
+    if !is_unneeded(body, op) {
+        return false;
+    }
     let mut inside = body.preorder(op);
-    let mut all_removable = || {
-        inside.by_ref().take(MAX_INSIDE).all(|op| {
-            let repeats = body.own_regions(op).any(|region| body.blocks(region).nth(1).is_some());
-            !repeats && Summary::of_itself(body.op_ref(op)).is_removable()
-        })
-    };
-    may_go && all_removable() && inside.next().is_none()
+    let is_free = |op: Op| Summary::of_itself(body.op_ref(op)).is_removable();
+    inside.by_ref().take(MAX_INSIDE).all(is_free) && inside.next().is_none()
+}
+
+/// True if nothing refers to `op`: it has no used result, ends no block, and is no symbol.
+pub(crate) fn is_unneeded(body: &Body, op: Op) -> bool {
+    !body.has_used_results(op) && !body.has_trait(op, Trait::Terminator) && !body.has_trait(op, Trait::Symbol)
 }
 
 /// True if a loop certainly runs its body: its bounds are constants, or it tests its condition

@@ -23,15 +23,13 @@
 //!   it in memory.
 //! - An element that is only loaded stays in memory if the loop may have no iteration.
 
+use element::{Element, poison};
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, MemoryAccess, Subscripts};
-use loomir_dialects::{affine, arith, memref, scf, ub};
-use loomir_ir::attributes::AttrKind;
+use loomir_dialects::{affine, arith, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
-use loomir_ir::{
-    Attr, Block, Body, Builder, Diagnostics, InsertPoint, Mapping, Op, OperationState, Type, Value,
-};
+use loomir_ir::{Attr, Block, Body, Builder, Diagnostics, Mapping, Op, Value};
 use loomir_polyhedra::Limits;
+use rebuild::{Otherwise, guard, run_if, with_carried, yield_also};
 
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
@@ -42,11 +40,14 @@ use crate::assumption::{self, Assumption, MAX_TESTS};
 use crate::effects::{Effects, runs_at_least_once};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
-use crate::legality::storage::{Promoted, StorageJudge, has_candidate};
+use crate::legality::storage::{Promoted, StorageJudge, has_candidate, stored_by};
 use crate::marks;
 use crate::naming::called_in_full;
 use crate::regenerate::overlap::{Make, Overlap};
 use crate::remark::Remarks;
+
+mod element;
+mod rebuild;
 
 /// The options of scalar promotion.
 #[derive(Clone, Debug)]
@@ -134,14 +135,6 @@ struct Writer<'w> {
     report: &'w mut Report,
 }
 
-/// An element of memory, named by values that are defined outside the loop.
-struct Element {
-    memref: Value,
-    subscripts: Subscripts,
-    is_affine: bool,
-    ty: Type,
-}
-
 impl Writer<'_> {
     fn write(&mut self, mut found: Vec<Promoted>) {
         found.sort_by_key(|own| own.loop_op().index());
@@ -186,10 +179,7 @@ impl Writer<'_> {
     /// Moves a loop into the fast side of a run-time check. The fallback is a copy of the loop.
     fn version(&mut self, loop_op: Op, assumed: Vec<Assumption>) {
         let body = &mut *self.body;
-        let copy = body.copy_op(loop_op, &mut Mapping::default());
-        let types: Vec<Type> = body.results(loop_op).map(|value| body.value_type(value)).collect();
-        let mut builder = at_loc_of(body, loop_op);
-        let ctx = builder.ctx();
+        let mut builder = Builder::before(body, loop_op);
         let mut overlap = Overlap::default();
         let mut holds: Option<Value> = None;
         for assumption in &assumed {
@@ -201,37 +191,21 @@ impl Writer<'_> {
             });
         }
         let Some(holds) = holds else { return };
-        let state = builder.state(scf::IfOp::DEF).operands(&[holds]).results(&types);
-        let check = builder.insert(state.attr(&ctx, marks::VERSIONED, Attr::UNIT));
-        for (old, new) in body.results(loop_op).zip(body.results(check)) {
-            body.replace_all_uses(old, new);
-        }
-        for (side, op) in [loop_op, copy].into_iter().enumerate() {
-            let block = body.append_block(body.region(check, side), &[]);
-            let (loc, values) = (body.loc(loop_op), body.results(op).collect::<Vec<_>>());
-            let mut builder = Builder::new(body, InsertPoint::End(block));
-            builder.set_loc(loc);
-            let state = builder.state(scf::YieldOp::DEF).operands(&values);
-            let end = builder.insert(state);
-            match side {
-                0 => body.move_before(op, end),
-                _ => body.insert_before(end, op),
-            }
-            if side == 0 {
-                self.tested.insert(block, assumed.clone());
-            }
-        }
+        let copy = body.copy_op(loop_op, &mut Mapping::default());
+        let check = run_if(body, loop_op, holds, Otherwise::Runs(copy));
+        body.set_attr(check, marks::VERSIONED, Attr::UNIT);
         if self.options.remarks {
-            let remarks = Remarks { body: self.body, pass: PASS.name };
+            let remarks = Remarks { body, pass: PASS.name };
             let said = remarks.assumed(&assumed, AliasMode::Version, "Promoted");
             said.into_iter().for_each(|remark| self.report.remarks.push(remark));
         }
+        self.tested.extend(body.block_of(loop_op).map(|block| (block, assumed)));
     }
 
     /// Promotes elements of one loop.
     fn promote(&mut self, mut loop_op: Op, elements: &[Promoted]) {
         let runs = runs_at_least_once(self.body, loop_op);
-        let is_stored = |own: &&Promoted| own.accesses().iter().any(|op| stored(self.body, *op).is_some());
+        let is_stored = |own: &&Promoted| own.accesses().iter().any(|op| stored_by(self.body, *op).is_some());
         let (changed, read): (Vec<&Promoted>, Vec<&Promoted>) = elements.iter().partition(is_stored);
         let read = if runs { read } else { Vec::new() };
         for promoted in read {
@@ -249,7 +223,7 @@ impl Writer<'_> {
             self.tell(promoted, &element, loop_op);
             // An iteration that begins with a store does not need the value before the loop.
             let begins_with_store =
-                promoted.accesses().first().is_some_and(|op| stored(self.body, *op).is_some());
+                promoted.accesses().first().is_some_and(|op| stored_by(self.body, *op).is_some());
             let init = match begins_with_store {
                 true => poison(self.body, loop_op, element.ty),
                 false => element.load(self.body, loop_op),
@@ -272,7 +246,7 @@ impl Writer<'_> {
     /// Returns the value after the last of them.
     fn replace_accesses(&mut self, promoted: &Promoted, mut value: Value) -> Value {
         for op in promoted.accesses() {
-            match stored(self.body, *op) {
+            match stored_by(self.body, *op) {
                 Some(new) => value = new,
                 None => self.body.replace_all_uses(self.body.result(*op, 0), value),
             }
@@ -288,152 +262,12 @@ impl Writer<'_> {
             return;
         }
         let name = called_in_full(self.body, element.memref);
-        let stores = promoted.accesses().iter().filter(|op| stored(self.body, **op).is_some()).count();
+        let stores = promoted.accesses().iter().filter(|op| stored_by(self.body, **op).is_some()).count();
         let loads = promoted.accesses().len() - stores;
         let text = format!("Kept an element of {name} in a register ({loads} loads, {stores} stores)");
         let loc = self.body.loc(loop_op);
         let remark = Remarks { body: self.body, pass: PASS.name }.passed("Promoted", loc, &text);
         self.report.remarks.push(remark.arg("loads", loads as i64).arg("stores", stores as i64));
-    }
-}
-
-impl Element {
-    fn of(body: &Body, op: Op) -> Option<Element> {
-        let view = body.op_ref(op);
-        let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
-        let ty = body.value_type(access.stored.or_else(|| view.results().next())?);
-        let is_affine = body.is(op, affine::LoadOp::DEF) || body.is(op, affine::StoreOp::DEF);
-        Some(Element { memref: access.memref, subscripts: access.subscripts, is_affine, ty })
-    }
-
-    /// Loads the element before `at`.
-    fn load(&self, body: &mut Body, at: Op) -> Value {
-        let def = if self.is_affine { affine::LoadOp::DEF } else { memref::LoadOp::DEF };
-        let mut builder = at_loc_of(body, at);
-        let state = self.named(&builder, builder.state(def).results(&[self.ty]));
-        builder.value(state)
-    }
-
-    /// Stores a value in the element before `at`.
-    fn store(&self, body: &mut Body, at: Op, value: Value) {
-        let def = if self.is_affine { affine::StoreOp::DEF } else { memref::StoreOp::DEF };
-        let mut builder = at_loc_of(body, at);
-        let state = self.named(&builder, builder.state(def).operands(&[value]));
-        builder.insert(state);
-    }
-
-    /// Adds the memref and the subscripts to an access.
-    fn named(&self, builder: &Builder<'_>, state: OperationState) -> OperationState {
-        let state = state.operands(&[self.memref]).operands(&self.subscripts.operands);
-        let ctx = builder.ctx();
-        if self.is_affine {
-            state.attr(&ctx, "map", ctx.attr(AttrKind::AffineMap(self.subscripts.map)))
-        } else {
-            state
-        }
-    }
-}
-
-fn at_loc_of(body: &mut Body, at: Op) -> Builder<'_> {
-    let loc = body.loc(at);
-    let mut builder = Builder::before(body, at);
-    builder.set_loc(loc);
-    builder
-}
-
-/// Returns the value that an access stores.
-fn stored(body: &Body, op: Op) -> Option<Value> {
-    let view = body.op_ref(op);
-    view.info().interface::<dyn MemoryAccess>()?.access(view).stored
-}
-
-/// Makes a poison value before `at`.
-fn poison(body: &mut Body, at: Op, ty: Type) -> Value {
-    let mut builder = at_loc_of(body, at);
-    let ctx = builder.ctx();
-    let state = builder.state(ub::PoisonOp::DEF).attr(&ctx, "value", ub::poison_attr(&ctx)).results(&[ty]);
-    builder.value(state)
-}
-
-/// Replaces a loop by one that carries another value, `init` at first. Returns the loop and the
-/// value in its block. The terminator does not yield the value yet.
-fn with_carried(body: &mut Body, loop_op: Op, init: Value) -> (Op, Value) {
-    let ctx = body.ctx().clone();
-    let ty = body.value_type(init);
-    let mut state = OperationState::named(body.op_name(loop_op), body.loc(loop_op)).regions(1);
-    state.properties = body.properties(loop_op);
-    state.attributes = body.attributes(loop_op);
-    state.operands = body.operands(loop_op).chain([init]).collect();
-    state.result_types = body.results(loop_op).map(|value| body.value_type(value)).chain([ty]).collect();
-    if let Some(sizes) = body.segments(loop_op, false) {
-        let mut sizes: Vec<i64> = sizes.collect();
-        if let Some(inits) = sizes.last_mut() {
-            *inits += 1;
-        }
-        state.set_segments(&ctx, &sizes);
-    }
-    let new = Builder::before(body, loop_op).insert(state);
-    let (from, to) = (body.region(loop_op, 0), body.region(new, 0));
-    body.move_blocks(from, to);
-    for (old, new) in body.results(loop_op).zip(body.results(new)) {
-        body.replace_all_uses(old, new);
-    }
-    body.erase(loop_op);
-    let block = body.entry_block(to).unwrap_or_else(|| unreachable!("a loop has a block"));
-    (new, body.add_argument(block, ty))
-}
-
-/// Adds an operand to the terminator of a loop's block.
-fn yield_also(body: &mut Body, loop_op: Op, value: Value) {
-    let block = body.entry_block(body.region(loop_op, 0));
-    if let Some(end) = block.and_then(|block| body.terminator(block)) {
-        let operands: Vec<Value> = body.operands(end).chain([value]).collect();
-        body.set_operands(end, &operands);
-    }
-}
-
-/// Moves a loop into an `scf.if` that runs it if it has an iteration. Else its results are its
-/// initial values.
-fn guard(body: &mut Body, loop_op: Op) {
-    let view = body.op_ref(loop_op);
-    let Some(model) = view.info().interface::<dyn LoopLike>() else { return };
-    let (LoopBounds { lower, upper, .. }, inits) = (model.bounds(view), model.inits(view));
-    let predicate = if model.is_unsigned(view) { 6 } else { 2 };
-    let old: Vec<Value> = body.results(loop_op).collect();
-    let types: Vec<Type> = old.iter().map(|value| body.value_type(*value)).collect();
-    let mut builder = at_loc_of(body, loop_op);
-    let ctx = builder.ctx();
-    let [lower, upper] =
-        [(lower, affine::MaxOp::DEF), (upper, affine::MinOp::DEF)].map(|(bound, pick)| match bound {
-            Bound::Value(value) => value,
-            Bound::Map(Subscripts { map, operands }) => {
-                let is_one = map.data(&ctx).results.len() == 1;
-                let state = builder.state(if is_one { affine::ApplyOp::DEF } else { pick });
-                let map = ctx.attr(AttrKind::AffineMap(map));
-                builder.value(state.operands(&operands).attr(&ctx, "map", map).results(&[Type::INDEX]))
-            }
-        });
-    let state = builder.state(arith::CmpIOp::DEF).operands(&[lower, upper]);
-    let runs = builder.value(state.attr(&ctx, "predicate", ctx.int_attr(Type::I64, predicate)));
-    let state = builder.state(scf::IfOp::DEF).operands(&[runs]).results(&types);
-    let around = builder.insert(state);
-    for (i, old) in old.iter().enumerate() {
-        let new = body.result(around, i);
-        body.replace_all_uses(*old, new);
-    }
-    for (side, values) in [old, inits].into_iter().enumerate() {
-        if side == 1 && types.is_empty() {
-            continue;
-        }
-        let block = body.append_block(body.region(around, side), &[]);
-        let loc = body.loc(loop_op);
-        let mut builder = Builder::new(body, InsertPoint::End(block));
-        builder.set_loc(loc);
-        let state = builder.state(scf::YieldOp::DEF).operands(&values);
-        let end = builder.insert(state);
-        if side == 0 {
-            body.move_before(loop_op, end);
-        }
     }
 }
 

@@ -120,7 +120,7 @@ impl Counting {
             _ => value,
         };
         let increment = body.defining_op(in_before(body.operand(yielded, position)))?;
-        let is_fixed = constant_of(body, end).is_some() || !is_within(body, op, end);
+        let is_fixed = constant_of(body, end).is_some() || !body.is_defined_within(end, op);
         if !is_fixed || !body.is(increment, arith::AddIOp::DEF) {
             return None;
         }
@@ -200,7 +200,7 @@ impl Counting {
             builder.value(state.attr(&ctx, "value", ctx.int_attr(ty, number)))
         };
         // The constant may be defined inside the loop.
-        let is_there = |body: &Body, value: Value| !is_within(body, op, value);
+        let is_there = |body: &Body, value: Value| !body.is_defined_within(value, op);
         let end = match constant_of(builder.body(), self.end).and_then(|attr| attr.as_int(&ctx)) {
             _ if !self.inclusive && is_there(builder.body(), self.end) => self.end,
             Some(end) => number(&mut builder, end.wrapping_add(i64::from(self.inclusive))),
@@ -312,12 +312,6 @@ impl Carried {
         let positions = all.filter(|i| *i != position || has_counter).collect();
         Carried { positions, shown, needs_counter, has_counter }
     }
-}
-
-/// True if a value is defined inside an operation.
-fn is_within(body: &Body, op: Op, value: Value) -> bool {
-    let block = body.value_block(value);
-    block.is_some_and(|block| body.is_within(body.region_parent(body.block_region(block)), op))
 }
 
 /// Returns the values of a block that these values depend on, including themselves. Linear in the

@@ -143,7 +143,8 @@ pub(super) fn print_broadcast(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     print_reordering(p, op, "dimensions");
 }
 
-/// `linalg.generic {indexing_maps = […], iterator_types = […]} ins(…) outs(…) attrs = {…} {…}`.
+/// `linalg.generic {indexing_maps = […], iterator_types = […]} ins(…) outs(…) attrs = {…}`, and the
+/// region.
 pub(super) fn parse_generic(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let (ctx, loc) = (p.ctx(), p.loc());
     let attrs = p.parse_attr(None)?;

@@ -21,7 +21,7 @@ rewrite! {
         if body.operand(op, 0) == body.operand(op, 1) {
             return rewriter.replace(op, &inits);
         }
-        let number = |i| i128::from_attr(rewriter, body.operand(op, i));
+        let number = |i| number(rewriter, body.operand(op, i));
         let (Some(lower), Some(upper), Some(step)) = (number(0), number(1), number(2)) else { return false };
         if lower >= upper {
             return rewriter.replace(op, &inits);
@@ -82,40 +82,24 @@ rewrite! {
         let body = rewriter.body();
         let sides = [0, 1].map(|i| body.entry_block(body.region(op, i)).and_then(|block| body.terminator(block)));
         let [Some(yes), Some(no)] = sides else { return false };
-        let is_outer = |value: Value| {
-            let block = body.value_block(value);
-            block.is_some_and(|block| !body.is_within(body.region_parent(body.block_region(block)), op))
-        };
-        let outer = |i: usize| {
-            let pair = [yes, no].map(|end| body.operand(end, i));
-            pair.into_iter().all(is_outer).then_some(pair)
-        };
-        let choices: Vec<Option<[Value; 2]>> = (0..body.num_results(op)).map(outer).collect();
-        if choices.iter().all(Option::is_none) {
-            return false;
-        }
-        let condition = body.operand(op, 0);
-        let chosen: Vec<Option<Value>> = choices
-            .into_iter()
-            .map(|pair| pair.map(|pair| select(rewriter, op, condition, pair)))
+        let choices: Vec<(Value, [Value; 2])> = body
+            .results(op)
+            .enumerate()
+            .map(|(i, result)| (result, [yes, no].map(|end| body.operand(end, i))))
+            .filter(|(result, pair)| {
+                body.is_used(*result) && pair.iter().all(|value| !body.is_defined_within(*value, op))
+            })
             .collect();
-        replace_results(rewriter, op, &chosen);
-        true
+        let condition = body.operand(op, 0);
+        for (result, pair) in &choices {
+            let chosen = select(rewriter, op, condition, *pair);
+            rewriter.replace_all_uses(*result, chosen);
+        }
+        !choices.is_empty() && drop_unused_results(rewriter, op)
     };
 
     /// An unused result is not yielded.
-    unused_result: IfOp = |rewriter, op| {
-        let body = rewriter.body();
-        let results: Vec<Value> = body.results(op).collect();
-        if results.iter().all(|value| body.is_used(*value)) {
-            return false;
-        }
-        // A result that stays is not replaced; one that goes has no use to replace.
-        let chosen: Vec<Option<Value>> =
-            results.iter().map(|value| (!body.is_used(*value)).then_some(body.operand(op, 0))).collect();
-        replace_results(rewriter, op, &chosen);
-        true
-    };
+    unused_result: IfOp = drop_unused_results;
 
     /// Inside the sides of a conditional its condition is known.
     condition_inside: IfOp = |rewriter, op| {
@@ -151,15 +135,10 @@ rewrite! {
     };
 }
 
-trait FromAttr: Sized {
-    fn from_attr(rewriter: &Rewriter<'_>, value: Value) -> Option<Self>;
-}
-
-impl FromAttr for i128 {
-    fn from_attr(rewriter: &Rewriter<'_>, value: Value) -> Option<i128> {
-        let body = rewriter.body();
-        constant_of(body, value)?.as_int(body.ctx()).map(i128::from)
-    }
+/// Returns the number that a value always is.
+fn number(rewriter: &Rewriter<'_>, value: Value) -> Option<i128> {
+    let body = rewriter.body();
+    constant_of(body, value)?.as_int(body.ctx()).map(i128::from)
 }
 
 fn select(rewriter: &mut Rewriter<'_>, op: Op, condition: Value, [yes, no]: [Value; 2]) -> Value {
@@ -181,15 +160,21 @@ fn truth(rewriter: &mut Rewriter<'_>, before: Op, value: bool) -> Value {
     })
 }
 
-/// Replaces a conditional by one without the results that have a value here, and those results by
-/// their values.
-fn replace_results(rewriter: &mut Rewriter<'_>, op: Op, values: &[Option<Value>]) {
+/// Returns the members of a list that are marked.
+fn marked(all: impl IntoIterator<Item = Value>, marks: &[bool]) -> Vec<Value> {
+    all.into_iter().zip(marks).filter(|(_, mark)| **mark).map(|(value, _)| value).collect()
+}
+
+/// Replaces a conditional by one without the results that nobody uses. Returns true if there are
+/// such results.
+fn drop_unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let body = rewriter.body();
-    let kept = |all: Vec<Value>| -> Vec<Value> {
-        all.into_iter().zip(values).filter(|(_, value)| value.is_none()).map(|(own, _)| own).collect()
-    };
-    let results: Vec<Value> = body.results(op).collect();
-    let types: Vec<Type> = kept(results.clone()).iter().map(|value| body.value_type(*value)).collect();
+    let used: Vec<bool> = body.results(op).map(|value| body.is_used(value)).collect();
+    if used.iter().all(|used| *used) {
+        return false;
+    }
+    let results = marked(body.results(op), &used);
+    let types: Vec<Type> = results.iter().map(|value| body.value_type(*value)).collect();
     let mut state = OperationState::named(body.op_name(op), body.loc(op)).regions(2).results(&types);
     state.operands = body.operands(op).collect();
     (state.properties, state.attributes) = (body.properties(op), body.attributes(op));
@@ -199,25 +184,16 @@ fn replace_results(rewriter: &mut Rewriter<'_>, op: Op, values: &[Option<Value>]
         let (from, to) = (body.region(op, side), body.region(new, side));
         body.move_blocks(from, to);
         if let Some(end) = body.entry_block(to).and_then(|block| body.terminator(block)) {
-            let yielded = kept(body.operands(end).collect());
+            let yielded = marked(body.operands(end), &used);
             body.set_operands(end, &yielded);
         }
     }
-    let mut fresh: Vec<Value> = rewriter.body().results(new).collect();
-    fresh.reverse();
-    for (result, value) in results.into_iter().zip(values) {
-        match value {
-            // An unused result has nothing to replace.
-            Some(value) if rewriter.body().is_used(result) => rewriter.replace_all_uses(result, *value),
-            Some(_) => {}
-            None => {
-                if let Some(new) = fresh.pop() {
-                    rewriter.replace_all_uses(result, new);
-                }
-            }
-        }
+    let fresh: Vec<Value> = rewriter.body().results(new).collect();
+    for (old, new) in results.into_iter().zip(fresh) {
+        rewriter.replace_all_uses(old, new);
     }
     rewriter.erase(op);
+    true
 }
 
 /// Replaces a loop by one that carries only the `kept` values. The others are their initial values.
@@ -225,12 +201,10 @@ fn drop_carried(rewriter: &mut Rewriter<'_>, op: Op, block: Block, kept: &[bool]
     let body = rewriter.body();
     let inits: Vec<Value> = body.operands(op).skip(3).collect();
     let results: Vec<Value> = body.results(op).collect();
-    let of_kept = |all: &[Value]| -> Vec<Value> {
-        all.iter().zip(kept).filter(|(_, kept)| **kept).map(|(value, _)| *value).collect()
-    };
-    let types: Vec<Type> = of_kept(&results).iter().map(|value| body.value_type(*value)).collect();
+    let types: Vec<Type> =
+        marked(results.iter().copied(), kept).iter().map(|value| body.value_type(*value)).collect();
     let mut state = OperationState::named(body.op_name(op), body.loc(op)).regions(1).results(&types);
-    state.operands = body.operands(op).take(3).chain(of_kept(&inits)).collect();
+    state.operands = body.operands(op).take(3).chain(marked(inits.iter().copied(), kept)).collect();
     (state.properties, state.attributes) = (body.properties(op), body.attributes(op));
     let arguments: Vec<Value> = body.arguments(block).skip(1).collect();
     let end = body.terminator(block);
@@ -241,8 +215,8 @@ fn drop_carried(rewriter: &mut Rewriter<'_>, op: Op, block: Block, kept: &[bool]
     let new = rewriter.insert_before(op, state);
     let body = rewriter.body_mut();
     if let Some(end) = end {
-        let yielded: Vec<Value> = body.operands(end).collect();
-        body.set_operands(end, &of_kept(&yielded));
+        let yielded = marked(body.operands(end), kept);
+        body.set_operands(end, &yielded);
     }
     for i in (0..kept.len()).rev().filter(|i| !kept[*i]) {
         body.erase_argument(block, 1 + i);
@@ -250,7 +224,7 @@ fn drop_carried(rewriter: &mut Rewriter<'_>, op: Op, block: Block, kept: &[bool]
     let (from, to) = (body.region(op, 0), body.region(new, 0));
     body.move_blocks(from, to);
     let fresh: Vec<Value> = body.results(new).collect();
-    for (old, new) in of_kept(&results).into_iter().zip(fresh) {
+    for (old, new) in marked(results, kept).into_iter().zip(fresh) {
         rewriter.replace_all_uses(old, new);
     }
     rewriter.erase(op);

@@ -363,6 +363,13 @@ impl Body {
         Some(op)
     }
 
+    /// True if a value is defined inside `op`, as an argument or as a result of an operation there.
+    /// Linear in the depth.
+    pub fn is_defined_within(&self, value: Value, op: Op) -> bool {
+        let block = self.value_block(value);
+        block.is_some_and(|block| self.is_within(self.region_parent(self.block_region(block)), op))
+    }
+
     /// True if `op` is `ancestor` or stands inside it. Linear in the depth.
     pub fn is_within(&self, op: Op, ancestor: Op) -> bool {
         let mut current = Some(op);

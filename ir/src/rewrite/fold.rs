@@ -72,7 +72,7 @@ pub(super) fn order_operands(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// A constant by the dialect of the folded operation or, if that makes none, by any other that
 /// does.
-pub(super) fn materialize(ctx: &Context, dialect: &str, attr: Attr, ty: Type) -> Option<OperationState> {
+fn materialize(ctx: &Context, dialect: &str, attr: Attr, ty: Type) -> Option<OperationState> {
     let own = ctx.dialect(dialect).and_then(|d| d.materialize_constant);
     let others = ctx.dialects().iter().filter_map(|d| d.materialize_constant);
     own.into_iter().chain(others).find_map(|make| make(ctx, attr, ty))

@@ -1,9 +1,8 @@
 //! [`Rewriter`]: changes a body and keeps the worklist of the driver true.
 
 use super::constants::{Constants, scope_start};
-use crate::attributes::Attr;
 use crate::body::Body;
-use crate::builder::{Builder, InsertPoint, OperationState};
+use crate::builder::{Builder, OperationState};
 use crate::context::Context;
 use crate::entity::{Block, Op, Value};
 use crate::text::type_to_string;
@@ -61,30 +60,9 @@ impl<'b> Rewriter<'b> {
         }
     }
 
-    /// Has the users of the results of `op` visited (again).
-    pub fn revisit_users(&mut self, op: Op) {
-        let results: Vec<Value> = self.body.results(op).collect();
-        let users: Vec<Op> =
-            results.iter().flat_map(|value| self.body.uses(*value)).map(|own| own.op).collect();
-        users.into_iter().for_each(|user| self.revisit(user));
-    }
-
     /// Makes an operation before `before`, at the same location unless the state has one.
     pub fn insert_before(&mut self, before: Op, state: OperationState) -> Op {
-        self.insert(InsertPoint::Before(before), before, state)
-    }
-
-    /// Makes an operation at the end of a block, at the location of `like` unless the state has
-    /// one.
-    pub fn insert_at_end(&mut self, block: Block, like: Op, state: OperationState) -> Op {
-        self.insert(InsertPoint::End(block), like, state)
-    }
-
-    fn insert(&mut self, point: InsertPoint, like: Op, state: OperationState) -> Op {
-        let loc = self.body.loc(like);
-        let mut builder = Builder::new(self.body, point);
-        builder.set_loc(loc);
-        let op = builder.insert(state);
+        let op = Builder::before(self.body, before).insert(state);
         self.was_inserted(op);
         op
     }
@@ -101,10 +79,7 @@ impl<'b> Rewriter<'b> {
     /// ```
     pub fn build<R>(&mut self, before: Op, make: impl FnOnce(&mut Builder<'_>) -> R) -> R {
         let first = self.body.prev_op(before);
-        let loc = self.body.loc(before);
-        let mut builder = Builder::before(self.body, before);
-        builder.set_loc(loc);
-        let made = make(&mut builder);
+        let made = make(&mut Builder::before(self.body, before));
         let block = self.body.block_of(before);
         let mut next = match first {
             Some(first) => self.body.next_op(first),
@@ -180,12 +155,6 @@ impl<'b> Rewriter<'b> {
         if let Some(def) = self.body.defining_op(old) {
             self.revisit(def);
         }
-    }
-
-    /// Changes an attribute. The operation is visited again.
-    pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
-        self.body.set_attr(op, name, attr);
-        self.revisit(op);
     }
 
     /// Keeps one copy of each constant. Returns true if `op`, a constant, was replaced by an equal

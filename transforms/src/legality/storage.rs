@@ -13,7 +13,8 @@
 //! Only this module makes these values, and passes write nothing else. If the data flow is
 //! not exact, or a limit is reached, nothing is approved.
 
-use loomir_ir::{Body, Op};
+use loomir_dialects::interfaces::MemoryAccess;
+use loomir_ir::{Body, Op, Value};
 
 use crate::flow::Flow;
 use crate::flow::timeline::{AccessId, Timeline};
@@ -122,4 +123,17 @@ impl Plan {
     pub(crate) fn into_parts(self) -> (Vec<Unneeded>, Vec<AccessId>, Storage) {
         (self.dead, self.kept, self.storage)
     }
+}
+
+/// Returns the value that a load or store has seen.
+pub(crate) fn value_at(body: &Body, op: Op) -> Option<Value> {
+    let view = body.op_ref(op);
+    let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
+    access.stored.or_else(|| view.results().next())
+}
+
+/// Returns the value that an access stores.
+pub(crate) fn stored_by(body: &Body, op: Op) -> Option<Value> {
+    let view = body.op_ref(op);
+    view.info().interface::<dyn MemoryAccess>()?.access(view).stored
 }

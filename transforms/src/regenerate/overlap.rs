@@ -13,7 +13,7 @@ use crate::access::base::bytes_of_element;
 /// Makes the operations of a check at some place.
 pub(crate) trait Make {
     /// Returns the body.
-    fn body(&self) -> &Body;
+    fn body(&mut self) -> &Body;
     /// Returns an index constant.
     fn index(&mut self, number: i64) -> Value;
     /// Makes an operation with one result.
@@ -23,8 +23,8 @@ pub(crate) trait Make {
 }
 
 impl Make for Builder<'_> {
-    fn body(&self) -> &Body {
-        self.body_ref()
+    fn body(&mut self) -> &Body {
+        Builder::body(self)
     }
 
     fn index(&mut self, number: i64) -> Value {

@@ -32,7 +32,7 @@ struct At<'a, 'e> {
 }
 
 impl Make for At<'_, '_> {
-    fn body(&self) -> &Body {
+    fn body(&mut self) -> &Body {
         self.emit.body
     }
 

@@ -54,9 +54,7 @@ pub fn sink(body: &mut Body) -> usize {
         }
         let ops: Vec<Op> = body.ops(block).collect();
         for op in ops.into_iter().rev() {
-            let summary = effects.get(op);
-            if summary.has_no_memory_effect()
-                && !summary.may_not_return()
+            if effects.get(op).only_computes()
                 && !body.has_trait(op, Trait::Terminator)
                 && let Some(region) = only_user(body, op)
                 && let Some(first) = body.entry_block(region).and_then(|block| body.first_op(block))

@@ -78,7 +78,7 @@ pub fn cse(body: &mut Body) -> Eliminated {
         // Operations that may be replaced are hashed with their contents.
         if body.own_regions(op).len() > 0 && op != root && effects.get(op).is_repeatable() {
             let shape = shape(body, op, &shapes, &hashing);
-            shapes.insert(op, shape);
+            shapes.extend(shape.map(|shape| (op, shape)));
         }
     }
     let known = Known { table: HashTable::new(), log: Vec::new() };
@@ -88,19 +88,24 @@ pub fn cse(body: &mut Body) -> Eliminated {
 }
 
 /// Returns a number that is equal for operations with equal regions, computed from the numbers of
-/// operations inside. It ignores values.
-fn shape(body: &Body, op: Op, inside: &HashMap<Op, u64>, hashing: &DefaultHashBuilder) -> u64 {
+/// operations inside. It ignores values. `None` if some region inside has several blocks: such
+/// operations are not compared.
+fn shape(body: &Body, op: Op, inside: &HashMap<Op, u64>, hashing: &DefaultHashBuilder) -> Option<u64> {
     let mut hasher = hashing.build_hasher();
     for region in body.own_regions(op) {
-        for block in body.blocks(region) {
-            for op in body.ops(block) {
-                (body.op_name(op), body.properties(op), body.num_operands(op)).hash(&mut hasher);
-                inside.get(&op).hash(&mut hasher);
+        let Some(block) = body.entry_block(region) else { continue };
+        if body.next_block(block).is_some() {
+            return None;
+        }
+        body.num_arguments(block).hash(&mut hasher);
+        for op in body.ops(block) {
+            (body.op_name(op), body.properties(op), body.num_operands(op)).hash(&mut hasher);
+            if body.own_regions(op).len() > 0 {
+                inside.get(&op)?.hash(&mut hasher);
             }
-            body.num_arguments(block).hash(&mut hasher);
         }
     }
-    hasher.finish()
+    Some(hasher.finish())
 }
 
 /// An operation whose results are available.
@@ -160,6 +165,7 @@ enum Step {
 struct Walk {
     hashing: DefaultHashBuilder,
     effects: Effects,
+    /// The [shapes](shape) of operations with regions that are compared.
     shapes: HashMap<Op, u64>,
     known: Known,
     writes: usize,
@@ -224,7 +230,7 @@ impl Walk {
             self.writes += usize::from(effects.writes());
             return;
         }
-        if !is_comparable(body, op) {
+        if body.own_regions(op).len() > 0 && !self.shapes.contains_key(&op) {
             return;
         }
         let new = Available { hash: self.hash(body, op), op, writes: self.writes };
@@ -253,22 +259,16 @@ impl Walk {
     fn hash(&self, body: &Body, op: Op) -> u64 {
         let mut hasher = self.hashing.build_hasher();
         (body.op_name(op), body.properties(op), body.attributes(op)).hash(&mut hasher);
-        operands(body, op).hash(&mut hasher);
+        operands(body, op, |value| value).hash(&mut hasher);
         body.results(op).for_each(|value| body.value_type(value).hash(&mut hasher));
         self.shapes.get(&op).hash(&mut hasher);
         hasher.finish()
     }
 }
 
-/// True if operations of this kind are compared: all regions inside have at most one block.
-fn is_comparable(body: &Body, op: Op) -> bool {
-    let has_one = |region: Region| body.blocks(region).nth(1).is_none();
-    body.preorder(op).all(|op| body.own_regions(op).all(has_one))
-}
-
-/// Returns the operands, sorted if their order does not matter.
-fn operands(body: &Body, op: Op) -> Vec<Value> {
-    let mut operands: Vec<Value> = body.operands(op).collect();
+/// Returns the operands, renamed, and sorted if their order does not matter.
+fn operands(body: &Body, op: Op, rename: impl Fn(Value) -> Value) -> Vec<Value> {
+    let mut operands: Vec<Value> = body.operands(op).map(rename).collect();
     if body.has_trait(op, Trait::Commutative) {
         operands.sort_unstable_by_key(|value| value.index());
     }
@@ -301,6 +301,7 @@ fn is_equal(body: &Body, a: Op, b: Op) -> bool {
 
 /// True if two operations are equal apart from their regions, given values known to be the same.
 fn has_equal_head(body: &Body, a: Op, b: Op, same: &HashMap<Value, Value>) -> bool {
+    let renamed = |value: Value| same.get(&value).copied().unwrap_or(value);
     let is_same_place = || {
         // Both stand at the same depth: the one after the last operation of a block leaves it.
         let regions = |op: Op| {
@@ -314,24 +315,10 @@ fn has_equal_head(body: &Body, a: Op, b: Op, same: &HashMap<Value, Value>) -> bo
         && body.attributes(a) == body.attributes(b)
         && body.num_operands(a) == body.num_operands(b)
         && has_equal_types(body, body.results(a), body.results(b))
-        && has_same_operands(body, a, b, same)
+        && operands(body, a, renamed) == operands(body, b, |value| value)
         && is_same_place()
 }
 
 fn has_equal_types(body: &Body, a: impl Iterator<Item = Value>, b: impl Iterator<Item = Value>) -> bool {
     a.map(|value| body.value_type(value)).eq(b.map(|value| body.value_type(value)))
-}
-
-fn has_same_operands(body: &Body, a: Op, b: Op, same: &HashMap<Value, Value>) -> bool {
-    let renamed = |value: Value| same.get(&value).copied().unwrap_or(value);
-    if body.operands(a).map(renamed).eq(body.operands(b)) {
-        return true;
-    }
-    let sorted = |values: &mut dyn Iterator<Item = Value>| {
-        let mut all: Vec<Value> = values.collect();
-        all.sort_unstable_by_key(|value| value.index());
-        all
-    };
-    body.has_trait(a, Trait::Commutative)
-        && sorted(&mut body.operands(a).map(renamed)) == sorted(&mut body.operands(b))
 }

@@ -7,9 +7,9 @@
 //! **Cost.** Linear in the operations and in the operands of erased ones.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Body, Diagnostics, Op, Trait};
+use loomir_ir::{Body, Diagnostics, Op};
 
-use crate::effects::Effects;
+use crate::effects::{Effects, is_unneeded};
 
 /// The pass `dce`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -37,12 +37,7 @@ impl Pass for Dce {
 /// without operations inside erased ones.
 pub fn erase_dead(body: &mut Body) -> usize {
     let effects = Effects::of(body);
-    let is_dead = |body: &Body, op: Op| {
-        !body.has_used_results(op)
-            && effects.get(op).is_removable()
-            && !body.has_trait(op, Trait::Terminator)
-            && !body.has_trait(op, Trait::Symbol)
-    };
+    let is_dead = |body: &Body, op: Op| is_unneeded(body, op) && effects.get(op).is_removable();
     let mut pending: Vec<Op> = body.all_ops().collect();
     let mut is_gone = vec![false; body.num_op_slots()];
     let mut erased = 0;

@@ -98,8 +98,7 @@ impl Motion<'_> {
     }
 
     fn may_move(&self, body: &Body, op: Op, summary: Summary, runs: bool) -> bool {
-        let certain = runs && summary.has_no_memory_effect() && !summary.may_not_return();
-        (summary.is_speculatable() || certain)
+        (summary.is_speculatable() || (runs && summary.only_computes()))
             && !body.has_trait(op, Trait::Terminator)
             && self.uses_only_outer_values(body, op)
     }
@@ -107,11 +106,8 @@ impl Motion<'_> {
     /// True if no operand of `op`, or of an operation inside it, is defined in the loop outside
     /// `op`.
     fn uses_only_outer_values(&self, body: &Body, op: Op) -> bool {
-        let is_outer = |value: Value| {
-            let block = body.value_block(value);
-            let around = block.map(|block| body.region_parent(body.block_region(block)));
-            around.is_some_and(|around| !body.is_within(around, self.loop_op) || body.is_within(around, op))
-        };
+        let is_outer =
+            |value: Value| !body.is_defined_within(value, self.loop_op) || body.is_defined_within(value, op);
         body.preorder(op).all(|op| body.operands(op).all(is_outer))
     }
 }

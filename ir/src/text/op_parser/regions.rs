@@ -118,7 +118,7 @@ impl OpParser<'_, '_> {
     /// Adds one more region with one block, which `fill` fills: a region that the text leaves out.
     ///
     /// # Errors
-    /// Those of `fill`.
+    /// Errors of `fill`.
     pub fn build_region(
         &mut self,
         state: &mut OperationState,

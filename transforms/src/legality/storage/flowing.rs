@@ -17,13 +17,13 @@
 //! most [`MAX_PAIRS`].
 
 use hashbrown::HashSet;
-use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, ViewLike};
+use loomir_dialects::interfaces::{MemoryEffects, ViewLike};
 use loomir_dialects::{affine, memref};
 use loomir_ir::graph::Dominance;
 use loomir_ir::{DYNAMIC, Op, TypeKind, Value};
 use loomir_polyhedra::{Affine, Conjunction, Error, Int, Relation};
 
-use super::{Fold, Folds, Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded};
+use super::{Fold, Folds, Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded, stored_by};
 use crate::access::base::Base;
 use crate::flow::timeline::{Access, AccessId};
 use crate::flow::{Clock, MAX_WRITERS, Sources};
@@ -146,8 +146,7 @@ impl StorageJudge<'_> {
     }
 
     fn stored(&self, writer: AccessId) -> Option<Value> {
-        let view = self.body.op_ref(self.timeline.get(writer).op);
-        view.info().interface::<dyn MemoryAccess>()?.access(view).stored
+        stored_by(self.body, self.timeline.get(writer).op)
     }
 
     /// True if a load and a store of an allocation run in one loop, so that less than all of it may

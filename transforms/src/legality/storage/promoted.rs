@@ -24,14 +24,14 @@
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{LoopLike, MemoryAccess};
 use loomir_dialects::{affine, memref};
-use loomir_ir::{Body, Op, Type, Value};
+use loomir_ir::{Body, Op, Value};
 
-use super::StorageJudge;
 use super::forward::Element;
+use super::{StorageJudge, value_at};
 use crate::affine::Atom;
 use crate::assumption::{self, Assumption};
 use crate::effects::Effects;
-use crate::flow::timeline::AccessId;
+use crate::flow::timeline::{Access, AccessId};
 
 /// The maximal number of accesses in a loop that the accesses of one element are compared with.
 const MAX_OTHERS: usize = 64;
@@ -82,7 +82,7 @@ impl StorageJudge<'_> {
         for id in self.timeline.accesses() {
             let access = self.timeline.get(id);
             let Some(loop_op) = access.place.loops.last().copied() else { continue };
-            if self.body.parent_op(access.op) != Some(loop_op) || !self.is_invariant(id) {
+            if self.body.parent_op(access.op) != Some(loop_op) || !self.is_invariant(access) {
                 continue;
             }
             let Some(element) = Element::of(access) else { continue };
@@ -96,19 +96,15 @@ impl StorageJudge<'_> {
     }
 
     /// True if a load or store names one element in all iterations of its innermost loop.
-    fn is_invariant(&self, id: AccessId) -> bool {
-        let access = self.timeline.get(id);
+    fn is_invariant(&self, access: &Access) -> bool {
         let outer = access.depth() - 1;
         let is_plain = [affine::LoadOp::DEF, affine::StoreOp::DEF, memref::LoadOp::DEF, memref::StoreOp::DEF]
             .iter()
             .any(|def| self.body.is(access.op, def));
-        let forms = access.element().filter(|_| !access.called).unwrap_or_default();
+        let is_outer = |atom: &Atom| !matches!(atom, Atom::Level(level) if *level >= outer);
         is_plain
-            && access.element().is_some()
-            && forms.iter().all(|form| {
-                form.coefficient_of_level(outer) == 0
-                    && self.timeline.is_known(form, outer)
-                    && form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= outer))
+            && access.element().is_some_and(|forms| {
+                forms.iter().all(|form| self.timeline.is_known(form, outer) && form.all_atoms(&is_outer))
             })
             && self.timeline.names_one_object(&access.class, outer)
             && self.timeline.object_depth(access, access) <= outer
@@ -122,9 +118,8 @@ impl StorageJudge<'_> {
         }
         let accesses: Vec<Op> = group.iter().map(|id| self.timeline.get(*id).op).collect();
         let named_by = accesses.iter().copied().find(|op| is_named_outside(self.body, *op, loop_op))?;
-        let types: Option<Vec<Type>> = accesses.iter().map(|op| self.type_of(*op)).collect();
-        let types = types?;
-        if types.iter().any(|ty| *ty != types[0]) {
+        let ty = |op: &Op| value_at(self.body, *op).map(|value| self.body.value_type(value));
+        if accesses.iter().any(|op| ty(op) != ty(&named_by)) {
             return None;
         }
         let stores = group.iter().any(|id| self.timeline.get(*id).class.writes);
@@ -148,13 +143,6 @@ impl StorageJudge<'_> {
         }
         Some(Promoted { loop_op, accesses, named_by, outermost: first.place.loops[0], assumed })
     }
-
-    /// Returns the type of the loaded or stored value.
-    fn type_of(&self, op: Op) -> Option<Type> {
-        let view = self.body.op_ref(op);
-        let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
-        Some(self.body.value_type(access.stored.or_else(|| view.results().next())?))
-    }
 }
 
 /// True if some loop of a body has an access that names its element by values from outside the
@@ -174,10 +162,6 @@ fn is_named_outside(body: &Body, op: Op, loop_op: Op) -> bool {
     let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {
         return false;
     };
-    let is_outside = |value: &Value| {
-        let block = body.value_block(*value);
-        let around = block.map(|block| body.region_parent(body.block_region(block)));
-        around.is_some_and(|around| !body.is_within(around, loop_op))
-    };
+    let is_outside = |value: &Value| !body.is_defined_within(*value, loop_op);
     is_outside(&access.memref) && access.subscripts.operands.iter().all(is_outside)
 }
