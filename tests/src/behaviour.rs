@@ -150,3 +150,9 @@ fn argument(ctx: &Context, ty: Type, seed: Option<u64>) -> String {
         _ => seed.map_or(1, |seed| seed % 2).to_string(),
     }
 }
+
+/// Drops the calls that pass one buffer as several arguments: a promise that arguments are distinct
+/// does not apply to them.
+pub fn retain_distinct(calls: &mut Vec<Input>) {
+    calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+}

@@ -7,16 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use loomir::dialects::interp::Limits;
-
-use crate::behaviour::{inputs, same_behaviour};
 use crate::check::Checker;
 use crate::expressions::Expressions;
-use crate::generate::generate;
-use crate::hazards::{calls, hazards};
+use crate::pipelines::Case;
 use crate::random::Random;
-use crate::twin::compared;
-use crate::verdicts::is_proved;
 
 /// The passes, by their names in pipelines. Each runs on every operation that owns a body.
 pub const PASSES: &[&str] = &[
@@ -60,31 +54,21 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     let checker = Checker::default();
     for index in first..first + count {
         let mut random = Random::of_case(seed, index);
-        let (text, entry, calls) = program(&checker, index, &mut random)?;
-        let failed = |what: &str, error: String| format!("case {index}, {what}: {error}\n{text}");
-        let before = checker.read(&text).map_err(|errors| failed("as it is", checker.lines(&errors)))?;
-        let printed = loomir::print(&before);
+        let failed = |error: String| format!("case {index}: {error}");
+        let case = case(&checker, index, &mut random).map_err(failed)?;
         let several = (0..LENGTH).map(|_| pass(random.pick::<&str>(PASSES))).collect::<Vec<_>>().join(",");
         let single = PASSES.iter().map(|own| (*own, pass(own)));
         for (name, passes) in single.chain([("random", several)]) {
             let pipeline = format!("builtin.module({passes})");
-            let after = checker.transformed(&pipeline, &text);
-            let (after, _) = after.map_err(|errors| failed(&pipeline, checker.lines(&errors)))?;
-            let changed = loomir::print(&after);
-            *tally.changed.entry(name.to_owned()).or_default() += usize::from(changed != printed);
-            if changed == printed {
-                continue;
-            }
-            let [before, after] = compared(&printed, &changed).map(|text| checker.read(&text));
-            let both = before.and_then(|before| Ok((before, after?)));
-            let (before, after) = both.map_err(|errors| failed(&pipeline, checker.lines(&errors)))?;
-            let agreement = same_behaviour(&before, &after, entry, &calls, &Limits::default());
-            let agreement = agreement.map_err(|error| failed(&pipeline, format!("{error}\n{changed}")))?;
-            tally.compared += agreement.compared;
-            tally.skipped += agreement.skipped;
-            if index % CHECKED == 0 {
-                let proved = is_proved(&before, &after, false);
-                tally.proved += usize::from(proved.map_err(|error| failed(&pipeline, error))?);
+            let changed = case.transformed(&checker, &pipeline).map_err(failed)?;
+            let is_changed = changed != case.printed;
+            *tally.changed.entry(name.to_owned()).or_default() += usize::from(is_changed);
+            if is_changed {
+                let proves = index % CHECKED == 0;
+                let comparison = case.compare(&checker, &pipeline, &changed, proves).map_err(failed)?;
+                tally.compared += comparison.compared;
+                tally.skipped += comparison.skipped;
+                tally.proved += usize::from(comparison.proved);
             }
         }
         tally.cases += 1;
@@ -100,33 +84,19 @@ fn pass(name: &str) -> String {
     }
 }
 
-/// Returns a program, its function and calls of it.
-fn program(
-    checker: &Checker,
-    index: u64,
-    random: &mut Random,
-) -> Result<(String, &'static str, Vec<Vec<String>>), String> {
-    let (mut text, entry) = match index % 4 {
-        0 | 3 => (generate(random).to_mlir().mlir, "kernel"),
-        1 => (hazards(random), "kernel"),
-        _ => {
+/// Returns a program with calls.
+fn case(checker: &Checker, index: u64, random: &mut Random) -> Result<Case, String> {
+    match index % 4 {
+        0 => Case::regular(checker, random),
+        1 => Case::hazardous(checker, random),
+        2 => {
             let program = Expressions::generate(random, 8, 3, 12, 20);
             let returned: Vec<usize> = (3..program.values()).rev().take(2).collect();
-            (program.to_mlir(&returned), "f")
+            Case::with_inputs(checker, program.to_mlir(&returned), "f", random)
         }
-    };
-    let before = checker.read(&text).map_err(|errors| format!("{}\n{text}", checker.lines(&errors)))?;
-    let mut inputs = match index % 4 {
-        1 => calls(random),
-        _ => inputs(&before, entry, random).unwrap_or_default(),
-    };
-    if text.contains("llvm.noalias") {
-        inputs.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+        _ => {
+            let nest = Case::regular(checker, random)?;
+            nest.after(checker, "builtin.module(lower-affine,convert-scf-to-cf)")
+        }
     }
-    if index % 4 == 3 {
-        let lowered = checker.transformed("builtin.module(lower-affine,convert-scf-to-cf)", &text);
-        let (lowered, _) = lowered.map_err(|errors| format!("{}\n{text}", checker.lines(&errors)))?;
-        text = loomir::print(&lowered);
-    }
-    Ok((text, entry, inputs))
 }

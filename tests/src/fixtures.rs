@@ -26,7 +26,7 @@ use loomir::transforms::access::Analyses;
 use loomir::transforms::listing;
 use loomir::{AliasMode, CostSource, FuseOptions};
 
-use crate::behaviour::{Input, inputs, same_behaviour};
+use crate::behaviour::{Input, inputs, retain_distinct, same_behaviour};
 use crate::check::Checker;
 use crate::random::Random;
 use crate::scripts::Script;
@@ -111,8 +111,9 @@ impl Peered {
     }
 }
 
-/// Sorts the constants at the start of each block by their text.
-fn sort_constants(body: &mut Body) {
+/// Sorts the constants at the start of each block by their text. Their order tells where a
+/// canonicalizer found them.
+pub fn sort_constants(body: &mut Body) {
     let ctx = body.ctx().clone();
     let blocks: Vec<Block> = body.all_blocks().collect();
     for block in blocks {
@@ -254,7 +255,7 @@ fn compare(checker: &Checker, are_distinct: bool, program: &Source, after: &Body
             || inputs(&before, entry, &mut random).ok_or(format!("there is no function '{entry}'"));
         let mut calls = if arguments.is_empty() { generated()? } else { vec![arguments.clone()] };
         if are_distinct {
-            calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+            retain_distinct(&mut calls);
         }
         let agreement = same_behaviour(&before, after, entry, &calls, &Limits::default())?;
         if agreement.compared == 0 && !calls.is_empty() {

@@ -49,6 +49,7 @@ pub mod oracle;
 pub mod orders;
 pub mod pairs;
 pub mod peers;
+mod pipelines;
 pub mod program;
 pub mod random;
 pub mod rewiring;

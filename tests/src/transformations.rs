@@ -8,16 +8,11 @@
 //! Half of the programs are regular nests. The other half have operations that some operands make
 //! undefined.
 
-use loomir::dialects::interp::Limits;
 use loomir::transforms::transform::ALL;
 
-use crate::behaviour::{inputs, same_behaviour};
 use crate::check::Checker;
-use crate::generate::generate;
-use crate::hazards::{calls, hazards};
+use crate::pipelines::Case;
 use crate::random::Random;
-use crate::twin::compared;
-use crate::verdicts::is_proved;
 
 /// The checker is asked about one program in this many.
 const CHECKED: u64 = 5;
@@ -46,35 +41,21 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     let pipelines = pipelines();
     for index in first..first + count {
         let mut random = Random::of_case(seed, index);
-        let is_regular = index % 2 == 0;
-        let text = if is_regular { generate(&mut random).to_mlir().mlir } else { hazards(&mut random) };
-        let failed = |what: &str, error: String| format!("case {index}, {what}: {error}\n{text}");
-        let before = checker.read(&text);
-        let before = before.map_err(|errors| failed("as it is", checker.lines(&errors)))?;
-        let mut calls = match is_regular {
-            true => inputs(&before, "kernel", &mut random).unwrap_or_default(),
-            false => calls(&mut random),
+        let case = match index % 2 {
+            0 => Case::regular(&checker, &mut random),
+            _ => Case::hazardous(&checker, &mut random),
         };
-        if text.contains("llvm.noalias") {
-            calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
-        }
-        let printed = loomir::print(&before);
+        let failed = |error: String| format!("case {index}: {error}");
+        let case = case.map_err(failed)?;
         for pipeline in &pipelines {
-            let after = checker.transformed(pipeline, &text);
-            let (after, _) = after.map_err(|errors| failed(pipeline, checker.lines(&errors)))?;
-            let changed = loomir::print(&after);
-            tally.changed += usize::from(changed != printed);
-            let [before, after] = compared(&printed, &changed).map(|text| checker.read(&text));
-            let both = before.and_then(|before| Ok((before, after?)));
-            let (before, after) = both.map_err(|errors| failed(pipeline, checker.lines(&errors)))?;
-            let agreement = same_behaviour(&before, &after, "kernel", &calls, &Limits::default());
-            let agreement = agreement.map_err(|error| failed(pipeline, error))?;
-            tally.compared += agreement.compared;
-            tally.skipped += agreement.skipped;
-            if changed != printed && index % CHECKED == 0 {
-                let proved = is_proved(&before, &after, false);
-                tally.proved += usize::from(proved.map_err(|error| failed(pipeline, error))?);
-            }
+            let changed = case.transformed(&checker, pipeline).map_err(failed)?;
+            let is_changed = changed != case.printed;
+            let proves = is_changed && index % CHECKED == 0;
+            let comparison = case.compare(&checker, pipeline, &changed, proves).map_err(failed)?;
+            tally.changed += usize::from(is_changed);
+            tally.compared += comparison.compared;
+            tally.skipped += comparison.skipped;
+            tally.proved += usize::from(comparison.proved);
         }
         tally.cases += 1;
     }

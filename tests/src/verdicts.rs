@@ -20,7 +20,7 @@ use loomir::check::functions::{Verdict, check, prover};
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
 
-use crate::behaviour::{Ending, call, inputs, same_behaviour, show};
+use crate::behaviour::{Ending, call, inputs, retain_distinct, same_behaviour, show};
 use crate::check::Checker;
 use crate::generate::generate;
 use crate::mutations::changed;
@@ -197,7 +197,7 @@ fn confirm_equality(
     for _ in 0..ROUNDS {
         let mut calls = inputs(&orders[0][0], "kernel", random).unwrap_or_default();
         if is_distinct {
-            calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+            retain_distinct(&mut calls);
         }
         let side = Side { module: &orders[0][0], symbols: None, name: "kernel" };
         for call in calls {

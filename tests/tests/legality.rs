@@ -11,7 +11,7 @@ use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Arm, Green, Program, StatementId, TreeStore};
-use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::behaviour::{inputs, retain_distinct, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::edits::{KINDS, edit};
 use loomir_testing::generate::generate;
@@ -277,7 +277,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         .map(|text| loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx))));
     let mut calls = inputs(&before, "kernel", &mut random).unwrap_or_default();
     // Two arguments are distinct buffers.
-    calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+    retain_distinct(&mut calls);
     match same_behaviour(&before, &after, "kernel", &calls, &Limits::default()) {
         Ok(agreement) => tally.executed += agreement.compared as u32,
         Err(difference) => panic!("{difference}\n{}", told()),

@@ -5,6 +5,7 @@ use loomir::ir::pass::PassInstrumentor;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context};
 use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::fixtures::sort_constants;
 use loomir_testing::peers::Peer;
 use loomir_testing::random::Random;
 
@@ -37,17 +38,6 @@ fn converted(ctx: &Context, text: &str, pass: &str) -> Option<Body> {
     passes.run(&mut module, &PassInstrumentor::new()).succeeded().then_some(module)
 }
 
-/// Sorts neighbouring lines that define constants. Their order tells where a canonicalizer found
-/// them.
-fn with_sorted_constants(text: &str) -> String {
-    let mut lines: Vec<&str> = text.lines().collect();
-    for constants in lines.chunk_by_mut(|a, b| [a, b].iter().all(|line| line.contains(" = arith.constant ")))
-    {
-        constants.sort_unstable();
-    }
-    lines.join("\n")
-}
-
 /// After canonicalization, each program is the one that MLIR's pass makes. What a pass of ours
 /// refuses, MLIR's turns into a program that its verifier refuses.
 #[test]
@@ -59,7 +49,9 @@ fn loops_are_those_of_mlir() {
         for pass in PASSES {
             let canonical = |text: &str, options: &[&str]| {
                 let text = peer.run(text, &[options, &["--canonicalize", "--cse"]].concat())?;
-                Ok::<_, String>(with_sorted_constants(&text))
+                let mut module = parse(&ctx, &text);
+                module.for_each_body(&mut sort_constants);
+                Ok::<_, String>(loomir::print(&module))
             };
             let theirs = canonical(&program, &[&format!("--{pass}")]);
             let Some(ours) = converted(&ctx, &program, pass) else {

@@ -22,10 +22,7 @@ fn invariant_accesses(function: &Body) -> Vec<Op> {
             })
         })
     };
-    let is_outer = |value, around: Op| {
-        let block = function.value_block(value).expect("values stand in blocks");
-        !function.is_within(function.region_parent(function.block_region(block)), around)
-    };
+    let is_outer = |value, around: Op| !function.is_defined_within(value, around);
     let loops = function.all_ops().filter(|op| is_innermost(*op) && !in_fallback(*op));
     let inside = loops.flat_map(|around| function.preorder(around).map(move |op| (around, op)));
     let invariant = inside.filter(|(around, op)| {
