@@ -13,9 +13,12 @@ use loomir_ir::{Attr, Body, Op, Registry, Type, dialect};
 mod access;
 mod dma;
 mod evaluate;
+mod flatten;
 mod fold;
 mod interfaces;
+mod operands;
 pub mod parallel;
+pub(crate) mod patterns;
 mod syntax;
 pub mod validity;
 mod verify;
@@ -207,4 +210,5 @@ pub fn register(registry: &mut Registry) {
     registry.dialect(&AFFINE);
     evaluate::register(registry);
     interfaces::register(registry);
+    registry.patterns(patterns::PATTERNS);
 }

@@ -668,4 +668,5 @@ pub fn register(registry: &mut Registry) {
     evaluate::register(registry);
     interfaces::register(registry);
     registry.patterns(patterns::PATTERNS);
+    registry.patterns(patterns::conversions::PATTERNS);
 }

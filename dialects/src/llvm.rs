@@ -34,6 +34,7 @@ mod interfaces;
 pub mod intrinsics;
 mod kept;
 pub mod memory;
+mod patterns;
 mod type_syntax;
 pub mod types;
 
@@ -116,4 +117,5 @@ pub fn register(registry: &mut Registry) {
     kept::register(registry);
     interfaces::register(registry);
     evaluate::register(registry);
+    registry.patterns(patterns::PATTERNS);
 }

@@ -374,5 +374,7 @@ pub fn register(registry: &mut Registry) {
     registry.dialect(&MEMREF);
     interfaces::register(registry);
     evaluate::register(registry);
-    registry.patterns(patterns::PATTERNS);
+    for patterns in [patterns::PATTERNS, patterns::sizes::PATTERNS, patterns::views::PATTERNS] {
+        registry.patterns(patterns);
+    }
 }

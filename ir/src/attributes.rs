@@ -218,6 +218,14 @@ impl Attr {
         }
     }
 
+    /// The set inside an integer set attribute.
+    pub fn as_integer_set(self, ctx: &Context) -> Option<IntegerSet> {
+        match self.kind(ctx) {
+            AttrKind::IntegerSet(set) => Some(*set),
+            _ => None,
+        }
+    }
+
     /// The name of a flat symbol reference (`@f`).
     pub fn as_flat_symbol(self, ctx: &Context) -> Option<Name> {
         match self.kind(ctx) {

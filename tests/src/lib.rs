@@ -17,6 +17,7 @@
 //! | [`graphs`] | random control flow graphs, and comparison of their analyses with `opt` |
 //! | [`ll`] | random programs in LLVM IR, and comparison with `lli` |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
+//! | [`theirs`] | test programs of MLIR after a pass of ours and of `mlir-opt` |
 //! | [`transformations`] | all random programs before and after each transformation |
 //! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
 //! | [`expressions`] | random integer expressions, and their values |
@@ -54,6 +55,7 @@ pub mod program;
 pub mod random;
 pub mod rewiring;
 pub mod scripts;
+pub mod theirs;
 pub mod transformations;
 pub mod twin;
 pub mod verdicts;

@@ -13,6 +13,8 @@ use super::{
     XOrIOp, materialize_constant,
 };
 
+pub(crate) mod conversions;
+
 rewrite! {
     /// Patterns that make arithmetic simpler.
     pub(crate) PATTERNS;
@@ -98,6 +100,24 @@ rewrite! {
             return false;
         }
         let state = state(rewriter, ExtUIOp::DEF).operands(&[condition]).results(&[to]);
+        rewriter.replace_with(op, state)
+    };
+
+    /// A choice between 0 and 1 is the extended negated condition.
+    choice_of_zero_and_one: SelectOp = |rewriter, op| {
+        let [condition, a, b] = choice(rewriter, op);
+        let body = rewriter.body();
+        let to = body.value_type(a);
+        let wide = to.integer_width(body.ctx()).is_some_and(|width| width > 1);
+        if !wide || body.value_type(condition) != Type::I1 || !is_splat(rewriter, a, 0) || !is_splat(rewriter, b, 1) {
+            return false;
+        }
+        let truth = rewriter.ctx().int_attr(Type::I1, 1);
+        let Some(truth) = make_constant(rewriter, op, truth, Type::I1) else { return false };
+        let negated = binary(rewriter, XOrIOp::DEF, [condition, truth]);
+        let negated = rewriter.insert_before(op, negated);
+        let negated = rewriter.body().result(negated, 0);
+        let state = state(rewriter, ExtUIOp::DEF).operands(&[negated]).results(&[to]);
         rewriter.replace_with(op, state)
     };
 

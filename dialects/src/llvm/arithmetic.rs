@@ -11,6 +11,8 @@ use super::constraints::{BoolOrVector, FloatOrVector, IntegerOrPointer, IntegerO
 mod compare;
 mod fold;
 
+pub(super) use fold::typed;
+
 /// The attribute of a comparison of integers that promises that both are of one sign; the result is
 /// poison if they aren't. MLIR has none, so it is discardable.
 pub const SAME_SIGN: &str = "llvm.samesign";
@@ -26,6 +28,7 @@ dialect! {
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType, Commutative]
         format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
+        fold fold::fold_add;
     }
 
     /// Difference, wrapping unless the flags make overflow poison.
@@ -35,6 +38,7 @@ dialect! {
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType]
         format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
+        fold fold::fold_sub;
     }
 
     /// Product, wrapping unless the flags make overflow poison.
@@ -44,6 +48,7 @@ dialect! {
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType, Commutative]
         format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
+        fold fold::fold_mul;
     }
 
     /// Unsigned quotient, rounded to zero. Division by zero is undefined behaviour; with `exact` a
@@ -89,6 +94,7 @@ dialect! {
         results { res: One SameAs("lhs") }
         traits [Pure, SameOperandsAndResultType, Commutative]
         format "$lhs `,` $rhs attr-dict `:` type($res)"
+        fold fold::fold_and;
     }
 
     /// Bitwise disjunction; with `disjoint` a bit set in both operands makes the result poison.
@@ -107,6 +113,7 @@ dialect! {
         results { res: One SameAs("lhs") }
         traits [Pure, SameOperandsAndResultType, Commutative]
         format "$lhs `,` $rhs attr-dict `:` type($res)"
+        fold fold::fold_xor;
     }
 
     /// Left shift; poison if shifted by the width or more, or if the flags forbid the bits that are
@@ -128,6 +135,7 @@ dialect! {
         attrs { isExact: Optional Unit }
         traits [Pure, SameOperandsAndResultType]
         format "(`exact` $isExact^)? $lhs `,` $rhs attr-dict `:` type($res)"
+        fold fold::fold_lshr;
     }
 
     /// Arithmetic right shift; poison if shifted by the width or more, or with `exact` if a set bit
@@ -138,6 +146,7 @@ dialect! {
         attrs { isExact: Optional Unit }
         traits [Pure, SameOperandsAndResultType]
         format "(`exact` $isExact^)? $lhs `,` $rhs attr-dict `:` type($res)"
+        fold fold::fold_ashr;
     }
 
     /// Compares integers or pointers.

@@ -54,6 +54,7 @@ dialect! {
         traits [Pure]
         format "$arg attr-dict `:` type($arg) `to` type($res)"
         verify rules::verify_extension;
+        fold rules::fold_sext;
     }
 
     /// To a wider integer, filled with zeros; with `nneg` poison if the sign bit is set.
@@ -64,6 +65,7 @@ dialect! {
         traits [Pure]
         format "(`nneg` $nonNeg^)? $arg attr-dict `:` type($arg) `to` type($res)"
         verify rules::verify_extension;
+        fold rules::fold_zext;
     }
 
     /// To a narrower integer: the low bits; poison if the flags forbid the bits that are lost.
@@ -73,6 +75,7 @@ dialect! {
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure]
         format "$arg (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($arg) `to` type($res)"
+        fold rules::fold_trunc;
     }
 
     /// The float nearest to a signed integer.

@@ -3,7 +3,10 @@
 use loomir_ir::rewrite::Rewriter;
 use loomir_ir::{Op, Value, rewrite};
 
-use super::{AllocOp, AllocaOp, CastOp, CopyOp, DeallocOp, LoadOp, StoreOp};
+use super::{AllocOp, AllocaOp, AtomicRMWOp, CastOp, CopyOp, DeallocOp, GenericAtomicRMWOp, LoadOp, StoreOp};
+
+pub(crate) mod sizes;
+pub(crate) mod views;
 
 rewrite! {
     /// Patterns that make accesses simpler.
@@ -21,10 +24,30 @@ rewrite! {
     /// A store into a cast stores into what was cast.
     store_of_cast: StoreOp = |rewriter, op| see_through_cast(rewriter, op, 1);
 
-    /// A copy of an object to itself does nothing.
-    copy_to_itself: CopyOp = |rewriter, op| {
+    /// Freeing a cast memref frees the memref.
+    dealloc_of_cast: DeallocOp = |rewriter, op| see_through_cast(rewriter, op, 0);
+
+    /// An atomic update of a cast updates what was cast.
+    update_of_cast: AtomicRMWOp = |rewriter, op| see_through_cast(rewriter, op, 1);
+
+    /// An atomic update of a cast updates what was cast.
+    computed_update_of_cast: GenericAtomicRMWOp = |rewriter, op| see_through_cast(rewriter, op, 0);
+
+    /// A copy from a cast copies from what was cast.
+    copy_from_cast: CopyOp = |rewriter, op| see_through_cast(rewriter, op, 0);
+
+    /// A copy to a cast copies to what was cast.
+    copy_to_cast: CopyOp = |rewriter, op| see_through_cast(rewriter, op, 1);
+
+    /// A copy of an object to itself does nothing, and neither does one without elements.
+    useless_copy: CopyOp[2] = |rewriter, op| {
         let body = rewriter.body();
-        body.operand(op, 0) == body.operand(op, 1) && rewriter.replace(op, &[])
+        let is_empty = |index: usize| {
+            let ty = body.value_type(body.operand(op, index));
+            ty.shape(body.ctx()).is_some_and(|shape| shape.contains(&0))
+        };
+        let is_useless = body.operand(op, 0) == body.operand(op, 1) || is_empty(0) || is_empty(1);
+        is_useless && rewriter.replace(op, &[])
     };
 }
 
@@ -44,7 +67,7 @@ fn erase_unread(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Replaces operand `index`, a memref, by what a cast was made of, if the type of the elements
 /// stays and the cast is from a ranked memref.
-fn see_through_cast(rewriter: &mut Rewriter<'_>, op: Op, index: usize) -> bool {
+pub(crate) fn see_through_cast(rewriter: &mut Rewriter<'_>, op: Op, index: usize) -> bool {
     let body = rewriter.body();
     let ctx = body.ctx();
     let memref: Value = body.operand(op, index);

@@ -4,7 +4,7 @@
 use loomir_ir::rewrite::{Rewriter, constant_of};
 use loomir_ir::{Attr, Block, Op, OperationState, Type, Value, rewrite};
 
-use super::{ExecuteRegionOp, ForOp, IfOp};
+use super::{ExecuteRegionOp, ForOp, IfOp, IndexSwitchOp};
 use crate::arith::{self, SelectOp};
 
 rewrite! {
@@ -34,14 +34,31 @@ rewrite! {
         rewriter.replace(op, &results)
     };
 
-    /// A value that a loop carries unchanged is not carried.
+    /// A loop without operations that runs is what it yields from outside.
+    loop_without_operations: ForOp = |rewriter, op| {
+        let body = rewriter.body();
+        let number = |i| number(rewriter, body.operand(op, i));
+        let (Some(lower), Some(upper), Some(step)) = (number(0), number(1), number(2)) else { return false };
+        let Some(block) = body.entry_block(body.region(op, 0)) else { return false };
+        let Some(end) = body.first_op(block).filter(|first| body.terminator(block) == Some(*first)) else {
+            return false;
+        };
+        let yielded: Vec<Value> = body.operands(end).collect();
+        let runs = lower < upper && step > 0 && body.attr(op, "unsignedCmp").is_none();
+        let is_outside = yielded.iter().all(|value| !body.is_defined_within(*value, op));
+        runs && is_outside && !yielded.is_empty() && rewriter.replace(op, &yielded)
+    };
+
+    /// A value that a loop carries unchanged, or that nobody looks at, is not carried.
     unchanged_carried_value: ForOp = |rewriter, op| {
         let body = rewriter.body();
         let Some(block) = body.entry_block(body.region(op, 0)) else { return false };
         let Some(end) = body.terminator(block) else { return false };
         let unchanged = |i: usize| {
             let (yielded, init) = (body.operand(end, i), body.operand(op, 3 + i));
-            yielded == body.argument(block, 1 + i) || yielded == init
+            let argument = body.argument(block, 1 + i);
+            let is_unused = !body.is_used(argument) && !body.is_used(body.result(op, i));
+            yielded == argument || yielded == init || is_unused
         };
         let kept: Vec<bool> = (0..body.num_results(op)).map(|i| !unchanged(i)).collect();
         if kept.iter().all(|kept| *kept) {
@@ -123,6 +140,20 @@ rewrite! {
         !uses.is_empty()
     };
 
+    /// A choice of regions by a known number is one of them.
+    known_case: IndexSwitchOp = |rewriter, op| {
+        let body = rewriter.body();
+        let Some(number) = number(rewriter, body.operand(op, 0)) else { return false };
+        let Some(cases) = body.attr(op, "cases").and_then(|attr| attr.as_dense_ints(body.ctx())) else {
+            return false;
+        };
+        // The region of the default comes first.
+        let region = cases.iter().position(|case| i128::from(*case) == number).map_or(0, |case| 1 + case);
+        let Some(block) = body.single_block(body.region(op, region)) else { return false };
+        let results = rewriter.inline_before(op, block, &[]);
+        rewriter.replace(op, &results)
+    };
+
     /// A region of one block that runs once stands in line.
     single_block_region: ExecuteRegionOp = |rewriter, op| {
         let body = rewriter.body();
@@ -185,7 +216,7 @@ fn drop_unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         body.move_blocks(from, to);
         if let Some(end) = body.entry_block(to).and_then(|block| body.terminator(block)) {
             let yielded = marked(body.operands(end), &used);
-            body.set_operands(end, &yielded);
+            rewriter.set_operands(end, &yielded);
         }
     }
     let fresh: Vec<Value> = rewriter.body().results(new).collect();
@@ -213,11 +244,11 @@ fn drop_carried(rewriter: &mut Rewriter<'_>, op: Op, block: Block, kept: &[bool]
         rewriter.replace_all_uses(results[i], *init);
     }
     let new = rewriter.insert_before(op, state);
-    let body = rewriter.body_mut();
     if let Some(end) = end {
-        let yielded = marked(body.operands(end), kept);
-        body.set_operands(end, &yielded);
+        let yielded = marked(rewriter.body().operands(end), kept);
+        rewriter.set_operands(end, &yielded);
     }
+    let body = rewriter.body_mut();
     for i in (0..kept.len()).rev().filter(|i| !kept[*i]) {
         body.erase_argument(block, 1 + i);
     }

@@ -5,14 +5,23 @@
 
 use hashbrown::HashMap;
 
-use crate::attributes::Attr;
+use crate::attributes::{Attr, Dict};
 use crate::body::Body;
 use crate::context::OpName;
 use crate::entity::{Op, Region, Value};
 use crate::opdef::Trait;
 use crate::types::Type;
 
-type Key = (Region, OpName, Attr, Type);
+type Key = (Region, OpName, Meaning, Type);
+
+/// What makes two constants of one name and type equal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Meaning {
+    /// The attribute `value`.
+    Value(Attr),
+    /// All inherent attributes, if there is none of that name: `llvm.mlir.addressof`.
+    Properties(Dict),
+}
 
 /// The constants of a body that have been seen.
 ///
@@ -64,8 +73,11 @@ fn key_of(body: &Body, op: Op) -> Option<Key> {
     if !body.has_trait(op, Trait::ConstantLike) || body.num_results(op) != 1 {
         return None;
     }
-    let value = body.attr(op, "value")?;
-    Some((scope_of(body, op)?, body.op_name(op), value, body.value_type(body.result(op, 0))))
+    let meaning = match body.attr(op, "value") {
+        Some(value) => Meaning::Value(value),
+        None => Meaning::Properties(body.properties(op)),
+    };
+    Some((scope_of(body, op)?, body.op_name(op), meaning, body.value_type(body.result(op, 0))))
 }
 
 /// Returns the operation before which a new constant for `op` goes: the first of its scope.

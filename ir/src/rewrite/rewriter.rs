@@ -157,6 +157,16 @@ impl<'b> Rewriter<'b> {
         }
     }
 
+    /// Changes all operands, and their number. The operation and the definitions of the old operands
+    /// are visited again.
+    pub fn set_operands(&mut self, op: Op, values: &[Value]) {
+        let old: Vec<Value> = self.body.operands(op).collect();
+        self.body.set_operands(op, values);
+        self.revisit(op);
+        let definitions = old.into_iter().filter_map(|value| self.body.defining_op(value));
+        definitions.collect::<Vec<_>>().into_iter().for_each(|def| self.revisit(def));
+    }
+
     /// Keeps one copy of each constant. Returns true if `op`, a constant, was replaced by an equal
     /// one.
     pub(super) fn unify_constant(&mut self, op: Op) -> bool {

@@ -41,7 +41,7 @@ pub(crate) fn extsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
 }
 
 /// Folds a truncation that undoes an extension, and truncations of constants.
-pub(in super::super) fn trunci(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn trunci(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     if let Some(folded) = undone(op, ExtUIOp::DEF).or_else(|| undone(op, ExtSIOp::DEF)) {
         return Some(folded);

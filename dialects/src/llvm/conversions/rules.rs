@@ -4,6 +4,8 @@ use loomir_ir::opdef::Folded;
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, Diagnostic, Diagnostics, OpRef, TypeKind};
 
+use crate::arith::fold::{Fold, cast};
+use crate::llvm::arithmetic::typed;
 use crate::llvm::types::{LlvmType, is_pointer};
 
 /// Checks that pointers are only cast to pointers of the same space.
@@ -62,4 +64,19 @@ pub(super) fn fold_bitcast(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option
     // Casting a pointer to another address space and back may lose bits that the other space lacks.
     let lossless = LlvmType::of(op.ctx(), target.scalar(op.ctx())).is_none();
     (back && lossless).then(|| vec![Folded::Value(inner.operand(0))])
+}
+
+/// Constants.
+pub(super) fn fold_zext(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    cast::extui(op, &typed(op, constants))
+}
+
+/// Constants.
+pub(super) fn fold_sext(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    cast::extsi(op, &typed(op, constants))
+}
+
+/// Constants.
+pub(super) fn fold_trunc(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    cast::trunci(op, &typed(op, constants))
 }

@@ -188,7 +188,7 @@ pub(crate) fn dropped_by_subview(ctx: &Context, full: Type, reduced: Type) -> Op
 }
 
 /// Returns the first dimension in which the part certainly leaves the source.
-fn out_of_bounds(shape: &[i64], slice: &Slice) -> Option<String> {
+pub(crate) fn out_of_bounds(shape: &[i64], slice: &Slice) -> Option<String> {
     for (i, size) in shape.iter().enumerate() {
         let (offset, count, stride) = (slice.offsets[i], slice.sizes[i], slice.strides[i]);
         if *size == DYNAMIC || offset == DYNAMIC {
