@@ -9,7 +9,10 @@
 //! graph as well as a `memref.alloca` of one element. Loads may be inside operations with regions
 //! that [run in place](runs_in_place), if nothing inside stores; stores may not.
 //!
-//! An allocation stays if its address has other uses, if an access has another type or must stay (a
+//! An access of another type with as many bytes becomes a cast, if the allocation knows
+//! [one](PromotableAllocation::reinterpret).
+//!
+//! An allocation stays if its address has other uses, if an access has another size or must stay (a
 //! volatile access), or if it is unreachable. It also stays if a branch of an unknown kind leads to
 //! a block where stores meet.
 //!
@@ -29,7 +32,7 @@ use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::frontiers::iterated_frontier;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Block, Body, Diagnostics, Op, Region, Trait, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op, Region, Trait, Type, Value};
 
 /// The pass `mem2reg`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -122,7 +125,7 @@ impl Candidate {
         }
         let mut uses: Vec<(Op, SlotAccess)> = Vec::new();
         for used in body.uses(slot.pointer) {
-            let access = access(body, used.op, slot)?;
+            let access = access(body, used.op, (model, slot))?;
             let is_here = body.region_of(used.op) == Some(region);
             let is_load = matches!(access, SlotAccess::Load(_)) && runs_in_place(body, used.op, region);
             if !is_here && !is_load {
@@ -132,10 +135,19 @@ impl Candidate {
         }
         Some(Candidate { op, slot, region, uses })
     }
+
+    /// Returns the value that an operation stores.
+    fn stored(&self, body: &Body, at: Op) -> Option<Value> {
+        let model = body.info(self.op).interface::<dyn PromotableAllocation>()?;
+        match access(body, at, (model, self.slot))? {
+            SlotAccess::Store(stored) => Some(stored),
+            SlotAccess::Load(_) | SlotAccess::Marker => None,
+        }
+    }
 }
 
 /// Returns the access of an operation to a slot, if it is known and can be expressed with a value.
-fn access(body: &Body, op: Op, slot: MemorySlot) -> Option<SlotAccess> {
+fn access(body: &Body, op: Op, (model, slot): (&dyn PromotableAllocation, MemorySlot)) -> Option<SlotAccess> {
     let view = body.op_ref(op);
     let access = match view.info().interface::<dyn PromotableAccess>() {
         Some(model) => model.access(view, slot)?,
@@ -148,10 +160,11 @@ fn access(body: &Body, op: Op, slot: MemorySlot) -> Option<SlotAccess> {
             }
         }
     };
-    let has_type = |value| body.value_type(value) == slot.ty;
+    let is_expressible =
+        |from: Type, to: Type| from == to || model.reinterpret(body.ctx(), from, to).is_some();
     match access {
-        SlotAccess::Load(value) => has_type(value),
-        SlotAccess::Store(value) => value != slot.pointer && has_type(value),
+        SlotAccess::Load(value) => is_expressible(slot.ty, body.value_type(value)),
+        SlotAccess::Store(value) => value != slot.pointer && is_expressible(body.value_type(value), slot.ty),
         SlotAccess::Marker => true,
     }
     .then_some(access)
@@ -265,6 +278,23 @@ impl Promotion {
         held
     }
 
+    /// Returns a value, before `at`, of type `ty` with the bytes of `value`.
+    fn reinterpreted(&self, body: &mut Body, slot: usize, at: Op, value: Value, ty: Type) -> Value {
+        let from = body.value_type(value);
+        if from == ty {
+            return value;
+        }
+        let allocation = self.slots[slot].op;
+        let model = body.info(allocation).interface::<dyn PromotableAllocation>();
+        let Some(mut state) = model.and_then(|model| model.reinterpret(body.ctx(), from, ty)) else {
+            return value;
+        };
+        (state.loc, state.operands) = (body.loc(at), vec![value]);
+        let op = body.create(state);
+        body.insert_before(at, op);
+        body.result(op, 0)
+    }
+
     /// Visits a block with the slots' values at its start. Replaces loads by values, and passes the
     /// arguments that successors need.
     fn rename(&mut self, body: &mut Body, node: u32) {
@@ -280,13 +310,16 @@ impl Promotion {
             next = body.next_op(op);
             for (slot, at, access) in self.accesses.remove(&op).unwrap_or_default() {
                 match access {
-                    SlotAccess::Load(value) => body.replace_all_uses(value, self.values[slot]),
+                    SlotAccess::Load(value) => {
+                        let ty = body.value_type(value);
+                        let content = self.reinterpreted(body, slot, at, self.values[slot], ty);
+                        body.replace_all_uses(value, content);
+                    }
                     SlotAccess::Store(_) => {
                         // The stored value may have been loaded from another slot.
-                        let Some(SlotAccess::Store(stored)) = self::access(body, at, self.slots[slot].slot)
-                        else {
-                            continue;
-                        };
+                        let Some(stored) = self.slots[slot].stored(body, at) else { continue };
+                        let ty = self.slots[slot].slot.ty;
+                        let stored = self.reinterpreted(body, slot, at, stored, ty);
                         self.changes.push((slot, std::mem::replace(&mut self.values[slot], stored)));
                     }
                     SlotAccess::Marker => {}

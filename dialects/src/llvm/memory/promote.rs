@@ -1,10 +1,10 @@
 //! Promotion of memory of the dialect to values.
 
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Attr, Loc, OpRef, OperationState, Registry};
+use loomir_ir::{Attr, Context, Loc, OpRef, OperationState, Registry, Type, TypeKind};
 
 use crate::interfaces::{MemorySlot, PromotableAccess, PromotableAllocation, SlotAccess};
-use crate::llvm::UndefOp;
+use crate::llvm::{BitcastOp, UndefOp};
 
 /// `llvm.alloca` of one element.
 struct Alloca;
@@ -21,6 +21,33 @@ impl PromotableAllocation for Alloca {
     fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState {
         OperationState::of(op.ctx(), UndefOp::DEF, Loc::UNKNOWN).results(&[slot.ty])
     }
+
+    fn reinterpret(&self, ctx: &Context, from: Type, to: Type) -> Option<OperationState> {
+        let same = whole_bytes(ctx, from)? == whole_bytes(ctx, to)?;
+        same.then(|| OperationState::of(ctx, BitcastOp::DEF, Loc::UNKNOWN).results(&[to]))
+    }
+}
+
+/// Returns the bytes of an integer, a float or a vector of these, if each element fills whole bytes.
+/// A bitcast of such a value has the same bytes in memory, in any order of bytes.
+fn whole_bytes(ctx: &Context, ty: Type) -> Option<u64> {
+    let scalar = ty.scalar(ctx);
+    let bits = match scalar.kind(ctx) {
+        TypeKind::Integer { width, .. } => *width,
+        TypeKind::Float(kind) => kind.width(),
+        _ => return None,
+    };
+    let elements = match ty.kind(ctx) {
+        TypeKind::Vector { scalable, .. } if scalable.contains(&true) => return None,
+        TypeKind::Vector { shape, .. } => shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size))?,
+        _ if ty == scalar => 1,
+        _ => return None,
+    };
+    // `i24` and `f80` take more bytes than they fill.
+    if bits % 8 != 0 || !(bits / 8).is_power_of_two() {
+        return None;
+    }
+    u64::from(bits / 8).checked_mul(u64::try_from(elements).ok()?)
 }
 
 /// `llvm.load`. Atomicity does not matter for memory that no other thread can access.
