@@ -74,6 +74,48 @@ pub const SUITES: &[Suite] = &[
         files: &["Transforms/control-flow-sink.mlir"],
     },
     Suite {
+        name: "inline",
+        options: &["--inline"],
+        pipeline: "builtin.module(inline)",
+        files: &[
+            "Transforms/inlining.mlir",
+            "Transforms/inlining-dce.mlir",
+            "Transforms/inlining-recursive.mlir",
+            "Transforms/inlining-recursive-self.mlir",
+            "Transforms/inlining-repeated-use.mlir",
+            "Dialect/LLVMIR/inlining.mlir",
+        ],
+    },
+    Suite {
+        name: "int-range-optimizations",
+        options: &["--int-range-optimizations"],
+        pipeline: "builtin.module(int-range-optimizations)",
+        files: &["Dialect/Arith/int-range-opts.mlir", "Dialect/Arith/int-range-interface.mlir"],
+    },
+    Suite {
+        name: "remove-dead-values",
+        options: &["--remove-dead-values"],
+        pipeline: "builtin.module(remove-dead-values)",
+        files: &["Transforms/remove-dead-values.mlir"],
+    },
+    Suite {
+        name: "sccp",
+        options: &["--sccp"],
+        pipeline: "builtin.module(sccp)",
+        files: &["Transforms/sccp.mlir", "Transforms/sccp-callgraph.mlir", "Transforms/sccp-structured.mlir"],
+    },
+    Suite {
+        name: "sroa",
+        options: &["--sroa"],
+        pipeline: "builtin.module(sroa)",
+        files: &[
+            "Transforms/sroa.mlir",
+            "Dialect/LLVMIR/sroa.mlir",
+            "Dialect/LLVMIR/sroa-intrinsics.mlir",
+            "Dialect/MemRef/sroa.mlir",
+        ],
+    },
+    Suite {
         name: "symbol-dce",
         options: &["--symbol-dce"],
         pipeline: "builtin.module(symbol-dce)",
