@@ -14,7 +14,7 @@ use loomir_ir::{Body, Context, Diagnostic, Diagnostics, Op, OpRef, OperationStat
 
 use crate::arith::constant::{self, Numbers};
 use crate::elements::{elements, elements_attr};
-use crate::interfaces::BranchLike;
+use crate::interfaces::{BranchLike, Constants};
 
 /// The attribute of a switch with the number of operands that each case passes on.
 pub const CASE_SEGMENTS: &str = "case_operand_segments";
@@ -66,11 +66,20 @@ impl BranchLike for Branch {
     fn successor_operands(&self, op: OpRef<'_>, _index: usize) -> Range<usize> {
         0..op.num_operands()
     }
+
+    fn taken(&self, _op: OpRef<'_>, _constants: &Constants<'_>) -> Option<usize> {
+        Some(0)
+    }
 }
 
 impl BranchLike for CondBranch {
     fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
         nth_segment(&operand_segments(op), index + 1, op.num_operands())
+    }
+
+    fn taken(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Option<usize> {
+        let holds = constants(op.operand(0))?.as_int(op.ctx())? != 0;
+        Some(usize::from(!holds))
     }
 }
 
@@ -80,6 +89,11 @@ impl BranchLike for Switch {
         segments.truncate(2);
         segments.extend(case_segments(op));
         nth_segment(&segments, index + 1, op.num_operands())
+    }
+
+    fn taken(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Option<usize> {
+        let Some(Numbers::One(flag)) = Numbers::of(op.ctx(), constants(op.operand(0))?) else { return None };
+        Some(case_values(op).iter().position(|case| *case == flag).map_or(0, |case| case + 1))
     }
 }
 

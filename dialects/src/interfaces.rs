@@ -12,6 +12,16 @@ use loomir_ir::{
 };
 use smallvec::SmallVec;
 
+use crate::ranges::Range;
+
+/// Bounds of integers from bounds of operands. `arith` and `index` need not implement it.
+pub trait InferRanges: Send + Sync {
+    /// Returns the range of each result, as far as it is known. Operands that are no words, or that
+    /// are wider than 64 bits, have no range. The ranges hold where neither an operand nor the
+    /// result is poison, and wider ranges of operands never give narrower ranges of results.
+    fn ranges(&self, op: OpRef<'_>, operands: &[Option<Range>]) -> Vec<Option<Range>>;
+}
+
 /// The kind of a memory effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EffectKind {
@@ -295,4 +305,41 @@ pub trait FunctionLike: Send + Sync {
 pub trait BranchLike: Send + Sync {
     /// Returns the range of operands that become the arguments of successor `index`.
     fn successor_operands(&self, op: OpRef<'_>, index: usize) -> std::ops::Range<usize>;
+
+    /// Returns the number of the successor that is taken if values are these constants. `None` if
+    /// it may be any.
+    fn taken(&self, _op: OpRef<'_>, _constants: &Constants<'_>) -> Option<usize> {
+        None
+    }
+}
+
+/// The constant that a value is, if that is known.
+pub type Constants<'a> = dyn Fn(Value) -> Option<Attr> + 'a;
+
+/// An edge of the control flow between the regions of an operation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegionEdge {
+    /// The region that the edge leads to; `None` if it leads behind the operation.
+    pub to: Option<usize>,
+    /// The operands that are passed along: those of the operation on entry, else those of the
+    /// terminator.
+    pub operands: std::ops::Range<usize>,
+    /// The number of the first argument of the region, or of the first result, that receives one.
+    pub first: usize,
+}
+
+/// Control flow between the regions of an operation. Loops and conditionals need not implement it:
+/// [`control`](crate::control) derives it from their interfaces.
+pub trait RegionBranch: Send + Sync {
+    /// Returns the edges that control may take when it reaches the operation.
+    fn entry_edges(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Vec<RegionEdge>;
+    /// Returns the edges that control may take at a terminator of a region. The terminator has no
+    /// successors. `None` if it is of an unknown kind.
+    fn exit_edges(
+        &self,
+        op: OpRef<'_>,
+        region: usize,
+        terminator: OpRef<'_>,
+        constants: &Constants<'_>,
+    ) -> Option<Vec<RegionEdge>>;
 }

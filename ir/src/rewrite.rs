@@ -29,6 +29,7 @@ mod fold;
 mod greedy;
 mod rewriter;
 
+pub use constants::Constants;
 pub use greedy::{Greedy, Limits, Report, apply_patterns_greedily, apply_patterns_once};
 pub use rewriter::{Listener, Rewriter};
 

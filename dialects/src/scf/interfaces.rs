@@ -3,9 +3,10 @@
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Region, Registry, Value};
 
-use super::forall;
+use super::{ConditionOp, YieldOp, forall};
 use crate::interfaces::{
-    Bound, Conditional, Decision, Effect, LoopBounds, LoopLike, MemoryEffects, ParallelLike, Step,
+    Bound, Conditional, Constants, Decision, Effect, LoopBounds, LoopLike, MemoryEffects, ParallelLike,
+    RegionBranch, RegionEdge, Step,
 };
 
 /// `scf.for` as a counted loop.
@@ -118,6 +119,90 @@ impl MemoryEffects for While {
     }
 }
 
+/// Returns an edge that passes the operands from number `from` on.
+fn edge(to: Option<usize>, op: OpRef<'_>, from: usize) -> RegionEdge {
+    RegionEdge { to, operands: from.min(op.num_operands())..op.num_operands(), first: 0 }
+}
+
+/// Returns the edge behind an operation from the end of one of its regions.
+fn yields(terminator: OpRef<'_>) -> Option<Vec<RegionEdge>> {
+    terminator.is(YieldOp::DEF).then(|| vec![edge(None, terminator, 0)])
+}
+
+impl RegionBranch for While {
+    fn entry_edges(&self, op: OpRef<'_>, _constants: &Constants<'_>) -> Vec<RegionEdge> {
+        vec![edge(Some(0), op, 0)]
+    }
+
+    fn exit_edges(
+        &self,
+        _op: OpRef<'_>,
+        _region: usize,
+        terminator: OpRef<'_>,
+        constants: &Constants<'_>,
+    ) -> Option<Vec<RegionEdge>> {
+        if terminator.is(YieldOp::DEF) {
+            return Some(vec![edge(Some(0), terminator, 0)]);
+        }
+        if !terminator.is(ConditionOp::DEF) {
+            return None;
+        }
+        let decided = constants(terminator.operand(0)).and_then(|attr| attr.as_int(terminator.ctx()));
+        let mut edges = Vec::new();
+        if decided != Some(0) {
+            edges.push(edge(Some(1), terminator, 1));
+        }
+        if decided.is_none_or(|number| number == 0) {
+            edges.push(edge(None, terminator, 1));
+        }
+        Some(edges)
+    }
+}
+
+/// `scf.execute_region`: runs its region once.
+struct Once;
+
+impl RegionBranch for Once {
+    fn entry_edges(&self, _op: OpRef<'_>, _constants: &Constants<'_>) -> Vec<RegionEdge> {
+        vec![RegionEdge { to: Some(0), operands: 0..0, first: 0 }]
+    }
+
+    fn exit_edges(
+        &self,
+        _op: OpRef<'_>,
+        _region: usize,
+        terminator: OpRef<'_>,
+        _constants: &Constants<'_>,
+    ) -> Option<Vec<RegionEdge>> {
+        yields(terminator)
+    }
+}
+
+/// `scf.index_switch`: runs one region, the first if no case equals its operand.
+struct Switch;
+
+impl RegionBranch for Switch {
+    fn entry_edges(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Vec<RegionEdge> {
+        let to = |region| RegionEdge { to: Some(region), operands: 0..0, first: 0 };
+        let Some(number) = constants(op.operand(0)).and_then(|attr| attr.as_int(op.ctx())) else {
+            return (0..op.regions().len()).map(to).collect();
+        };
+        let cases = op.attr("cases").and_then(|cases| cases.as_dense_ints(op.ctx())).unwrap_or_default();
+        let case = cases.iter().position(|case| *case == number);
+        vec![to(case.map_or(0, |case| case + 1))]
+    }
+
+    fn exit_edges(
+        &self,
+        _op: OpRef<'_>,
+        _region: usize,
+        terminator: OpRef<'_>,
+        _constants: &Constants<'_>,
+    ) -> Option<Vec<RegionEdge>> {
+        yields(terminator)
+    }
+}
+
 pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn LoopLike>(crate::scf::ForOp::DEF, Box::new(For));
     registry.attach_to::<dyn MemoryEffects>(crate::scf::ForOp::DEF, Box::new(For));
@@ -131,4 +216,7 @@ pub(super) fn register(registry: &mut Registry) {
         Box::new(Parallel { steps: "dynamicStep" }),
     );
     registry.attach_to::<dyn MemoryEffects>(crate::scf::WhileOp::DEF, Box::new(While));
+    registry.attach_to::<dyn RegionBranch>(crate::scf::WhileOp::DEF, Box::new(While));
+    registry.attach_to::<dyn RegionBranch>(crate::scf::ExecuteRegionOp::DEF, Box::new(Once));
+    registry.attach_to::<dyn RegionBranch>(crate::scf::IndexSwitchOp::DEF, Box::new(Switch));
 }

@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 
 use crate::attributes::{Attr, Dict};
 use crate::body::Body;
-use crate::context::OpName;
+use crate::builder::OperationState;
+use crate::context::{Context, OpName};
 use crate::entity::{Op, Region, Value};
 use crate::opdef::Trait;
 use crate::types::Type;
@@ -27,8 +28,8 @@ enum Meaning {
 ///
 /// **Invariant.** Each constant in it stands at the start of its scope, before all operations that
 /// are not in it.
-#[derive(Default)]
-pub(super) struct Constants {
+#[derive(Default, Debug)]
+pub struct Constants {
     by_value: HashMap<Key, Op>,
     /// For each operation its key, if it is one of the constants.
     keys: HashMap<Op, Key>,
@@ -37,7 +38,7 @@ pub(super) struct Constants {
 impl Constants {
     /// Registers a constant and moves it to the start of its scope. If an equal one is there,
     /// returns the result of that one, and changes nothing.
-    pub(super) fn register(&mut self, body: &mut Body, op: Op) -> Option<Value> {
+    pub fn register(&mut self, body: &mut Body, op: Op) -> Option<Value> {
         if self.keys.contains_key(&op) {
             return None;
         }
@@ -56,8 +57,25 @@ impl Constants {
         None
     }
 
+    /// Returns a constant of this value and type for uses at `op`, made at the start of its scope
+    /// if it is not there. `None` if no dialect has such a constant; the dialect of `op` is asked
+    /// first.
+    pub fn get(&mut self, body: &mut Body, op: Op, value: Attr, ty: Type) -> Option<Value> {
+        let ctx = body.ctx().clone();
+        let mut state = materialize(&ctx, ctx.str(body.info(op).dialect()), value, ty)?;
+        state.loc = body.loc(op);
+        let start = scope_start(body, op);
+        let new = body.create(state);
+        body.insert_before(start, new);
+        let known = self.register(body, new);
+        if known.is_some() {
+            body.erase(new);
+        }
+        known.or_else(|| Some(body.result(new, 0)))
+    }
+
     /// Forgets an operation that is about to be erased.
-    pub(super) fn forget(&mut self, op: Op) {
+    pub fn forget(&mut self, op: Op) {
         if let Some(key) = self.keys.remove(&op) {
             self.by_value.remove(&key);
         }
@@ -101,4 +119,12 @@ fn scope_of(body: &Body, op: Op) -> Option<Region> {
             _ => return Some(region),
         }
     }
+}
+
+/// A constant by the dialect of the folded operation or, if that makes none, by any other that
+/// does.
+pub(super) fn materialize(ctx: &Context, dialect: &str, attr: Attr, ty: Type) -> Option<OperationState> {
+    let own = ctx.dialect(dialect).and_then(|d| d.materialize_constant);
+    let others = ctx.dialects().iter().filter_map(|d| d.materialize_constant);
+    own.into_iter().chain(others).find_map(|make| make(ctx, attr, ty))
 }

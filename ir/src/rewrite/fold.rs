@@ -1,11 +1,10 @@
 //! Folding of one operation by its definition's hook.
 
 use super::constant_of;
+use super::constants::materialize;
 use super::rewriter::Rewriter;
 use crate::attributes::Attr;
 use crate::body::Body;
-use crate::builder::OperationState;
-use crate::context::Context;
 use crate::entity::{Op, Value};
 use crate::opdef::{Folded, Trait};
 use crate::types::Type;
@@ -68,12 +67,4 @@ pub(super) fn order_operands(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     rewriter.body.set_operands(op, &[others, constants].concat());
     rewriter.revisit(op);
     true
-}
-
-/// A constant by the dialect of the folded operation or, if that makes none, by any other that
-/// does.
-fn materialize(ctx: &Context, dialect: &str, attr: Attr, ty: Type) -> Option<OperationState> {
-    let own = ctx.dialect(dialect).and_then(|d| d.materialize_constant);
-    let others = ctx.dialects().iter().filter_map(|d| d.materialize_constant);
-    own.into_iter().chain(others).find_map(|make| make(ctx, attr, ty))
 }

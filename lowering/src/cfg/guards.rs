@@ -11,6 +11,7 @@
 //! Cost: linear in the loop, and in the empty blocks behind it.
 
 use loomir_dialects::llvm;
+use loomir_dialects::ranges::Range;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Op, Trait, Value};
 use loomir_transforms::affine::operation::Predicate;
@@ -160,7 +161,7 @@ pub fn bounds(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Bounds> {
         let predicate = if sides[place] == own.next {
             Some(predicate)
         } else {
-            of_next(predicate, range).filter(|_| !scev.range(id).has_end(predicate, scev.width(id)))
+            of_next(predicate, range).filter(|_| !has_end(scev.range(id), predicate, scev.width(id)))
         };
         return Some(Bounds {
             variable: argument,
@@ -184,5 +185,18 @@ fn of_next(predicate: Predicate, step: (i128, i128)) -> Option<Predicate> {
         (Predicate::Sgt, (-1, -1)) => Some(Predicate::Sge),
         (Predicate::Ugt, (-1, -1)) => Some(Predicate::Uge),
         _ => None,
+    }
+}
+
+/// True if the range contains the last word in the direction in which a comparison stops holding: a
+/// step wraps around from it.
+fn has_end(range: Range, predicate: Predicate, width: u32) -> bool {
+    let full = Range::full(width);
+    match predicate {
+        Predicate::Slt | Predicate::Sle => range.signed.1 == full.signed.1,
+        Predicate::Sgt | Predicate::Sge => range.signed.0 == full.signed.0,
+        Predicate::Ult | Predicate::Ule => range.unsigned.1 == full.unsigned.1,
+        Predicate::Ugt | Predicate::Uge => range.unsigned.0 == 0,
+        Predicate::Eq | Predicate::Ne => true,
     }
 }

@@ -28,7 +28,7 @@ use super::numbers::{Numbers, fits};
 use super::polynomial::Polynomial;
 use crate::cfg::calls;
 use crate::cfg::scev::expr::Expr;
-use crate::cfg::scev::range::{Range, product, sum};
+use loomir_dialects::ranges::{Range, product, sum};
 
 /// Longest chain of address computations.
 const MAX_CHAIN: usize = 64;

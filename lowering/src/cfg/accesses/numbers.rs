@@ -22,7 +22,7 @@ use loomir_transforms::affine::{AffineForm, Atom};
 use super::polynomial::Polynomial;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, ExprType, MinMax};
-use crate::cfg::scev::range::{Exact, Range, product, signed_ends, sum};
+use loomir_dialects::ranges::{Exact, Range, product, signed_ends, sum};
 
 /// The maximal length of a chain of operations that is followed from a value.
 const MAX_CHAIN: u32 = 64;

@@ -20,7 +20,7 @@ use loomir_transforms::polyhedra::{Emptiness, Limits};
 use super::numbers::{Numbers, fits};
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, ExprType, MinMax};
 use crate::cfg::scev::facts::Connective;
-use crate::cfg::scev::range::sum;
+use loomir_dialects::ranges::sum;
 
 /// Most pieces of a space.
 const MAX_PIECES: usize = 8;

@@ -22,7 +22,8 @@ use super::ScalarEvolution;
 use super::build::inverse;
 use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::first::first_in;
-use super::range::{Range, signed_ends};
+use super::range::Range;
+use loomir_dialects::ranges::signed_ends;
 
 /// The backedge-taken count of an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -23,7 +23,8 @@ use super::ScalarEvolution;
 use super::count::{Limit, Setting, Tested};
 use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::facts::Connective;
-use super::range::{Range, sum};
+use super::range::Range;
+use loomir_dialects::ranges::sum;
 
 /// The maximal number of loops whose counts are being computed, each for another one.
 const MAX_ACTIVE: usize = 8;

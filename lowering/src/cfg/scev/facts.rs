@@ -19,7 +19,8 @@ use loomir_transforms::affine::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId};
-use super::range::{Range, signed_ends};
+use super::range::Range;
+use loomir_dialects::ranges::signed_ends;
 
 /// The number of dominators searched for conditions.
 const MAX_BLOCKS: usize = 256;

@@ -23,7 +23,8 @@ use loomir_ir::{Block, Op, OpDef, Value};
 
 use super::ScalarEvolution;
 use super::expr::{Expr, ExprId, Flags};
-use super::range::{Exact, falling, product, signed_ends, steps, sum};
+use super::range::{falling, steps};
+use loomir_dialects::ranges::{Exact, product, signed_ends, sum};
 
 /// The maximal number of operations on a walk from the definition of operands.
 const MAX_WALK: usize = 256;
