@@ -21,6 +21,7 @@
 //! | --- | --- |
 //! | [`operation`] | the integer operations, independent of dialects |
 //! | [`range`] | intervals of values |
+//! | [`word_range`] | intervals of results, in both readings, from those of operands |
 //! | [`condition`] | conditions as affine constraints |
 //! | [`facts`] | facts about parameters |
 //! | [`surroundings`] | facts that hold at a block |
@@ -60,6 +61,7 @@ mod subscript;
 pub mod surroundings;
 pub mod system;
 pub mod word;
+pub mod word_range;
 
 /// The maximal number of terms of a form.
 pub const MAX_TERMS: usize = 64;

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`effects`] | effects of operations with everything inside them |
+//! | [`dataflow`] | sparse data-flow analysis: constants, liveness, facts of one's own |
 //! | [`simplify`] | folding, common subexpressions, dead code, invariant code |
 //! | [`affine`] | integer values as affine forms, with facts and ranges |
 //! | [`access`] | accesses of operations: objects, subscripts, iteration domains; dependences between two accesses |
@@ -38,6 +39,7 @@ pub mod affine;
 pub mod assumption;
 pub mod contraction;
 pub mod cost;
+pub mod dataflow;
 pub mod distribution;
 pub mod effects;
 mod expansion;
@@ -51,6 +53,7 @@ mod marks;
 pub mod mem2reg;
 mod naming;
 pub mod promotion;
+mod references;
 pub mod regenerate;
 pub mod remark;
 pub mod saturate;

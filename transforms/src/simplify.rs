@@ -6,7 +6,10 @@
 //! | [`control_flow_sink`] | `control-flow-sink`: operations that one side of a conditional uses |
 //! | [`cse`] | `cse`: common subexpressions |
 //! | [`dce`] | `dce`: dead code |
+//! | [`int_range`] | `int-range-optimizations`: values and comparisons that ranges decide |
 //! | [`licm`] | `loop-invariant-code-motion` |
+//! | [`remove_dead_values`] | `remove-dead-values`: arguments and results that nothing depends on |
+//! | [`sccp`] | `sccp`: values that are one constant |
 //! | [`symbol_dce`] | `symbol-dce`: private symbols that nothing refers to |
 //!
 //! Names are `mlir-opt`'s where it has the pass. Each asks [`effects`](crate::effects) for what an
@@ -18,9 +21,21 @@ pub mod canonicalize;
 pub mod control_flow_sink;
 pub mod cse;
 pub mod dce;
+pub mod int_range;
 pub mod licm;
+pub mod remove_dead_values;
+pub mod sccp;
 pub mod symbol_dce;
 
 /// The passes of this module.
-pub(crate) const PASSES: &[PassInfo] =
-    &[canonicalize::PASS, control_flow_sink::PASS, cse::PASS, dce::PASS, licm::PASS, symbol_dce::PASS];
+pub(crate) const PASSES: &[PassInfo] = &[
+    canonicalize::PASS,
+    control_flow_sink::PASS,
+    cse::PASS,
+    dce::PASS,
+    int_range::PASS,
+    licm::PASS,
+    remove_dead_values::PASS,
+    sccp::PASS,
+    symbol_dce::PASS,
+];

@@ -175,7 +175,7 @@ impl Forms<'_> {
 }
 
 /// Returns the map that an `affine.apply`, `affine.min` or `affine.max` applies to its operands.
-pub(super) fn applied(body: &Body, op: Op) -> Option<Subscripts> {
+pub(crate) fn applied(body: &Body, op: Op) -> Option<Subscripts> {
     let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(body.ctx()))?;
     Some(Subscripts { map, operands: body.operands(op).collect() })
 }
@@ -333,7 +333,8 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
     }
 }
 
-fn expr_range(
+/// Returns the range of an affine expression, given those of its dimensions and symbols.
+pub(crate) fn expr_range(
     expr: AffineExpr,
     ctx: &loomir_ir::Context,
     dims: &[Range],

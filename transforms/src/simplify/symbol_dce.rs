@@ -7,10 +7,12 @@
 //!
 //! **Cost.** Linear in the operations and their attributes, once for each nested symbol table.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::symbols::{SYMBOL_VISIBILITY, symbol_name};
-use loomir_ir::{Attr, AttrKind, Body, Context, Diagnostics, Name, Op, Trait};
+use loomir_ir::{Body, Diagnostics, Name, Op, Trait};
+
+use crate::references::References;
 
 /// The pass `symbol-dce`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -49,10 +51,10 @@ pub fn erase_dead_symbols(body: &mut Body) -> usize {
             _ => live.push(op),
         }
     }
-    let mut references = References { ctx: body.ctx().clone(), seen: HashSet::new(), found: Vec::new() };
+    let mut found = Found { references: References::new(body.ctx()), names: Vec::new() };
     while let Some(op) = live.pop() {
-        references.collect(body, op);
-        live.extend(references.found.drain(..).filter_map(|name| named.remove(&name)));
+        found.collect(body, op);
+        live.extend(found.names.drain(..).filter_map(|name| named.remove(&name)));
     }
     let mut dead: Vec<Op> = named.into_values().collect();
     dead.sort_by_key(|op| op.index());
@@ -66,20 +68,18 @@ fn top_level(body: &Body) -> Vec<Op> {
     blocks.flat_map(|block| body.ops(block)).collect()
 }
 
-fn is_private(body: &Body, op: Op) -> bool {
+pub(crate) fn is_private(body: &Body, op: Op) -> bool {
     let visibility = body.attr(op, SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(body.ctx()));
     visibility == Some("private")
 }
 
 /// The names that attributes refer to.
-struct References {
-    ctx: Context,
-    /// Attributes that were searched.
-    seen: HashSet<Attr>,
-    found: Vec<Name>,
+struct Found {
+    references: References,
+    names: Vec<Name>,
 }
 
-impl References {
+impl Found {
     /// Collects the references of an operation and of everything inside it. The root of a symbol
     /// table counts without what it holds.
     fn collect(&mut self, body: &Body, op: Op) {
@@ -95,22 +95,8 @@ impl References {
     }
 
     fn attributes_of(&mut self, body: &Body, op: Op) {
-        let mut open: Vec<Attr> = Vec::new();
-        for dict in [body.properties(op), body.attributes(op)] {
-            open.extend(dict.entries(&self.ctx).iter().map(|(_, attr)| *attr));
-        }
-        while let Some(attr) = open.pop() {
-            if !self.seen.insert(attr) {
-                continue;
-            }
-            match attr.kind(&self.ctx) {
-                AttrKind::Symbol { root, .. } => self.found.push(*root),
-                AttrKind::Array(elements) => open.extend(elements.iter().copied()),
-                AttrKind::Dictionary(dict) | AttrKind::Dialect { params: dict, .. } => {
-                    open.extend(dict.entries(&self.ctx).iter().map(|(_, attr)| *attr));
-                }
-                _ => {}
-            }
-        }
+        let dicts = [body.properties(op), body.attributes(op)];
+        let attributes = dicts.iter().flat_map(|dict| dict.entries(body.ctx())).map(|(_, attr)| *attr);
+        self.references.search(attributes, &mut |root, _| self.names.push(root));
     }
 }
