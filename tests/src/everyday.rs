@@ -19,9 +19,12 @@ pub const PASSES: &[&str] = &[
     "cse",
     "dce",
     "if-to-select",
+    "int-range-optimizations",
     "loop-invariant-code-motion",
     "mem2reg",
+    "remove-dead-values",
     "scalar-promotion",
+    "sccp",
     "symbol-dce",
 ];
 
