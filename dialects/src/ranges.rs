@@ -1,9 +1,7 @@
-//! Ranges of words: the least and the greatest number a word may be, read as unsigned and as signed.
+//! Ranges of words: the least and the greatest number a word may be, read as unsigned and signed.
 //!
 //! A range of an operation holds wherever its result is not poison. Analyses of ranges share this
 //! arithmetic.
-
-use crate::interp::integer::{mask, signed};
 
 /// The ends of an exact result, read as unsigned and as signed, if they are in reach.
 pub type Exact = (Option<(u128, u128)>, Option<(i128, i128)>);
@@ -84,7 +82,7 @@ impl Range {
     fn consistent(self, width: u32) -> Range {
         let Range { mut unsigned, mut signed } = self;
         let bits = |number: i128| number as u128 & mask(width);
-        let number = |bits: u128| crate::interp::integer::signed(width, bits);
+        let number = |bits: u128| self::signed(width, bits);
         for _ in 0..2 {
             if (number(unsigned.0) < 0) == (number(unsigned.1) < 0) {
                 signed = (signed.0.max(number(unsigned.0)), signed.1.min(number(unsigned.1)));
@@ -145,4 +143,15 @@ fn signed_product(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
     let corners =
         [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
     Some((corners.into_iter().min()?, corners.into_iter().max()?))
+}
+
+/// Returns a number with the low `width` bits set.
+fn mask(width: u32) -> u128 {
+    u128::MAX >> (128 - width.clamp(1, 128))
+}
+
+/// Returns a word read as signed.
+fn signed(width: u32, bits: u128) -> i128 {
+    let shift = 128 - width.clamp(1, 128);
+    ((bits << shift) as i128) >> shift
 }

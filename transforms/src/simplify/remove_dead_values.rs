@@ -2,9 +2,9 @@
 //! and arguments and results of private functions that nothing depends on, with all that only they
 //! used.
 //!
-//! A value that only computes its own next value is dead, which `dce` does not see. Public functions
-//! keep their arguments and results, and so do functions whose calls are not all known. A loop that
-//! may not end stays.
+//! A value that only computes its own next value is dead, which `dce` does not see. Public
+//! functions keep their arguments and results, and so do functions whose calls are not all known.
+//! A loop that may not end stays.
 //!
 //! **Assumptions.** Those of [`liveness`](crate::dataflow::liveness).
 //!

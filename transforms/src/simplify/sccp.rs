@@ -2,8 +2,8 @@
 //! are replaced by that constant.
 //!
 //! Blocks and regions that never run are not looked at, so that they make nothing vary. Private
-//! functions that are only called get the constants that all calls pass, and calls get the constants
-//! that all returns give back. Branches stay; `canonicalize` removes what never runs.
+//! functions that are only called get the constants that all calls pass, and calls get the
+//! constants that all returns give back. Branches stay; `canonicalize` removes what never runs.
 //!
 //! **Assumptions.** Those of [`forward`](crate::dataflow::forward).
 //!
