@@ -3,10 +3,12 @@
 //!
 //! Both programs are executed, and the checker proves some of them equal or executes them on its
 //! own inputs. Programs are regular nests, nests with operations that some operands make undefined,
-//! expressions, and nests that were lowered to a graph of blocks.
+//! expressions, two functions of which one calls the other, and nests that were lowered to a graph
+//! of blocks.
 
 use std::collections::BTreeMap;
 
+use crate::callers::callers;
 use crate::check::Checker;
 use crate::expressions::Expressions;
 use crate::pipelines::Case;
@@ -89,7 +91,7 @@ fn pass(name: &str) -> String {
 
 /// Returns a program with calls.
 fn case(checker: &Checker, index: u64, random: &mut Random) -> Result<Case, String> {
-    match index % 4 {
+    match index % 5 {
         0 => Case::regular(checker, random),
         1 => Case::hazardous(checker, random),
         2 => {
@@ -97,6 +99,7 @@ fn case(checker: &Checker, index: u64, random: &mut Random) -> Result<Case, Stri
             let returned: Vec<usize> = (3..program.values()).rev().take(2).collect();
             Case::with_inputs(checker, program.to_mlir(&returned), "f", random)
         }
+        3 => Case::with_inputs(checker, callers(random), "f", random),
         _ => {
             let nest = Case::regular(checker, random)?;
             nest.after(checker, "builtin.module(lower-affine,convert-scf-to-cf)")

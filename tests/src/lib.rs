@@ -30,6 +30,7 @@
 
 pub mod behaviour;
 pub mod blocks;
+mod callers;
 pub mod campaign;
 pub mod chains;
 pub mod check;

@@ -39,6 +39,10 @@ pub struct Liveness {
 pub struct RegionFlow {
     /// Groups of places that are filled together.
     pub slots: Vec<Slot>,
+    /// The slot of each result.
+    of_results: Vec<usize>,
+    /// The slot of each argument that is filled.
+    of_arguments: HashMap<(Block, usize), usize>,
 }
 
 /// Places that are filled together: they exist all or not at all.
@@ -220,7 +224,13 @@ impl Slots {
         all.sort_by_key(|(root, _)| *root);
         // Every result is filled, or the operation cannot be rewritten.
         let is_full = is_filled[..op.num_results()].iter().all(|filled| *filled);
-        is_full.then(|| RegionFlow { slots: all.into_iter().map(|(_, slot)| slot).collect() })
+        let mut flow = RegionFlow { of_results: vec![0; op.num_results()], ..RegionFlow::default() };
+        for (number, (_, slot)) in all.into_iter().enumerate() {
+            slot.results.iter().for_each(|result| flow.of_results[*result] = number);
+            flow.of_arguments.extend(slot.arguments.iter().map(|argument| (*argument, number)));
+            flow.slots.push(slot);
+        }
+        is_full.then_some(flow)
     }
 
     fn root(&mut self, place: usize) -> usize {
@@ -378,7 +388,7 @@ impl Walk<'_, '_> {
             ValueDef::OpResult { op, index } => {
                 self.need(unit, op);
                 if self.live.flows[unit].contains_key(&op) {
-                    return self.mark_slot(unit, op, |slot| slot.results.contains(&index));
+                    return self.mark_slot(unit, op, |flow| flow.of_results.get(index).copied());
                 }
                 let Some(callee) = self.program.callee(unit, op) else { return };
                 if self.live.is_closed[callee] && self.live.returned.insert((callee, index)) {
@@ -401,7 +411,7 @@ impl Walk<'_, '_> {
         self.need(unit, parent);
         if body.is_entry(block) {
             if parent != body.root() {
-                return self.mark_slot(unit, parent, |slot| slot.arguments.contains(&(block, index)));
+                return self.mark_slot(unit, parent, |flow| flow.of_arguments.get(&(block, index)).copied());
             }
             if self.live.is_closed[unit] {
                 self.mark_calls(unit, |body, call| body.operand(call, index));
@@ -426,12 +436,10 @@ impl Walk<'_, '_> {
     }
 
     /// Marks everything in a slot of an operation.
-    fn mark_slot(&mut self, unit: Unit, op: Op, is_it: impl Fn(&Slot) -> bool) {
+    fn mark_slot(&mut self, unit: Unit, op: Op, number: impl Fn(&RegionFlow) -> Option<usize>) {
         let body = self.program.body(unit);
-        let Some(slot) = self.live.flow(unit, op).and_then(|flow| flow.slots.iter().find(|slot| is_it(slot)))
-        else {
-            return;
-        };
+        let Some(flow) = self.live.flow(unit, op) else { return };
+        let Some(slot) = number(flow).and_then(|number| flow.slots.get(number)) else { return };
         let Slot { operands, results, arguments } = slot.clone();
         operands.into_iter().for_each(|(from, i)| self.mark(unit, body.operand(from, i)));
         results.into_iter().for_each(|i| self.mark(unit, body.result(op, i)));
