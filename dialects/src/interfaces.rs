@@ -8,7 +8,7 @@
 
 use loomir_ir::attributes::Attr;
 use loomir_ir::{
-    AffineMap, Body, Context, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait, Type, Value,
+    AffineMap, Block, Body, Context, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait, Type, Value,
 };
 use smallvec::SmallVec;
 
@@ -281,12 +281,27 @@ pub trait Conditional: Send + Sync {
     fn decision(&self, op: OpRef<'_>) -> Option<Decision>;
 }
 
+/// A dialect's decision about inlining.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inlining {
+    /// It may be inlined.
+    Allowed,
+    /// It is to be inlined whatever its size.
+    Always,
+    /// It must not be inlined, for this reason. The reason follows the name of the function.
+    Never(&'static str),
+}
+
 /// A call of a symbol.
 pub trait CallLike: Send + Sync {
     /// Returns the called symbol, or `None` for an indirect call.
     fn callee(&self, op: OpRef<'_>) -> Option<Attr>;
     /// Returns the arguments.
     fn arguments(&self, op: OpRef<'_>) -> Vec<Value>;
+    /// Decides if the called function may take the place of this call.
+    fn inlining(&self, _op: OpRef<'_>) -> Inlining {
+        Inlining::Allowed
+    }
 }
 
 /// A function: a symbol with a function type and a body that may be absent.
@@ -299,6 +314,38 @@ pub trait FunctionLike: Send + Sync {
     fn is_variadic(&self, _op: OpRef<'_>) -> bool {
         false
     }
+    /// Decides if the body may take the place of a call of `op` in the function `caller`.
+    fn inlining(&self, _op: OpRef<'_>, _caller: OpRef<'_>) -> Inlining {
+        Inlining::Allowed
+    }
+}
+
+/// An operation with rules of its own for a copy of it in another function.
+///
+/// Without this interface an operation may be inlined if it declares its effects, or that it is a
+/// call, a branch or a terminator. An operation that declares nothing stays in its function.
+pub trait Inlinable: Send + Sync {
+    /// Decides if the operation may be inlined together with its function.
+    fn inlining(&self, _op: OpRef<'_>) -> Inlining {
+        Inlining::Allowed
+    }
+    /// Changes a copy that now stands in another function.
+    fn was_inlined(&self, _body: &mut Body, _op: Op) {}
+}
+
+/// An operation that ends a function and returns its operands.
+///
+/// A function of several blocks is inlined only if each of its returns can become a branch.
+pub trait ReturnAsBranch: Send + Sync {
+    /// Returns a branch to `target`, which passes `operands` on.
+    fn branch(&self, op: OpRef<'_>, target: Block, operands: &[Value]) -> OperationState;
+}
+
+/// An operation that takes memory from the stack.
+pub trait StackAllocation: Send + Sync {
+    /// True if the end of any scope ([`Trait::AutomaticAllocationScope`]) releases the memory.
+    /// False if only the return from the function does.
+    fn ends_with_scope(&self, op: OpRef<'_>) -> bool;
 }
 
 /// A terminator that passes operands to its successors.

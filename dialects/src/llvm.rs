@@ -30,6 +30,7 @@ pub mod conversions;
 mod evaluate;
 mod foreign;
 pub mod globals;
+mod inlining;
 mod interfaces;
 pub mod intrinsics;
 mod kept;

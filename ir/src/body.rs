@@ -28,6 +28,7 @@ use pool::Pool;
 
 mod blocks;
 mod copy;
+mod import;
 mod nested;
 mod op_ref;
 mod pending;
@@ -35,6 +36,7 @@ mod pool;
 mod uses;
 
 pub use copy::Mapping;
+pub use import::Import;
 pub use op_ref::OpRef;
 pub use uses::Use;
 

@@ -12,7 +12,9 @@
 //! | [`frontiers`] | where definitions meet |
 //! | [`loops`] | natural loops and how they nest |
 //! | [`cycles`] | the same for cycles that may be entered at several places |
+//! | [`components`] | strongly connected components |
 
+mod components;
 mod control_flow;
 pub mod cycles;
 mod digraph;
@@ -21,6 +23,7 @@ pub mod frontiers;
 pub mod loops;
 pub mod post_dominators;
 
+pub use components::components;
 pub use control_flow::ControlFlow;
 pub use digraph::{Digraph, MutableDigraph};
 

@@ -70,6 +70,14 @@ pub fn verify(body: &Body) -> Diagnostics {
     out
 }
 
+/// Checks one operation in its place, without its operands' definitions and without what is inside
+/// it.
+pub fn verify_in_place(body: &Body, op: Op) -> Diagnostics {
+    let mut out = Diagnostics::new();
+    verify_op(body, op, &mut out);
+    out
+}
+
 /// True if an operation that nobody registered stands around another: it may be a table of symbols,
 /// so what is inside it refers to nobody knows what.
 fn is_inside_unregistered(body: &Body, op: Op) -> bool {

@@ -7,6 +7,7 @@
 //! | [`cse`] | `cse`: common subexpressions |
 //! | [`dce`] | `dce`: dead code |
 //! | [`int_range`] | `int-range-optimizations`: values and comparisons that ranges decide |
+//! | [`inline`] | `inline`: calls replaced by the bodies of the called functions |
 //! | [`licm`] | `loop-invariant-code-motion` |
 //! | [`remove_dead_values`] | `remove-dead-values`: arguments and results that nothing depends on |
 //! | [`sccp`] | `sccp`: values that are one constant |
@@ -21,6 +22,7 @@ pub mod canonicalize;
 pub mod control_flow_sink;
 pub mod cse;
 pub mod dce;
+pub mod inline;
 pub mod int_range;
 pub mod licm;
 pub mod remove_dead_values;
@@ -33,6 +35,7 @@ pub(crate) const PASSES: &[PassInfo] = &[
     control_flow_sink::PASS,
     cse::PASS,
     dce::PASS,
+    inline::PASS,
     int_range::PASS,
     licm::PASS,
     remove_dead_values::PASS,

@@ -2,10 +2,10 @@
 
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::text::AsmNames;
-use loomir_ir::{Attr, Context, Loc, OpRef, OperationState, Region, Registry, Type, Value};
+use loomir_ir::{Attr, Block, Context, Loc, OpRef, OperationState, Region, Registry, Type, Value};
 
 use super::{ConstantOp, verify};
-use crate::interfaces::{CallLike, FunctionLike};
+use crate::interfaces::{CallLike, FunctionLike, Inlining, ReturnAsBranch};
 use crate::names::{Inside, Named};
 
 /// `func.constant`, for the name of a function.
@@ -29,6 +29,10 @@ impl FunctionLike for Function {
     fn body(&self, op: OpRef<'_>) -> Region {
         op.region(0)
     }
+
+    fn inlining(&self, op: OpRef<'_>, _: OpRef<'_>) -> Inlining {
+        unless_no_inline(op, "the function has 'no_inline'")
+    }
 }
 
 struct Call;
@@ -40,6 +44,23 @@ impl CallLike for Call {
 
     fn arguments(&self, op: OpRef<'_>) -> Vec<Value> {
         op.operands().collect()
+    }
+
+    fn inlining(&self, op: OpRef<'_>) -> Inlining {
+        unless_no_inline(op, "the call has 'no_inline'")
+    }
+}
+
+fn unless_no_inline(op: OpRef<'_>, reason: &'static str) -> Inlining {
+    if op.attr("no_inline").is_some() { Inlining::Never(reason) } else { Inlining::Allowed }
+}
+
+struct Return;
+
+impl ReturnAsBranch for Return {
+    fn branch(&self, op: OpRef<'_>, target: Block, operands: &[Value]) -> OperationState {
+        let state = OperationState::new(op.ctx(), "cf.br", op.loc());
+        state.operands(operands).successors(&[target])
     }
 }
 
@@ -58,6 +79,7 @@ impl CallLike for IndirectCall {
 pub(super) fn register(registry: &mut Registry) {
     registry
         .attach_to::<dyn FunctionLike>(crate::func::FuncOp::DEF, Box::new(Function))
+        .attach_to::<dyn ReturnAsBranch>(crate::func::ReturnOp::DEF, Box::new(Return))
         .attach_to::<dyn AsmNames>(crate::func::FuncOp::DEF, Box::new(Inside("func")))
         .attach_to::<dyn AsmNames>(crate::func::ConstantOp::DEF, Box::new(Named("f")))
         .attach_to::<dyn CallLike>(crate::func::CallOp::DEF, Box::new(Call))

@@ -12,7 +12,7 @@ mod variable;
 
 pub(crate) use alias::Resolver;
 pub(crate) use constant::materialize;
-pub(crate) use function::Function;
+pub(crate) use function::signature;
 pub(crate) use variable::AddressOf;
 
 fn is_function_type(ctx: &Context, attr: Attr) -> bool {

@@ -4,13 +4,12 @@ use loomir_ir::pass::LeftAlone;
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::{Attr, OpRef, Registry, Value};
 
-use super::control::calls::{Call, arguments};
-use super::globals::{AddressOf, Function, Resolver};
+use super::control::calls::Call;
+use super::globals::{AddressOf, Resolver};
+use super::inlining;
 use super::memory::{Order, order, promote};
 use crate::branch::{Branch, CondBranch, Switch};
-use crate::interfaces::{
-    BranchLike, CallLike, Effect, EffectKind, FunctionLike, MemoryEffects, Resource, ViewLike,
-};
+use crate::interfaces::{BranchLike, Effect, EffectKind, MemoryEffects, Resource, ViewLike};
 
 /// Effects on the memory that one operand points to.
 struct Touch {
@@ -123,16 +122,6 @@ impl LeftAlone for OptNone {
     }
 }
 
-impl CallLike for Call {
-    fn callee(&self, op: OpRef<'_>) -> Option<Attr> {
-        op.attr("callee")
-    }
-
-    fn arguments(&self, op: OpRef<'_>) -> Vec<Value> {
-        arguments(op)
-    }
-}
-
 /// Its first operand, seen otherwise.
 struct View;
 
@@ -148,9 +137,8 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn BranchLike>(crate::llvm::CondBrOp::DEF, Box::new(CondBranch));
     registry.attach_to::<dyn BranchLike>(crate::llvm::SwitchOp::DEF, Box::new(Switch));
     promote::register(registry);
-    registry.attach_to::<dyn FunctionLike>(crate::llvm::FuncOp::DEF, Box::new(Function));
+    inlining::register(registry);
     registry.attach_to::<dyn LeftAlone>(crate::llvm::FuncOp::DEF, Box::new(OptNone));
-    registry.attach_to::<dyn CallLike>(crate::llvm::CallOp::DEF, Box::new(Call));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::CallOp::DEF, Box::new(Call));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::AddressOfOp::DEF, Box::new(AddressOf));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::IFuncOp::DEF, Box::new(Resolver));

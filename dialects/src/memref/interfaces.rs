@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::verify::globals::GetGlobal;
 use crate::interfaces::{
     Access, Effect, EffectKind, MemoryAccess, MemoryEffects, MemorySlot, OperandEffects,
-    PromotableAllocation, Subscripts, ViewLike,
+    PromotableAllocation, StackAllocation, Subscripts, ViewLike,
 };
 use crate::names::{AsDefined, name_results};
 use crate::ub::{PoisonOp, poison_attr};
@@ -61,6 +61,12 @@ impl PromotableAllocation for Alloca {
     fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState {
         let state = OperationState::of(op.ctx(), PoisonOp::DEF, Loc::UNKNOWN);
         state.attr(op.ctx(), "value", poison_attr(op.ctx())).results(&[slot.ty])
+    }
+}
+
+impl StackAllocation for Alloca {
+    fn ends_with_scope(&self, _: OpRef<'_>) -> bool {
+        true
     }
 }
 
@@ -150,6 +156,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry
         .attach_to::<dyn MemoryEffects>(crate::memref::DimOp::DEF, Box::new(Dim))
         .attach_to::<dyn PromotableAllocation>(crate::memref::AllocaOp::DEF, Box::new(Alloca))
+        .attach_to::<dyn StackAllocation>(crate::memref::AllocaOp::DEF, Box::new(Alloca))
         .attach_to::<dyn MemoryAccess>(
             crate::memref::LoadOp::DEF,
             Box::new(ElementAccess { memref: 0, stored: None }),

@@ -185,6 +185,22 @@ impl Body {
         self.free_block(block);
     }
 
+    /// Erases several blocks with their operations, which may use each other's values and branch to
+    /// each other. Nothing else may use or branch to them.
+    pub fn erase_blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            for op in self.ops(*block).collect::<Vec<_>>() {
+                for inside in self.preorder(op).collect::<Vec<_>>() {
+                    self.clear_operands(inside);
+                }
+                self.clear_successors(op);
+            }
+        }
+        for block in blocks {
+            self.erase_block(*block);
+        }
+    }
+
     pub(super) fn free_block(&mut self, block: Block) {
         let index = block.raw(self.arena);
         let arguments = std::mem::take(&mut self.blocks[index as usize].arguments);

@@ -17,6 +17,13 @@ impl Body {
         if extra == crate::entity::NONE { None } else { self.extras[extra as usize].nested.as_deref_mut() }
     }
 
+    /// The bodies of two different operations, the first to change. `None` if either owns none.
+    pub fn nested_pair(&mut self, change: Op, read: Op) -> Option<(&mut Body, &Body)> {
+        let indices = [change, read].map(|op| self.data(op).extra as usize);
+        let [change, read] = self.extras.get_disjoint_mut(indices).ok()?;
+        Some((change.nested.as_deref_mut()?, read.nested.as_deref()?))
+    }
+
     /// Takes the body out of an operation, which is erased.
     pub fn take_nested(&mut self, op: Op) -> Option<Body> {
         let extra = self.data(op).extra;

@@ -16,7 +16,7 @@ use crate::types::Type;
 type Key = (Region, OpName, Meaning, Type);
 
 /// What makes two constants of one name and type equal.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Meaning {
     /// The attribute `value`.
     Value(Attr),

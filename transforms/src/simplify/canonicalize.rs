@@ -8,10 +8,17 @@
 //! pattern is defective, the pass stops with a diagnostic that names the pattern.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::rewrite::{Greedy, Pattern};
+use loomir_ir::rewrite::{Greedy, Pattern, Report};
 use loomir_ir::{Body, Diagnostics, Severity};
 
 use crate::effects::is_removable;
+
+/// Canonicalizes a body, without the bodies nested in it.
+pub(crate) fn canonicalize(body: &mut Body) -> Report {
+    let ctx = body.ctx().clone();
+    let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
+    Greedy::new(&patterns).erases_if(is_removable).run(body)
+}
 
 /// The pass `canonicalize`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -30,11 +37,9 @@ impl Pass for Canonicalize {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let ctx = body.ctx().clone();
-        let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
         let mut errors = Diagnostics::new();
         body.for_each_body(&mut |body| {
-            let report = Greedy::new(&patterns).erases_if(is_removable).run(body);
+            let report = canonicalize(body);
             cx.count("Operations folded", report.folded as u64);
             cx.count("Operations rewritten", report.rewritten as u64);
             cx.count("Operations erased", report.erased as u64);

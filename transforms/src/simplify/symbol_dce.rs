@@ -38,6 +38,11 @@ impl Pass for SymbolDce {
 
 /// Erases the dead symbols of a symbol table. Returns their number.
 pub fn erase_dead_symbols(body: &mut Body) -> usize {
+    erase_dead_symbols_if(body, |_, _| true)
+}
+
+/// Erases the dead symbols of a symbol table that `may_go` accepts. Returns their number.
+pub(crate) fn erase_dead_symbols_if(body: &mut Body, may_go: impl Fn(&Body, Op) -> bool) -> usize {
     if !body.has_trait(body.root(), Trait::SymbolTable) {
         return 0;
     }
@@ -45,7 +50,7 @@ pub fn erase_dead_symbols(body: &mut Body) -> usize {
     let mut live: Vec<Op> = vec![body.root()];
     for op in top_level(body) {
         match symbol_name(body, op) {
-            Some(name) if is_private(body, op) => {
+            Some(name) if is_private(body, op) && may_go(body, op) => {
                 named.insert(name, op);
             }
             _ => live.push(op),

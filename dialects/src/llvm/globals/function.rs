@@ -3,13 +3,12 @@
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
-use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, OperationState, Region, Type};
+use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, OperationState, Type};
 
 use crate::checks::types_of;
 use crate::func::syntax::{
     dict_at, parse_arguments, parse_body, parse_results, print_dict, print_results, set_dicts,
 };
-use crate::interfaces::FunctionLike;
 use crate::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use crate::llvm::control::calls::parse_optional_case;
 use crate::llvm::types::{self, LlvmType};
@@ -144,7 +143,7 @@ fn vscale_range(ctx: &Context, attr: Attr) -> Option<(i64, i64)> {
 }
 
 /// Returns the argument types and the result type of a function, and true if it is variadic.
-fn signature(op: OpRef<'_>) -> Option<(Vec<Type>, Type, bool)> {
+pub(crate) fn signature(op: OpRef<'_>) -> Option<(Vec<Type>, Type, bool)> {
     let ty = op.attr("function_type")?.as_type(op.ctx())?;
     match LlvmType::of(op.ctx(), ty)? {
         LlvmType::Function { result, params, variadic } => Some((params, result, variadic)),
@@ -278,24 +277,5 @@ fn verify_argument_attributes(op: OpRef<'_>, ty: Type, attrs: loomir_ir::Dict, o
             let message = format!("\"{name}\" attribute attached to non-pointer LLVM type");
             out.push(Diagnostic::error(op.loc(), message));
         }
-    }
-}
-
-/// `llvm.func` as a function.
-pub(crate) struct Function;
-
-impl FunctionLike for Function {
-    fn signature(&self, op: OpRef<'_>) -> (Vec<Type>, Vec<Type>) {
-        let Some((params, result, _)) = signature(op) else { return Default::default() };
-        let is_void = LlvmType::of(op.ctx(), result) == Some(LlvmType::Void);
-        (params, if is_void { Vec::new() } else { vec![result] })
-    }
-
-    fn body(&self, op: OpRef<'_>) -> Region {
-        op.region(0)
-    }
-
-    fn is_variadic(&self, op: OpRef<'_>) -> bool {
-        signature(op).is_some_and(|(.., variadic)| variadic)
     }
 }
