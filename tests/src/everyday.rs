@@ -3,14 +3,15 @@
 //!
 //! Both programs are executed, and the checker proves some of them equal or executes them on its
 //! own inputs. Programs are regular nests, nests with operations that some operands make undefined,
-//! expressions, two functions of which one calls the other, and nests that were lowered to a graph
-//! of blocks.
+//! expressions, two functions of which one calls the other, and programs with scalars in memory and
+//! calls. Some are lowered to graphs of blocks.
 
 use std::collections::BTreeMap;
 
 use crate::callers::callers;
 use crate::check::Checker;
 use crate::expressions::Expressions;
+use crate::locals::locals;
 use crate::pipelines::Case;
 use crate::random::Random;
 
@@ -21,6 +22,7 @@ pub const PASSES: &[&str] = &[
     "cse",
     "dce",
     "if-to-select",
+    "inline",
     "int-range-optimizations",
     "loop-invariant-code-motion",
     "mem2reg",
@@ -84,6 +86,8 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
 /// Returns the text of a pass in a pipeline on modules.
 fn pass(name: &str) -> String {
     match name {
+        // Canonicalization is a pass of its own.
+        "inline" => format!("{name}{{default-pipeline=none}}"),
         "scalar-promotion" => format!("func.func({name}{{alias=version}})"),
         _ => name.to_owned(),
     }
@@ -91,7 +95,7 @@ fn pass(name: &str) -> String {
 
 /// Returns a program with calls.
 fn case(checker: &Checker, index: u64, random: &mut Random) -> Result<Case, String> {
-    match index % 5 {
+    match index % 7 {
         0 => Case::regular(checker, random),
         1 => Case::hazardous(checker, random),
         2 => {
@@ -99,7 +103,12 @@ fn case(checker: &Checker, index: u64, random: &mut Random) -> Result<Case, Stri
             let returned: Vec<usize> = (3..program.values()).rev().take(2).collect();
             Case::with_inputs(checker, program.to_mlir(&returned), "f", random)
         }
-        3 => Case::with_inputs(checker, callers(random), "f", random),
+        3 => Case::with_inputs(checker, locals(random), "kernel", random),
+        4 => {
+            let program = Case::with_inputs(checker, locals(random), "kernel", random)?;
+            program.after(checker, "builtin.module(convert-scf-to-cf)")
+        }
+        5 => Case::with_inputs(checker, callers(random), "f", random),
         _ => {
             let nest = Case::regular(checker, random)?;
             nest.after(checker, "builtin.module(lower-affine,convert-scf-to-cf)")

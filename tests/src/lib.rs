@@ -43,6 +43,7 @@ pub mod graphs;
 pub mod hazards;
 pub mod instances;
 pub mod ll;
+mod locals;
 pub mod meetings;
 pub mod mutations;
 pub mod native;
