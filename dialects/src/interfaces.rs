@@ -209,6 +209,35 @@ pub trait PromotableAccess: Send + Sync {
     fn access(&self, op: OpRef<'_>, slot: MemorySlot) -> Option<SlotAccess>;
 }
 
+/// The place of a part in memory of several parts: an index for each dimension or level.
+pub type PartIndex = SmallVec<[i64; 2]>;
+
+/// A use of memory that is to be split into its parts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PartUse {
+    /// An access to nothing but this part.
+    Part(PartIndex),
+    /// A marker about the whole memory that has no meaning for its parts.
+    Marker,
+}
+
+/// An operation that allocates memory of several parts, which may become several allocations.
+pub trait SplittableAllocation: Send + Sync {
+    /// True if the memory consists of parts that do not overlap.
+    fn has_parts(&self, op: OpRef<'_>) -> bool;
+    /// Returns an operation that allocates one part.
+    fn allocate(&self, op: OpRef<'_>, part: &[i64]) -> Option<OperationState>;
+}
+
+/// An operation that may use a part of memory.
+pub trait SplittableUse: Send + Sync {
+    /// Returns the use of `memory`, a result of `allocation`. `None` if it may touch more than one
+    /// part, or passes the address on.
+    fn part(&self, op: OpRef<'_>, memory: Value, allocation: OpRef<'_>) -> Option<PartUse>;
+    /// Makes the operation use `part`, an allocation of its own.
+    fn redirect(&self, body: &mut Body, op: Op, part: Value);
+}
+
 /// A bound of a counted loop.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Bound {

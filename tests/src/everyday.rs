@@ -29,6 +29,7 @@ pub const PASSES: &[&str] = &[
     "remove-dead-values",
     "scalar-promotion",
     "sccp",
+    "sroa",
     "symbol-dce",
 ];
 

@@ -11,6 +11,7 @@
 //! | [`licm`] | `loop-invariant-code-motion` |
 //! | [`remove_dead_values`] | `remove-dead-values`: arguments and results that nothing depends on |
 //! | [`sccp`] | `sccp`: values that are one constant |
+//! | [`sroa`] | `sroa`: stack memory split into its elements |
 //! | [`symbol_dce`] | `symbol-dce`: private symbols that nothing refers to |
 //!
 //! Names are `mlir-opt`'s where it has the pass. Each asks [`effects`](crate::effects) for what an
@@ -27,6 +28,7 @@ pub mod int_range;
 pub mod licm;
 pub mod remove_dead_values;
 pub mod sccp;
+pub mod sroa;
 pub mod symbol_dce;
 
 /// The passes of this module.
@@ -40,5 +42,6 @@ pub(crate) const PASSES: &[PassInfo] = &[
     licm::PASS,
     remove_dead_values::PASS,
     sccp::PASS,
+    sroa::PASS,
     symbol_dce::PASS,
 ];

@@ -7,7 +7,7 @@ use loomir_ir::{Attr, OpRef, Registry, Value};
 use super::control::calls::Call;
 use super::globals::{AddressOf, Resolver};
 use super::inlining;
-use super::memory::{Order, order, promote};
+use super::memory::{Order, order, promote, split};
 use crate::branch::{Branch, CondBranch, Switch};
 use crate::interfaces::{BranchLike, Effect, EffectKind, MemoryEffects, Resource, ViewLike};
 
@@ -137,6 +137,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn BranchLike>(crate::llvm::CondBrOp::DEF, Box::new(CondBranch));
     registry.attach_to::<dyn BranchLike>(crate::llvm::SwitchOp::DEF, Box::new(Switch));
     promote::register(registry);
+    split::register(registry);
     inlining::register(registry);
     registry.attach_to::<dyn LeftAlone>(crate::llvm::FuncOp::DEF, Box::new(OptNone));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::CallOp::DEF, Box::new(Call));

@@ -9,6 +9,7 @@ use super::constraints::{
 
 pub mod address;
 pub(super) mod promote;
+pub(super) mod split;
 mod syntax;
 mod verify;
 

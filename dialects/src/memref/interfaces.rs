@@ -1,14 +1,15 @@
 //! Interfaces of the `memref` operations: effects, accesses, views, names.
 
+use loomir_ir::rewrite::constant_of;
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::text::AsmNames;
-use loomir_ir::{AffineMap, Loc, OpRef, OperationState, Registry, Value};
+use loomir_ir::{AffineMap, Body, Loc, Op, OpRef, OperationState, Registry, TypeKind, Value};
 use smallvec::SmallVec;
 
 use super::verify::globals::GetGlobal;
 use crate::interfaces::{
-    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, MemorySlot, OperandEffects,
-    PromotableAllocation, StackAllocation, Subscripts, ViewLike,
+    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, MemorySlot, OperandEffects, PartIndex, PartUse,
+    PromotableAllocation, SplittableAllocation, SplittableUse, StackAllocation, Subscripts, ViewLike,
 };
 use crate::names::{AsDefined, name_results};
 use crate::ub::{PoisonOp, poison_attr};
@@ -23,7 +24,7 @@ impl MemoryEffects for Dim {
 
     fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
         let ctx = op.ctx();
-        let constant = loomir_ir::rewrite::constant_of(op.body(), op.operand(1));
+        let constant = constant_of(op.body(), op.operand(1));
         let dimension = constant.and_then(|attr| usize::try_from(attr.as_int(ctx)?).ok());
         let rank = op.operand_type(0).shape(ctx).map(<[i64]>::len);
         !matches!((dimension, rank), (Some(d), Some(rank)) if d < rank)
@@ -61,6 +62,57 @@ impl PromotableAllocation for Alloca {
     fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState {
         let state = OperationState::of(op.ctx(), PoisonOp::DEF, Loc::UNKNOWN);
         state.attr(op.ctx(), "value", poison_attr(op.ctx())).results(&[slot.ty])
+    }
+}
+
+impl SplittableAllocation for Alloca {
+    /// Several elements in a layout that gives each a place of its own.
+    fn has_parts(&self, op: OpRef<'_>) -> bool {
+        let TypeKind::MemRef { shape: Some(shape), layout: None, .. } = op.result_type(0).kind(op.ctx())
+        else {
+            return false;
+        };
+        op.num_operands() == 0 && !shape.is_empty() && shape.iter().all(|size| *size > 0)
+    }
+
+    fn allocate(&self, op: OpRef<'_>, _: &[i64]) -> Option<OperationState> {
+        let ctx = op.ctx();
+        let TypeKind::MemRef { element, memory_space, .. } = op.result_type(0).kind(ctx) else { return None };
+        let (element, memory_space) = (*element, *memory_space);
+        let ty = TypeKind::MemRef { shape: Some(Box::new([])), element, layout: None, memory_space };
+        let mut state = OperationState::of(ctx, crate::memref::AllocaOp::DEF, op.loc());
+        state.set_segments(ctx, &[0, 0]);
+        Some(state.results(&[ctx.ty(ty)]))
+    }
+}
+
+/// A load or store of one element with constant subscripts; `memref` is the operand.
+struct ElementUse {
+    memref: usize,
+}
+
+impl SplittableUse for ElementUse {
+    fn part(&self, op: OpRef<'_>, memory: Value, _: OpRef<'_>) -> Option<PartUse> {
+        let ctx = op.ctx();
+        let is_stored = op.operands().take(self.memref).any(|value| value == memory);
+        if is_stored || op.operand(self.memref) != memory {
+            return None;
+        }
+        let shape = op.type_of(memory).shape(ctx)?;
+        let index = |value| constant_of(op.body(), value)?.as_int(ctx);
+        let indices: PartIndex = op.operands().skip(self.memref + 1).map(index).collect::<Option<_>>()?;
+        let is_inside = indices.iter().zip(shape).all(|(index, size)| (0..*size).contains(index));
+        (is_inside && indices.len() == shape.len()).then_some(PartUse::Part(indices))
+    }
+
+    fn redirect(&self, body: &mut Body, op: Op, part: Value) {
+        let mut operands: Vec<Value> = body.operands(op).take(self.memref).collect();
+        operands.push(part);
+        body.set_operands(op, &operands);
+        // The alignment was that of the whole memory.
+        if body.attr(op, "alignment").is_some() {
+            body.remove_attr(op, "alignment");
+        }
     }
 }
 
@@ -156,6 +208,9 @@ pub(super) fn register(registry: &mut Registry) {
     registry
         .attach_to::<dyn MemoryEffects>(crate::memref::DimOp::DEF, Box::new(Dim))
         .attach_to::<dyn PromotableAllocation>(crate::memref::AllocaOp::DEF, Box::new(Alloca))
+        .attach_to::<dyn SplittableAllocation>(crate::memref::AllocaOp::DEF, Box::new(Alloca))
+        .attach_to::<dyn SplittableUse>(crate::memref::LoadOp::DEF, Box::new(ElementUse { memref: 0 }))
+        .attach_to::<dyn SplittableUse>(crate::memref::StoreOp::DEF, Box::new(ElementUse { memref: 1 }))
         .attach_to::<dyn StackAllocation>(crate::memref::AllocaOp::DEF, Box::new(Alloca))
         .attach_to::<dyn MemoryAccess>(
             crate::memref::LoadOp::DEF,
