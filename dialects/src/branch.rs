@@ -10,7 +10,7 @@ use std::ops::Range;
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
-use loomir_ir::{Body, Context, Diagnostic, Diagnostics, Op, OpRef, OperationState, Type, Value};
+use loomir_ir::{Block, Body, Context, Diagnostic, Diagnostics, Op, OpRef, OperationState, Type, Value};
 
 use crate::arith::constant::{self, Numbers};
 use crate::elements::{elements, elements_attr};
@@ -62,6 +62,13 @@ pub(crate) struct CondBranch;
 /// A flag, then the operands of the default block and of the cases.
 pub(crate) struct Switch;
 
+/// Returns the unconditional branch of the dialect of `op`.
+fn jump(op: OpRef<'_>, target: Block, operands: &[Value]) -> OperationState {
+    let ctx = op.ctx();
+    let name = format!("{}.br", ctx.str(op.info().dialect()));
+    OperationState::new(ctx, &name, op.loc()).operands(operands).successors(&[target])
+}
+
 impl BranchLike for Branch {
     fn successor_operands(&self, op: OpRef<'_>, _index: usize) -> Range<usize> {
         0..op.num_operands()
@@ -81,6 +88,10 @@ impl BranchLike for CondBranch {
         let holds = constants(op.operand(0))?.as_int(op.ctx())? != 0;
         Some(usize::from(!holds))
     }
+
+    fn jump(&self, op: OpRef<'_>, target: Block, operands: &[Value]) -> Option<OperationState> {
+        Some(jump(op, target, operands))
+    }
 }
 
 impl BranchLike for Switch {
@@ -94,6 +105,10 @@ impl BranchLike for Switch {
     fn taken(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Option<usize> {
         let Some(Numbers::One(flag)) = Numbers::of(op.ctx(), constants(op.operand(0))?) else { return None };
         Some(case_values(op).iter().position(|case| *case == flag).map_or(0, |case| case + 1))
+    }
+
+    fn jump(&self, op: OpRef<'_>, target: Block, operands: &[Value]) -> Option<OperationState> {
+        Some(jump(op, target, operands))
     }
 }
 

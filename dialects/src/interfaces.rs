@@ -387,6 +387,11 @@ pub trait BranchLike: Send + Sync {
     fn taken(&self, _op: OpRef<'_>, _constants: &Constants<'_>) -> Option<usize> {
         None
     }
+
+    /// Returns an unconditional branch of the same dialect.
+    fn jump(&self, _op: OpRef<'_>, _target: Block, _operands: &[Value]) -> Option<OperationState> {
+        None
+    }
 }
 
 /// The constant that a value is, if that is known.

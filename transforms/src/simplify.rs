@@ -19,6 +19,7 @@
 
 use loomir_ir::pass::PassInfo;
 
+mod blocks;
 pub mod canonicalize;
 pub mod control_flow_sink;
 pub mod cse;

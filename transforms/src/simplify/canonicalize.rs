@@ -1,5 +1,6 @@
 //! Canonicalization: folds every operation as far as possible, applies the patterns that dialects
-//! register, keeps one copy of each constant, and erases operations without effects and uses.
+//! register, keeps one copy of each constant, and erases operations without effects and uses. In
+//! graphs of blocks, branches that a constant decides become jumps, and blocks without need go.
 //!
 //! Patterns stand with their dialects: `loomir_dialects::arith::patterns` and its like.
 //! [`Registry::patterns`](loomir_ir::Registry::patterns) adds those of a dialect of one's own.
@@ -11,14 +12,8 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::{Greedy, Pattern, Report};
 use loomir_ir::{Body, Diagnostics, Severity};
 
+use super::blocks;
 use crate::effects::is_removable;
-
-/// Canonicalizes a body, without the bodies nested in it.
-pub(crate) fn canonicalize(body: &mut Body) -> Report {
-    let ctx = body.ctx().clone();
-    let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
-    Greedy::new(&patterns).erases_if(is_removable).run(body)
-}
 
 /// The pass `canonicalize`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -28,6 +23,31 @@ pub const PASS: PassInfo = PassInfo {
     options: &[],
     make: |_| Ok(Box::new(Canonicalize)),
 };
+
+/// The most rounds of rewriting. Blocks that go may leave something to fold.
+const MAX_ROUNDS: usize = 8;
+
+/// Canonicalizes a body, without the bodies nested in it. Changed branches and blocks count as
+/// rewritten operations.
+pub(crate) fn canonicalize(body: &mut Body) -> Report {
+    let ctx = body.ctx().clone();
+    let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
+    let mut total = Report::default();
+    for _ in 0..MAX_ROUNDS {
+        let report = Greedy::new(&patterns).erases_if(is_removable).run(body);
+        total.folded += report.folded;
+        total.rewritten += report.rewritten;
+        total.erased += report.erased;
+        total.unified += report.unified;
+        total.stopped = report.stopped;
+        let blocks = if total.stopped.is_none() { blocks::simplify(body) } else { 0 };
+        total.rewritten += blocks;
+        if blocks == 0 {
+            break;
+        }
+    }
+    total
+}
 
 struct Canonicalize;
 
