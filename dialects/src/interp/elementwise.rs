@@ -115,7 +115,8 @@ pub fn binary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Comp
     binary_with(op, d, false, f)
 }
 
-/// Decodes a division or remainder. Its second operand must not be poison.
+/// Decodes a division or remainder. Its second operand must not be poison. Division by zero is
+/// undefined even if the first one is.
 pub fn division(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
     binary_with(op, d, true, f)
 }
@@ -135,6 +136,11 @@ fn binary_with(
         _ => match (operand(a)?, operand(b)?) {
             (Ok(x), Ok(y)) => shape.finish(f(x, y), &[x, y]),
             (_, Err(poison)) if divides => Err(Fault::poison("the divisor", poison)),
+            (Err(poison), Ok(y)) if divides => {
+                // A poisoned dividend may be the least number, whose quotient by -1 overflows.
+                let least = 1u128 << (shape.width - 1);
+                shape.finish(f(least, y), &[least, y]).map(|_| Datum::Poison(poison))
+            }
             (Err(poison), _) | (_, Err(poison)) => Ok(Datum::Poison(poison)),
         },
     };
