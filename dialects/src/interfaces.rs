@@ -184,8 +184,8 @@ pub trait PromotableAllocation: Send + Sync {
     fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot>;
     /// Returns an operation whose result is the content of a slot before any store.
     fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState;
-    /// Returns an operation without operands. Given a value of type `from`, its result has type `to`
-    /// and the same bytes in memory. By default there is none.
+    /// Returns an operation without operands. Given a value of type `from`, its result has type
+    /// `to` and the same bytes in memory. By default there is none.
     fn reinterpret(&self, _ctx: &Context, _from: Type, _to: Type) -> Option<OperationState> {
         None
     }

@@ -161,7 +161,7 @@ pub fn run(suite: &Suite, folder: &Path, peer: &Peer) -> Result<(Tally, Vec<Stri
         for chunk in split_source(&source, SPLIT_MARKER) {
             let place = format!("{name}:{}", chunk.first_line);
             let generic = ["--allow-unregistered-dialect", "--mlir-print-op-generic"];
-            let Ok(generic) = peer.run(&chunk.text, &generic) else {
+            let Ok(generic) = peer.run(chunk.text, &generic) else {
                 tally.not_accepted += 1;
                 continue;
             };

@@ -11,8 +11,8 @@ use super::access::map_of;
 use super::flatten::simplified;
 use super::validity::is_valid_symbol;
 
-/// The most nodes of expressions that are composed. Maps that use two results of one kind each could
-/// double with each composition.
+/// The most nodes of expressions that are composed. A map that uses one result twice doubles with
+/// each composition.
 const MAX_NODES: usize = 256;
 
 /// Expressions of dimensions and symbols, and the values of these.

@@ -15,7 +15,7 @@ use crate::types::Type;
 
 type Key = (Region, OpName, Meaning, Type);
 
-/// What makes two constants of one name and type equal.
+/// The meaning of a constant of some name and type: equal ones are one constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Meaning {
     /// The attribute `value`.

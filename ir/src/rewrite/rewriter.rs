@@ -157,8 +157,8 @@ impl<'b> Rewriter<'b> {
         }
     }
 
-    /// Changes all operands, and their number. The operation and the definitions of the old operands
-    /// are visited again.
+    /// Changes all operands, and their number. The operation and the definitions of the old
+    /// operands are visited again.
     pub fn set_operands(&mut self, op: Op, values: &[Value]) {
         let old: Vec<Value> = self.body.operands(op).collect();
         self.body.set_operands(op, values);

@@ -276,7 +276,8 @@ impl Walk<'_, '_> {
                     effects.get(op)
                 };
                 let is_symbol = body.has_trait(op, Trait::Symbol);
-                if is_symbol || (!own.is_removable() && !(is_end && self.is_passing(unit, op))) {
+                let is_skipped = own.is_removable() || (is_end && self.is_passing(unit, op));
+                if is_symbol || !is_skipped {
                     self.need(unit, op);
                 }
             }

@@ -85,7 +85,7 @@ impl<'b> Program<'b> {
     fn resolve(&mut self, tables: &HashMap<(Unit, Name), Unit>, table_of: &[Option<Unit>]) {
         let mut references = References::new(self.units[0].body.ctx());
         let mut named: HashSet<Name> = HashSet::new();
-        for unit in 0..self.units.len() {
+        for (unit, table) in table_of.iter().enumerate() {
             let UnitData { body, is_left_alone, .. } = self.units[unit];
             let own = std::iter::once(body.root());
             for op in own.chain(body.all_ops().filter(|op| body.nested(*op).is_none())) {
@@ -96,7 +96,7 @@ impl<'b> Program<'b> {
                     .collect();
                 if let Some(callee) = callee(body, op)
                     && let Some(name) = callee.as_flat_symbol(body.ctx())
-                    && let Some(table) = table_of[unit]
+                    && let Some(table) = *table
                     && let Some(to) = tables.get(&(table, name)).copied()
                     && !is_left_alone
                     && let Some(at) = attributes.iter().position(|attr| *attr == callee)

@@ -28,8 +28,8 @@ impl PromotableAllocation for Alloca {
     }
 }
 
-/// Returns the bytes of an integer, a float or a vector of these, if each element fills whole bytes.
-/// A bitcast of such a value has the same bytes in memory, in any order of bytes.
+/// Returns the bytes of an integer, a float or a vector of these, if each element fills whole
+/// bytes. A bitcast of such a value has the same bytes in memory, in any order of bytes.
 fn whole_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     let scalar = ty.scalar(ctx);
     let bits = match scalar.kind(ctx) {

@@ -60,7 +60,7 @@ rewrite! {
         replace_view(rewriter, op, ReinterpretCastOp::DEF, source, (&slice, operands), ty)
     };
 
-    /// What the type of a memref says of its offset, sizes and strides is known.
+    /// Offset, sizes and strides that the type of a memref states are constants.
     known_metadata: ExtractStridedMetadataOp = |rewriter, op| {
         let body = rewriter.body();
         let ctx = body.ctx().clone();

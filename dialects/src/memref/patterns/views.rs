@@ -52,7 +52,7 @@ rewrite! {
         is_whole && from != to && cast_compatible(ctx, from, to) && replace_with_cast(rewriter, op, source)
     };
 
-    /// The collapse of a cast memref is that of the memref, if the cast forgets what is known of it.
+    /// The collapse of a cast memref is that of the memref, if the cast forgets what is known.
     collapse_of_cast: CollapseShapeOp = |rewriter, op| {
         let Some(source) = forgetful_cast(rewriter, op) else { return false };
         let body = rewriter.body();
