@@ -17,7 +17,7 @@
 
 use hashbrown::HashMap;
 
-use crate::attributes::Attr;
+use crate::attributes::{Attr, AttrKind};
 use crate::body::Body;
 use crate::context::{Context, Registry};
 use crate::diagnostics::Diagnostic;
@@ -183,7 +183,15 @@ pub fn is_trivially_dead(body: &Body, op: Op) -> bool {
 /// The constant a value is, if it is the result of a constant-like operation.
 pub fn constant_of(body: &Body, value: Value) -> Option<Attr> {
     let op = body.defining_op(value)?;
-    if body.has_trait(op, Trait::ConstantLike) { body.attr(op, "value") } else { None }
+    let attr = if body.has_trait(op, Trait::ConstantLike) { body.attr(op, "value")? } else { return None };
+    let (ctx, ty) = (body.ctx(), body.value_type(value));
+    match (attr.kind(ctx), ty.integer_width(ctx)) {
+        (AttrKind::Integer { value, ty: own }, Some(width @ 1..=128)) if *own != ty => {
+            let shift = 128 - width;
+            Some(ctx.int_attr(ty, (*value << shift) >> shift))
+        }
+        _ => Some(attr),
+    }
 }
 
 /// Patterns by the operation that they rewrite, most beneficial first.

@@ -15,6 +15,9 @@ use super::validity::is_valid_symbol;
 /// each composition.
 const MAX_NODES: usize = 256;
 
+/// The most applications that are composed at once. In graph regions they may form a circle.
+const MAX_COMPOSITIONS: usize = 64;
+
 /// Expressions of dimensions and symbols, and the values of these.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Applied {
@@ -40,12 +43,19 @@ impl Applied {
     pub(super) fn canonical(&self, user: OpRef<'_>) -> Applied {
         let ctx = user.ctx();
         let mut all = self.clone();
-        while let Some(composed) = all.composed_once(user) {
+        for _ in 0..MAX_COMPOSITIONS {
+            let Some(composed) = all.composed_once(user) else { break };
             all = composed;
         }
         let mut all = all.with_canonical_operands(user);
         let (dims, symbols) = (all.dims.len() as u32, all.symbols.len() as u32);
-        all.exprs.iter_mut().for_each(|expr| *expr = simplified(ctx, *expr, dims, symbols));
+        for expr in &mut all.exprs {
+            let simple = simplified(ctx, *expr, dims, symbols);
+            // A remainder is written with its dividend twice.
+            if size_up_to(ctx, simple, MAX_NODES) <= MAX_NODES {
+                *expr = simple;
+            }
+        }
         // Terms may have cancelled out.
         all.with_canonical_operands(user)
     }
@@ -54,7 +64,9 @@ impl Applied {
     fn composed_once(&self, user: OpRef<'_>) -> Option<Applied> {
         let (ctx, body) = (user.ctx(), user.body());
         let operands = self.operands();
-        let applies = |value: &Value| body.defining_op(*value).filter(|op| body.is(*op, ApplyOp::DEF));
+        let applies = |value: &Value| {
+            body.defining_op(*value).filter(|op| *op != user.op() && body.is(*op, ApplyOp::DEF))
+        };
         let used = self.used(ctx);
         let mut places = (0..operands.len()).filter(|place| used[*place]);
         let (place, apply) = places.find_map(|place| Some((place, applies(&operands[place])?)))?;
@@ -120,6 +132,8 @@ impl Applied {
         }
         let mut symbol = |value: Value| {
             let number = constant_of(user.body(), value).and_then(|attr| attr.as_int(ctx));
+            // The text of a map has no place for the least number.
+            let number = number.filter(|number| *number != i64::MIN);
             number.map_or_else(
                 || AffineExpr::symbol(ctx, place_of(value, &mut symbols)),
                 |number| AffineExpr::constant(ctx, number),

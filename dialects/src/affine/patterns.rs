@@ -221,7 +221,7 @@ fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, def: &'static OpDef) -> bool
             AffineExprKind::Symbol(s) => own.symbols[s as usize],
             _ => return None,
         };
-        body.defining_op(value).filter(|inner| body.is(*inner, def))
+        body.defining_op(value).filter(|inner| *inner != op && body.is(*inner, def))
     };
     let (mut results, mut is_changed) = (Vec::new(), false);
     for expr in own.exprs.clone() {

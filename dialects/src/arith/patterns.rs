@@ -137,6 +137,7 @@ rewrite! {
         let [condition, a, b] = choice(rewriter, op);
         for (side, value) in [(1, a), (2, b)] {
             if let Some(inner) = defined_by(rewriter, value, SelectOp::DEF)
+                && inner != op
                 && rewriter.body().operand(inner, 0) == condition
             {
                 let value = rewriter.body().operand(inner, side);

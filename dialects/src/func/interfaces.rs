@@ -30,7 +30,14 @@ impl FunctionLike for Function {
         op.region(0)
     }
 
-    fn inlining(&self, op: OpRef<'_>, _: OpRef<'_>) -> Inlining {
+    fn inlining(&self, op: OpRef<'_>, caller: OpRef<'_>) -> Inlining {
+        // The conversion to LLVM reads these.
+        if op.attr("llvm.linkage").is_some() {
+            return Inlining::Never("the function has an 'llvm.linkage'");
+        }
+        if op.attr("passthrough") != caller.attr("passthrough") {
+            return Inlining::Never("the functions have different attributes in 'passthrough'");
+        }
         unless_no_inline(op, "the function has 'no_inline'")
     }
 }

@@ -3,6 +3,7 @@
 use loomir_ir::rewrite::Rewriter;
 use loomir_ir::{Op, Value, rewrite};
 
+use super::verify::views::sizes_agree;
 use super::{AllocOp, AllocaOp, AtomicRMWOp, CastOp, CopyOp, DeallocOp, GenericAtomicRMWOp, LoadOp, StoreOp};
 
 pub(crate) mod sizes;
@@ -34,10 +35,10 @@ rewrite! {
     computed_update_of_cast: GenericAtomicRMWOp = |rewriter, op| see_through_cast(rewriter, op, 0);
 
     /// A copy from a cast copies from what was cast.
-    copy_from_cast: CopyOp = |rewriter, op| see_through_cast(rewriter, op, 0);
+    copy_from_cast: CopyOp = |rewriter, op| copies_as_many(rewriter, op, 0) && see_through_cast(rewriter, op, 0);
 
     /// A copy to a cast copies to what was cast.
-    copy_to_cast: CopyOp = |rewriter, op| see_through_cast(rewriter, op, 1);
+    copy_to_cast: CopyOp = |rewriter, op| copies_as_many(rewriter, op, 1) && see_through_cast(rewriter, op, 1);
 
     /// A copy of an object to itself does nothing, and neither does one without elements.
     useless_copy: CopyOp[2] = |rewriter, op| {
@@ -63,6 +64,16 @@ fn erase_unread(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     users.into_iter().for_each(|user| rewriter.erase(user));
     rewriter.erase(op);
     true
+}
+
+/// True if the memref that was cast to operand `index` of a copy may have the sizes of the other
+/// operand. A copy between memrefs of different sizes is undefined, but only where it runs.
+fn copies_as_many(rewriter: &Rewriter<'_>, op: Op, index: usize) -> bool {
+    let body = rewriter.body();
+    let shape = |value: Value| body.value_type(value).shape(body.ctx());
+    let cast = body.defining_op(body.operand(op, index)).filter(|cast| body.is(*cast, CastOp::DEF));
+    let own = cast.and_then(|cast| shape(body.operand(cast, 0)));
+    own.zip(shape(body.operand(op, 1 - index))).is_some_and(|(a, b)| sizes_agree(a, b))
 }
 
 /// Replaces operand `index`, a memref, by what a cast was made of, if the type of the elements

@@ -493,13 +493,21 @@ impl Body {
         }
     }
 
+    /// Spreads the order numbers of a block over half of their range. The other half is for
+    /// operations that are appended.
     fn renumber_block(&mut self, block: u32) {
+        let (mut current, mut count) = (self.blocks[block as usize].first_op, 1);
+        while current != NONE {
+            count += 1;
+            current = self.ops[current as usize].next;
+        }
+        // A block of 2^28 operations would not fit the arena's other limits.
+        let step = (u32::MAX / 2 / count).max(1);
         let mut current = self.blocks[block as usize].first_op;
-        let mut order = STRIDE;
+        let mut order = step;
         while current != NONE {
             self.ops[current as usize].order = order;
-            // A block of 2^29 operations would not fit the arena's other limits.
-            order = order.saturating_add(STRIDE);
+            order = order.saturating_add(step);
             current = self.ops[current as usize].next;
         }
     }

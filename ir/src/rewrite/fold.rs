@@ -22,6 +22,11 @@ pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if folded.len() != types.len() || types.is_empty() {
         return false;
     }
+    // Where nothing runs, and in graph regions, an operation may use its own result.
+    let is_own = |folded: &Folded| matches!(folded, Folded::Value(v) if body.defining_op(*v) == Some(op));
+    if folded.iter().any(is_own) {
+        return false;
+    }
     let ctx = rewriter.ctx();
     let dialect = ctx.str(rewriter.body.info(op).dialect()).to_owned();
     // All constants must be expressible before anything is made.

@@ -186,7 +186,8 @@ impl Function {
         let model = view.info().interface::<dyn FunctionLike>()?;
         let region = model.body(view);
         let entry = body.entry_block(region)?;
-        let linkage = view.attr("linkage").and_then(|attr| LINKAGE.value(body.ctx(), attr));
+        let linkage = view.attr("linkage").or(view.attr("llvm.linkage"));
+        let linkage = linkage.and_then(|attr| LINKAGE.value(body.ctx(), attr));
         let linkage = linkage.and_then(|linkage| LINKAGE.text_of(linkage));
         let is_exact = linkage.is_none_or(|name| matches!(&*name, "external" | "internal" | "private" | ""));
         if !is_exact || model.is_variadic(view) || view.regions().len() != 1 {

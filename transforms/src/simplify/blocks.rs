@@ -10,6 +10,7 @@
 //!
 //! **Cost.** Linear in the blocks, edges and moved operations, at most eight times.
 
+use hashbrown::HashMap;
 use loomir_dialects::branch::{set_successor_operands, successor_operands};
 use loomir_dialects::interfaces::BranchLike;
 use loomir_ir::rewrite::constant_of;
@@ -20,26 +21,42 @@ const MAX_ROUNDS: usize = 8;
 
 /// Simplifies the graphs of a body, without the bodies nested in it. Returns the number of changes.
 pub(super) fn simplify(body: &mut Body) -> usize {
-    let is_graph = |region: &Region| {
-        let parent = body.region_parent(*region);
-        body.blocks(*region).nth(1).is_some()
-            && body.info(parent).def().is_some()
-            && !body.has_trait(parent, Trait::GraphRegion)
-    };
-    // Inner regions are simplified first. They go with a block around them that is never reached.
-    let mut regions: Vec<Region> = body.all_regions().filter(is_graph).collect();
+    let mut regions = graphs(body);
     let mut count = 0;
     while let Some(region) = regions.pop() {
         for _ in 0..MAX_ROUNDS {
             let before = count;
-            count += decide(body, region) + skip(body, region);
-            count += erase_unreachable(body, region) + merge(body, region);
+            count += decide(body, region) + merge(body, region);
+            count += skip(body, region) + erase_unreachable(body, region);
             if count == before {
                 break;
             }
         }
     }
     count
+}
+
+/// Erases the blocks of a body that no path reaches, without the bodies nested in it. Operations
+/// there may use their own results, which patterns do not expect. Returns the number of blocks.
+pub(super) fn erase_unreached(body: &mut Body) -> usize {
+    let mut count = 0;
+    let mut regions = graphs(body);
+    while let Some(region) = regions.pop() {
+        count += erase_unreachable(body, region);
+    }
+    count
+}
+
+/// Returns the regions that are graphs of several blocks, outer ones first. Inner ones are
+/// simplified first: they go with a block around them that is never reached.
+fn graphs(body: &Body) -> Vec<Region> {
+    let is_graph = |region: &Region| {
+        let parent = body.region_parent(*region);
+        body.blocks(*region).nth(1).is_some()
+            && body.info(parent).def().is_some()
+            && !body.has_trait(parent, Trait::GraphRegion)
+    };
+    body.all_regions().filter(is_graph).collect()
 }
 
 /// Returns the single target of a branch without attributes, with the operands it passes on.
@@ -74,37 +91,60 @@ fn decide(body: &mut Body, region: Region) -> usize {
     count
 }
 
-/// Lets branches to a block that only branches on go to its target.
+/// Lets branches to a block that only branches on go to its target. Later blocks come first, so
+/// that a chain of such blocks is followed in one step.
 fn skip(body: &mut Body, region: Region) -> usize {
     let mut count = 0;
-    for block in body.blocks(region).skip(1).collect::<Vec<_>>() {
-        let Some((end, target, passed)) = plain_jump(body, block) else { continue };
-        let is_empty = body.first_op(block) == Some(end) && target != block;
-        let arguments: Vec<Value> = body.arguments(block).collect();
-        let is_passed_only = |argument: &Value| body.uses(*argument).all(|used| used.op == end);
-        if !is_empty || !arguments.iter().all(is_passed_only) {
+    for block in body.blocks(region).collect::<Vec<_>>().into_iter().rev() {
+        let Some(from) = body.last_op(block) else { continue };
+        let Some(mut operands) = successor_operands(body, from) else { continue };
+        let mut targets: Vec<Block> = body.successors(from).collect();
+        // For each target the first edge to it.
+        let mut edges: HashMap<Block, usize> = HashMap::new();
+        for (index, target) in targets.iter().enumerate() {
+            edges.entry(*target).or_insert(index);
+        }
+        let mut skipped = Vec::new();
+        for index in 0..targets.len() {
+            if let Some((target, passed)) = behind(body, from, targets[index], &operands[index]) {
+                // Two edges between two blocks pass the same, because LLVM's phis need that.
+                let is_same = |other: &usize| targets[*other] == target && operands[*other] == passed;
+                if !edges.get(&target).is_none_or(is_same) {
+                    continue;
+                }
+                edges.entry(target).or_insert(index);
+                (targets[index], operands[index]) = (target, passed);
+                skipped.push(index);
+            }
+        }
+        if skipped.is_empty() {
             continue;
         }
-        for (from, index) in body.predecessor_edges(block).collect::<Vec<_>>() {
-            let Some(mut operands) = successor_operands(body, from) else { continue };
-            let given = &operands[index];
-            let value = |value: &Value| {
-                let place = arguments.iter().position(|argument| argument == value);
-                place.map_or(*value, |place| given[place])
-            };
-            operands[index] = passed.iter().map(value).collect();
-            // Two edges between two blocks pass the same, because LLVM's phis need that.
-            let successors: Vec<Block> = body.successors(from).collect();
-            let mut others = (0..successors.len()).filter(|i| *i != index && successors[*i] == target);
-            if !others.all(|i| operands[i] == operands[index]) {
-                continue;
-            }
-            set_successor_operands(body, from, &operands);
-            body.set_successor(from, index, target);
-            count += 1;
-        }
+        count += skipped.len();
+        skipped.into_iter().for_each(|index| body.set_successor(from, index, targets[index]));
+        set_successor_operands(body, from, &operands);
     }
     count
+}
+
+/// Returns the target behind a block that only branches on, and the operands for it, given those
+/// that the branch `from` passes to the block.
+fn behind(body: &Body, from: Op, block: Block, given: &[Value]) -> Option<(Block, Vec<Value>)> {
+    let (end, target, passed) = plain_jump(body, block)?;
+    let is_empty = body.first_op(block) == Some(end) && target != block && !body.is_entry(block);
+    let arguments: Vec<Value> = body.arguments(block).collect();
+    let is_passed_only = |argument: &Value| body.uses(*argument).all(|used| used.op == end);
+    if !is_empty || end == from || !arguments.iter().all(is_passed_only) {
+        return None;
+    }
+    let value = |value: &Value| {
+        let place = arguments.iter().position(|argument| argument == value);
+        place.map_or(*value, |place| given[place])
+    };
+    let passed: Vec<Value> = passed.iter().map(value).collect();
+    // A result of the branch may be known on one edge alone.
+    let is_own = |value: &Value| body.defining_op(*value) == Some(from);
+    (!passed.iter().any(is_own)).then_some((target, passed))
 }
 
 /// Erases the blocks that no path from the first one reaches.

@@ -32,7 +32,7 @@ const MAX_ROUNDS: usize = 8;
 pub(crate) fn canonicalize(body: &mut Body) -> Report {
     let ctx = body.ctx().clone();
     let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
-    let mut total = Report::default();
+    let mut total = Report { rewritten: blocks::erase_unreached(body), ..Report::default() };
     for _ in 0..MAX_ROUNDS {
         let report = Greedy::new(&patterns).erases_if(is_removable).run(body);
         total.folded += report.folded;

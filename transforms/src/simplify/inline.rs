@@ -301,8 +301,9 @@ impl Inliner<'_> {
             return Err(Missed::no_budget());
         }
         let Some((caller, body)) = table.nested_pair(from, to) else { return Ok(()) };
-        splice::splice(caller, body, callee, site)?;
+        // A copy that has to be taken back costs as much as one that stays.
         self.budget -= callee.size;
+        splice::splice(caller, body, callee, site)?;
         self.done.calls += 1;
         self.done.copied += callee.size;
         Ok(())

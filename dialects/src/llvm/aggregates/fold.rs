@@ -5,6 +5,9 @@ use loomir_ir::{Attr, OpRef};
 
 use super::{ExtractValueOp, InsertValueOp};
 
+/// The most insertions that are looked through. Where nothing runs, they may form a circle.
+const MAX_INSERTIONS: usize = 256;
+
 /// Folds to the value inserted at this position. Insertions at other positions may follow it.
 pub(super) fn fold_extract(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let (ctx, body) = (op.ctx(), op.body());
@@ -14,7 +17,8 @@ pub(super) fn fold_extract(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option
     if position.is_empty() {
         return Some(vec![Folded::Value(container)]);
     }
-    while let Some(insert) = body.defining_op(container).and_then(|op| InsertValueOp::cast(body, op)) {
+    for _ in 0..MAX_INSERTIONS {
+        let insert = body.defining_op(container).and_then(|op| InsertValueOp::cast(body, op))?;
         let inserted = insert.position(body)?.as_dense_ints(ctx)?;
         if inserted == position {
             return Some(vec![Folded::Value(insert.value(body))]);

@@ -5,16 +5,17 @@
 //!   element. An access of any other type may touch the next element or padding. Tried in
 //!   `fixtures/simplify/sroa_llvm.mlir`.
 //! - An access may be aligned as the whole memory is. The elements are aligned by their types, so
-//!   accesses lose the alignment they claim.
+//!   accesses lose the alignment they claim. Memory whose elements contain packed structs stays
+//!   whole, because what is inside those is not aligned by its type.
 
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Body, Context, Op, OpRef, OperationState, Registry, Type, Value};
 use smallvec::smallvec;
 
 use super::address::{Index, indices};
-use super::{AllocaOp, GEPOp, LoadOp, Order, StoreOp, order};
+use super::{AllocaOp, DYNAMIC_INDEX, GEPOp, LoadOp, Order, StoreOp, order};
 use crate::interfaces::{PartUse, SplittableAllocation, SplittableUse};
-use crate::llvm::types::{is_aggregate, part};
+use crate::llvm::types::{LlvmType, Struct, is_aggregate, part};
 use crate::llvm::{LifetimeEndOp, LifetimeStartOp};
 
 struct Alloca;
@@ -23,7 +24,8 @@ impl SplittableAllocation for Alloca {
     fn has_parts(&self, op: OpRef<'_>) -> bool {
         let elements = constant_of(op.body(), op.operand(0)).and_then(|attr| attr.as_int(op.ctx()));
         let is_one = elements == Some(1) && op.attr("inalloca").is_none();
-        is_one && elem_type(op).is_some_and(|ty| is_aggregate(op.ctx(), ty))
+        let ty = elem_type(op).filter(|ty| is_aggregate(op.ctx(), *ty));
+        is_one && ty.is_some_and(|ty| !has_packed_inside(op.ctx(), ty))
     }
 
     fn allocate(&self, op: OpRef<'_>, index: &[i64]) -> Option<OperationState> {
@@ -39,11 +41,35 @@ fn elem_type(op: OpRef<'_>) -> Option<Type> {
     op.attr("elem_type")?.as_type(op.ctx())
 }
 
-/// Returns the constant indices of an address computation.
+/// Returns the types of the elements of an aggregate, each once for an array.
+fn element_types(ctx: &Context, ty: Type) -> Vec<Type> {
+    match LlvmType::of(ctx, ty) {
+        Some(LlvmType::Array { element, .. }) => vec![element],
+        Some(LlvmType::Struct(own)) => own.body.unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// True if an element of an aggregate, or a part of one, is a packed struct.
+fn has_packed_inside(ctx: &Context, ty: Type) -> bool {
+    let mut pending = element_types(ctx, ty);
+    while let Some(ty) = pending.pop() {
+        if let Some(LlvmType::Struct(Struct { packed: true, .. })) = LlvmType::of(ctx, ty) {
+            return true;
+        }
+        pending.extend(element_types(ctx, ty));
+    }
+    false
+}
+
+/// Returns the constant indices of an address computation, if the attribute has room for them.
 fn constant_indices(op: OpRef<'_>) -> Option<Vec<i64>> {
     let index = |index| match index {
         Index::Constant(number) => Some(number),
-        Index::Value(value) => constant_of(op.body(), value)?.as_int(op.ctx()),
+        Index::Value(value) => {
+            let number = constant_of(op.body(), value)?.as_int(op.ctx())?;
+            (i32::try_from(number).is_ok() && number != DYNAMIC_INDEX).then_some(number)
+        }
     };
     indices(op).into_iter().map(index).collect()
 }

@@ -11,7 +11,7 @@ use super::super::layout::{
 use super::{operand, plain_error, text};
 
 /// True if two shapes may be equal, apart from sizes known only at run time.
-pub(super) fn sizes_agree(a: &[i64], b: &[i64]) -> bool {
+pub(crate) fn sizes_agree(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(*a, *b))
 }
 
