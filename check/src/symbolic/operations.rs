@@ -223,7 +223,7 @@ impl<'b> Machine<'b, '_> {
         Ok(Some((self.store.binary(code, width, [a, b])?, poison)))
     }
 
-    /// Records when a division is undefined. It is not where the dividend is poison.
+    /// Records when a division is undefined. A poisoned dividend may be the least number.
     fn divides(&mut self, code: Binary, width: u32, [a, b]: [TermId; 2], poison: TermId) -> Run<()> {
         let zero = self.store.int(width, 0)?;
         let is_zero = self.store.equal(width, [b, zero])?;
@@ -234,9 +234,8 @@ impl<'b> Machine<'b, '_> {
             let is_minus = self.store.equal(width, [b, minus])?;
             if is_minus != FALSE {
                 let is_least = self.store.equal(width, [a, least])?;
-                let overflows = self.store.and(is_minus, is_least)?;
-                let is_number = self.store.not(poison)?;
-                let overflows = self.store.and(overflows, is_number)?;
+                let may_be_least = self.store.or(is_least, poison)?;
+                let overflows = self.store.and(is_minus, may_be_least)?;
                 self.undefined_if(overflows, "a division may overflow")?;
             }
         }
