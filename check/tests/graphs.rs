@@ -437,3 +437,26 @@ fn deep_and_wide_graphs_are_refused_soon() {
     let ladder = function(ladder);
     not_decided(&ladder, &loosened(&ladder), "nested too deep, or too large");
 }
+
+#[test]
+fn values_that_a_loop_carries_may_be_constants() {
+    let function = |alignment: &str| {
+        format!(
+            "llvm.func @f(%a: !llvm.ptr, %n: i64) {{
+               %zero = llvm.mlir.constant(0 : i64) : i64
+               %one = llvm.mlir.constant(1 : i64) : i64
+               llvm.br ^head(%zero, %zero : i64, i64)
+             ^head(%i: i64, %k: i64):
+               %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+               llvm.store %k, %p{alignment} : i64, !llvm.ptr
+               %next = llvm.add %i, %one overflow<nsw> : i64
+               %more = llvm.icmp \"slt\" %next, %n : i64
+               llvm.cond_br %more, ^head(%next, %one : i64, i64), ^end
+             ^end:
+               llvm.return
+             }}"
+        )
+    };
+    let answer = answer(&function(""), &function(" {alignment = 1 : i64}"));
+    assert!(answer.starts_with("equal"), "{answer}");
+}

@@ -78,7 +78,8 @@ impl<'b> Reader<'b, '_> {
         numbers::range_of(body.ctx(), body.value_type(argument))?;
         let Binding::Term(first) = first else { return None };
         let first = self.form_of(*first)?.clone();
-        let op = defining(body, next)?;
+        // The next value may be a constant.
+        let op = defining(body, next).filter(|op| op.num_operands() == 2)?;
         let constant = |value: Value| constant_of(body, value)?.as_int(body.ctx());
         let step = match (words::name(op)?, op.operand(0) == argument) {
             ("addi", true) => constant(op.operand(1))?,
