@@ -1,6 +1,6 @@
 //! MLIR's own tests of passes, beside `mlir-opt`:
-//! `cargo run --release -p loomir-testing --example theirs -- FOLDER [SUITE]`, where FOLDER is a copy
-//! of `mlir/test`.
+//! `cargo run --release -p loomir-testing --example theirs -- FOLDER [SUITE]`, where FOLDER is a
+//! copy of `mlir/test`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::path::Path;

@@ -33,7 +33,7 @@ rewrite! {
                 Index::Constant(number) => numbers.push(number),
                 Index::Value(value) => {
                     let ty = body.value_type(value);
-                    let number = constant_of(body, value).filter(|attr| attr.ty(&ctx) == Some(ty));
+                    let number = constant_of(body, value);
                     let fits = |number: &i64| i32::try_from(*number).is_ok() && *number != DYNAMIC_INDEX;
                     // A vector of indices makes a vector of pointers. A truth value is -1 or 1.
                     let is_scalar = ty.is_signless_integer(&ctx) && ty != Type::I1;

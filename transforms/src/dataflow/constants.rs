@@ -4,6 +4,7 @@
 //! part.
 
 use loomir_ir::opdef::Folded;
+use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Attr, Body, OpRef, Trait, Value};
 
 use super::forward::Analysis;
@@ -61,7 +62,7 @@ impl Analysis for ConstantPropagation {
 /// it.
 pub(crate) fn folded(op: OpRef<'_>, operands: &[Constancy]) -> Option<Vec<Constancy>> {
     if op.info().has_trait(Trait::ConstantLike) {
-        return Some(vec![Constancy::Constant(op.attr("value")?)]);
+        return Some(vec![Constancy::Constant(constant_of(op.body(), op.results().next()?)?)]);
     }
     let fold = op.def()?.fold?;
     let constants: Vec<Option<Attr>> = operands.iter().map(|fact| fact.constant()).collect();
