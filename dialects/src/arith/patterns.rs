@@ -39,7 +39,7 @@ rewrite! {
     /// `(x * a) * b` is `x * (a * b)`.
     product_of_constants: MulIOp = |rewriter, op| {
         let [inner, b] = operands(rewriter, op);
-        let Some(product) = defined_by(rewriter, inner, MulIOp::DEF) else { return false };
+        let Some(product) = rewriter.defined_by(inner, MulIOp::DEF) else { return false };
         let [x, a] = operands(rewriter, product);
         let Some(constant) = combine(rewriter, op, [a, b], u128::wrapping_mul) else { return false };
         rewriter.replace_with(op, binary(rewriter, MulIOp::DEF, [x, constant]))
@@ -48,7 +48,7 @@ rewrite! {
     /// The negation of a comparison is the opposite comparison.
     not_of_comparison: XOrIOp = |rewriter, op| {
         let [x, truth] = operands(rewriter, op);
-        let Some(compare) = defined_by(rewriter, x, CmpIOp::DEF) else { return false };
+        let Some(compare) = rewriter.defined_by(x, CmpIOp::DEF) else { return false };
         if !is_splat(rewriter, truth, 1) {
             return false;
         }
@@ -82,7 +82,7 @@ rewrite! {
     /// A choice by a negated condition is the other choice by the condition.
     choice_by_negation: SelectOp[2] = |rewriter, op| {
         let [condition, a, b] = choice(rewriter, op);
-        let Some(not) = defined_by(rewriter, condition, XOrIOp::DEF) else { return false };
+        let Some(not) = rewriter.defined_by(condition, XOrIOp::DEF) else { return false };
         let [x, truth] = operands(rewriter, not);
         if !is_splat(rewriter, truth, 1) {
             return false;
@@ -136,7 +136,7 @@ rewrite! {
     choice_made_before: SelectOp = |rewriter, op| {
         let [condition, a, b] = choice(rewriter, op);
         for (side, value) in [(1, a), (2, b)] {
-            if let Some(inner) = defined_by(rewriter, value, SelectOp::DEF)
+            if let Some(inner) = rewriter.defined_by(value, SelectOp::DEF)
                 && inner != op
                 && rewriter.body().operand(inner, 0) == condition
             {
@@ -155,11 +155,6 @@ fn operands(rewriter: &Rewriter<'_>, op: Op) -> [Value; 2] {
 
 fn choice(rewriter: &Rewriter<'_>, op: Op) -> [Value; 3] {
     [0, 1, 2].map(|i| rewriter.body().operand(op, i))
-}
-
-fn defined_by(rewriter: &Rewriter<'_>, value: Value, def: &'static OpDef) -> Option<Op> {
-    let body = rewriter.body();
-    body.defining_op(value).filter(|op| body.is(*op, def))
 }
 
 fn constant(rewriter: &Rewriter<'_>, value: Value) -> Option<Numbers> {
@@ -242,7 +237,7 @@ impl Sum {
 fn fold_into_inner_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(outer) = Sum::of(rewriter, op) else { return false };
     let inner =
-        defined_by(rewriter, outer.value, AddIOp::DEF).or(defined_by(rewriter, outer.value, SubIOp::DEF));
+        rewriter.defined_by(outer.value, AddIOp::DEF).or(rewriter.defined_by(outer.value, SubIOp::DEF));
     let Some(inner_op) = inner else { return false };
     let Some(inner) = Sum::of(rewriter, inner_op) else { return false };
     let sign = |negative: bool, x: u128| if negative { x.wrapping_neg() } else { x };
@@ -291,7 +286,7 @@ fn kept_flags(rewriter: &Rewriter<'_>, sums: [Op; 2], constants: [Value; 2]) -> 
 
 /// Returns `y` if `value` is `y * -1`.
 fn times_minus_one(rewriter: &Rewriter<'_>, value: Value) -> Option<Value> {
-    let product = defined_by(rewriter, value, MulIOp::DEF)?;
+    let product = rewriter.defined_by(value, MulIOp::DEF)?;
     let [y, factor] = operands(rewriter, product);
     let body = rewriter.body();
     let bits = width(body.ctx(), body.value_type(y).scalar(body.ctx()))?;
@@ -302,7 +297,7 @@ fn times_minus_one(rewriter: &Rewriter<'_>, value: Value) -> Option<Value> {
 fn extend_afterwards(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [a, b] = operands(rewriter, op);
     for def in [ExtUIOp::DEF, ExtSIOp::DEF] {
-        let (Some(left), Some(right)) = (defined_by(rewriter, a, def), defined_by(rewriter, b, def)) else {
+        let (Some(left), Some(right)) = (rewriter.defined_by(a, def), rewriter.defined_by(b, def)) else {
             continue;
         };
         let body = rewriter.body();

@@ -14,8 +14,7 @@ rewrite! {
     /// A bitcast twice is one.
     bitcast_of_bitcast: BitcastOp = |rewriter, op| {
         let body = rewriter.body();
-        let inner = body.defining_op(body.operand(op, 0)).filter(|inner| body.is(*inner, BitcastOp::DEF));
-        let Some(inner) = inner else { return false };
+        let Some(inner) = rewriter.defined_by(body.operand(op, 0), BitcastOp::DEF) else { return false };
         let (source, target) = (body.operand(inner, 0), body.value_type(body.result(op, 0)));
         let state = OperationState::of(body.ctx(), BitcastOp::DEF, Loc::UNKNOWN);
         rewriter.replace_with(op, state.operands(&[source]).results(&[target]))

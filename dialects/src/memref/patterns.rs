@@ -71,7 +71,7 @@ fn erase_unread(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn copies_as_many(rewriter: &Rewriter<'_>, op: Op, index: usize) -> bool {
     let body = rewriter.body();
     let shape = |value: Value| body.value_type(value).shape(body.ctx());
-    let cast = body.defining_op(body.operand(op, index)).filter(|cast| body.is(*cast, CastOp::DEF));
+    let cast = rewriter.defined_by(body.operand(op, index), CastOp::DEF);
     let own = cast.and_then(|cast| shape(body.operand(cast, 0)));
     own.zip(shape(body.operand(op, 1 - index))).is_some_and(|(a, b)| sizes_agree(a, b))
 }
@@ -82,7 +82,7 @@ pub(crate) fn see_through_cast(rewriter: &mut Rewriter<'_>, op: Op, index: usize
     let body = rewriter.body();
     let ctx = body.ctx();
     let memref: Value = body.operand(op, index);
-    let Some(cast) = body.defining_op(memref).filter(|op| body.is(*op, CastOp::DEF)) else { return false };
+    let Some(cast) = rewriter.defined_by(memref, CastOp::DEF) else { return false };
     let source = body.operand(cast, 0);
     let (from, to) = (body.value_type(source), body.value_type(memref));
     let is_ranked =

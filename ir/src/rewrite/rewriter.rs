@@ -5,6 +5,7 @@ use crate::body::Body;
 use crate::builder::{Builder, OperationState};
 use crate::context::Context;
 use crate::entity::{Block, Op, Value};
+use crate::opdef::OpDef;
 use crate::text::type_to_string;
 
 /// Hears of each change that a driver or a pattern makes.
@@ -48,6 +49,11 @@ impl<'b> Rewriter<'b> {
     /// The context.
     pub fn ctx(&self) -> Context {
         self.body.ctx().clone()
+    }
+
+    /// Returns the operation of this definition that computes `value`, if there is one.
+    pub fn defined_by(&self, value: Value, def: &'static OpDef) -> Option<Op> {
+        self.body.defining_op(value).filter(|op| self.body.is(*op, def))
     }
 
     /// Has `op` visited (again).

@@ -10,7 +10,7 @@ use super::super::{
     BitcastOp, CMPF_PREDICATE, CMPI_PREDICATE, CmpFOp, CmpIOp, DivFOp, ExtSIOp, ExtUIOp, MulFOp, NegFOp,
     SIToFPOp, ShRSIOp, ShRUIOp, TruncIOp, UIToFPOp,
 };
-use super::{binary, constant, defined_by, make_constant, operands, state};
+use super::{binary, constant, make_constant, operands, state};
 use crate::float::to_f64;
 
 rewrite! {
@@ -56,7 +56,7 @@ rewrite! {
 
     /// The upper bits of a number, shifted down, are the same for both shifts.
     truncation_of_signed_shift: TruncIOp = |rewriter, op| {
-        let Some(shift) = defined_by(rewriter, rewriter.body().operand(op, 0), ShRSIOp::DEF) else { return false };
+        let Some(shift) = rewriter.defined_by(rewriter.body().operand(op, 0), ShRSIOp::DEF) else { return false };
         let [x, by] = operands(rewriter, shift);
         let body = rewriter.body();
         let ctx = body.ctx();
@@ -90,7 +90,7 @@ rewrite! {
         }
         let [a, b] = operands(rewriter, op);
         for def in [ExtSIOp::DEF, ExtUIOp::DEF] {
-            let (Some(left), Some(right)) = (defined_by(rewriter, a, def), defined_by(rewriter, b, def)) else {
+            let (Some(left), Some(right)) = (rewriter.defined_by(a, def), rewriter.defined_by(b, def)) else {
                 continue;
             };
             let body = rewriter.body();
@@ -114,7 +114,7 @@ rewrite! {
     /// that width is a number of the format.
     comparison_of_converted_integer: CmpFOp[2] = |rewriter, op| {
         for (def, is_signed) in [(UIToFPOp::DEF, false), (SIToFPOp::DEF, true)] {
-            if let Some(conversion) = defined_by(rewriter, rewriter.body().operand(op, 0), def) {
+            if let Some(conversion) = rewriter.defined_by(rewriter.body().operand(op, 0), def) {
                 return compare_as_integer(rewriter, op, conversion, is_signed);
             }
         }
@@ -125,7 +125,7 @@ rewrite! {
 /// Returns the operand of the conversion that makes the operand of `op`.
 fn converted_by(rewriter: &Rewriter<'_>, op: Op, def: &'static OpDef) -> Option<Value> {
     let body = rewriter.body();
-    let inner = defined_by(rewriter, body.operand(op, 0), def)?;
+    let inner = rewriter.defined_by(body.operand(op, 0), def)?;
     Some(body.operand(inner, 0))
 }
 
@@ -144,7 +144,7 @@ fn predicate(rewriter: &Rewriter<'_>, op: Op) -> Option<u64> {
 /// Rewrites `-x op -y` to `x op y`. The flags of `op` stay: they speak of its result and of
 /// operands that differ in their signs only.
 fn of_negations(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let negated = operands(rewriter, op).map(|value| defined_by(rewriter, value, NegFOp::DEF));
+    let negated = operands(rewriter, op).map(|value| rewriter.defined_by(value, NegFOp::DEF));
     let [Some(left), Some(right)] = negated else { return false };
     for (index, negation) in [left, right].into_iter().enumerate() {
         let value = rewriter.body().operand(negation, 0);

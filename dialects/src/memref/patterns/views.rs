@@ -19,7 +19,7 @@ rewrite! {
     /// A cast of a ranked memref twice is one.
     cast_of_cast: CastOp = |rewriter, op| {
         let body = rewriter.body();
-        let Some(inner) = defined_by(rewriter, body.operand(op, 0), CastOp::DEF) else { return false };
+        let Some(inner) = rewriter.defined_by(body.operand(op, 0), CastOp::DEF) else { return false };
         let source = body.operand(inner, 0);
         let (from, to) = (body.value_type(source), body.value_type(body.result(op, 0)));
         if from.shape(body.ctx()).is_none() || (from != to && !cast_compatible(body.ctx(), from, to)) {
@@ -122,7 +122,7 @@ rewrite! {
     transposition_of_transposition: TransposeOp = |rewriter, op| {
         let body = rewriter.body();
         let ctx = body.ctx().clone();
-        let Some(inner) = defined_by(rewriter, body.operand(op, 0), TransposeOp::DEF) else { return false };
+        let Some(inner) = rewriter.defined_by(body.operand(op, 0), TransposeOp::DEF) else { return false };
         let order = |op: Op| permutation(&ctx, body.attr(op, "permutation")?.as_affine_map(&ctx)?);
         let (Some(outer_order), Some(inner_order)) = (order(op), order(inner)) else { return false };
         let dims = outer_order.iter().map(|d| AffineExpr::dim(&ctx, inner_order[*d] as u32)).collect::<Vec<_>>();
@@ -136,7 +136,7 @@ rewrite! {
     /// A cast to a memory space, and from there to another, is one.
     memory_space_cast_of_one: MemorySpaceCastOp = |rewriter, op| {
         let body = rewriter.body();
-        let Some(inner) = defined_by(rewriter, body.operand(op, 0), MemorySpaceCastOp::DEF) else { return false };
+        let Some(inner) = rewriter.defined_by(body.operand(op, 0), MemorySpaceCastOp::DEF) else { return false };
         let (source, ty) = (body.operand(inner, 0), body.value_type(body.result(op, 0)));
         // There and back may lose what the other space has not.
         if body.value_type(source) == ty {
@@ -171,18 +171,13 @@ rewrite! {
     };
 }
 
-fn defined_by(rewriter: &Rewriter<'_>, value: Value, def: &'static OpDef) -> Option<Op> {
-    let body = rewriter.body();
-    body.defining_op(value).filter(|op| body.is(*op, def))
-}
-
 /// Returns the memref that was cast to the first operand of `op`, if its type says all that the
 /// type of the operand says.
 fn forgetful_cast(rewriter: &Rewriter<'_>, op: Op) -> Option<Value> {
     let body = rewriter.body();
     let ctx = body.ctx();
     let operand = body.operand(op, 0);
-    let source = body.operand(defined_by(rewriter, operand, CastOp::DEF)?, 0);
+    let source = body.operand(rewriter.defined_by(operand, CastOp::DEF)?, 0);
     let (from, to) = (body.value_type(source), body.value_type(operand));
     let (known, claimed) = (from.strides_and_offset(ctx)?, to.strides_and_offset(ctx)?);
     let covers = |known: &[i64], claimed: &[i64]| {
@@ -225,7 +220,7 @@ fn reshaped(
     def: &'static OpDef,
 ) -> Option<(Op, Reassociation, Reassociation)> {
     let body = rewriter.body();
-    let inner = defined_by(rewriter, body.operand(op, 0), def)?;
+    let inner = rewriter.defined_by(body.operand(op, 0), def)?;
     let own = |op: Op| reassociation(body.ctx(), body.attr(op, "reassociation")?);
     Some((inner, own(op)?, own(inner)?))
 }
