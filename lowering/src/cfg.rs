@@ -18,6 +18,7 @@
 //! | [`loop_deletion`] | the pass that deletes loops without effect |
 //! | [`exit_folding`] | the pass that deletes exits of loops that are never taken |
 //! | [`loop_fusion`] | the pass that fuses adjacent loops |
+//! | [`loop_unroll`] | the passes that unroll and peel loops |
 //! | [`simplify_cfg`] | the pass that removes detours from the control flow |
 //! | [`mod@picture`] | control flow as a picture |
 //! | [`accesses`] | memory accesses, their iterations, and their dependences |
@@ -59,6 +60,7 @@ pub mod loop_deletion;
 pub mod loop_fusion;
 pub mod loop_rotate;
 pub mod loop_simplify;
+pub mod loop_unroll;
 pub mod picture;
 pub mod print;
 pub mod roles;

@@ -34,7 +34,7 @@
 //! - Operations of `llvm` that nothing here makes or reads (most intrinsics, debug information) are
 //!   kept as they are written, unchecked.
 
-use loomir_ir::{Attr, AttrKind, Context, OpRef};
+use loomir_ir::{Attr, Context, OpRef};
 
 mod as_read;
 mod attributes;
@@ -43,7 +43,7 @@ mod loops;
 mod read;
 mod write;
 
-pub(crate) use loops::ANNOTATION as LOOP_ANNOTATION;
+pub(crate) use loops::{ANNOTATION as LOOP_ANNOTATION, Properties};
 pub use read::{from_ll, is_ll};
 pub use write::to_ll;
 pub(crate) use write::{Label, block_labels, results};
@@ -101,9 +101,7 @@ const TAIL_CALL: &str = "TailCallKind";
 
 /// True if the annotation of a latch's branch promises that its loop makes progress.
 pub(crate) fn must_progress(ctx: &Context, annotation: Attr) -> bool {
-    let AttrKind::Opaque { body, .. } = annotation.kind(ctx) else { return false };
-    let nodes = loops::nodes(body).unwrap_or_default();
-    nodes.iter().any(|node| node.contains("\"llvm.loop.mustprogress\""))
+    Properties::of(ctx, annotation).is_some_and(|all| all.has("llvm.loop.mustprogress"))
 }
 
 /// True if a function promises that all its loops make progress.

@@ -5,7 +5,7 @@ use loomir_ir::{Body, Diagnostics};
 
 use crate::cfg::{
     exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
-    simplify_cfg, unify_loop_exits,
+    loop_unroll, simplify_cfg, unify_loop_exits,
 };
 use crate::linalg_to_loops::Loops;
 use crate::rewiring;
@@ -103,6 +103,8 @@ pub const PASSES: &[PassInfo] = &[
     loop_deletion::PASS,
     exit_folding::PASS,
     loop_fusion::PASS,
+    loop_unroll::PASS,
+    loop_unroll::FULL_PASS,
     simplify_cfg::PASS,
     rewiring::PASS,
 ];

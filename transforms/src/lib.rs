@@ -15,6 +15,7 @@
 //! | [`cost`] | the cost of loops, and the saving of fusing them |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
+//! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`if_to_select`] | pure conditionals become selections |
@@ -60,6 +61,7 @@ pub mod saturate;
 pub mod simplify;
 pub mod transform;
 pub mod tree;
+pub mod unrolling;
 pub mod while_to_for;
 
 /// Returns the passes of this crate.

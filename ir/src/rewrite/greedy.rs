@@ -101,6 +101,11 @@ impl<'a> Greedy<'a> {
     /// something changes around it.
     pub fn run(&mut self, body: &mut Body) -> Report {
         let ops: Vec<Op> = body.all_ops().collect();
+        self.run_on(body, ops)
+    }
+
+    /// Rewrites these operations of a body, and those around what changes.
+    pub fn run_on(&mut self, body: &mut Body, ops: Vec<Op>) -> Report {
         let budget = ops.len().saturating_add(16).saturating_mul(self.limits.visits_per_op);
         let listener: Option<&mut dyn Listener> = match &mut self.listener {
             Some(listener) => Some(&mut **listener),

@@ -94,6 +94,16 @@ pub(super) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) 
     is_marked(function, op, symbols, &["convergent", "returns_twice"])
 }
 
+/// True if threads reach an operation together.
+pub(super) fn is_convergent(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    is_marked(function, op, symbols, &["convergent"])
+}
+
+/// True if an operation may not be duplicated, even where each copy runs in place of it.
+pub(super) fn is_unique(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    is_marked(function, op, symbols, &["returns_twice", "noduplicate"])
+}
+
 /// True if an operation may be duplicated.
 pub(super) fn may_be_copied(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])

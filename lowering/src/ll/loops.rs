@@ -7,6 +7,8 @@
 
 use std::fmt::Write;
 
+use loomir_ir::{Attr, AttrKind, Context};
+
 /// The name of the attribute.
 pub(crate) const ANNOTATION: &str = "loop_annotation";
 
@@ -143,6 +145,59 @@ fn node(group: &str, field: &str, said: &str) -> Option<Option<String>> {
         }
         _ => return None,
     })
+}
+
+/// The properties of a loop, by LLVM's names, each with a typed value if it has one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Properties(Vec<(String, Option<(String, String)>)>);
+
+impl Properties {
+    /// Reads the annotation of a branch. `None` if it has properties that have no name here.
+    pub(crate) fn of(ctx: &Context, annotation: Attr) -> Option<Properties> {
+        let AttrKind::Opaque { body, .. } = annotation.kind(ctx) else { return None };
+        let node = |node: String| {
+            let inside = node.strip_prefix("!{!\"")?.strip_suffix('}')?;
+            let (name, rest) = inside.split_once('"')?;
+            let value = rest.strip_prefix(", ").and_then(|value| value.split_once(' '));
+            let owned = |(ty, value): (&str, &str)| (ty.to_owned(), value.to_owned());
+            Some((name.to_owned(), value.map(owned)))
+        };
+        nodes(body)?.into_iter().map(node).collect::<Option<Vec<_>>>().map(Properties)
+    }
+
+    /// True if a property is there, and its value is not false.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let is_false = |value: &(String, String)| value.1 == "false";
+        self.0.iter().any(|(own, value)| own == name && !value.as_ref().is_some_and(is_false))
+    }
+
+    /// Returns the number that a property has.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(own, _)| own == name)?.1.as_ref()?.1.parse().ok()
+    }
+
+    /// Removes the properties whose names begin like this.
+    pub(crate) fn remove(&mut self, prefix: &str) {
+        self.0.retain(|(own, _)| !own.starts_with(prefix));
+    }
+
+    /// Sets a property, with a number of 32 bits if there is one.
+    pub(crate) fn set(&mut self, name: &str, number: Option<u64>) {
+        self.0.retain(|(own, _)| own != name);
+        self.0.push((name.to_owned(), number.map(|number| ("i32".to_owned(), number.to_string()))));
+    }
+
+    /// Returns the annotation with these properties; `None` if it can't be written.
+    pub(crate) fn annotation(&self, ctx: &Context) -> Option<Attr> {
+        let borrowed: Vec<(&str, Option<(&str, &str)>)> = self
+            .0
+            .iter()
+            .map(|(name, value)| (&**name, value.as_ref().map(|(ty, value)| (&**ty, &**value))))
+            .collect();
+        let body = annotation(&borrowed)?;
+        let dialect = ctx.name("llvm");
+        Some(ctx.attr(AttrKind::Opaque { dialect, body: body.into(), pretty: true, ty: None }))
+    }
 }
 
 /// Returns the fields of `<a = b, c = <…>>`, one level of them.

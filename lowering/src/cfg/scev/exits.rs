@@ -93,17 +93,28 @@ impl ScalarEvolution<'_> {
     /// It has one more bit if all words are backedge-taken counts.
     pub fn trip_count(&mut self, of: LoopId) -> Option<ExprId> {
         let exact = self.counts(of).exact?;
-        let width = self.width(exact);
-        let is_whole = self.range_in(exact, Some(of)).unsigned.1 == mask(width);
-        let count = if is_whole { self.zero_extend(exact, width + 1) } else { exact };
-        let one = self.constant(self.width(count), 1);
-        Some(self.add(&[count, one]))
+        Some(self.next(exact, of))
     }
 
     /// Returns a divisor of the trip count.
     pub fn trip_multiple(&mut self, of: LoopId) -> u128 {
-        let Some(count) = self.trip_count(of) else { return 1 };
-        self.multiple(count).max(1)
+        let Some(exact) = self.counts(of).exact else { return 1 };
+        self.multiple_of_next(exact, of)
+    }
+
+    /// Returns a divisor of the number behind a backedge-taken count of a loop.
+    pub(crate) fn multiple_of_next(&mut self, exact: ExprId, of: LoopId) -> u128 {
+        let next = self.next(exact, of);
+        self.multiple(next).max(1)
+    }
+
+    /// Returns a count plus one, with one more bit if all words are possible.
+    fn next(&mut self, exact: ExprId, of: LoopId) -> ExprId {
+        let width = self.width(exact);
+        let is_whole = self.range_in(exact, Some(of)).unsigned.1 == mask(width);
+        let count = if is_whole { self.zero_extend(exact, width + 1) } else { exact };
+        let one = self.constant(self.width(count), 1);
+        self.add(&[count, one])
     }
 
     /// Returns a divisor of an expression. The divisor of zero is zero.

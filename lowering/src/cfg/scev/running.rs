@@ -36,6 +36,12 @@ impl ScalarEvolution<'_> {
         }
     }
 
+    /// Returns the result of an operation on integers. `None` if it is poison, undefined, or
+    /// unknown here.
+    pub(crate) fn result_of(&self, op: Op, operands: &[u128]) -> Option<u128> {
+        compute(self.function, op, operands)
+    }
+
     fn run(&mut self, condition: Value, leaves_if: bool, of: LoopId) -> Option<u128> {
         // The values computed in an iteration, operands first, and the header arguments with their
         // next values.

@@ -1,0 +1,434 @@
+//! Loop unrolling and peeling on graphs of blocks.
+//!
+//! Loops are visited from the inside out. The decision is that of
+//! [`loomir_transforms::unrolling`], which also serves the loop tree; its order, thresholds and
+//! option names are those of LLVM's `loop-unroll`.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `shape` | the blocks of a loop, and the iterations in which its exits are taken |
+//! | `facts`, `size` | facts that the decision needs |
+//! | `directives` | pragmas, as metadata of the loop |
+//! | `peel_count` | the number of iterations whose peeling helps |
+//! | `simulation` | the cost of a loop unrolled completely |
+//! | `copies` | peeling, and unrolling without a remainder |
+//! | `remainder` | unrolling with a remainder loop |
+//! | `expander` | numbers of iterations, computed before the loop |
+//! | `tidy_up` | folding of what became constant |
+//!
+//! **Soundness.** Copies run in the order of the iterations, so only tests can go wrong. A test is
+//! left out only if the count of its exit says that it has one outcome in this copy.
+//!
+//! **Cost.** Linear in the function for each level of nesting, and in the code that is written.
+//!
+//! # Limits
+//!
+//! - A loop is not unrolled if it declares scopes of aliases (`llvm.experimental.noalias.scope.decl`)
+//!   or has tokens of convergence.
+//! - Unrolling at run time needs a latch that exits, and a count that can be computed before the
+//!   loop.
+
+use hashbrown::HashSet;
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::pass::{CanonicalForm, EditLimit, Options, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc};
+use loomir_transforms::remark::Remarks;
+use loomir_transforms::unrolling::preferences::OPTIONS;
+use loomir_transforms::unrolling::{Action, Cost, Decision, Preferences, Questions, decide};
+
+use copies::Copy;
+use expander::Recipe;
+use remainder::Runtime;
+use shape::{Course, Exit, Shape};
+
+use super::scev::ScalarEvolution;
+use super::{Analysis, lcssa, loop_simplify};
+
+mod copies;
+mod directives;
+mod expander;
+mod facts;
+mod peel_count;
+mod remainder;
+mod shape;
+mod simulation;
+mod size;
+mod tidy_up;
+
+/// The greatest cost of a number of iterations that is computed before a loop, where nothing asks
+/// for more.
+const CHEAP: u64 = 4;
+
+/// The statistics of unrolling.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Loops that were unrolled completely.
+    pub full: usize,
+    /// Loops that were unrolled by a count.
+    pub partial: usize,
+    /// Loops among them that have a remainder.
+    pub runtime: usize,
+    /// Loops that were peeled.
+    pub peeled: usize,
+    /// Remarks, with the way to each decision if that was asked for.
+    pub remarks: Diagnostics,
+}
+
+/// Unrolls and peels the loops of a function in loop-simplify form and closed. The symbols are
+/// those of the function's module. If `explains`, a remark for each loop tells how it was decided.
+pub fn unroll_loops(
+    function: &mut Body,
+    symbols: &SymbolTable,
+    preferences: &Preferences,
+    (edits, explains, checks): (&EditLimit, bool, bool),
+) -> Report {
+    let layout = DataLayout::of_symbols(function.ctx(), symbols);
+    let mut report = Report::default();
+    let mut visited: HashSet<Block> = HashSet::new();
+    let mut analysis = Analysis::of(function);
+    loop {
+        let ready = ready_loops(&analysis, &visited);
+        if ready.is_empty() {
+            return report;
+        }
+        let mut plans = Vec::new();
+        let mut scev = ScalarEvolution::new(function, &analysis, &layout);
+        for id in ready {
+            visited.insert(analysis.block(analysis.loops().get(id).header()));
+            plans.extend(plan(&mut scev, id, symbols, preferences));
+        }
+        let mut changed = Vec::new();
+        for plan in plans {
+            let (wanted, is_allowed) = (plan.change.is_some(), edits.allows_more());
+            let remarks = plan.remarks(function, explains, wanted && is_allowed);
+            remarks.into_iter().for_each(|remark| report.remarks.push(remark));
+            if let Some(change) = plan.change.as_ref().filter(|_| is_allowed) {
+                let loc = plan.loc;
+                visited.extend(carry_out(function, &plan, change, &visited, &mut changed));
+                edits.made(NAME, loc);
+                report.count(change);
+            }
+        }
+        if !changed.is_empty() {
+            tidy_up::tidy_up(function, &changed);
+            (analysis, _) = loop_simplify::loop_simplify(function, symbols, checks);
+            lcssa::lcssa(function, &analysis);
+        }
+    }
+}
+
+/// Returns the loops that were not visited, but all of whose inner loops were.
+fn ready_loops(analysis: &Analysis, visited: &HashSet<Block>) -> Vec<LoopId> {
+    let is_visited = |id: LoopId| visited.contains(&analysis.block(analysis.loops().get(id).header()));
+    let all = analysis.loops().iter();
+    let ready =
+        all.filter(|(id, own)| !is_visited(*id) && own.children.iter().all(|child| is_visited(*child)));
+    ready.map(|(id, _)| id).collect()
+}
+
+/// What is done with one loop.
+struct Plan {
+    shape: Shape,
+    loc: Loc,
+    decision: Decision,
+    /// The change, if there is one and it can be made.
+    change: Option<Change>,
+    /// Why the change can't be made that was decided for.
+    obstacle: Option<&'static str>,
+    /// The headers of the loops inside.
+    inner: Vec<Block>,
+}
+
+/// A change of a loop.
+enum Change {
+    Peel { count: u64 },
+    Full { count: u64 },
+    Partial { count: u64 },
+    Runtime(Runtime),
+}
+
+/// The questions that a decision asks about a loop of a graph.
+struct Asked<'s, 'f> {
+    scev: &'s mut ScalarEvolution<'f>,
+    id: LoopId,
+    shape: &'s Shape,
+    symbols: &'s SymbolTable,
+}
+
+impl Questions for Asked<'_, '_> {
+    fn full_unroll_cost(&mut self, trip_count: u64, budget: u64) -> Option<Cost> {
+        simulation::simulate(self.scev, self.id, self.shape, self.symbols, trip_count, budget)
+    }
+
+    fn peel_count(&mut self, max: u64) -> u64 {
+        peel_count::first(self.scev, self.id, self.shape, max)
+    }
+
+    fn peel_last_count(&mut self, _: u64) -> u64 {
+        0
+    }
+}
+
+/// Decides about a loop. `None` if it is not in form.
+fn plan(
+    scev: &mut ScalarEvolution<'_>,
+    id: LoopId,
+    symbols: &SymbolTable,
+    preferences: &Preferences,
+) -> Option<Plan> {
+    let shape = Shape::of(scev, id)?;
+    let function = scev.function();
+    let (branch, _) = shape.backedge(function)?;
+    let read = directives::read(function, branch);
+    let (mut said, already_peeled) = read.unwrap_or_default();
+    let parent = scev.analysis().loops().get(id).parent;
+    let outer = parent.and_then(|parent| Shape::of(scev, parent)?.backedge(function));
+    said.left_to_jam |= outer.is_some_and(|(branch, _)| directives::asks_for_jam(function, branch));
+    let mut facts = facts::facts(scev, id, &shape, symbols, already_peeled);
+    if read.is_none() {
+        facts.fixed = Some("it has metadata that can't be read");
+    }
+    let decision = decide(&facts, &said, preferences, &mut Asked { scev, id, shape: &shape, symbols });
+    let (mut change, mut obstacle) = (None, None);
+    match change_of(scev, id, &shape, &decision, preferences) {
+        Ok(made) => change = made,
+        Err(why) => obstacle = Some(why),
+    }
+    let analysis = scev.analysis();
+    let inner = analysis.loops().get(id).nodes.iter().filter(|node| {
+        let own = analysis.loops().innermost(**node);
+        own.is_some_and(|own| own != id && analysis.loops().get(own).header() == **node)
+    });
+    let inner = inner.map(|node| analysis.block(*node)).collect();
+    Some(Plan { loc: function.loc(branch), shape, decision, change, obstacle, inner })
+}
+
+/// Returns the change that was decided for.
+///
+/// # Errors
+///
+/// Why it can't be made.
+fn change_of(
+    scev: &mut ScalarEvolution<'_>,
+    id: LoopId,
+    shape: &Shape,
+    decision: &Decision,
+    preferences: &Preferences,
+) -> Result<Option<Change>, &'static str> {
+    Ok(match decision.action {
+        Action::Keep => None,
+        Action::Peel { first, .. } => (first > 0).then_some(Change::Peel { count: first }),
+        Action::Full { count } => Some(Change::Full { count }),
+        Action::Partial { count } => Some(Change::Partial { count }),
+        Action::Runtime { count, expensive } => {
+            let is_single = shape.exits.len() == 1;
+            if !shape.is_rotated() {
+                return Err("its latch does not leave it");
+            }
+            let allowed = preferences.runtime_multi_exit.unwrap_or(expensive || shape.exits.len() == 2);
+            if !is_single && !allowed {
+                return Err("it has several exits");
+            }
+            let backedges = runtime_count(scev, id, shape)?;
+            if backedges.cost() > CHEAP && !expensive {
+                return Err("its number of iterations is expensive to compute");
+            }
+            let bits = u64::BITS - count.leading_zeros() - 1;
+            if bits > backedges.width() || (count - 1).checked_shr(backedges.width()).unwrap_or(0) > 0 {
+                return Err("the count does not fit the type of the counter");
+            }
+            let is_epilogue = preferences.runtime_epilog.unwrap_or_else(|| starts_constant(scev, shape));
+            Some(Change::Runtime(Runtime { count, backedges, is_epilogue }))
+        }
+    })
+}
+
+/// Returns the number of backedges taken before the latch exits.
+fn runtime_count(scev: &mut ScalarEvolution<'_>, id: LoopId, shape: &Shape) -> Result<Recipe, &'static str> {
+    let number = scev.analysis().number(shape.latch);
+    let counts = scev.counts(id);
+    let exact = counts.exits.iter().find(|exit| exit.from == number).and_then(|exit| exit.limit.exact);
+    let exact = exact.filter(|exact| scev.is_invariant(*exact, id));
+    let exact = exact.ok_or("its number of iterations is not known")?;
+    Recipe::of(scev, exact).ok_or("its number of iterations can't be computed before it")
+}
+
+/// True if some value carried around a loop starts as a constant.
+fn starts_constant(scev: &ScalarEvolution<'_>, shape: &Shape) -> bool {
+    let arguments = scev.function().arguments(shape.header);
+    let mut starts = arguments.filter_map(|argument| scev.header_argument(argument));
+    starts.any(|own| scev.number(own.start).is_some())
+}
+
+/// Makes a change. Returns the headers of loops that must not be visited: copies of visited loops,
+/// and remainders.
+fn carry_out(
+    function: &mut Body,
+    plan: &Plan,
+    change: &Change,
+    visited: &HashSet<Block>,
+    changed: &mut Vec<Block>,
+) -> Vec<Block> {
+    let shape = &plan.shape;
+    let (mut headers, mut remainder) = (Vec::new(), None);
+    let mut add = |copies: &[Copy]| {
+        for copy in copies {
+            changed.extend(shape.blocks.iter().map(|block| copy.block(*block)));
+            let inner = plan.inner.iter().filter(|header| visited.contains(*header));
+            headers.extend(inner.map(|header| copy.block(*header)));
+        }
+    };
+    match change {
+        Change::Peel { count } => {
+            let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
+            add(&copies::peel(function, shape, *count, course));
+            changed.extend(&shape.blocks);
+            mark(function, shape, |function, branch| directives::mark_peeled(function, branch, *count));
+        }
+        Change::Full { count } => {
+            let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
+            add(&copies::unroll(function, shape, *count, true, course));
+        }
+        Change::Partial { count } => {
+            let course = in_copy(*count);
+            add(&copies::unroll(function, shape, *count, false, course));
+        }
+        Change::Runtime(runtime) => {
+            if let Some(made) =
+                remainder::unroll_at_run_time(function, shape, runtime, in_copy(runtime.count))
+            {
+                add(&made.copies);
+                remainder = Some(made.remainder.header);
+                add(&[made.remainder]);
+            }
+        }
+    }
+    let is_repeated = matches!(change, Change::Partial { .. } | Change::Runtime(_));
+    let is_profiled = matches!(plan.decision.action, Action::Peel { profiled: true, .. });
+    if is_repeated && plan.decision.is_explicit || is_profiled {
+        mark(function, shape, directives::mark_unrolled);
+    }
+    headers.extend(remainder);
+    headers
+}
+
+fn in_copy(count: u64) -> impl Fn(&Exit, u64) -> Course {
+    move |exit, number| exit.rule.in_copy(u128::from(number), u128::from(count))
+}
+
+/// Changes the annotation of a loop that still has the header of this shape.
+fn mark(function: &mut Body, shape: &Shape, how: impl Fn(&mut Body, loomir_ir::Op)) {
+    let edges: Vec<_> = function.predecessor_edges(shape.header).collect();
+    for (branch, _) in edges {
+        let Some(from) = function.block_of(branch) else { continue };
+        let is_back = from == shape.latch || function.attr(branch, super::branch::LOOP_ANNOTATION).is_some();
+        if is_back {
+            how(function, branch);
+        }
+    }
+}
+
+impl Report {
+    fn count(&mut self, change: &Change) {
+        match change {
+            Change::Peel { .. } => self.peeled += 1,
+            Change::Full { .. } => self.full += 1,
+            Change::Partial { .. } => self.partial += 1,
+            Change::Runtime(_) => (self.partial, self.runtime) = (self.partial + 1, self.runtime + 1),
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the remarks about this loop.
+    fn remarks(&self, function: &Body, explains: bool, is_made: bool) -> Vec<Diagnostic> {
+        let remarks = Remarks { body: function, pass: NAME };
+        let mut all = Vec::new();
+        for (name, text) in &self.decision.missed {
+            all.push(remarks.left(name, self.loc, text));
+        }
+        let made = self.change.as_ref().filter(|_| is_made).map(|change| match change {
+            Change::Peel { count } => ("Peeled", *count, format!("peeled loop by {count} iterations")),
+            Change::Full { count } => {
+                ("FullyUnrolled", *count, format!("completely unrolled loop with {count} iterations"))
+            }
+            Change::Partial { count } => {
+                ("PartialUnrolled", *count, format!("unrolled loop by a factor of {count}"))
+            }
+            Change::Runtime(Runtime { count, .. }) => {
+                let text = format!("unrolled loop by a factor of {count} with run-time trip count");
+                ("PartialUnrolled", *count, text)
+            }
+        });
+        if let Some((name, count, text)) = made {
+            all.push(remarks.passed(name, self.loc, &text).arg("count", count as i64));
+        } else if let Some(why) = self.obstacle {
+            all.push(remarks.missed("NotUnrolled", self.loc, "loop not unrolled", why));
+        }
+        if explains {
+            let steps = self.decision.steps.iter().map(|step| format!("{}: {}", step.name, step.text));
+            let text = steps.collect::<Vec<_>>().join("; ");
+            all.push(remarks.analysis("UnrollDecision", self.loc, &text));
+        }
+        all
+    }
+}
+
+const NAME: &str = "loop-unroll";
+const FULL_NAME: &str = "loop-unroll-full";
+
+/// The pass `loop-unroll` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Unroll and peel loops",
+    options: OPTIONS,
+    make: |options| make(options, false),
+};
+
+/// The pass `loop-unroll-full` on `llvm.func`, for before inlining.
+pub const FULL_PASS: PassInfo = PassInfo {
+    name: FULL_NAME,
+    anchor: Some("llvm.func"),
+    summary: "Unroll loops completely, or peel them",
+    options: OPTIONS,
+    make: |options| make(options, true),
+};
+
+fn make(options: &Options, is_full: bool) -> Result<Box<dyn Pass>, String> {
+    let preferences = Preferences::of(options)?;
+    let preferences = if is_full { preferences.only_full() } else { preferences };
+    Ok(Box::new(LoopUnroll { preferences }))
+}
+
+struct LoopUnroll {
+    preferences: Preferences,
+}
+
+impl Pass for LoopUnroll {
+    fn name(&self) -> &str {
+        if self.preferences.only_full { FULL_NAME } else { NAME }
+    }
+
+    fn requires(&self) -> &[&'static CanonicalForm] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn preserves(&self) -> &[&'static CanonicalForm] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        super::branch::all_known(body)?;
+        let edits = cx.edits.clone();
+        let report = unroll_loops(body, cx.symbols, &self.preferences, (&edits, false, cx.checks));
+        cx.count("Loops completely unrolled", report.full as u64);
+        cx.count("Loops unrolled", report.partial as u64);
+        cx.count("Loops unrolled with a remainder", report.runtime as u64);
+        cx.count("Loops peeled", report.peeled as u64);
+        report.remarks.into_iter().for_each(|remark| cx.remark(remark));
+        Ok(())
+    }
+}

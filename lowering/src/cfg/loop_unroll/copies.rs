@@ -1,0 +1,155 @@
+//! Copies of a loop's body, one behind the other.
+//!
+//! ```text
+//!     preheader                      preheader
+//!         │                              │
+//!     ┌─> body ──> exit              ┌─> body ──────┐
+//!     └─────┘            becomes     │   copy ──────┼──> exit
+//!                                    │   copy ──────┘
+//!                                    └─────┘
+//! ```
+//!
+//! Loops are closed: values leave them only as operands of their exits. So each copy leaves to the
+//! same blocks as the original, with values of its own, and nothing behind the loop changes. The
+//! exits have other predecessors afterwards, and unreachable blocks may stay: the caller brings
+//! loops back into form.
+//!
+//! **Cost.** Linear in the blocks that are written.
+
+use loomir_ir::{Block, Body, Mapping};
+
+use super::shape::{Course, Exit, Shape, edge_to};
+use crate::cfg::branch::{Ending, LOOP_ANNOTATION, Target, end_block, targets};
+
+/// One copy of a loop's body, or the original.
+pub(super) struct Copy {
+    /// The copies of blocks and values; nothing for the original.
+    mapping: Option<Mapping>,
+    pub(super) header: Block,
+    pub(super) latch: Block,
+    /// The last block in the text.
+    pub(super) last: Block,
+}
+
+impl Copy {
+    fn original(shape: &Shape) -> Copy {
+        let last = *shape.blocks.last().unwrap_or(&shape.latch);
+        Copy { mapping: None, header: shape.header, latch: shape.latch, last }
+    }
+
+    /// Copies the blocks of a loop behind `after`. Edges between them lead to copies.
+    pub(super) fn of(function: &mut Body, shape: &Shape, after: Block) -> Copy {
+        let mut mapping = Mapping::default();
+        let copies = function.copy_blocks(&shape.blocks, after, &mut mapping);
+        let (header, latch) = (mapping.block(shape.header), mapping.block(shape.latch));
+        Copy { mapping: Some(mapping), header, latch, last: *copies.last().unwrap_or(&after) }
+    }
+
+    /// Returns the copy of a block.
+    pub(super) fn block(&self, block: Block) -> Block {
+        self.mapping.as_ref().map_or(block, |mapping| mapping.block(block))
+    }
+
+    /// Lets the backedge lead to another block, with the same operands.
+    pub(super) fn lead(&self, function: &mut Body, to: Block) {
+        if let Some((branch, index)) = edge_to(function, self.latch, self.header) {
+            function.set_successor(branch, index, to);
+            function.remove_attr(branch, LOOP_ANNOTATION);
+        }
+    }
+}
+
+/// Unrolls a loop: its body runs `count` times in each iteration. `course` says of each exiting
+/// block what it does in each copy. If the loop is unrolled completely, there is no way back from
+/// the last copy. Returns the copies, the original first.
+pub(super) fn unroll(
+    function: &mut Body,
+    shape: &Shape,
+    count: u64,
+    is_full: bool,
+    course: impl Fn(&Exit, u64) -> Course,
+) -> Vec<Copy> {
+    let annotation = shape.backedge(function).and_then(|(branch, _)| function.attr(branch, LOOP_ANNOTATION));
+    let mut copies = vec![Copy::original(shape)];
+    for _ in 1..count {
+        let after = copies[copies.len() - 1].last;
+        copies.push(Copy::of(function, shape, after));
+    }
+    let end = is_full.then(|| nowhere(function, shape, copies[copies.len() - 1].last));
+    for (number, copy) in copies.iter().enumerate() {
+        let next = copies.get(number + 1).map(|next| next.header);
+        copy.lead(function, next.or(end).unwrap_or(shape.header));
+    }
+    for (number, copy) in copies.iter().enumerate() {
+        shape.exits.iter().for_each(|exit| settle(function, copy, exit, course(exit, number as u64)));
+    }
+    if !is_full
+        && let Some(annotation) = annotation
+        && let Some(last) = copies.last()
+        && let Some((branch, _)) = edge_to(function, last.latch, shape.header)
+    {
+        function.set_attr(branch, LOOP_ANNOTATION, annotation);
+    }
+    copies
+}
+
+/// Peels the first iterations of a loop. `course` says of each exiting block what it does in each
+/// of them. Returns the copies.
+pub(super) fn peel(
+    function: &mut Body,
+    shape: &Shape,
+    count: u64,
+    course: impl Fn(&Exit, u64) -> Course,
+) -> Vec<Copy> {
+    let mut copies: Vec<Copy> = Vec::new();
+    let mut after = shape.preheader;
+    for _ in 0..count {
+        let copy = Copy::of(function, shape, after);
+        after = copy.last;
+        copies.push(copy);
+    }
+    let entry = forwarding(function, shape.header, after);
+    for (number, copy) in copies.iter().enumerate() {
+        copy.lead(function, copies.get(number + 1).map_or(entry, |next| next.header));
+    }
+    if let (Some(first), Some((branch, index))) =
+        (copies.first(), edge_to(function, shape.preheader, shape.header))
+    {
+        function.set_successor(branch, index, first.header);
+    }
+    for (number, copy) in copies.iter().enumerate() {
+        shape.exits.iter().for_each(|exit| settle(function, copy, exit, course(exit, number as u64)));
+    }
+    copies
+}
+
+/// Makes a block behind `after` with the arguments of `to`, which it passes on.
+pub(super) fn forwarding(function: &mut Body, to: Block, after: Block) -> Block {
+    let types: Vec<_> = function.arguments(to).map(|own| function.value_type(own)).collect();
+    let block = function.create_block(function.block_region(to), Some(after), &types);
+    let operands = function.arguments(block).collect();
+    end_block(function, block, &Ending::Branch(Target { block: to, operands }));
+    block
+}
+
+/// Makes a block that is never reached, with the arguments of the header.
+fn nowhere(function: &mut Body, shape: &Shape, after: Block) -> Block {
+    let types: Vec<_> = function.arguments(shape.header).map(|own| function.value_type(own)).collect();
+    let block = function.create_block(function.block_region(after), Some(after), &types);
+    end_block(function, block, &Ending::Unreachable);
+    block
+}
+
+/// Folds an exit in a copy where its course is known.
+pub(super) fn settle(function: &mut Body, copy: &Copy, exit: &Exit, course: Course) {
+    let edge = match course {
+        Course::Tests => None,
+        Course::Stays => exit.only_edge(false),
+        Course::Leaves => exit.only_edge(true),
+    };
+    let from = copy.block(exit.block);
+    if let (Some(edge), Some(branch)) = (edge, function.terminator(from)) {
+        let only = targets(function, branch).swap_remove(edge);
+        end_block(function, from, &Ending::Branch(only));
+    }
+}

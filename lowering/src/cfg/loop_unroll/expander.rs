@@ -1,0 +1,212 @@
+//! Expressions of scalar evolution as operations before a loop.
+//!
+//! A [`Recipe`] is an expression that outlives the analysis. Writing it makes operations without
+//! promises about overflow. Each value in it is frozen, so a count that would be poison is some
+//! number instead, the same wherever it is used: a test made before the loop must not be undefined
+//! where the original loop never tests.
+//!
+//! **Assumptions.**
+//! - A divisor is a constant other than zero, so no division traps.
+//! - A recurrence of a loop around is an argument of that loop's header, or a multiple of one.
+
+use hashbrown::HashMap;
+use loomir_dialects::interp::integer::{mask, signed};
+use loomir_dialects::llvm;
+use loomir_ir::{Builder, OpDef, Value};
+
+use crate::cfg::scev::ScalarEvolution;
+use crate::cfg::scev::expr::{Cast, Expr, ExprId, MinMax};
+
+/// An expression to write, and the number of its bits.
+#[derive(Clone, Debug)]
+pub(super) struct Recipe {
+    width: u32,
+    part: Part,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Constant(u128),
+    /// A value of the function, and true if it is a pointer.
+    Value(Value, bool),
+    Cast(Cast, Box<Recipe>),
+    Sum(Vec<Recipe>),
+    Product(Vec<Recipe>),
+    Quotient(Box<Recipe>, u128),
+    Extreme(MinMax, Vec<Recipe>),
+}
+
+impl Recipe {
+    /// Returns the recipe of an expression. `None` if something in it is no value before the loop.
+    pub(super) fn of(scev: &mut ScalarEvolution<'_>, id: ExprId) -> Option<Recipe> {
+        let width = scev.width(id);
+        let part = match scev.get(id).clone() {
+            Expr::Constant(_, bits) => Part::Constant(bits),
+            Expr::Unknown(value) => Part::Value(value, scev.type_of(id).is_pointer()),
+            Expr::PtrToInt(inner) => return Recipe::of(scev, inner),
+            Expr::Cast(cast, inner, _) => Part::Cast(cast, Box::new(Recipe::of(scev, inner)?)),
+            Expr::Add(operands) => Part::Sum(all(scev, &operands)?),
+            Expr::Mul(operands) => Part::Product(all(scev, &operands)?),
+            Expr::UDiv(a, b) => {
+                let by = scev.as_constant(b).filter(|by| *by != 0)?;
+                Part::Quotient(Box::new(Recipe::of(scev, a)?), by)
+            }
+            Expr::MinMax(kind, operands) => Part::Extreme(kind, all(scev, &operands)?),
+            Expr::AddRec(..) => return recurrence(scev, id),
+        };
+        Some(Recipe { width, part })
+    }
+
+    /// Returns the number of bits.
+    pub(super) fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Returns the cost of writing it, as LLVM's expander counts.
+    pub(super) fn cost(&self) -> u64 {
+        let several = |parts: &[Recipe], each: u64| {
+            parts.iter().map(Recipe::cost).sum::<u64>() + each * (parts.len() as u64 - 1)
+        };
+        match &self.part {
+            Part::Constant(_) | Part::Value(..) => 0,
+            Part::Cast(_, inner) => 1 + inner.cost(),
+            Part::Sum(parts) | Part::Product(parts) => several(parts, 1),
+            Part::Quotient(inner, by) => inner.cost() + if by.is_power_of_two() { 1 } else { 4 },
+            Part::Extreme(_, parts) => several(parts, 2),
+        }
+    }
+}
+
+fn all(scev: &mut ScalarEvolution<'_>, operands: &[ExprId]) -> Option<Vec<Recipe>> {
+    operands.iter().map(|operand| Recipe::of(scev, *operand)).collect()
+}
+
+/// Returns a recurrence of a loop around, by an argument of that loop's header with the same step
+/// or a divisor of it.
+fn recurrence(scev: &mut ScalarEvolution<'_>, id: ExprId) -> Option<Recipe> {
+    let width = scev.width(id);
+    let Expr::AddRec(of, operands) = scev.get(id).clone() else { return None };
+    let analysis = scev.analysis();
+    let header = analysis.block(analysis.loops().get(of).header());
+    let arguments: Vec<Value> = scev.function().arguments(header).collect();
+    let [start, step] = operands[..] else { return None };
+    for argument in arguments {
+        if scev.expr_type(argument).is_none_or(|ty| ty.width() != width) {
+            continue;
+        }
+        let own = scev.expr(argument);
+        let value = Part::Value(argument, scev.type_of(own).is_pointer());
+        if own == id {
+            return Some(Recipe { width, part: value });
+        }
+        let Expr::AddRec(around, parts) = scev.get(own).clone() else { continue };
+        let [first, by] = parts[..] else { continue };
+        if around != of || scev.type_of(own).is_pointer() || scev.type_of(id).is_pointer() {
+            continue;
+        }
+        let factor = match (scev.as_constant(by), scev.as_constant(step)) {
+            _ if by == step => 1,
+            (Some(1), Some(step)) => step,
+            _ => continue,
+        };
+        // start + (argument - first) * factor
+        let factor_id = scev.constant(width, factor);
+        let moved = scev.mul(&[first, factor_id]);
+        let rest = scev.minus(start, moved);
+        let rest = Recipe::of(scev, rest)?;
+        let argument = Recipe { width, part: value };
+        let factor = Recipe { width, part: Part::Constant(factor) };
+        let product = Recipe { width, part: Part::Product(vec![argument, factor]) };
+        return Some(Recipe { width, part: Part::Sum(vec![product, rest]) });
+    }
+    None
+}
+
+/// Writes recipes. Each value is frozen once.
+pub(super) struct Writer<'b, 'a> {
+    pub(super) builder: &'b mut Builder<'a>,
+    frozen: HashMap<Value, Value>,
+}
+
+impl<'b, 'a> Writer<'b, 'a> {
+    pub(super) fn new(builder: &'b mut Builder<'a>) -> Self {
+        Writer { builder, frozen: HashMap::new() }
+    }
+
+    /// Writes an expression and returns its value.
+    pub(super) fn write(&mut self, recipe: &Recipe) -> Value {
+        let width = recipe.width;
+        match &recipe.part {
+            Part::Constant(bits) => self.constant(width, *bits),
+            Part::Value(value, is_pointer) => self.frozen(*value, is_pointer.then_some(width)),
+            Part::Cast(cast, inner) => {
+                let inner = self.write(inner);
+                let def = match cast {
+                    Cast::Truncate => llvm::TruncOp::DEF,
+                    Cast::ZeroExtend => llvm::ZExtOp::DEF,
+                    Cast::SignExtend => llvm::SExtOp::DEF,
+                };
+                self.unary(def, inner, width)
+            }
+            Part::Sum(parts) => self.several(llvm::AddOp::DEF, parts, width),
+            Part::Product(parts) => self.several(llvm::MulOp::DEF, parts, width),
+            Part::Quotient(inner, by) => {
+                let inner = self.write(inner);
+                let by = self.constant(width, *by);
+                self.binary(llvm::UDivOp::DEF, inner, by)
+            }
+            Part::Extreme(kind, parts) => {
+                let def = match kind {
+                    MinMax::UMax => llvm::UMaxOp::DEF,
+                    MinMax::SMax => llvm::SMaxOp::DEF,
+                    MinMax::SMin => llvm::SMinOp::DEF,
+                    MinMax::UMin | MinMax::SequentialUMin => llvm::UMinOp::DEF,
+                };
+                self.several(def, parts, width)
+            }
+        }
+    }
+
+    /// Writes a constant.
+    pub(super) fn constant(&mut self, width: u32, bits: u128) -> Value {
+        let ctx = self.builder.ctx();
+        let ty = ctx.int_type(width);
+        let number = signed(width, bits & mask(width));
+        let state = self.builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, number));
+        self.builder.value(state.results(&[ty]))
+    }
+
+    /// Writes an operation on two values of one type.
+    pub(super) fn binary(&mut self, def: &'static OpDef, a: Value, b: Value) -> Value {
+        let ty = self.builder.body().value_type(a);
+        let state = self.builder.state(def).operands(&[a, b]).results(&[ty]);
+        self.builder.value(state)
+    }
+
+    fn unary(&mut self, def: &'static OpDef, a: Value, width: u32) -> Value {
+        let ty = self.builder.ctx().int_type(width);
+        let state = self.builder.state(def).operands(&[a]).results(&[ty]);
+        self.builder.value(state)
+    }
+
+    fn several(&mut self, def: &'static OpDef, parts: &[Recipe], width: u32) -> Value {
+        let parts: Vec<Value> = parts.iter().map(|part| self.write(part)).collect();
+        let joined = parts.into_iter().reduce(|a, b| self.binary(def, a, b));
+        joined.unwrap_or_else(|| self.constant(width, 0))
+    }
+
+    /// Freezes a value, as a number of `width` bits if it is a pointer.
+    fn frozen(&mut self, value: Value, pointer_width: Option<u32>) -> Value {
+        if let Some(known) = self.frozen.get(&value) {
+            return *known;
+        }
+        let ty = self.builder.body().value_type(value);
+        let state = self.builder.state(llvm::FreezeOp::DEF).operands(&[value]).results(&[ty]);
+        let mut frozen = self.builder.value(state);
+        if let Some(width) = pointer_width {
+            frozen = self.unary(llvm::PtrToIntOp::DEF, frozen, width);
+        }
+        self.frozen.insert(value, frozen);
+        frozen
+    }
+}

@@ -1,0 +1,103 @@
+//! Facts about a loop that decide if and how it is unrolled.
+
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::types::LlvmType;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Body, Op};
+use loomir_transforms::unrolling::Facts;
+
+use super::shape::{ExitRule, Shape};
+use super::size;
+use crate::cfg::calls;
+use crate::cfg::scev::ScalarEvolution;
+
+/// The greatest trip count that counts as constant.
+const MOST: u128 = u32::MAX as u128;
+
+/// Returns the facts about a loop. Linear in the loop.
+pub(super) fn facts(
+    scev: &mut ScalarEvolution<'_>,
+    id: LoopId,
+    shape: &Shape,
+    symbols: &SymbolTable,
+    already_peeled: u64,
+) -> Facts {
+    let function = scev.function();
+    let ops = || shape.blocks.iter().flat_map(|block| function.ops(*block));
+    let layout: DataLayout = scev.data_layout().clone();
+    let trip_count = shape.exits.iter().filter_map(|exit| match exit.rule {
+        ExitRule::At(count) if count < MOST => Some(count as u64 + 1),
+        _ => None,
+    });
+    let trip_count = trip_count.min();
+    let tested = match &shape.exits[..] {
+        [only] => Some(only),
+        all => all.iter().find(|exit| exit.block == shape.latch),
+    };
+    let trip_multiple = match (trip_count, tested.map(|exit| exit.rule)) {
+        (Some(count), _) => count,
+        (None, Some(ExitRule::Before(multiple))) => u64::try_from(multiple).unwrap_or(1 << 31).min(1 << 31),
+        _ => 1,
+    };
+    let counts = scev.counts(id);
+    let most = counts.constant_max.and_then(|most| scev.as_constant(most));
+    let root = function.root_ref();
+    Facts {
+        size: ops().map(|op| size::of(function, op, &layout, symbols)).sum(),
+        trip_count,
+        max_trip_count: most.filter(|most| *most < MOST).map(|most| most as u64 + 1),
+        max_or_zero: false,
+        trip_multiple,
+        estimated_trip_count: estimated_trip_count(function, shape),
+        already_peeled,
+        is_innermost: scev.analysis().loops().get(id).children.is_empty(),
+        for_size: root.attr("optimize_size").is_some() || root.attr("minsize").is_some(),
+        fixed: fixed(function, shape, symbols),
+        no_remainder: ops().any(|op| calls::is_convergent(function, op, symbols)),
+    }
+}
+
+/// Returns the reason why a loop may not be copied.
+fn fixed(function: &Body, shape: &Shape, symbols: &SymbolTable) -> Option<&'static str> {
+    let mut ops = shape.blocks.iter().flat_map(|block| function.ops(*block));
+    ops.find_map(|op| {
+        let name = function.op_ref(op).name();
+        if calls::is_unique(function, op, symbols) {
+            Some("it has an operation that may not be duplicated")
+        } else if function.own_regions(op).len() > 0 || name == "llvm.blocktag" {
+            Some("it has an operation that stands for its place")
+        } else if name == "llvm.intr.experimental.noalias.scope.decl" {
+            Some("it declares scopes of aliases, which hold for one iteration")
+        } else if name.starts_with("llvm.intr.experimental.convergence.") {
+            Some("it has tokens of convergence")
+        } else if leaks_token(function, op) {
+            Some("a token is used behind it")
+        } else {
+            None
+        }
+    })
+}
+
+/// True if an operation defines a token that is used outside of its block.
+fn leaks_token(function: &Body, op: Op) -> bool {
+    let ctx = function.ctx();
+    let is_token = |value| LlvmType::of(ctx, function.value_type(value)) == Some(LlvmType::Token);
+    let block = function.block_of(op);
+    function
+        .results(op)
+        .any(|value| is_token(value) && function.uses(value).any(|used| function.block_of(used.op) != block))
+}
+
+/// Returns the number of iterations by the weights of the latch's branch, rounded, if it has any.
+fn estimated_trip_count(function: &Body, shape: &Shape) -> Option<u64> {
+    let (branch, back) = shape.backedge(function)?;
+    if !function.is(branch, llvm::CondBrOp::DEF) || !shape.is_rotated() {
+        return None;
+    }
+    let weights = function.attr(branch, "branch_weights")?.as_dense_ints(function.ctx())?;
+    let weight = |index: usize| weights.get(index).map(|weight| u64::from(*weight as u32));
+    let (stays, leaves) = (weight(back)?, weight(1 - back)?);
+    (leaves > 0).then(|| (stays + leaves / 2) / leaves + 1)
+}

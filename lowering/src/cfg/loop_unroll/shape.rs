@@ -1,0 +1,143 @@
+//! The shape of a loop to copy, and rules about its exits.
+//!
+//! A shape names blocks, not numbers of an analysis, so it stays true while other loops change.
+
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Block, Body, Op};
+
+use crate::cfg::roles::Roles;
+use crate::cfg::scev::ScalarEvolution;
+
+/// A loop in loop-simplify form.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) preheader: Block,
+    pub(super) header: Block,
+    pub(super) latch: Block,
+    /// All blocks, in the order of the text where possible; the header is the first.
+    pub(super) blocks: Vec<Block>,
+    pub(super) exits: Vec<Exit>,
+}
+
+/// An exiting block.
+#[derive(Clone, Debug)]
+pub(super) struct Exit {
+    pub(super) block: Block,
+    /// True for each edge that leads out of the loop.
+    leaves: Vec<bool>,
+    pub(super) rule: ExitRule,
+}
+
+/// The iterations in which an exit is taken, counted from zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ExitRule {
+    /// Any.
+    Unknown,
+    /// This one.
+    At(u128),
+    /// Some iteration whose successor's number is a multiple of this.
+    Before(u128),
+    /// None.
+    Never,
+}
+
+/// The behaviour of an exit in one copy of the loop's body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Course {
+    /// It is tested.
+    Tests,
+    /// It is not taken.
+    Stays,
+    /// It is taken.
+    Leaves,
+}
+
+impl Shape {
+    /// Returns the shape of a loop, or `None` if it is not in loop-simplify form.
+    pub(super) fn of(scev: &mut ScalarEvolution<'_>, id: LoopId) -> Option<Shape> {
+        let analysis = scev.analysis();
+        let roles = Roles::of(analysis, id);
+        if !roles.is_simplified() {
+            return None;
+        }
+        let counts = scev.counts(id);
+        let exits = counts.exits.iter().map(|exit| {
+            let rule = match exit.limit.exact {
+                _ if exit.limit.never => ExitRule::Never,
+                Some(exact) => match scev.as_constant(exact) {
+                    Some(count) => ExitRule::At(count),
+                    None => ExitRule::Before(scev.multiple_of_next(exact, id)),
+                },
+                None => ExitRule::Unknown,
+            };
+            let block = analysis.block(exit.from);
+            let to = scev.function().block_successors(block);
+            let leaves = to.map(|to| !analysis.loops().contains(id, analysis.number(to))).collect();
+            Exit { block, leaves, rule }
+        });
+        Some(Shape {
+            preheader: analysis.block(roles.preheader?),
+            header: analysis.block(roles.header),
+            latch: analysis.block(roles.latch()?),
+            exits: exits.collect(),
+            blocks: analysis.blocks_in(id).collect(),
+        })
+    }
+
+    /// Returns the branch of the latch and the number of its edge to the header.
+    pub(super) fn backedge(&self, function: &Body) -> Option<(Op, usize)> {
+        edge_to(function, self.latch, self.header)
+    }
+
+    /// True if the latch is an exiting block.
+    pub(super) fn is_rotated(&self) -> bool {
+        self.exits.iter().any(|exit| exit.block == self.latch)
+    }
+}
+
+impl Exit {
+    /// Returns the only edge that leads out of the loop, or the only one that stays.
+    pub(super) fn only_edge(&self, leaves: bool) -> Option<usize> {
+        let mut edges = self.leaves.iter().enumerate().filter(|(_, own)| **own == leaves);
+        edges.next().map(|(index, _)| index).filter(|_| edges.next().is_none())
+    }
+}
+
+/// Returns the branch of a block and the number of its edge to another.
+pub(super) fn edge_to(function: &Body, from: Block, to: Block) -> Option<(Op, usize)> {
+    let branch = function.terminator(from)?;
+    Some((branch, function.successors(branch).position(|own| own == to)?))
+}
+
+impl ExitRule {
+    /// Returns the course in a copy that runs iteration `number` alone.
+    pub(super) fn in_iteration(self, number: u128) -> Course {
+        match self {
+            ExitRule::Never => Course::Stays,
+            ExitRule::At(count) if number < count => Course::Stays,
+            ExitRule::At(count) if number == count => Course::Leaves,
+            ExitRule::Before(multiple) if multiple > 1 && !(number + 1).is_multiple_of(multiple) => {
+                Course::Stays
+            }
+            _ => Course::Tests,
+        }
+    }
+
+    /// Returns the course in a copy that runs every iteration `number` modulo `count`.
+    pub(super) fn in_copy(self, number: u128, count: u128) -> Course {
+        match self {
+            ExitRule::Never => Course::Stays,
+            ExitRule::At(last) if last % count != number => Course::Stays,
+            ExitRule::Before(multiple) => {
+                let common = gcd(multiple, count);
+                if (number + 1).is_multiple_of(common) { Course::Tests } else { Course::Stays }
+            }
+            _ => Course::Tests,
+        }
+    }
+}
+
+/// Greatest common divisor; that of zero and a number is the number.
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

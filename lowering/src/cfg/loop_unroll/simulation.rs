@@ -1,0 +1,239 @@
+//! The cost of a loop unrolled completely: its iterations are run on what is known.
+//!
+//! In each iteration, values are known that depend on constants alone: by their recurrences, by
+//! arithmetic, and by loads from constant memory. Operations that are known cost nothing, and
+//! neither do operations that only they need; blocks that are not reached are not counted. The
+//! rules are those of LLVM's `LoopUnrollAnalyzer`.
+//!
+//! **Cost.** Linear in the loop, times the number of iterations, which a preference bounds.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Block, Body, Op, Trait, Value};
+use loomir_transforms::unrolling::Cost;
+
+use super::shape::Shape;
+use super::size;
+use crate::cfg::branch::{case_values, successor_operands};
+use crate::cfg::effects::is_seen;
+use crate::cfg::scev::ScalarEvolution;
+use crate::cfg::scev::expr::Expr;
+
+/// Simulates a loop. `None` if nothing is saved, the cost exceeds `budget`, or there are calls.
+pub(super) fn simulate(
+    scev: &mut ScalarEvolution<'_>,
+    id: LoopId,
+    shape: &Shape,
+    symbols: &SymbolTable,
+    trip_count: u64,
+    budget: u64,
+) -> Option<Cost> {
+    let function = scev.function();
+    let mut run = Run {
+        scev,
+        function,
+        id,
+        shape,
+        symbols,
+        known: HashMap::new(),
+        states: HashMap::new(),
+        unrolled: 0,
+        rolled: 0,
+    };
+    let mut leaving = Vec::new();
+    for iteration in 0..trip_count {
+        run.iterate(iteration, budget, &mut leaving)?;
+        if run.unrolled == run.rolled {
+            return None;
+        }
+    }
+    for value in leaving {
+        run.count(value, trip_count - 1);
+    }
+    Some(Cost { unrolled: run.unrolled, rolled: run.rolled })
+}
+
+/// An operation in an iteration.
+#[derive(Clone, Copy)]
+struct State {
+    is_free: bool,
+    is_counted: bool,
+}
+
+struct Run<'s, 'f> {
+    scev: &'s mut ScalarEvolution<'f>,
+    function: &'f Body,
+    id: LoopId,
+    shape: &'s Shape,
+    symbols: &'s SymbolTable,
+    /// The values known in this iteration.
+    known: HashMap<Value, u128>,
+    states: HashMap<(Op, u64), State>,
+    unrolled: u64,
+    rolled: u64,
+}
+
+impl Run<'_, '_> {
+    /// Runs one iteration. Adds the values that leave the loop to `leaving`.
+    fn iterate(&mut self, iteration: u64, budget: u64, leaving: &mut Vec<Op>) -> Option<()> {
+        self.enter(iteration);
+        let mut order = vec![self.shape.header];
+        let mut reached: HashSet<Block> = order.iter().copied().collect();
+        let mut at = 0;
+        while let Some(block) = order.get(at).copied() {
+            at += 1;
+            let branch = self.function.terminator(block)?;
+            for op in self.function.ops(block).filter(|op| *op != branch) {
+                self.visit(op, iteration)?;
+                if self.unrolled > budget {
+                    return None;
+                }
+            }
+            let size = size::of(self.function, branch, &self.scev.data_layout().clone(), self.symbols);
+            self.rolled += size;
+            let way = self.way(branch);
+            self.states.insert((branch, iteration), State { is_free: way.is_some(), is_counted: false });
+            let blocks: Vec<Block> = self.function.successors(branch).collect();
+            let operands = successor_operands(self.function, branch);
+            for (index, to) in blocks.iter().enumerate() {
+                if way.is_some_and(|way| way != index) || *to == self.shape.header {
+                    continue;
+                }
+                if !self.is_inside(*to) {
+                    leaving
+                        .extend(operands[index].iter().filter_map(|value| self.function.defining_op(*value)));
+                } else if reached.insert(*to) {
+                    order.push(*to);
+                }
+            }
+            if way.is_none() {
+                self.count(branch, iteration);
+            }
+        }
+        Some(())
+    }
+
+    /// Finds out what is known of the header's arguments.
+    fn enter(&mut self, iteration: u64) {
+        let mut known = HashMap::new();
+        let edge = match iteration {
+            0 => super::shape::edge_to(self.function, self.shape.preheader, self.shape.header),
+            _ => self.shape.backedge(self.function),
+        };
+        if let Some((branch, index)) = edge {
+            let operands = successor_operands(self.function, branch).swap_remove(index);
+            let arguments = self.function.arguments(self.shape.header);
+            for (argument, operand) in arguments.zip(operands) {
+                if let Some(bits) = self.value(operand) {
+                    known.insert(argument, bits);
+                }
+            }
+        }
+        self.known = known;
+    }
+
+    /// Returns the number that a value is known to be.
+    fn value(&self, value: Value) -> Option<u128> {
+        self.known.get(&value).copied().or_else(|| self.scev.number(value))
+    }
+
+    fn is_inside(&self, block: Block) -> bool {
+        let analysis = self.scev.analysis();
+        analysis.loops().contains(self.id, analysis.number(block))
+    }
+
+    fn visit(&mut self, op: Op, iteration: u64) -> Option<()> {
+        let function = self.function;
+        let layout = self.scev.data_layout().clone();
+        self.rolled += size::of(function, op, &layout, self.symbols);
+        let is_free = function.has_trait(op, Trait::ConstantLike) || self.is_known(op, iteration);
+        self.states.insert((op, iteration), State { is_free, is_counted: false });
+        if !is_free {
+            if function.is(op, llvm::CallOp::DEF) {
+                return None;
+            }
+            if is_seen(function, op) {
+                self.count(op, iteration);
+            }
+        }
+        Some(())
+    }
+
+    /// True if an operation's result is known, or the same in all iterations but the first.
+    fn is_known(&mut self, op: Op, iteration: u64) -> bool {
+        let function = self.function;
+        let mut results = function.results(op);
+        let (Some(result), None) = (results.next(), results.next()) else { return false };
+        if self.scev.expr_type(result).is_some() {
+            let id = self.scev.expr(result);
+            let number = match self.scev.get(id).clone() {
+                Expr::Constant(_, bits) => Some(bits),
+                Expr::AddRec(of, _) if of == self.id => {
+                    let iteration = self.scev.constant(64, u128::from(iteration));
+                    let at = self.scev.at_iteration(id, iteration);
+                    at.and_then(|at| self.scev.as_constant(at))
+                }
+                _ => None,
+            };
+            if let Some(bits) = number {
+                self.known.insert(result, bits);
+                return true;
+            }
+            let is_number = !matches!(self.scev.get(id), Expr::Unknown(_));
+            if iteration > 0 && is_number && self.scev.is_invariant(id, self.id) {
+                return true;
+            }
+        }
+        let operands: Option<Vec<u128>> = function.operands(op).map(|value| self.value(value)).collect();
+        match operands.and_then(|operands| self.scev.result_of(op, &operands)) {
+            Some(bits) => self.known.insert(result, bits).is_none(),
+            None => false,
+        }
+    }
+
+    /// Returns the only successor of a branch, if it is known.
+    fn way(&self, branch: Op) -> Option<usize> {
+        if self.function.is(branch, llvm::CondBrOp::DEF) {
+            return self.value(self.function.operand(branch, 0)).map(|bits| usize::from(bits == 0));
+        }
+        if self.function.is(branch, llvm::SwitchOp::DEF) {
+            let bits = self.value(self.function.operand(branch, 0))?;
+            let cases = case_values(self.function, branch);
+            return Some(cases.iter().position(|case| *case == bits).map_or(0, |at| at + 1));
+        }
+        None
+    }
+
+    /// Counts an operation in an iteration, with what it needs.
+    fn count(&mut self, root: Op, iteration: u64) {
+        let layout = self.scev.data_layout().clone();
+        let mut pending = vec![(root, iteration)];
+        while let Some((op, iteration)) = pending.pop() {
+            let Some(state) = self.states.get_mut(&(op, iteration)).filter(|state| !state.is_counted) else {
+                continue;
+            };
+            state.is_counted = true;
+            if !state.is_free {
+                self.unrolled += size::of(self.function, op, &layout, self.symbols);
+            }
+            for operand in self.function.operands(op) {
+                pending.extend(self.source(operand, iteration));
+            }
+        }
+    }
+
+    /// Returns the operation that computes a value in an iteration: one of the iteration before, if
+    /// the value is an argument of the header.
+    fn source(&self, value: Value, iteration: u64) -> Option<(Op, u64)> {
+        if let Some(op) = self.function.defining_op(value) {
+            return Some((op, iteration));
+        }
+        let place = self.function.arguments(self.shape.header).position(|own| own == value)?;
+        let before = iteration.checked_sub(1)?;
+        let (branch, index) = self.shape.backedge(self.function)?;
+        let operands = successor_operands(self.function, branch).swap_remove(index);
+        Some((self.function.defining_op(*operands.get(place)?)?, before))
+    }
+}
