@@ -60,6 +60,7 @@ pub mod scripts;
 pub mod theirs;
 pub mod transformations;
 pub mod twin;
+pub mod unrolling;
 pub mod verdicts;
 
 pub use behaviour::same_behaviour;

@@ -67,6 +67,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "neighbouring loops with what some operands make undefined, run before and after ten pipelines",
     },
     Campaign {
+        name: "unrolling",
+        package: "loomir-testing",
+        example: "unrolling",
+        cases: 50_000,
+        does: "loops of graphs, counted and random, run before and after unrolling and peeling",
+    },
+    Campaign {
         name: "transformations",
         package: "loomir-testing",
         example: "transformations",

@@ -1,0 +1,382 @@
+//! Random loops of graphs before and after unrolling and peeling.
+//!
+//! Half of the functions are loops that count: over integers of 8 to 64 bits, with any comparison,
+//! step and promise, tested at the end or at the start, with a second exit, values carried over
+//! several iterations, conditions that become known, and a loop inside. The other half are random
+//! graphs of blocks. Both are executed before and after; forms and analyses are checked.
+
+use std::fmt::Write;
+
+use loomir::dialects::interp::Limits;
+
+use crate::behaviour::{Input, same_behaviour};
+use crate::check::Checker;
+use crate::graphs;
+use crate::neighbours::CALLED;
+use crate::random::Random;
+use crate::verdicts::is_proved;
+
+/// The numbers of functions and of their changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Functions.
+    pub cases: u64,
+    /// Functions with a loop that was peeled.
+    pub peeled: u64,
+    /// Functions with a loop that was unrolled completely.
+    pub full: u64,
+    /// Functions with a loop that was unrolled by a count, without a remainder.
+    pub partial: u64,
+    /// Functions with a loop that got a remainder.
+    pub runtime: u64,
+    /// Defined calls that were compared.
+    pub compared: usize,
+    /// Calls that are not.
+    pub skipped: usize,
+    /// Changed functions that the checker was asked about.
+    pub asked: u64,
+    /// Functions among them that it proves equal.
+    pub proved: u64,
+}
+
+/// The checker is asked about one function in this many.
+const CHECKED: u64 = 10;
+
+/// Options of the pass. Each function is transformed with one of them.
+const OPTIONS: &[&str] = &[
+    "unroll-threshold=2000",
+    "unroll-threshold=2000 unroll-upperbound=true",
+    "unroll-count=2 unroll-threshold=9000",
+    "unroll-count=3 unroll-threshold=9000",
+    "unroll-count=4 unroll-threshold=9000 unroll-runtime-multi-exit=true",
+    "unroll-count=5 unroll-threshold=9000 unroll-runtime-epilog=false unroll-runtime-multi-exit=true",
+    "unroll-count=2 unroll-threshold=9000 unroll-runtime-epilog=false",
+    "unroll-count=8 unroll-threshold=9000 unroll-runtime-epilog=true unroll-runtime-multi-exit=true",
+    "unroll-runtime=true unroll-partial-threshold=300",
+    "unroll-runtime=true unroll-partial-threshold=900 unroll-remainder=true",
+    "unroll-allow-partial=true unroll-threshold=30 unroll-partial-threshold=300",
+    "unroll-peel-count=1",
+    "unroll-peel-count=2",
+    "unroll-peel-count=5",
+    "unroll-threshold=400",
+    "",
+];
+
+/// Transforms the functions of these numbers, and compares.
+///
+/// # Errors
+/// The first function that behaves differently afterwards, with both texts.
+pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(), String> {
+    let checker = Checker::default();
+    for index in first..first + count {
+        let mut random = Random::of_case(seed, index);
+        let options = random.pick(OPTIONS);
+        let pipeline = format!("builtin.module(llvm.func(loop-unroll{{{options}}}))");
+        let (text, calls) = match index % 2 {
+            0 => counted(&mut random),
+            _ => (graphs::function(&mut random, "kernel"), graph_calls()),
+        };
+        let asks = index % CHECKED == 0;
+        compare(&checker, &pipeline, (&text, &calls, asks), tally)
+            .map_err(|error| format!("case {index}: {pipeline}: {error}\n{text}"))?;
+        tally.cases += 1;
+    }
+    Ok(())
+}
+
+fn compare(
+    checker: &Checker,
+    pipeline: &str,
+    (text, calls, asks): (&str, &[Input], bool),
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let said = |errors: loomir::ir::Diagnostics| checker.lines(&errors);
+    let before = loomir::lowering::from_ll(&checker.ctx, text, "f.ll").map_err(said)?;
+    let mut after = before.duplicate();
+    let remarks = checker.run(pipeline, &mut after).map_err(said)?;
+    let printed = loomir::print(&after);
+    let agreement =
+        same_behaviour(&before, &after, "kernel", calls, &Limits { steps: 20_000, ..Limits::default() });
+    let agreement = agreement.map_err(|error| format!("{error}\n{printed}"))?;
+    let remarks = checker.lines(&remarks);
+    let has = |what: &str| u64::from(remarks.contains(what));
+    let with_remainder = remarks.lines().filter(|line| line.contains("with run-time")).count();
+    let by_count = remarks.lines().filter(|line| line.contains("by a factor")).count();
+    tally.peeled += has("peeled loop");
+    tally.full += has("completely unrolled");
+    tally.runtime += u64::from(with_remainder > 0);
+    tally.partial += u64::from(by_count > with_remainder);
+    tally.compared += agreement.compared;
+    tally.skipped += agreement.skipped;
+    if asks && (by_count > 0 || has("peeled loop") + has("completely unrolled") > 0) {
+        tally.asked += 1;
+        tally.proved += u64::from(is_proved(&before, &after, false)?);
+    }
+    Ok(())
+}
+
+fn graph_calls() -> Vec<Input> {
+    ["0", "1", "77", "-5", "123456"].iter().map(|number| vec![(*number).to_owned()]).collect()
+}
+
+/// Comparisons of a counter.
+const PREDICATES: [&str; 10] = ["slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "ne", "eq"];
+
+/// A loop to write.
+struct Loop<'r> {
+    random: &'r mut Random,
+    width: i64,
+    text: String,
+    /// The number of names made.
+    names: usize,
+}
+
+/// Returns a function `@kernel(iN %n, iN %m, i1 %g) -> i64` with a counted loop or a nest of two, and
+/// calls.
+fn counted(random: &mut Random) -> (String, Vec<Input>) {
+    let width = *random.pick(&[8, 8, 16, 32, 64]);
+    let mut writer = Loop { random, width, text: String::new(), names: 0 };
+    let nested = writer.random.chance(30);
+    let sum = writer.nest(usize::from(nested), "entry", "end", "0");
+    let body = writer.text;
+    let mut text = format!(
+        "{CALLED}\ndefine i64 @kernel(i{width} %n, i{width} %m, i1 %g){} {{\nentry:\n  %a = alloca [16 x i64]\n  \
+         call void @fill(ptr %a)\n  br label %l0.pre\n{body}end:\n  %hash = call i64 @hash(ptr %a)\n  \
+         %all = add i64 %hash, {sum}\n  ret i64 %all\n}}\n",
+        if random.chance(50) { " mustprogress" } else { "" }
+    );
+    text.push_str(MEMORY);
+    let mut calls = Vec::new();
+    for _ in 0..12 {
+        let n = match random.below(3) {
+            0 => random.range(-128, 127),
+            _ => random.range(-2, 20),
+        };
+        let m = random.range(-3, 12);
+        let g = random.chance(50);
+        calls.push(vec![n.to_string(), m.to_string(), g.to_string()]);
+    }
+    (text, calls)
+}
+
+/// Functions that write and read the array.
+const MEMORY: &str = "
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+define void @fill(ptr %a) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %j, %loop ]
+  %p = getelementptr i64, ptr %a, i64 %i
+  %v = mul i64 %i, 37
+  store i64 %v, ptr %p
+  %j = add i64 %i, 1
+  %c = icmp ult i64 %j, 16
+  br i1 %c, label %loop, label %end
+end:
+  ret void
+}
+define i64 @hash(ptr %a) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %j, %loop ]
+  %s = phi i64 [ 0, %entry ], [ %t, %loop ]
+  %p = getelementptr i64, ptr %a, i64 %i
+  %v = load i64, ptr %p
+  %u = mul i64 %s, 31
+  %t = add i64 %u, %v
+  %j = add i64 %i, 1
+  %c = icmp ult i64 %j, 16
+  br i1 %c, label %loop, label %end
+end:
+  ret i64 %t
+}
+";
+
+impl Loop<'_> {
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "  {line}");
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("%t{}", self.names)
+    }
+
+    fn flags(&mut self) -> &'static str {
+        *self.random.pick(&["", "", "", "nsw ", "nuw ", "nuw nsw "])
+    }
+
+    /// Writes a loop, whose preheader block is `%l{depth}.pre`, with `inner` loops inside. It ends
+    /// at the block `next`. Returns the value that leaves it.
+    fn nest(&mut self, inner: usize, before: &str, next: &str, start: &str) -> String {
+        let l = format!("l{inner}");
+        let l = if inner == 0 && before != "entry" { "in".to_owned() } else { l.replace("l1", "l0") };
+        let width = self.width;
+        let begin = match self.random.below(4) {
+            0 => "%m".to_owned(),
+            1 => self.random.range(-3, 9).to_string(),
+            _ => "0".to_owned(),
+        };
+        let step = *self.random.pick(&[1, 1, 1, 1, -1, 2, 3, -2]);
+        let bound = match self.random.below(5) {
+            0..=2 => "%n".to_owned(),
+            3 => self.random.range(0, 20).to_string(),
+            _ => "%m".to_owned(),
+        };
+        let usual = if step > 0 { ["slt", "ult", "ne"] } else { ["sgt", "ugt", "ne"] };
+        let predicate = match self.random.chance(70) {
+            true => *self.random.pick(&usual),
+            false => *self.random.pick(&PREDICATES),
+        };
+        let at_end = self.random.chance(70);
+        let _ = writeln!(self.text, "{l}.pre:\n  br label %{l}.head\n{l}.head:");
+        let latch = format!("{l}.latch");
+        self.line(&format!("%{l}.i = phi i{width} [ {begin}, %{l}.pre ], [ %{l}.next, %{latch} ]"));
+        self.line(&format!("%{l}.s = phi i64 [ {start}, %{l}.pre ], [ %{l}.sum, %{latch} ]"));
+        let delays = self.random.below(4);
+        for delay in 0..delays {
+            let from = if delay == 0 { "7".to_owned() } else { format!("%{l}.d{}", delay - 1) };
+            self.line(&format!("%{l}.d{delay} = phi i64 [ 1, %{l}.pre ], [ {from}, %{latch} ]"));
+        }
+        let exits = format!("{l}.exit");
+        if !at_end {
+            self.line(&format!("%{l}.c = icmp {predicate} i{width} %{l}.i, {bound}"));
+            self.line(&format!("br i1 %{l}.c, label %{l}.body, label %{exits}"));
+        } else {
+            self.line(&format!("br label %{l}.body"));
+        }
+        let _ = writeln!(self.text, "{l}.body:");
+        let mut value = format!("%{l}.s");
+        for _ in 0..1 + self.random.below(3) {
+            value = self.statement(&l, &value, delays);
+        }
+        let second = self.random.chance(25);
+        let leaves_early = second.then(|| {
+            let condition = self.name();
+            let other = self.random.range(0, 12);
+            let predicate = *self.random.pick(&PREDICATES);
+            self.line(&format!("{condition} = icmp {predicate} i{width} %{l}.i, {other}"));
+            let target = if self.random.chance(60) { exits.clone() } else { format!("{l}.other") };
+            self.line(&format!("br i1 {condition}, label %{target}, label %{l}.more"));
+            let _ = writeln!(self.text, "{l}.more:");
+            (target, value.clone())
+        });
+        if inner > 0 {
+            self.line("br label %in.pre");
+            value = self.nest(0, "l0", &format!("{l}.after"), &value);
+            let _ = writeln!(self.text, "{l}.after:");
+        }
+        self.line(&format!("br label %{latch}"));
+        let _ = writeln!(self.text, "{latch}:");
+        self.line(&format!("%{l}.sum = add i64 {value}, 3"));
+        let flags = self.flags();
+        self.line(&format!("%{l}.next = add {flags}i{width} %{l}.i, {step}"));
+        if at_end {
+            let compared = if self.random.chance(70) { "next" } else { "i" };
+            self.line(&format!("%{l}.c = icmp {predicate} i{width} %{l}.{compared}, {bound}"));
+            self.line(&format!("br i1 %{l}.c, label %{l}.head, label %{exits}"));
+        } else {
+            self.line(&format!("br label %{l}.head"));
+        }
+        let early_block = format!("{l}.body");
+        if let Some((target, value)) = &leaves_early
+            && *target != exits
+        {
+            let _ = writeln!(self.text, "{target}:");
+            self.line(&format!("%{l}.early = add i64 {value}, 1000"));
+            self.line(&format!("br label %{exits}"));
+        }
+        let _ = writeln!(self.text, "{exits}:");
+        let (last, from) =
+            if at_end { (format!("%{l}.sum"), latch) } else { (format!("%{l}.s"), format!("{l}.head")) };
+        let mut incoming = format!("[ {last}, %{from} ]");
+        if let Some((target, value)) = &leaves_early {
+            let (value, from) = match *target == exits {
+                true => (value.clone(), self.block_of(&early_block)),
+                false => (format!("%{l}.early"), target.clone()),
+            };
+            let _ = write!(incoming, ", [ {value}, %{from} ]");
+        }
+        self.line(&format!("%{l}.out = phi i64 {incoming}"));
+        self.line(&format!("br label %{next}"));
+        format!("%{l}.out")
+    }
+
+    /// Returns the last block that statements of a body opened.
+    fn block_of(&self, body: &str) -> String {
+        let prefix = format!("{}.join", body.trim_end_matches(".body"));
+        let more = format!("{}.more:", body.trim_end_matches(".body"));
+        let before = self.text.split(&more).next().unwrap_or_default();
+        let joins = before.lines().filter_map(|line| line.strip_suffix(':'));
+        joins.filter(|label| label.starts_with(&prefix)).last().unwrap_or(body).to_owned()
+    }
+
+    /// Writes a statement of an iteration and returns the new sum.
+    fn statement(&mut self, l: &str, sum: &str, delays: usize) -> String {
+        let (width, new) = (self.width, self.name());
+        let wide = self.name();
+        match width {
+            64 => self.line(&format!("{wide} = add i64 %{l}.i, 0")),
+            _ => self.line(&format!("{wide} = sext i{width} %{l}.i to i64")),
+        }
+        match self.random.below(7) {
+            0 => {
+                let (at, pointer, old) = (self.name(), self.name(), self.name());
+                self.line(&format!("{at} = and i64 {wide}, 15"));
+                self.line(&format!("{pointer} = getelementptr i64, ptr %a, i64 {at}"));
+                self.line(&format!("{old} = load i64, ptr {pointer}"));
+                self.line(&format!("{new} = add i64 {sum}, {old}"));
+                self.line(&format!("store i64 {new}, ptr {pointer}"));
+            }
+            1 if delays > 0 => {
+                let delay = self.random.below(delays);
+                let product = self.name();
+                self.line(&format!("{product} = mul i64 %{l}.d{delay}, {wide}"));
+                self.line(&format!("{new} = add i64 {sum}, {product}"));
+            }
+            2 => {
+                let (condition, chosen) = (self.name(), self.name());
+                let predicate = *self.random.pick(&PREDICATES);
+                let bound = self.random.range(0, 4);
+                self.line(&format!("{condition} = icmp {predicate} i{width} %{l}.i, {bound}"));
+                self.line(&format!("{chosen} = select i1 {condition}, i64 5, i64 {wide}"));
+                self.line(&format!("{new} = add i64 {sum}, {chosen}"));
+            }
+            3 => {
+                let (condition, k) = (self.name(), self.names);
+                let predicate = *self.random.pick(&PREDICATES);
+                let bound = self.random.range(0, 4);
+                self.line(&format!("{condition} = icmp {predicate} i{width} %{l}.i, {bound}"));
+                self.line(&format!("br i1 {condition}, label %{l}.then{k}, label %{l}.else{k}"));
+                let _ = writeln!(self.text, "{l}.then{k}:\n  %y{k} = add i64 {sum}, 11");
+                let _ = writeln!(self.text, "  br label %{l}.join{k}\n{l}.else{k}:");
+                let _ = writeln!(self.text, "  %z{k} = xor i64 {sum}, {wide}\n  br label %{l}.join{k}");
+                let _ = writeln!(self.text, "{l}.join{k}:");
+                self.line(&format!("{new} = phi i64 [ %y{k}, %{l}.then{k} ], [ %z{k}, %{l}.else{k} ]"));
+            }
+            4 => {
+                let small = self.name();
+                let kind = *self.random.pick(&["smin", "smax", "umin", "umax"]);
+                let bound = self.random.range(0, 4);
+                self.line(&format!("{small} = call i64 @llvm.{kind}.i64(i64 {wide}, i64 {bound})"));
+                self.line(&format!("{new} = add i64 {sum}, {small}"));
+            }
+            5 => {
+                let stop = self.random.range(3, 40);
+                self.line(&format!("call void @ends_at(i64 {wide}, i64 {stop})"));
+                self.line(&format!("{new} = add i64 {sum}, {wide}"));
+            }
+            _ => {
+                let product = self.name();
+                self.line(&format!("{product} = mul i64 {sum}, 3"));
+                self.line(&format!("{new} = add i64 {product}, {wide}"));
+            }
+        }
+        new
+    }
+}
