@@ -246,7 +246,7 @@ impl Loop<'_> {
         let exits = format!("{l}.exit");
         if !at_end {
             self.line(&format!("%{l}.c = icmp {predicate} i{width} %{l}.i, {bound}"));
-            self.line(&format!("br i1 %{l}.c, label %{l}.body, label %{exits}"));
+            self.branch(&l, &format!("{l}.body"), &exits);
         } else {
             self.line(&format!("br label %{l}.body"));
         }
@@ -279,7 +279,7 @@ impl Loop<'_> {
         if at_end {
             let compared = if self.random.chance(70) { "next" } else { "i" };
             self.line(&format!("%{l}.c = icmp {predicate} i{width} %{l}.{compared}, {bound}"));
-            self.line(&format!("br i1 %{l}.c, label %{l}.head, label %{exits}"));
+            self.branch(&l, &format!("{l}.head"), &exits);
         } else {
             self.line(&format!("br label %{l}.head"));
         }
@@ -305,6 +305,16 @@ impl Loop<'_> {
         self.line(&format!("%{l}.out = phi i64 {incoming}"));
         self.line(&format!("br label %{next}"));
         format!("%{l}.out")
+    }
+
+    /// Writes the branch of a loop's test: as it is, or inverted.
+    fn branch(&mut self, l: &str, stays: &str, leaves: &str) {
+        if self.random.chance(50) {
+            self.line(&format!("br i1 %{l}.c, label %{stays}, label %{leaves}"));
+        } else {
+            self.line(&format!("%{l}.not = xor i1 %{l}.c, true"));
+            self.line(&format!("br i1 %{l}.not, label %{leaves}, label %{stays}"));
+        }
     }
 
     /// Returns the last block that statements of a body opened.

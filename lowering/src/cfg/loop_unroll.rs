@@ -72,17 +72,17 @@ pub struct Report {
     pub runtime: usize,
     /// Loops that were peeled.
     pub peeled: usize,
-    /// Remarks, with the way to each decision if that was asked for.
+    /// Remarks.
     pub remarks: Diagnostics,
 }
 
 /// Unrolls and peels the loops of a function in loop-simplify form and closed. The symbols are
-/// those of the function's module. If `explains`, a remark for each loop tells how it was decided.
+/// those of the function's module.
 pub fn unroll_loops(
     function: &mut Body,
     symbols: &SymbolTable,
     preferences: &Preferences,
-    (edits, explains, checks): (&EditLimit, bool, bool),
+    (edits, checks): (&EditLimit, bool),
 ) -> Report {
     let layout = DataLayout::of_symbols(function.ctx(), symbols);
     let mut report = Report::default();
@@ -102,7 +102,7 @@ pub fn unroll_loops(
         let mut changed = Vec::new();
         for plan in plans {
             let (wanted, is_allowed) = (plan.change.is_some(), edits.allows_more());
-            let remarks = plan.remarks(function, explains, wanted && is_allowed);
+            let remarks = plan.remarks(function, preferences.explain, wanted && is_allowed);
             remarks.into_iter().for_each(|remark| report.remarks.push(remark));
             if let Some(change) = plan.change.as_ref().filter(|_| is_allowed) {
                 let loc = plan.loc;
@@ -119,13 +119,21 @@ pub fn unroll_loops(
     }
 }
 
-/// Returns the loops that were not visited, but all of whose inner loops were.
+/// Returns loops that were not visited, but all of whose inner loops were. They have no block in
+/// common.
 fn ready_loops(analysis: &Analysis, visited: &HashSet<Block>) -> Vec<LoopId> {
     let is_visited = |id: LoopId| visited.contains(&analysis.block(analysis.loops().get(id).header()));
-    let all = analysis.loops().iter();
-    let ready =
-        all.filter(|(id, own)| !is_visited(*id) && own.children.iter().all(|child| is_visited(*child)));
-    ready.map(|(id, _)| id).collect()
+    let mut taken: HashSet<u32> = HashSet::new();
+    let mut ready = Vec::new();
+    // Inner loops come first.
+    for (id, own) in analysis.loops().iter() {
+        let is_ready = !is_visited(id) && own.children.iter().all(|child| is_visited(*child));
+        if is_ready && !own.nodes.iter().any(|node| taken.contains(node)) {
+            taken.extend(&own.nodes);
+            ready.push(id);
+        }
+    }
+    ready
 }
 
 /// What is done with one loop.
@@ -222,27 +230,46 @@ fn change_of(
         Action::Peel { first, .. } => (first > 0).then_some(Change::Peel { count: first }),
         Action::Full { count } => Some(Change::Full { count }),
         Action::Partial { count } => Some(Change::Partial { count }),
-        Action::Runtime { count, expensive } => {
-            let is_single = shape.exits.len() == 1;
-            if !shape.is_rotated() {
-                return Err("its latch does not leave it");
+        Action::Runtime { count, expensive, forced } => {
+            match runtime(scev, id, shape, (count, expensive), preferences) {
+                Ok(made) => Some(Change::Runtime(made)),
+                Err(_) if forced => Some(Change::Partial { count }),
+                Err(why) => return Err(why),
             }
-            let allowed = preferences.runtime_multi_exit.unwrap_or(expensive || shape.exits.len() == 2);
-            if !is_single && !allowed {
-                return Err("it has several exits");
-            }
-            let backedges = runtime_count(scev, id, shape)?;
-            if backedges.cost() > CHEAP && !expensive {
-                return Err("its number of iterations is expensive to compute");
-            }
-            let bits = u64::BITS - count.leading_zeros() - 1;
-            if bits > backedges.width() || (count - 1).checked_shr(backedges.width()).unwrap_or(0) > 0 {
-                return Err("the count does not fit the type of the counter");
-            }
-            let is_epilogue = preferences.runtime_epilog.unwrap_or_else(|| starts_constant(scev, shape));
-            Some(Change::Runtime(Runtime { count, backedges, is_epilogue }))
         }
     })
+}
+
+/// Returns the plan of a run-time unrolling.
+///
+/// # Errors
+///
+/// Why it can't be made.
+fn runtime(
+    scev: &mut ScalarEvolution<'_>,
+    id: LoopId,
+    shape: &Shape,
+    (count, expensive): (u64, bool),
+    preferences: &Preferences,
+) -> Result<Runtime, &'static str> {
+    if !shape.is_rotated() {
+        return Err("its latch does not leave it");
+    }
+    let is_predictable = preferences.runtime_other_exit_predictable;
+    let has_few = || shape.has_few_exits(scev.function(), is_predictable);
+    if shape.exits.len() > 1 && !preferences.runtime_multi_exit.unwrap_or_else(has_few) {
+        return Err("it has several exits");
+    }
+    let backedges = runtime_count(scev, id, shape)?;
+    if backedges.cost() > CHEAP && !expensive {
+        return Err("its number of iterations is expensive to compute");
+    }
+    let bits = u64::BITS - count.leading_zeros();
+    if bits > backedges.width() {
+        return Err("the count does not fit the type of the counter");
+    }
+    let is_epilogue = preferences.runtime_epilog.unwrap_or_else(|| starts_constant(scev, shape));
+    Ok(Runtime { count, backedges, is_epilogue, unrolls_remainder: preferences.unroll_remainder })
 }
 
 /// Returns the number of backedges taken before the latch exits.
@@ -252,7 +279,7 @@ fn runtime_count(scev: &mut ScalarEvolution<'_>, id: LoopId, shape: &Shape) -> R
     let exact = counts.exits.iter().find(|exit| exit.from == number).and_then(|exit| exit.limit.exact);
     let exact = exact.filter(|exact| scev.is_invariant(*exact, id));
     let exact = exact.ok_or("its number of iterations is not known")?;
-    Recipe::of(scev, exact).ok_or("its number of iterations can't be computed before it")
+    Recipe::of(scev, id, exact).ok_or("its number of iterations can't be computed before it")
 }
 
 /// True if some value carried around a loop starts as a constant.
@@ -272,36 +299,39 @@ fn carry_out(
     changed: &mut Vec<Block>,
 ) -> Vec<Block> {
     let shape = &plan.shape;
-    let (mut headers, mut remainder) = (Vec::new(), None);
-    let mut add = |copies: &[Copy]| {
+    let (mut headers, mut first, mut blocks) = (Vec::new(), vec![shape.preheader], Vec::new());
+    let inner: Vec<Block> = plan.inner.iter().copied().filter(|header| visited.contains(header)).collect();
+    let mut add = |copies: &[Copy], of: &dyn Fn(Block) -> Block| {
         for copy in copies {
-            changed.extend(shape.blocks.iter().map(|block| copy.block(*block)));
-            let inner = plan.inner.iter().filter(|header| visited.contains(*header));
-            headers.extend(inner.map(|header| copy.block(*header)));
+            blocks.extend(shape.blocks.iter().map(|block| copy.block(of(*block))));
+            headers.extend(inner.iter().map(|header| copy.block(of(*header))));
         }
     };
+    let (own, mut remainder) = (|block: Block| block, None);
     match change {
         Change::Peel { count } => {
             let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
-            add(&copies::peel(function, shape, *count, course));
-            changed.extend(&shape.blocks);
+            add(&copies::peel(function, shape, *count, course), &own);
+            add(&[Copy::original(shape)], &own);
             mark(function, shape, |function, branch| directives::mark_peeled(function, branch, *count));
         }
         Change::Full { count } => {
             let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
-            add(&copies::unroll(function, shape, *count, true, course));
+            add(&copies::unroll(function, shape, *count, true, course), &own);
         }
         Change::Partial { count } => {
             let course = in_copy(*count);
-            add(&copies::unroll(function, shape, *count, false, course));
+            add(&copies::unroll(function, shape, *count, false, course), &own);
         }
         Change::Runtime(runtime) => {
             if let Some(made) =
                 remainder::unroll_at_run_time(function, shape, runtime, in_copy(runtime.count))
             {
-                add(&made.copies);
+                first.extend(made.between);
+                add(&made.copies, &own);
+                add(std::slice::from_ref(&made.remainder), &own);
+                add(&made.again, &|block| made.remainder.block(block));
                 remainder = Some(made.remainder.header);
-                add(&[made.remainder]);
             }
         }
     }
@@ -310,6 +340,7 @@ fn carry_out(
     if is_repeated && plan.decision.is_explicit || is_profiled {
         mark(function, shape, directives::mark_unrolled);
     }
+    changed.extend(first.into_iter().chain(blocks));
     headers.extend(remainder);
     headers
 }
@@ -423,7 +454,7 @@ impl Pass for LoopUnroll {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
         let edits = cx.edits.clone();
-        let report = unroll_loops(body, cx.symbols, &self.preferences, (&edits, false, cx.checks));
+        let report = unroll_loops(body, cx.symbols, &self.preferences, (&edits, cx.checks));
         cx.count("Loops completely unrolled", report.full as u64);
         cx.count("Loops unrolled", report.partial as u64);
         cx.count("Loops unrolled with a remainder", report.runtime as u64);

@@ -129,6 +129,9 @@ pub enum Action {
         count: u64,
         /// True if the number of iterations may be expensive to compute.
         expensive: bool,
+        /// True if a request or a directive names the count. If there can't be a remainder, every
+        /// copy tests whether the loop ends.
+        forced: bool,
     },
 }
 
@@ -305,16 +308,16 @@ impl Deciding<'_> {
             _ if count == 0 => Action::Keep,
             Some(most) if count >= most => Action::Full { count: most },
             _ if count == 1 => Action::Keep,
-            _ => self.repeated(count, expensive),
+            _ => self.repeated(count, expensive, expensive),
         }
     }
 
     /// Returns the action of unrolling by a count less than the trip count.
-    fn repeated(&self, count: u64, expensive: bool) -> Action {
+    fn repeated(&self, count: u64, expensive: bool, forced: bool) -> Action {
         let needs_remainder = self.facts.trip_count.is_none()
             && !self.facts.trip_multiple.is_multiple_of(count)
             && self.wanted.runtime;
-        if needs_remainder { Action::Runtime { count, expensive } } else { Action::Partial { count } }
+        if needs_remainder { Action::Runtime { count, expensive, forced } } else { Action::Partial { count } }
     }
 
     fn full(&mut self, ask: &mut dyn Questions) -> Option<Action> {
@@ -489,7 +492,11 @@ impl Deciding<'_> {
         count = self.facts.max_trip_count.map_or(count, |most| count.min(most));
         let text = format!("count {count}: size {}", self.unrolled_size(count));
         self.say("run time", text);
-        if count < 2 { Action::Keep } else { self.repeated(count, expensive) }
+        match self.facts.max_trip_count {
+            _ if count < 2 => Action::Keep,
+            Some(most) if count == most => Action::Full { count },
+            _ => self.repeated(count, expensive, false),
+        }
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Preferences {
     pub only_full: bool,
     /// True if only loops with a directive are unrolled.
     pub only_forced: bool,
+    /// True if a remark for each loop lists the steps of its decision.
+    pub explain: bool,
 }
 
 /// The options, with their defaults and meanings, in the order of their importance.
@@ -93,6 +95,7 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
     ("pragma-unroll-threshold", "16384", "the threshold for loops with a directive"),
     ("pragma-unroll-full-max-iterations", "1000000", "the maximal trip count of a full directive"),
     ("opt-level", "2", "the level of optimization; from 3 on, the threshold is 300"),
+    ("explain", "false", "print the steps of each decision as a remark"),
     ("only-when-forced", "false", "unroll only loops with a directive"),
 ];
 
@@ -128,6 +131,7 @@ impl Default for Preferences {
             runtime_other_exit_predictable: false,
             only_full: false,
             only_forced: false,
+            explain: false,
         }
     }
 }
@@ -178,6 +182,7 @@ impl Preferences {
             runtime_other_exit_predictable: options
                 .parse("unroll-runtime-other-exit-predictable", known.runtime_other_exit_predictable)?,
             only_forced: options.parse("only-when-forced", known.only_forced)?,
+            explain: options.parse("explain", known.explain)?,
             ..known
         };
         if preferences.count.is_some() && preferences.peel_count.is_some() {

@@ -32,7 +32,8 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    fn original(shape: &Shape) -> Copy {
+    /// Returns the loop itself.
+    pub(super) fn original(shape: &Shape) -> Copy {
         let last = *shape.blocks.last().unwrap_or(&shape.latch);
         Copy { mapping: None, header: shape.header, latch: shape.latch, last }
     }

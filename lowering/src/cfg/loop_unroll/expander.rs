@@ -9,9 +9,10 @@
 //! - A divisor is a constant other than zero, so no division traps.
 //! - A recurrence of a loop around is an argument of that loop's header, or a multiple of one.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Builder, OpDef, Value};
 
 use crate::cfg::scev::ScalarEvolution;
@@ -37,24 +38,10 @@ enum Part {
 }
 
 impl Recipe {
-    /// Returns the recipe of an expression. `None` if something in it is no value before the loop.
-    pub(super) fn of(scev: &mut ScalarEvolution<'_>, id: ExprId) -> Option<Recipe> {
-        let width = scev.width(id);
-        let part = match scev.get(id).clone() {
-            Expr::Constant(_, bits) => Part::Constant(bits),
-            Expr::Unknown(value) => Part::Value(value, scev.type_of(id).is_pointer()),
-            Expr::PtrToInt(inner) => return Recipe::of(scev, inner),
-            Expr::Cast(cast, inner, _) => Part::Cast(cast, Box::new(Recipe::of(scev, inner)?)),
-            Expr::Add(operands) => Part::Sum(all(scev, &operands)?),
-            Expr::Mul(operands) => Part::Product(all(scev, &operands)?),
-            Expr::UDiv(a, b) => {
-                let by = scev.as_constant(b).filter(|by| *by != 0)?;
-                Part::Quotient(Box::new(Recipe::of(scev, a)?), by)
-            }
-            Expr::MinMax(kind, operands) => Part::Extreme(kind, all(scev, &operands)?),
-            Expr::AddRec(..) => return recurrence(scev, id),
-        };
-        Some(Recipe { width, part })
+    /// Returns the recipe of an expression before a loop. `None` if something in it is no value
+    /// there.
+    pub(super) fn of(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId) -> Option<Recipe> {
+        Maker { scev, before, known: None }.recipe(id)
     }
 
     /// Returns the number of bits.
@@ -77,49 +64,157 @@ impl Recipe {
     }
 }
 
-fn all(scev: &mut ScalarEvolution<'_>, operands: &[ExprId]) -> Option<Vec<Recipe>> {
-    operands.iter().map(|operand| Recipe::of(scev, *operand)).collect()
+/// The maximal number of values that a test is followed to.
+const MAX_VALUES: usize = 256;
+
+/// Makes recipes of expressions before a loop.
+struct Maker<'s, 'f> {
+    scev: &'s mut ScalarEvolution<'f>,
+    before: LoopId,
+    /// The values before the loop that its test depends on, by their expressions, once needed.
+    known: Option<HashMap<ExprId, Value>>,
 }
 
-/// Returns a recurrence of a loop around, by an argument of that loop's header with the same step
-/// or a divisor of it.
-fn recurrence(scev: &mut ScalarEvolution<'_>, id: ExprId) -> Option<Recipe> {
-    let width = scev.width(id);
-    let Expr::AddRec(of, operands) = scev.get(id).clone() else { return None };
-    let analysis = scev.analysis();
-    let header = analysis.block(analysis.loops().get(of).header());
-    let arguments: Vec<Value> = scev.function().arguments(header).collect();
-    let [start, step] = operands[..] else { return None };
-    for argument in arguments {
-        if scev.expr_type(argument).is_none_or(|ty| ty.width() != width) {
-            continue;
-        }
-        let own = scev.expr(argument);
-        let value = Part::Value(argument, scev.type_of(own).is_pointer());
-        if own == id {
-            return Some(Recipe { width, part: value });
-        }
-        let Expr::AddRec(around, parts) = scev.get(own).clone() else { continue };
-        let [first, by] = parts[..] else { continue };
-        if around != of || scev.type_of(own).is_pointer() || scev.type_of(id).is_pointer() {
-            continue;
-        }
-        let factor = match (scev.as_constant(by), scev.as_constant(step)) {
-            _ if by == step => 1,
-            (Some(1), Some(step)) => step,
-            _ => continue,
+impl Maker<'_, '_> {
+    fn recipe(&mut self, id: ExprId) -> Option<Recipe> {
+        let width = self.scev.width(id);
+        let of_value = |this: &Self, value: Value| {
+            let part = Part::Value(value, this.scev.type_of(id).is_pointer());
+            Some(Recipe { width, part })
         };
-        // start + (argument - first) * factor
-        let factor_id = scev.constant(width, factor);
-        let moved = scev.mul(&[first, factor_id]);
-        let rest = scev.minus(start, moved);
-        let rest = Recipe::of(scev, rest)?;
-        let argument = Recipe { width, part: value };
-        let factor = Recipe { width, part: Part::Constant(factor) };
-        let product = Recipe { width, part: Part::Product(vec![argument, factor]) };
-        return Some(Recipe { width, part: Part::Sum(vec![product, rest]) });
+        let part = match self.scev.get(id).clone() {
+            Expr::Constant(_, bits) => Some(Part::Constant(bits)),
+            Expr::Unknown(value) if self.is_closed(value) => return of_value(self, value),
+            Expr::Unknown(_) => None,
+            Expr::PtrToInt(inner) => return self.recipe(inner),
+            Expr::Cast(cast, inner, _) => self.recipe(inner).map(|inner| Part::Cast(cast, Box::new(inner))),
+            Expr::Add(operands) => self.all(&operands).map(Part::Sum),
+            Expr::Mul(operands) => self.all(&operands).map(Part::Product),
+            Expr::UDiv(a, b) => {
+                let by = self.scev.as_constant(b).filter(|by| *by != 0);
+                let a = by.and_then(|_| self.recipe(a));
+                a.zip(by).map(|(a, by)| Part::Quotient(Box::new(a), by))
+            }
+            Expr::MinMax(kind, operands) => self.all(&operands).map(|parts| Part::Extreme(kind, parts)),
+            Expr::AddRec(..) => {
+                if let Some(made) = self.recurrence(id) {
+                    return Some(made);
+                }
+                None
+            }
+        };
+        if let Some(part) = part {
+            return Some(Recipe { width, part });
+        }
+        let known = self.known_value(id)?;
+        of_value(self, known)
     }
-    None
+
+    fn all(&mut self, operands: &[ExprId]) -> Option<Vec<Recipe>> {
+        operands.iter().map(|operand| self.recipe(*operand)).collect()
+    }
+
+    /// True if a value is not defined in a loop that is over before this one. Such a loop may
+    /// change too, and its values leave it as arguments of the blocks behind.
+    fn is_closed(&self, value: Value) -> bool {
+        let (function, analysis) = (self.scev.function(), self.scev.analysis());
+        let header = analysis.loops().get(self.before).header();
+        let around =
+            function.value_block(value).and_then(|block| analysis.loops().innermost(analysis.number(block)));
+        around.is_none_or(|around| analysis.loops().contains(around, header))
+    }
+
+    /// Returns a value with this expression that the test of the loop depends on.
+    fn known_value(&mut self, id: ExprId) -> Option<Value> {
+        if self.known.is_none() {
+            self.known = Some(self.values_of_test());
+        }
+        self.known.as_ref()?.get(&id).copied()
+    }
+
+    /// Returns the values before the loop that the test at its latch depends on. If one of them is
+    /// poison, so is the test. Another value with the same expression may be poison by itself.
+    fn values_of_test(&mut self) -> HashMap<ExprId, Value> {
+        let (function, analysis) = (self.scev.function(), self.scev.analysis());
+        let header = analysis.loops().get(self.before).header();
+        let is_inside = |value| {
+            let block = function.value_block(value).map(|block| analysis.number(block));
+            block.is_some_and(|node| analysis.loops().contains(self.before, node))
+        };
+        let latches = analysis.graph().predecessors(header).iter();
+        let latches = latches.filter(|from| analysis.loops().contains(self.before, **from));
+        let tests = latches.filter_map(|latch| function.terminator(analysis.block(*latch)));
+        let mut pending: Vec<Value> =
+            tests.filter(|op| function.num_operands(*op) > 0).map(|op| function.operand(op, 0)).collect();
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        while let Some(value) = pending.pop().filter(|_| seen.len() < MAX_VALUES) {
+            if !seen.insert(value) {
+                continue;
+            }
+            if !is_inside(value) && self.is_closed(value) {
+                found.push(value);
+            }
+            match function.defining_op(value) {
+                Some(op) if self.scev.spreads_poison(op) => pending.extend(function.operands(op)),
+                Some(_) => {}
+                None => pending.extend(self.scev.header_argument(value).map(|own| own.start)),
+            }
+        }
+        let mut known = HashMap::new();
+        for value in found {
+            if self.scev.expr_type(value).is_some() {
+                let id = self.scev.expr(value);
+                known.entry(id).or_insert(value);
+            }
+        }
+        known
+    }
+
+    /// Returns a recurrence of a loop around, by an argument of that loop's header with the same
+    /// step or a divisor of it.
+    fn recurrence(&mut self, id: ExprId) -> Option<Recipe> {
+        let width = self.scev.width(id);
+        let Expr::AddRec(of, operands) = self.scev.get(id).clone() else { return None };
+        let analysis = self.scev.analysis();
+        let inside = analysis.loops().get(self.before).header();
+        if !analysis.loops().contains(of, inside) {
+            return None;
+        }
+        let header = analysis.block(analysis.loops().get(of).header());
+        let arguments: Vec<Value> = self.scev.function().arguments(header).collect();
+        let [start, step] = operands[..] else { return None };
+        for argument in arguments {
+            if self.scev.expr_type(argument).is_none_or(|ty| ty.width() != width) {
+                continue;
+            }
+            let own = self.scev.expr(argument);
+            let value = Part::Value(argument, self.scev.type_of(own).is_pointer());
+            if own == id {
+                return Some(Recipe { width, part: value });
+            }
+            let Expr::AddRec(around, parts) = self.scev.get(own).clone() else { continue };
+            let [first, by] = parts[..] else { continue };
+            let is_pointer = [own, id].iter().any(|id| self.scev.type_of(*id).is_pointer());
+            if around != of || is_pointer {
+                continue;
+            }
+            let factor = match (self.scev.as_constant(by), self.scev.as_constant(step)) {
+                _ if by == step => 1,
+                (Some(1), Some(step)) => step,
+                _ => continue,
+            };
+            // start + (argument - first) * factor
+            let factor_id = self.scev.constant(width, factor);
+            let moved = self.scev.mul(&[first, factor_id]);
+            let rest = self.scev.minus(start, moved);
+            let rest = self.recipe(rest)?;
+            let argument = Recipe { width, part: value };
+            let factor = Recipe { width, part: Part::Constant(factor) };
+            let product = Recipe { width, part: Part::Product(vec![argument, factor]) };
+            return Some(Recipe { width, part: Part::Sum(vec![product, rest]) });
+        }
+        None
+    }
 }
 
 /// Writes recipes. Each value is frozen once.

@@ -5,7 +5,7 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Op};
+use loomir_ir::{Attr, Body, Op, OpRef};
 use loomir_transforms::unrolling::Facts;
 
 use super::shape::{ExitRule, Shape};
@@ -27,6 +27,8 @@ pub(super) fn facts(
     let function = scev.function();
     let ops = || shape.blocks.iter().flat_map(|block| function.ops(*block));
     let layout: DataLayout = scev.data_layout().clone();
+    let ephemeral = size::ephemeral(function, &shape.blocks);
+    let counted = ops().filter(|op| !ephemeral.contains(op));
     let trip_count = shape.exits.iter().filter_map(|exit| match exit.rule {
         ExitRule::At(count) if count < MOST => Some(count as u64 + 1),
         _ => None,
@@ -45,18 +47,25 @@ pub(super) fn facts(
     let most = counts.constant_max.and_then(|most| scev.as_constant(most));
     let root = function.root_ref();
     Facts {
-        size: ops().map(|op| size::of(function, op, &layout, symbols)).sum(),
+        size: counted.map(|op| size::of(function, op, &layout, symbols)).sum(),
         trip_count,
         max_trip_count: most.filter(|most| *most < MOST).map(|most| most as u64 + 1),
-        max_or_zero: false,
+        max_or_zero: matches!(&counts.exits[..], [only] if only.limit.max_or_zero),
         trip_multiple,
         estimated_trip_count: estimated_trip_count(function, shape),
         already_peeled,
         is_innermost: scev.analysis().loops().get(id).children.is_empty(),
-        for_size: root.attr("optimize_size").is_some() || root.attr("minsize").is_some(),
+        for_size: is_for_size(root),
         fixed: fixed(function, shape, symbols),
         no_remainder: ops().any(|op| calls::is_convergent(function, op, symbols)),
     }
+}
+
+/// True if a function is to be small.
+fn is_for_size(function: OpRef<'_>) -> bool {
+    let words = function.attr("passthrough").and_then(|words| words.as_array(function.ctx()));
+    let is_size = |word: &Attr| matches!(word.as_str(function.ctx()), Some("optsize" | "minsize"));
+    words.unwrap_or_default().iter().any(is_size)
 }
 
 /// Returns the reason why a loop may not be copied.

@@ -28,9 +28,10 @@ use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Type, Value};
 use loomir_transforms::affine::operation::Predicate;
 
-use super::copies::{Copy, unroll};
+use super::copies::{Copy, forwarding, unroll};
+use super::directives;
 use super::expander::{Recipe, Writer};
-use super::shape::{Course, Shape, edge_to};
+use super::shape::{Course, Exit, Shape, edge_to};
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
@@ -44,14 +45,20 @@ pub(super) struct Runtime {
     pub(super) backedges: Recipe,
     /// True if the remainder stands behind the loop.
     pub(super) is_epilogue: bool,
+    /// True if the remainder is unrolled too.
+    pub(super) unrolls_remainder: bool,
 }
 
 /// What was made.
 pub(super) struct Unrolled {
     /// The copies of the unrolled loop, the original first.
     pub(super) copies: Vec<Copy>,
-    /// The remainder loop.
+    /// The remainder.
     pub(super) remainder: Copy,
+    /// Copies of the remainder, if it is unrolled.
+    pub(super) again: Vec<Copy>,
+    /// Other blocks that were made or changed.
+    pub(super) between: Vec<Block>,
 }
 
 /// Numbers written before the loop.
@@ -71,7 +78,7 @@ pub(super) fn unroll_at_run_time(
     function: &mut Body,
     shape: &Shape,
     plan: &Runtime,
-    course: impl Fn(&super::shape::Exit, u64) -> Course,
+    course: impl Fn(&Exit, u64) -> Course,
 ) -> Option<Unrolled> {
     let latch = shape.exits.iter().find(|exit| exit.block == shape.latch)?;
     let (out, back) = (latch.only_edge(true)?, latch.only_edge(false)?);
@@ -79,7 +86,7 @@ pub(super) fn unroll_at_run_time(
     let remainder = Copy::of(function, shape, last);
     let numbers = numbers(function, shape.preheader, plan);
     let test = Test { out, back };
-    let course = |exit: &super::shape::Exit, number: u64| {
+    let course = |exit: &Exit, number: u64| {
         let is_last = number + 1 == plan.count;
         match exit.block == shape.latch {
             true if is_last => Course::Tests,
@@ -87,15 +94,30 @@ pub(super) fn unroll_at_run_time(
             false => course(exit, number),
         }
     };
-    let copies = if plan.is_epilogue {
-        let copies = unroll(function, shape, plan.count, false, course);
-        epilogue(function, shape, &copies, &remainder, &numbers, &test, plan.count)?;
-        copies
+    let (copies, between);
+    if plan.is_epilogue {
+        copies = unroll(function, shape, plan.count, false, course);
+        between = epilogue(function, shape, &copies, &remainder, &numbers, &test, plan.count)?;
     } else {
-        prologue(function, shape, &remainder, &numbers, &test)?;
-        unroll(function, shape, plan.count, false, course)
-    };
-    Some(Unrolled { copies, remainder })
+        between = prologue(function, shape, &remainder, &numbers, &test)?;
+        copies = unroll(function, shape, plan.count, false, course);
+    }
+    let own = shape.of_copy(&remainder, *between.first()?);
+    let mut again = Vec::new();
+    if plan.unrolls_remainder || plan.count == 2 {
+        // At most one iteration fewer than there are copies is left over.
+        let most = plan.count - 1;
+        again = unroll(function, &own, most, true, |exit, number| {
+            match exit.block == own.latch && number + 1 == most {
+                true => Course::Leaves,
+                false => Course::Tests,
+            }
+        });
+        again.remove(0);
+    } else if let Some((branch, _)) = own.backedge(function) {
+        directives::mark_unrolled(function, branch);
+    }
+    Some(Unrolled { copies, remainder, again, between })
 }
 
 /// The edges of the latch: out of the loop, and back.
@@ -105,9 +127,14 @@ struct Test {
 }
 
 impl Test {
-    /// Returns the end of a latch by a condition to go on.
-    fn ending(&self, goes_on: Value, back: Target, out: Target) -> Ending {
-        Ending::Conditional(goes_on, if self.back == 0 { [back, out] } else { [out, back] })
+    /// Returns the predicate of a number and the last one under which the first edge is taken.
+    fn predicate(&self) -> Predicate {
+        if self.back == 0 { Predicate::Ne } else { Predicate::Eq }
+    }
+
+    /// Returns the end of a latch by a condition for its first edge.
+    fn ending(&self, condition: Value, back: Target, out: Target) -> Ending {
+        Ending::Conditional(condition, if self.back == 0 { [back, out] } else { [out, back] })
     }
 }
 
@@ -168,13 +195,13 @@ fn count_to(
     let mut writer = Writer::new(&mut builder);
     let step = writer.constant(width, u128::from(step));
     let next = writer.binary(llvm::AddOp::DEF, counter, step);
-    let goes_on = compare(writer.builder, Predicate::Ne, next, last);
+    let condition = compare(writer.builder, test.predicate(), next, last);
     let annotation = function.attr(branch, LOOP_ANNOTATION);
     let mut ways = targets(function, branch);
     ways[test.back].operands.push(next);
     let out = ways[test.out].clone();
     let back = ways.swap_remove(test.back);
-    let ended = end_block(function, latch, &test.ending(goes_on, back, out));
+    let ended = end_block(function, latch, &test.ending(condition, back, out));
     if annotation.is_none() {
         function.remove_attr(ended, LOOP_ANNOTATION);
     }
@@ -190,14 +217,14 @@ fn epilogue(
     numbers: &Numbers,
     test: &Test,
     count: u64,
-) -> Option<()> {
+) -> Option<Vec<Block>> {
     let last = copies.last()?;
     let (entering, index) = edge_to(function, shape.preheader, shape.header)?;
     let initial = successor_operands(function, entering).swap_remove(index);
     // Blocks: the unrolled loop's preheader, the block behind it, and the remainder's preheader.
     let main = function.create_block(function.block_region(shape.header), Some(shape.preheader), &[]);
     end_block(function, main, &Ending::Branch(Target { block: shape.header, operands: initial.clone() }));
-    let entry = forwarding_to(function, remainder.header, last.last);
+    let entry = forwarding(function, remainder.header, last.last);
     let exit = targets(function, function.terminator(last.latch)?).swap_remove(test.out);
     let header_types = types_of(function, shape.header);
     let carried = header_types.len();
@@ -222,7 +249,7 @@ fn epilogue(
     let few = Target { block: entry, operands: initial };
     let many = Target { block: main, operands: Vec::new() };
     end_block(function, shape.preheader, &Ending::Conditional(numbers.are_few, [few, many]));
-    Some(())
+    Some(vec![entry, behind, main])
 }
 
 /// Places the remainder before the loop, which is not unrolled yet.
@@ -232,10 +259,10 @@ fn prologue(
     remainder: &Copy,
     numbers: &Numbers,
     test: &Test,
-) -> Option<()> {
+) -> Option<Vec<Block>> {
     let (entering, index) = edge_to(function, shape.preheader, shape.header)?;
     let initial = successor_operands(function, entering).swap_remove(index);
-    let entry = forwarding_to(function, remainder.header, shape.preheader);
+    let entry = forwarding(function, remainder.header, shape.preheader);
     let exit = targets(function, function.terminator(shape.latch)?).swap_remove(test.out);
     let header_types = types_of(function, shape.header);
     let exit_types = types_of(function, exit.block);
@@ -271,14 +298,9 @@ fn prologue(
     let some = Target { block: entry, operands: initial };
     let none = Target { block: between, operands: skipped };
     end_block(function, shape.preheader, &Ending::Conditional(numbers.is_left, [some, none]));
-    Some(())
+    Some(vec![entry, between, main])
 }
 
 fn types_of(function: &Body, block: Block) -> Vec<Type> {
     function.arguments(block).map(|own| function.value_type(own)).collect()
-}
-
-/// Makes the preheader of a remainder loop behind `after`.
-fn forwarding_to(function: &mut Body, header: Block, after: Block) -> Block {
-    super::copies::forwarding(function, header, after)
 }

@@ -2,9 +2,11 @@
 //!
 //! A shape names blocks, not numbers of an analysis, so it stays true while other loops change.
 
+use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op};
 
+use super::copies::Copy;
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 
@@ -25,6 +27,8 @@ pub(super) struct Exit {
     pub(super) block: Block,
     /// True for each edge that leads out of the loop.
     leaves: Vec<bool>,
+    /// The blocks that these edges lead to.
+    pub(super) targets: Vec<Block>,
     pub(super) rule: ExitRule,
 }
 
@@ -72,8 +76,10 @@ impl Shape {
             };
             let block = analysis.block(exit.from);
             let to = scev.function().block_successors(block);
-            let leaves = to.map(|to| !analysis.loops().contains(id, analysis.number(to))).collect();
-            Exit { block, leaves, rule }
+            let to: Vec<Block> = to.collect();
+            let leaves = |to: &Block| !analysis.loops().contains(id, analysis.number(*to));
+            let targets = to.iter().copied().filter(leaves).collect();
+            Exit { block, leaves: to.iter().map(leaves).collect(), targets, rule }
         });
         Some(Shape {
             preheader: analysis.block(roles.preheader?),
@@ -87,6 +93,33 @@ impl Shape {
     /// Returns the branch of the latch and the number of its edge to the header.
     pub(super) fn backedge(&self, function: &Body) -> Option<(Op, usize)> {
         edge_to(function, self.latch, self.header)
+    }
+
+    /// Returns the shape of a copy of the loop that is entered from another block.
+    pub(super) fn of_copy(&self, copy: &Copy, preheader: Block) -> Shape {
+        let exits = self.exits.iter().map(|exit| Exit { block: copy.block(exit.block), ..exit.clone() });
+        Shape {
+            preheader,
+            header: copy.header,
+            latch: copy.latch,
+            blocks: self.blocks.iter().map(|block| copy.block(*block)).collect(),
+            exits: exits.collect(),
+        }
+    }
+
+    /// True if a loop that leaves at its latch is worth unrolling at run time, although it also
+    /// leaves elsewhere. With several exits, the copies don't become a straight line.
+    pub(super) fn has_few_exits(&self, function: &Body, is_predictable: bool) -> bool {
+        let latch = self.exits.iter().find(|exit| exit.block == self.latch);
+        let [behind] = latch.map_or(&[][..], |latch| &latch.targets) else { return false };
+        if self.exits.len() == 1 {
+            return true;
+        }
+        let is_shared = function.predecessor_edges(*behind).nth(1).is_some();
+        let others = self.exits.iter().flat_map(|exit| &exit.targets).filter(|to| *to != behind);
+        let others: HashSet<Block> = others.copied().collect();
+        let are_few = others.is_empty() || others.len() == 1 && is_predictable;
+        !is_shared && self.exits.len() <= 2 && are_few
     }
 
     /// True if the latch is an exiting block.

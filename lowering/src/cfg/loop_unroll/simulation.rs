@@ -8,10 +8,13 @@
 //! **Cost.** Linear in the loop, times the number of iterations, which a preference bounds.
 
 use hashbrown::{HashMap, HashSet};
+use loomir_dialects::arith::constant::Numbers;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Block, Body, Op, Trait, Value};
+use loomir_ir::symbols::{Symbol, SymbolTable};
+use loomir_ir::text::attr_to_string;
+use loomir_ir::{Block, Body, Context, Op, Trait, Type, Value};
 use loomir_transforms::unrolling::Cost;
 
 use super::shape::Shape;
@@ -39,6 +42,7 @@ pub(super) fn simulate(
         symbols,
         known: HashMap::new(),
         states: HashMap::new(),
+        ephemeral: size::ephemeral(function, &shape.blocks),
         unrolled: 0,
         rolled: 0,
     };
@@ -50,7 +54,8 @@ pub(super) fn simulate(
         }
     }
     for value in leaving {
-        run.count(value, trip_count - 1);
+        let sources = run.sources(value, trip_count - 1);
+        sources.into_iter().for_each(|(op, iteration)| run.count(op, iteration));
     }
     Some(Cost { unrolled: run.unrolled, rolled: run.rolled })
 }
@@ -71,13 +76,15 @@ struct Run<'s, 'f> {
     /// The values known in this iteration.
     known: HashMap<Value, u128>,
     states: HashMap<(Op, u64), State>,
+    /// Operations that are no code.
+    ephemeral: HashSet<Op>,
     unrolled: u64,
     rolled: u64,
 }
 
 impl Run<'_, '_> {
     /// Runs one iteration. Adds the values that leave the loop to `leaving`.
-    fn iterate(&mut self, iteration: u64, budget: u64, leaving: &mut Vec<Op>) -> Option<()> {
+    fn iterate(&mut self, iteration: u64, budget: u64, leaving: &mut Vec<Value>) -> Option<()> {
         self.enter(iteration);
         let mut order = vec![self.shape.header];
         let mut reached: HashSet<Block> = order.iter().copied().collect();
@@ -102,8 +109,7 @@ impl Run<'_, '_> {
                     continue;
                 }
                 if !self.is_inside(*to) {
-                    leaving
-                        .extend(operands[index].iter().filter_map(|value| self.function.defining_op(*value)));
+                    leaving.extend(&operands[index]);
                 } else if reached.insert(*to) {
                     order.push(*to);
                 }
@@ -146,6 +152,9 @@ impl Run<'_, '_> {
 
     fn visit(&mut self, op: Op, iteration: u64) -> Option<()> {
         let function = self.function;
+        if self.ephemeral.contains(&op) {
+            return Some(());
+        }
         let layout = self.scev.data_layout().clone();
         self.rolled += size::of(function, op, &layout, self.symbols);
         let is_free = function.has_trait(op, Trait::ConstantLike) || self.is_known(op, iteration);
@@ -186,6 +195,10 @@ impl Run<'_, '_> {
                 return true;
             }
         }
+        if function.is(op, llvm::LoadOp::DEF) {
+            let bits = self.loaded(op, iteration);
+            return bits.is_some_and(|bits| self.known.insert(result, bits).is_none());
+        }
         let operands: Option<Vec<u128>> = function.operands(op).map(|value| self.value(value)).collect();
         match operands.and_then(|operands| self.scev.result_of(op, &operands)) {
             Some(bits) => self.known.insert(result, bits).is_none(),
@@ -219,21 +232,86 @@ impl Run<'_, '_> {
                 self.unrolled += size::of(self.function, op, &layout, self.symbols);
             }
             for operand in self.function.operands(op) {
-                pending.extend(self.source(operand, iteration));
+                pending.extend(self.sources(operand, iteration));
             }
         }
     }
 
-    /// Returns the operation that computes a value in an iteration: one of the iteration before, if
-    /// the value is an argument of the header.
-    fn source(&self, value: Value, iteration: u64) -> Option<(Op, u64)> {
-        if let Some(op) = self.function.defining_op(value) {
-            return Some((op, iteration));
+    /// Returns the operations that compute a value in an iteration: of an argument of the header,
+    /// one of the iteration before.
+    fn sources(&self, value: Value, iteration: u64) -> Vec<(Op, u64)> {
+        let function = self.function;
+        if let Some(op) = function.defining_op(value) {
+            return vec![(op, iteration)];
         }
-        let place = self.function.arguments(self.shape.header).position(|own| own == value)?;
-        let before = iteration.checked_sub(1)?;
-        let (branch, index) = self.shape.backedge(self.function)?;
-        let operands = successor_operands(self.function, branch).swap_remove(index);
-        Some((self.function.defining_op(*operands.get(place)?)?, before))
+        let Some(block) = function.value_block(value).filter(|block| self.is_inside(*block)) else {
+            return Vec::new();
+        };
+        let place = function.arguments(block).position(|own| own == value).unwrap_or_default();
+        let (edges, iteration) = if block != self.shape.header {
+            (function.predecessor_edges(block).collect::<Vec<_>>(), iteration)
+        } else if let (Some(before), Some(edge)) = (iteration.checked_sub(1), self.shape.backedge(function)) {
+            (vec![edge], before)
+        } else {
+            return Vec::new();
+        };
+        let mut sources = Vec::new();
+        for (branch, index) in edges {
+            let operand = successor_operands(function, branch).swap_remove(index).get(place).copied();
+            // An argument that passes on another one is followed once only.
+            sources.extend(operand.and_then(|own| function.defining_op(own)).map(|op| (op, iteration)));
+        }
+        sources
     }
+
+    /// Returns the number that a load reads from a constant variable in an iteration.
+    fn loaded(&mut self, op: Op, iteration: u64) -> Option<u128> {
+        let function = self.function;
+        let ctx = function.ctx();
+        let address = function.operand(op, 0);
+        self.scev.expr_type(address)?;
+        let address = self.scev.expr(address);
+        let iteration = self.scev.constant(64, u128::from(iteration));
+        let address = self.scev.at_iteration(address, iteration)?;
+        let of_global = |value: &Value| {
+            let base = function.defining_op(*value)?;
+            let name = function.is(base, llvm::AddressOfOp::DEF).then(|| function.attr(base, "global_name"));
+            Some((*value, name??.as_flat_symbol(ctx)?))
+        };
+        let (base, name) = self.scev.leaves(address).iter().find_map(of_global)?;
+        let global = self.symbols.get(name).filter(|own| ctx.op_info(own.name).is(llvm::GlobalOp::DEF))?;
+        let ty = function.value_type(function.results(op).next()?);
+        let elements = constant_elements(ctx, global, ty)?;
+        let base = self.scev.expr(base);
+        let offset = self.scev.minus(address, base);
+        let offset = u64::try_from(self.scev.as_constant(offset)?).ok()?;
+        let size = u64::from(ty.integer_width(ctx)?.div_ceil(8));
+        let index = usize::try_from(offset / size).ok().filter(|_| offset.is_multiple_of(size))?;
+        match elements {
+            Numbers::One(bits) => (index == 0).then_some(bits),
+            Numbers::Many(all) => all.get(index).copied(),
+        }
+    }
+}
+
+/// Returns the elements of type `ty` of a variable that is constant and can't be replaced by another
+/// one.
+fn constant_elements(ctx: &Context, global: &Symbol, ty: Type) -> Option<Numbers> {
+    let linkage = global.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage))?;
+    let is_final = ["external", "internal", "private", "linkonce_odr", "weak_odr"]
+        .iter()
+        .any(|own| linkage.contains(&format!("<{own}>")));
+    let is_constant =
+        global.attr(ctx, "constant").is_some() && global.attr(ctx, "externally_initialized").is_none();
+    let value = global.attr(ctx, "value").filter(|_| is_final && is_constant)?;
+    let whole = global.attr(ctx, "global_type").and_then(|own| own.as_type(ctx))?;
+    let element = match LlvmType::of(ctx, whole) {
+        Some(LlvmType::Array { element, .. }) => element,
+        _ => whole,
+    };
+    let is_byte_sized = ty.integer_width(ctx).is_some_and(|width| width.is_multiple_of(8));
+    if element != ty || !is_byte_sized {
+        return None;
+    }
+    Numbers::of(ctx, value)
 }

@@ -4,14 +4,16 @@
 //! load or store can do by itself nothing; calls one for each parameter and one more. This follows
 //! LLVM's `TargetTransformInfoImplBase`.
 
+use hashbrown::HashSet;
 use loomir_dialects::interp::integer::signed;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Op, OpDef, Trait};
+use loomir_ir::{Block, Body, Op, OpDef, Trait};
 
 use crate::cfg::conditions::constant_bits;
+use crate::cfg::effects::is_speculatable;
 
 /// The count of an expensive operation.
 const EXPENSIVE: u64 = 4;
@@ -100,6 +102,25 @@ pub(super) fn of(function: &Body, op: Op, layout: &DataLayout, symbols: &SymbolT
     } else {
         1
     }
+}
+
+/// Returns the operations of some blocks that are there for assumptions alone. They are no code.
+pub(super) fn ephemeral(function: &Body, blocks: &[Block]) -> HashSet<Op> {
+    let ops = blocks.iter().flat_map(|block| function.ops(*block));
+    let mut pending: Vec<Op> = ops.filter(|op| function.is(*op, llvm::AssumeOp::DEF)).collect();
+    let within: HashSet<Block> = blocks.iter().copied().collect();
+    let mut found: HashSet<Op> = HashSet::new();
+    while let Some(op) = pending.pop() {
+        let is_only_assumed =
+            function.results(op).all(|own| function.uses(own).all(|used| found.contains(&used.op)));
+        let is_here = function.block_of(op).is_some_and(|block| within.contains(&block));
+        let is_assumption = function.is(op, llvm::AssumeOp::DEF);
+        if is_here && (is_assumption || is_speculatable(function, op)) && is_only_assumed && found.insert(op)
+        {
+            pending.extend(function.operands(op).filter_map(|value| function.defining_op(value)));
+        }
+    }
+    found
 }
 
 /// True for a stack slot of constant size.

@@ -36,11 +36,13 @@ pub struct Limit {
     pub constant_max: Option<ExprId>,
     /// True if the loop is never left here.
     pub never: bool,
+    /// True if the exact number is the constant upper bound, or zero.
+    pub max_or_zero: bool,
 }
 
 impl Limit {
     pub(super) const NEVER: Limit =
-        Limit { exact: None, symbolic_max: None, constant_max: None, never: true };
+        Limit { exact: None, symbolic_max: None, constant_max: None, never: true, max_or_zero: false };
 }
 
 /// A recurrence `{start,+,step}` of a loop, where it is compared.
@@ -70,7 +72,12 @@ impl ScalarEvolution<'_> {
         let width = self.width(exact);
         let most = self.range_in(exact, Some(of)).unsigned.1;
         let constant = self.constant(width, most);
-        Limit { exact: Some(exact), symbolic_max: Some(exact), constant_max: Some(constant), never: false }
+        Limit {
+            exact: Some(exact),
+            symbolic_max: Some(exact),
+            constant_max: Some(constant),
+            ..Limit::default()
+        }
     }
 
     /// Returns the number of consecutive iterations in which `tested predicate bound` holds.
@@ -272,10 +279,18 @@ impl ScalarEvolution<'_> {
             }
         };
         let mut limit = self.exactly(of, exact);
+        let straight = way(self, start, bound);
+        if let (Some(way), Some(size)) = (self.as_constant(straight), self.as_constant(size)) {
+            // The start is this far from the bound, or behind it.
+            limit.max_or_zero = true;
+            self.limit_to(&mut limit, way.div_ceil(size));
+        }
         let (first, bound) = (ends.first_of(tested.start_range), self.range_in(bound, Some(of)));
         // The last step stays in the range of the width, too.
         let most = ends.distance(first, ends.last_of(bound)).div_ceil(sizes.0);
+        let before = limit.constant_max;
         self.limit_to(&mut limit, most.min(ends.distance(first, ends.last()) / sizes.0));
+        limit.max_or_zero &= limit.constant_max == before;
         limit
     }
 

@@ -105,7 +105,11 @@ impl ScalarEvolution<'_> {
     /// Returns a divisor of the number behind a backedge-taken count of a loop.
     pub(crate) fn multiple_of_next(&mut self, exact: ExprId, of: LoopId) -> u128 {
         let next = self.next(exact, of);
-        self.multiple(next).max(1)
+        // Modulo the width, the next number keeps its factors of two.
+        let (width, one) = (self.width(exact), self.constant(self.width(exact), 1));
+        let wrapped = self.add(&[exact, one]);
+        let twos = 1 << self.trailing_zeros(wrapped).min(width).min(127);
+        self.multiple(next).max(twos)
     }
 
     /// Returns a count plus one, with one more bit if all words are possible.
@@ -328,7 +332,7 @@ impl ScalarEvolution<'_> {
             exact: least(a.exact, b.exact, true),
             symbolic_max: least(a.symbolic_max, b.symbolic_max, false),
             constant_max: least(a.constant_max, b.constant_max, false),
-            never: false,
+            ..Limit::default()
         }
     }
 
@@ -445,7 +449,7 @@ impl ScalarEvolution<'_> {
                     exact: None,
                     symbolic_max: Some(most),
                     constant_max: Some(most),
-                    never: false,
+                    ..Limit::default()
                 };
             }
         }

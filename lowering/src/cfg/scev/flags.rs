@@ -76,6 +76,11 @@ impl ScalarEvolution<'_> {
         self.pool.flags(id).and(proven)
     }
 
+    /// True if the result of an operation is poison where one of its operands is.
+    pub(crate) fn spreads_poison(&self, op: Op) -> bool {
+        SPREAD.iter().any(|def| self.function.is(op, def))
+    }
+
     /// Records a fact about an expression that holds wherever it is defined.
     pub(super) fn note(&mut self, id: ExprId, flags: Flags) {
         if matches!(self.pool.get(id), Expr::Add(_) | Expr::Mul(_) | Expr::AddRec(..)) {
