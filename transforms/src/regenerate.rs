@@ -445,16 +445,12 @@ impl Emit<'_> {
                 None
             }
         };
-        if let Some(value) = range.as_ref().and_then(Range::only_value) {
+        if let Some((range, value)) = range.as_ref().and_then(|range| Some((range, range.only_value()?))) {
             // One iteration needs no loop.
-            let ty = self.body.value_type(info.variable);
-            let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
-            if !fits((value.into(), value.into()), width) {
-                self.give_up(lead.of, Reason::StartMayWrap);
-            }
-            let variable = self.value_of(Sum::constant(value), ty, at);
+            let variable = self.only_variable(lead, range, value, at);
+            let range = Some(range);
             self.begin_with(header, at);
-            self.open_scope(lead, variable, meaning, range.as_ref());
+            self.open_scope(lead, variable, meaning, range);
             self.known.open();
             let was_in_remainder = self.in_remainder;
             self.in_remainder |= header.mark == Some(Mark::Remainder);
@@ -499,6 +495,27 @@ impl Emit<'_> {
         self.loc = around;
         if is_outermost {
             self.outermost = None;
+        }
+    }
+
+    /// Returns the induction variable of a loop with one iteration.
+    fn only_variable(&mut self, lead: &Origin, range: &Range, value: &AffineForm, at: InsertPoint) -> Value {
+        let info = self.program.loop_info(lead.of);
+        let ty = self.body.value_type(info.variable);
+        if let Some(value) = value.as_constant() {
+            let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
+            if !fits((value.into(), value.into()), width) {
+                self.give_up(lead.of, Reason::StartMayWrap);
+            }
+            return self.value_of(Sum::constant(value), ty, at);
+        }
+        if let Some(reason) = self.overflow(lead, range, ty) {
+            self.give_up(lead.of, reason);
+        }
+        let is_affine = affine::is_loop(self.body, info.op);
+        match self.here(value).and_then(|form| self.computed(&form, ty, is_affine, at)) {
+            Ok(value) => value,
+            Err(reason) => self.anything(lead.of, reason, ty, at),
         }
     }
 

@@ -36,13 +36,16 @@ use crate::tree::{Change, Edit, Program, TreeStore};
 pub use loops::LoopRef;
 use peel::Peel;
 use strip_mine::StripMine;
+use unroll::Unroll;
 
 mod loops;
 pub mod peel;
 pub mod strip_mine;
+pub mod unroll;
 
 /// All transformations, as passes on `func.func` with their information.
-pub const ALL: &[(PassInfo, Info)] = &[registered::<Peel>(), registered::<StripMine>()];
+pub const ALL: &[(PassInfo, Info)] =
+    &[registered::<Peel>(), registered::<StripMine>(), registered::<Unroll>()];
 
 /// The name and the texts of a transformation.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +175,7 @@ fn in_block<T: Transformation>(
     let mut trees = TreeStore::default();
     let program = raise_by(analyses, body, block, &mut trees, AliasMode::May);
     let mut proposals = Proposals::default();
-    by.propose(&mut LoopRef::all(&program, &trees), &mut proposals);
+    by.propose(&mut LoopRef::all(body, &program, &trees), &mut proposals);
     let mut edits = proposals.edits;
     edits.retain(|(op, _)| !unwritable.contains_key(op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
@@ -193,7 +196,7 @@ fn in_block<T: Transformation>(
     let Search { approved, done, refused, .. } = search;
     let mut said = Diagnostics::default();
     let remarks = Remarks { body, pass: T::INFO.name };
-    for op in LoopRef::all(&program, &trees).map(|own| own.op()) {
+    for op in LoopRef::all(body, &program, &trees).map(|own| own.op()) {
         let missed = |why| remarks.missed(T::INFO.missed, body.loc(op), T::INFO.what_missed, why);
         if done.contains(&op) {
             said.push(by.remark(remarks, body.loc(op)));
@@ -206,7 +209,7 @@ fn in_block<T: Transformation>(
             said.push(missed(why));
         }
     }
-    let changed = LoopRef::all(&program, &trees).map(|own| own.op()).filter(|op| done.contains(op));
+    let changed = LoopRef::all(body, &program, &trees).map(|own| own.op()).filter(|op| done.contains(op));
     let made: Vec<Loc> = changed.map(|op| body.loc(op)).collect();
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {

@@ -55,10 +55,10 @@ impl Range {
     }
 
     /// Returns the only value of the induction variable, if there is exactly one.
-    pub(super) fn only_value(&self) -> Option<i64> {
+    pub(super) fn only_value(&self) -> Option<&AffineForm> {
         let ([lower], [upper]) = (&self.lower[..], &self.upper[..]) else { return None };
-        let (lower, upper) = (lower.as_constant()?, upper.as_constant()?);
-        (lower < upper && upper.checked_sub(lower)? <= self.step).then_some(lower)
+        let extent = upper.minus(lower)?.as_constant()?;
+        (0 < extent && extent <= self.step).then_some(lower)
     }
 }
 
@@ -137,7 +137,7 @@ impl Emit<'_> {
     }
 
     /// Returns the reason why an induction variable may leave its type.
-    fn overflow(&self, lead: &Origin, range: &Range, ty: Type) -> Option<Reason> {
+    pub(super) fn overflow(&self, lead: &Origin, range: &Range, ty: Type) -> Option<Reason> {
         let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
         if !(1..=64).contains(&width) {
             return Some(Reason::TooWide);

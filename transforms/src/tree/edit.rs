@@ -73,6 +73,12 @@ pub enum Change {
         /// The number of iterations of one block. Positive.
         size: i64,
     },
+    /// Unrolls a loop: blocks of iterations are written one after the other. A loop behind it runs
+    /// the iterations left over.
+    Unroll {
+        /// The number of iterations of one block. Positive.
+        count: usize,
+    },
     /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
         /// The number of first iterations.
@@ -108,6 +114,7 @@ impl Edit {
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),
             Change::SplitRange { at } => trees.range_split(program, item, at)?.to_vec(),
             Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],
+            Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
                 if let Node::Versioned { .. } = trees.get(sequence.node()) {

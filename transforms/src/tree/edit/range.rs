@@ -67,6 +67,40 @@ impl TreeStore {
         Some(self.make_loop(Header { span: blocks, origins: outer, parallel, mark: None }, inner))
     }
 
+    /// Unrolls the loop `tree`: a loop over whole blocks of `count` iterations, written one after
+    /// the other, and behind it a loop over the iterations left over.
+    ///
+    /// `None` if the loop can't be [strip-mined](TreeStore::strip_mined), does not begin at zero, or
+    /// its range has no single end.
+    pub(crate) fn unrolled(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
+        let Node::Loop { header, .. } = self.get(tree) else { return None };
+        let Span::Range { lower, .. } = counted(program, self.header(header))?.span else { return None };
+        if lower[..] != [AffineForm::constant(0)] {
+            return None;
+        }
+        let blocks = self.strip_mined(program, tree, i64::try_from(count).ok()?)?;
+        let Node::Loop { header, body: block } = self.get(blocks) else { return None };
+        let outer = self.header(header).clone();
+        let Span::Range { scale, lower, upper } = &outer.span else { return None };
+        let [end] = &upper[..] else { return None };
+        let inner = self.item(block, 0)?;
+        let Node::Loop { header, body } = self.get(inner) else { return None };
+        let each = self.header(header).clone();
+        let Span::Range { scale: step, .. } = each.span else { return None };
+        // A block is whole if its last iteration is there.
+        let last_begin = end.minus(&AffineForm::constant(scale.checked_sub(step)?))?;
+        let zero = vec![AffineForm::constant(0)];
+        let one_block = Span::range(step, zero, vec![AffineForm::constant(*scale)]);
+        let one_block = self.make_loop(Header { span: one_block, ..each }, body);
+        let copies = self.peeled(program, one_block, count, 0)?;
+        let copies = self.sequence(&copies);
+        let whole = Span::range(*scale, lower.to_vec(), vec![last_begin.clone()]);
+        let left = Span::range(*scale, [&lower[..], &[last_begin]].concat(), upper.to_vec());
+        let whole = self.make_loop(Header { span: whole, ..outer.clone() }, copies);
+        let left = self.make_loop(Header { span: left, ..outer }, block);
+        Some([whole, left].into_iter().filter(|own| !self.is_never_run(*own)).collect())
+    }
+
     /// Peels first and last iterations of the loop `tree`: loops of at most one iteration run
     /// before and behind it. `None` if its first and its last iteration are not a single affine
     /// form each.
