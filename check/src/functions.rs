@@ -35,8 +35,12 @@ pub type Prover<'p> = &'p dyn Fn(&Body, Op, &Body, Op) -> Proof;
 
 /// Returns the prover of this crate ([`crate::proof`]). Arguments are `distinct` if that is said.
 pub fn prover(distinct: bool) -> impl Fn(&Body, Op, &Body, Op) -> Proof {
+    prover_within(proof::ProofOptions { distinct, ..Default::default() })
+}
+
+/// Returns the prover of this crate with limits on its work.
+pub fn prover_within(options: proof::ProofOptions) -> impl Fn(&Body, Op, &Body, Op) -> Proof {
     move |before, one, after, other| {
-        let options = proof::ProofOptions { distinct, ..Default::default() };
         let mut proof = proof::prove(before, one, after, other, &options);
         if let proof::Proof::Undecided { reasons } = &mut proof {
             match symbolic::prove(before, one, after, other, &options) {

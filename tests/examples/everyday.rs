@@ -19,7 +19,9 @@ fn main() -> ExitCode {
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
     println!("seed={seed}\ncases={}", tally.cases);
     tally.changed.iter().for_each(|(pass, count)| println!("changed_{}={count}", pass.replace('-', "_")));
-    let Tally { compared, skipped, proved, .. } = tally;
-    println!("proved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}");
+    let Tally { compared, skipped, proved, undecided, .. } = tally;
+    println!("proved={proved}\nundecided={}", undecided.values().sum::<usize>());
+    undecided.iter().for_each(|(pass, count)| println!("undecided_{}={count}", pass.replace('-', "_")));
+    println!("calls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}");
     ExitCode::from(u8::from(failures > 0))
 }

@@ -15,6 +15,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
@@ -148,7 +149,8 @@ fn fused_and_contracted(
     let printed = loomir::print(&after);
     settled(ctx, &printed, "fused again", &|module| _ = loomir::fuse(module, options))?;
     if tally.cases.is_multiple_of(CHECKED) && report.fused > 0 {
-        let proved = is_proved(case.before, &after, is_distinct);
+        let limits = ProofOptions { distinct: is_distinct, ..ProofOptions::default() };
+        let proved = is_proved([case.before, &after], "kernel", limits);
         tally.asked += 1;
         tally.proved += u64::from(proved.map_err(|error| ("checked", error))?);
     }

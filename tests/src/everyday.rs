@@ -1,12 +1,14 @@
 //! Random programs before and after each pass that [simplifies](loomir::transforms::simplify), and
 //! after random pipelines of five passes.
 //!
-//! Both programs are executed, and the checker proves some of them equal or executes them on its
-//! own inputs. Programs are regular nests, nests with operations that some operands make undefined,
-//! expressions, two functions of which one calls the other, and programs with scalars in memory and
-//! calls. Some are lowered to graphs of blocks.
+//! Both programs are executed. The checker is asked about every program that changed: it proves
+//! both equal, or executes them on its own inputs. Programs are regular nests, nests with
+//! operations that some operands make undefined, expressions, two functions of which one calls the
+//! other, and programs with scalars in memory and calls. Some are lowered to graphs of blocks.
 
 use std::collections::BTreeMap;
+
+use loomir::check::proof::ProofOptions;
 
 use crate::callers::callers;
 use crate::check::Checker;
@@ -15,7 +17,8 @@ use crate::locals::locals;
 use crate::pipelines::Case;
 use crate::random::Random;
 
-/// The passes, by their names in pipelines. Each runs on every operation that owns a body.
+/// The passes, by their names in pipelines. A pass that is `guarded` has that option. Each runs on
+/// every operation that owns a body.
 pub const PASSES: &[&str] = &[
     "canonicalize",
     "control-flow-sink",
@@ -25,6 +28,7 @@ pub const PASSES: &[&str] = &[
     "inline",
     "int-range-optimizations",
     "loop-invariant-code-motion",
+    "loop-invariant-code-motion-guarded",
     "mem2reg",
     "remove-dead-values",
     "scalar-promotion",
@@ -33,8 +37,8 @@ pub const PASSES: &[&str] = &[
     "symbol-dce",
 ];
 
-/// The checker is asked about one program in this many.
-const CHECKED: u64 = 10;
+/// The limits on one question to the checker. A question beyond them is undecided.
+const LIMITS: ProofOptions = ProofOptions { distinct: false, questions: 2_000, steps: 200_000 };
 /// The number of passes in a random pipeline.
 const LENGTH: usize = 5;
 
@@ -51,6 +55,8 @@ pub struct Tally {
     pub skipped: usize,
     /// Changed programs that the checker proves equal.
     pub proved: usize,
+    /// Changed programs that it neither proves equal nor finds different.
+    pub undecided: BTreeMap<String, usize>,
 }
 
 /// Runs the programs of these numbers before and after each pass, and before and after a random
@@ -72,11 +78,13 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
             let is_changed = changed != case.printed;
             *tally.changed.entry(name.to_owned()).or_default() += usize::from(is_changed);
             if is_changed {
-                let proves = index % CHECKED == 0;
-                let comparison = case.compare(&checker, &pipeline, &changed, proves).map_err(failed)?;
+                let asked = case.compare(&checker, &pipeline, &changed, Some(LIMITS));
+                let comparison = asked.map_err(failed)?;
                 tally.compared += comparison.compared;
                 tally.skipped += comparison.skipped;
-                tally.proved += usize::from(comparison.proved);
+                let is_proved = comparison.proved == Some(true);
+                tally.proved += usize::from(is_proved);
+                *tally.undecided.entry(name.to_owned()).or_default() += usize::from(!is_proved);
             }
         }
         tally.cases += 1;
@@ -87,6 +95,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
 /// Returns the text of a pass in a pipeline on modules.
 fn pass(name: &str) -> String {
     match name {
+        "loop-invariant-code-motion-guarded" => "loop-invariant-code-motion{guard=true}".to_owned(),
         // Canonicalization is a pass of its own.
         "inline" => format!("{name}{{default-pipeline=none}}"),
         "scalar-promotion" => format!("func.func({name}{{alias=version}})"),

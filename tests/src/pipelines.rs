@@ -1,6 +1,7 @@
 //! Programs before and after pipelines of passes: executed, and proved equal or compared by the
 //! checker.
 
+use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
 
@@ -29,8 +30,8 @@ pub(crate) struct Comparison {
     pub(crate) compared: usize,
     /// Calls that are not.
     pub(crate) skipped: usize,
-    /// True if the checker was asked and proves both programs equal.
-    pub(crate) proved: bool,
+    /// True if the checker proves both programs equal. `None` if it was not asked.
+    pub(crate) proved: Option<bool>,
 }
 
 impl Case {
@@ -79,7 +80,8 @@ impl Case {
         Ok(loomir::print(&after))
     }
 
-    /// Executes the program and what a pipeline made of it. With `proves`, asks the checker too.
+    /// Executes the program and what a pipeline made of it. With limits for
+    /// it, asks the checker too.
     ///
     /// # Errors
     /// The first call that behaves differently, with the program.
@@ -88,14 +90,15 @@ impl Case {
         checker: &Checker,
         pipeline: &str,
         changed: &str,
-        proves: bool,
+        proves: Option<ProofOptions>,
     ) -> Result<Comparison, String> {
         let failed = |error| self.failed(pipeline, format!("{error}\n{changed}"));
         let [before, after] = compared(&self.printed, changed).map(|text| read(checker, &text));
         let (before, after) = (before.map_err(failed)?, after.map_err(failed)?);
         let agreement = same_behaviour(&before, &after, self.entry, &self.calls, &Limits::default());
         let agreement = agreement.map_err(failed)?;
-        let proved = proves && is_proved(&before, &after, false).map_err(failed)?;
+        let ask = |limits| is_proved([&before, &after], self.entry, limits);
+        let proved = proves.map(ask).transpose().map_err(failed)?;
         Ok(Comparison { compared: agreement.compared, skipped: agreement.skipped, proved })
     }
 

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use loomir::check::Assumption;
 use loomir::check::execution::{Counterexample, Options, Side, doubts};
-use loomir::check::functions::{Verdict, check, prover};
+use loomir::check::functions::{Verdict, check, prover, prover_within};
+use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
 
@@ -79,14 +80,17 @@ pub struct Tally {
     pub reasons: BTreeMap<String, usize>,
 }
 
-/// Asks the checker whether a pass preserved a program. Returns true if that is proved. Other pairs
-/// are executed on few inputs.
+/// Asks the checker whether a pass preserved the function `entry` of a program. Returns true if it
+/// proves that within the limits. Other pairs are executed on few inputs.
 ///
 /// # Errors
 /// A verdict that the two differ.
-pub fn is_proved(before: &Body, after: &Body, distinct: bool) -> Result<bool, String> {
-    let options = Options { inputs: INPUTS, distinct, ..Options::default() };
-    let functions = check(before, after, Some("kernel"), None, &options, Some(&prover(distinct)));
+pub fn is_proved([before, after]: [&Body; 2], entry: &str, limits: ProofOptions) -> Result<bool, String> {
+    let options = Options { inputs: INPUTS, distinct: limits.distinct, ..Options::default() };
+    let functions = check(before, after, Some(entry), None, &options, Some(&prover_within(limits)));
+    if functions.is_empty() {
+        return Err(format!("there is no function @{entry} to compare"));
+    }
     let mut is_proved = true;
     for function in functions {
         match function.verdict {

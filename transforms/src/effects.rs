@@ -104,6 +104,11 @@ impl Summary {
         self.has(Summary::MAY_NOT_RETURN)
     }
 
+    /// True if the operation makes an object, such as an allocation.
+    pub fn makes_objects(self) -> bool {
+        self.has(Summary::MAKES_OBJECTS)
+    }
+
     /// True if the operation touches no memory, makes no object, and returns.
     pub fn only_computes(self) -> bool {
         self.is_repeatable() && !self.reads() && !self.may_not_return()
@@ -139,6 +144,14 @@ impl Effects {
     /// Returns the effects of an operation and of everything inside it.
     pub fn get(&self, op: Op) -> Summary {
         self.0.get(op.index()).copied().unwrap_or(Summary::ALL)
+    }
+
+    /// Adds an operation that is new in the body. Linear in the operations inside it.
+    pub fn add(&mut self, body: &Body, op: Op) {
+        let inside = body.preorder(op).map(|op| Summary::of_itself(body.op_ref(op)));
+        let own = inside.fold(Summary::NONE, Summary::and);
+        self.0.resize(self.0.len().max(body.num_op_slots()), Summary::ALL);
+        self.0[op.index()] = own;
     }
 }
 

@@ -29,7 +29,7 @@ use loomir_dialects::{affine, arith, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Attr, Block, Body, Builder, Diagnostics, Mapping, Op, Value};
 use loomir_polyhedra::Limits;
-use rebuild::{Otherwise, guard, run_if, with_carried, yield_also};
+use rebuild::{with_carried, yield_also};
 
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
@@ -43,6 +43,7 @@ use crate::flow::timeline::{self, Timeline};
 use crate::legality::storage::{Promoted, StorageJudge, has_candidate, stored_by};
 use crate::marks;
 use crate::naming::called_in_full;
+use crate::regenerate::guard::{Otherwise, guard, run_if};
 use crate::regenerate::overlap::{Make, Overlap};
 use crate::remark::Remarks;
 

@@ -53,6 +53,7 @@ mod bounds;
 mod carried;
 mod conditional;
 mod expression;
+pub(crate) mod guard;
 mod known;
 pub(crate) mod overlap;
 mod parallel;
