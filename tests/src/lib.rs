@@ -22,6 +22,7 @@
 //! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
 //! | [`expressions`] | random integer expressions, and their values |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; the loops that Loomir and `opt` fuse |
+//! | [`promotion`] | promotion to registers, with memory that faults |
 //! | [`campaign`] | the fusion campaign on trees |
 //! | [`rewiring`] | fusion of the tree compared with fusion of the graph |
 //! | [`blocks`] | the blocks of a module that are raised to trees |
@@ -54,6 +55,7 @@ pub mod pairs;
 pub mod peers;
 mod pipelines;
 pub mod program;
+pub mod promotion;
 pub mod random;
 pub mod rewiring;
 pub mod scripts;

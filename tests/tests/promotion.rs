@@ -1,9 +1,12 @@
-//! After `fuse`, no innermost loop reads or writes an element that stays the same in it.
+//! After `fuse`, no innermost loop reads or writes an element that stays the same in it, and
+//! nothing touches memory that the program did not touch.
 
 use loomir::dialects::interfaces::{Conditional, LoopLike, MemoryAccess};
 use loomir::ir::{Body, Op};
 use loomir::{ContractionOptions, FuseOptions};
 use loomir_testing::Checker;
+use loomir_testing::peers::Peer;
+use loomir_testing::promotion::{Tally, run};
 
 /// Returns the accesses in innermost loops that name their element by values from outside, without
 /// those in the fallback of a run-time check.
@@ -51,4 +54,17 @@ fn accumulators_are_in_registers() {
         let left = count(&mut module);
         assert_eq!(left, 0, "{}\n{}", loomir::print(&module), checker.lines(&fused.remarks));
     }
+}
+
+/// Promoted functions run with memory that faults where the original touches nothing.
+#[test]
+fn promoted_functions_touch_what_they_touched() {
+    let Some(clang) = Peer::find("clang") else { return };
+    let folder = std::env::temp_dir().join(format!("loomir-promotion-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let mut tally = Tally::default();
+    let done = run(7, (0, 200), &clang, &folder, &mut tally);
+    drop(std::fs::remove_dir_all(&folder));
+    done.unwrap_or_else(|error| panic!("{error}"));
+    assert!(tally.promoted > 80 && tally.compared > 1_000 && tally.read_only > 1_000, "{tally:?}");
 }

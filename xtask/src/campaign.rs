@@ -88,6 +88,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs run before and after each pass that simplifies, and random pipelines of five",
     },
     Campaign {
+        name: "promotion",
+        package: "loomir-testing",
+        example: "promotion",
+        cases: 10_000,
+        does: "random functions before and after promotion to registers, as machine code with memory that faults",
+    },
+    Campaign {
         name: "check",
         package: "loomir-testing",
         example: "check",

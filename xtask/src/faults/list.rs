@@ -36,6 +36,8 @@ const PROMISES: &str = "promises";
 const CHANGED: &str = "faults";
 /// Runs what is proved equal of random programs.
 const RANDOM: &str = "random";
+/// Runs promoted programs with memory that faults.
+const PROMOTION: &str = "promotion";
 /// Contracts random programs, and runs them.
 const CONTRACTION: &str = "contraction";
 

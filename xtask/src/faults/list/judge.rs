@@ -1,8 +1,20 @@
 //! Faults in what decides: the judges of trees, schedules and storage.
 
-use super::{CONTRACTION, FIXTURES, Fault, INSTANCES, Place, SCHEDULES, TRAPS, TREES};
+use super::{CONTRACTION, FIXTURES, Fault, INSTANCES, PROMOTION, Place, SCHEDULES, TRAPS, TREES};
 
 pub(super) const FAULTS: &[Place] = &[
+    Place {
+        file: "transforms/src/legality/storage/promoted.rs",
+        tests: &[PROMOTION, FIXTURES],
+        faults: &[
+            Fault(
+                "a guarded access runs in every iteration",
+                "if «self.body.parent_op(access.op) != Some(loop_op)» || !self.is_invariant(access) {",
+                "false",
+            ),
+            Fault("other accesses may touch the element", "if «group.iter().any(meets)» {", "false"),
+        ],
+    },
     Place {
         file: "transforms/src/legality/pairs.rs",
         tests: &[FIXTURES, INSTANCES],

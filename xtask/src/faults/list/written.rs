@@ -1,8 +1,31 @@
 //! Faults in what proposes, reads and writes.
 
-use super::{FIXTURES, Fault, GRAPHS, INSTANCES, Place, REWIRING, TRANSFORMATIONS, TRAPS, TREES, WRITTEN};
+use super::{
+    FIXTURES, Fault, GRAPHS, INSTANCES, PROMOTION, Place, REWIRING, TRANSFORMATIONS, TRAPS, TREES, WRITTEN,
+};
 
 pub(super) const FAULTS: &[Place] = &[
+    Place {
+        file: "transforms/src/promotion.rs",
+        tests: &[PROMOTION, FIXTURES],
+        faults: &[
+            Fault(
+                "a loop without iterations stores what it did not compute",
+                "if «!runs && !changed.is_empty()» {",
+                "false",
+            ),
+            Fault(
+                "a loop without iterations loads an element",
+                "let read = «if runs { read } else { Vec::new() }»;",
+                "read",
+            ),
+            Fault(
+                "a loop that loads first does not need the value before it",
+                "let begins_with_store =\n                «promoted.accesses().first()».is_some_and(",
+                "promoted.accesses().last()",
+            ),
+        ],
+    },
     Place {
         file: "transforms/src/access/updates/reduction.rs",
         tests: &[FIXTURES, INSTANCES],

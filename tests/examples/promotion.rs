@@ -1,0 +1,38 @@
+//! The campaign on promotion:
+//! `cargo run --release -p loomir-testing --example promotion -- [--cases N] [--seed S]`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::peers::Peer;
+use loomir_testing::promotion::{Tally, run};
+
+use steps::option;
+
+mod steps;
+
+/// The number of functions between two progress reports.
+const STEP: u64 = 500;
+
+fn main() -> ExitCode {
+    let (cases, seed) = (option("--cases").unwrap_or(10_000), option("--seed").unwrap_or(1));
+    let Some(clang) = Peer::find("clang") else {
+        eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");
+        println!("seed={seed}\ncases=0");
+        return ExitCode::SUCCESS;
+    };
+    let folder = std::env::temp_dir().join(format!("loomir-promotion-{}", std::process::id()));
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        eprintln!("{}: {error}", folder.display());
+        return ExitCode::FAILURE;
+    }
+    let mut tally = Tally::default();
+    let failures =
+        steps::run(cases, STEP, |first, count| run(seed, (first, count), &clang, &folder, &mut tally));
+    drop(std::fs::remove_dir_all(&folder));
+    let Tally { cases, promoted, elements, compared, undefined, read_only } = tally;
+    println!("seed={seed}\ncases={cases}\npromoted={promoted}\nelements_promoted={elements}");
+    println!("calls_compared={compared}\ncalls_undefined={undefined}\nread_only_buffers={read_only}");
+    println!("failures={failures}");
+    ExitCode::from(u8::from(failures > 0))
+}
