@@ -101,6 +101,8 @@ pub struct PassContext<'a> {
     pub statistics: Vec<(&'static str, u64)>,
     /// Texts to print, each with a title.
     pub dumps: Vec<(String, String)>,
+    /// True if the pass says that it left its body as it was. Nothing is verified then.
+    pub unchanged: bool,
 }
 
 impl PassContext<'_> {
@@ -377,11 +379,13 @@ fn run_pass(
         remarks: Diagnostics::new(),
         statistics: Vec::new(),
         dumps: Vec::new(),
+        unchanged: false,
     };
     let start = Instant::now();
     let outcome = pass.run(scope.body_mut(), &mut cx);
     report.diagnostics.append(cx.remarks);
     report.dumps.extend(cx.dumps);
+    report.unchanged = cx.unchanged;
     report.records.push(Record::of_pass(pass.name(), start.elapsed(), cx.statistics));
     outcome
 }

@@ -18,6 +18,9 @@ const MAX_NODES: usize = 256;
 /// The most applications that are composed at once. In graph regions they may form a circle.
 const MAX_COMPOSITIONS: usize = 64;
 
+/// The most operands that are compared with each other.
+const MAX_PLAIN: usize = 8;
+
 /// Expressions of dimensions and symbols, and the values of these.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Applied {
@@ -41,6 +44,9 @@ impl Applied {
     /// Returns the canonical form of operands of `user`. Results of `affine.apply` among them are
     /// replaced by what they apply.
     pub(super) fn canonical(&self, user: OpRef<'_>) -> Applied {
+        if self.is_plain(user) {
+            return self.clone();
+        }
         let ctx = user.ctx();
         let mut all = self.clone();
         for _ in 0..MAX_COMPOSITIONS {
@@ -58,6 +64,31 @@ impl Applied {
         }
         // Terms may have cancelled out.
         all.with_canonical_operands(user)
+    }
+
+    /// True if every expression is one operand or a number, and every operand is used, an argument
+    /// of a block, and unlike all others. Such operands are canonical, if no dimension could be a
+    /// symbol. Most accesses are like this, and looking costs less than making them anew.
+    fn is_plain(&self, user: OpRef<'_>) -> bool {
+        let (dims, operands) = (self.dims.len() as u32, self.dims.len() + self.symbols.len());
+        if operands > MAX_PLAIN {
+            return false;
+        }
+        let bit = |place: u32| 1u32.checked_shl(place).unwrap_or(0);
+        let mut used = 0;
+        for expr in &self.exprs {
+            match expr.kind(user.ctx()) {
+                AffineExprKind::Dim(d) => used |= bit(d),
+                AffineExprKind::Symbol(s) => used |= bit(dims + s),
+                AffineExprKind::Constant(_) => {}
+                _ => return false,
+            }
+        }
+        let all = || self.dims.iter().chain(&self.symbols);
+        used.count_ones() as usize == operands
+            && all().all(|value| user.body().defining_op(*value).is_none())
+            && all().enumerate().all(|(i, value)| all().skip(i + 1).all(|other| other != value))
+            && !self.dims.iter().any(|value| is_valid_symbol(user, *value))
     }
 
     /// Replaces the first operand that `affine.apply` makes.

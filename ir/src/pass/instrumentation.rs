@@ -213,6 +213,9 @@ impl PassInstrumentation for VerifyEach {
         run: &mut RunPass<'_>,
     ) -> Result<(), Diagnostics> {
         run(pass, scope, report)?;
+        if report.unchanged {
+            return Ok(());
+        }
         let start = Instant::now();
         let found = verifier::verify(scope.body());
         report.records.push(Record::new("(V) verifier", start.elapsed()));

@@ -16,6 +16,8 @@ pub struct Report {
     pub dumps: Vec<(String, String)>,
     /// The passes that ran, in order.
     pub records: Vec<Record>,
+    /// True if the last of them left its body as it was.
+    pub unchanged: bool,
 }
 
 /// Time and counts of one element of a pipeline, over all bodies.

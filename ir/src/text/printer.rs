@@ -34,6 +34,10 @@ mod types;
 /// Levels of nesting on one stack.
 const STACK_STEP: u32 = 48;
 
+/// The bytes that are reserved for the text of an operation. Reserved memory costs nothing until it
+/// is written; a text that outgrows it is copied.
+const BYTES_PER_OPERATION: usize = 64;
+
 /// The use of what the hooks write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -70,6 +74,7 @@ impl<'p> OpPrinter<'p> {
         let survey;
         (self.names, survey) = Names::of(op, self.options);
         self.current = self.names.index_of(op.body());
+        self.out.reserve(survey.operations.saturating_mul(BYTES_PER_OPERATION));
         let aliases_may_occur = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);
         let may_have_aliases = !self.options.local_scope && aliases_may_occur();
         if !may_have_aliases || !self.drafted(op) {

@@ -10,7 +10,7 @@
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::{Greedy, Pattern, Report};
-use loomir_ir::{Body, Diagnostics, Severity};
+use loomir_ir::{Body, Context, Diagnostics, Severity};
 
 use super::blocks;
 use crate::effects::is_removable;
@@ -31,10 +31,19 @@ const MAX_ROUNDS: usize = 8;
 /// rewritten operations.
 pub(crate) fn canonicalize(body: &mut Body) -> Report {
     let ctx = body.ctx().clone();
+    canonicalize_by(&mut driver(&ctx), body)
+}
+
+/// Returns the driver of all patterns of a context.
+fn driver(ctx: &Context) -> Greedy<'_> {
     let patterns: Vec<&dyn Pattern> = ctx.patterns().map(|own| own as &dyn Pattern).collect();
+    Greedy::new(&patterns).erases_if(is_removable)
+}
+
+fn canonicalize_by(driver: &mut Greedy<'_>, body: &mut Body) -> Report {
     let mut total = Report { rewritten: blocks::erase_unreached(body), ..Report::default() };
     for _ in 0..MAX_ROUNDS {
-        let report = Greedy::new(&patterns).erases_if(is_removable).run(body);
+        let report = driver.run(body);
         total.folded += report.folded;
         total.rewritten += report.rewritten;
         total.erased += report.erased;
@@ -58,8 +67,10 @@ impl Pass for Canonicalize {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let mut errors = Diagnostics::new();
+        let ctx = body.ctx().clone();
+        let mut driver = driver(&ctx);
         body.for_each_body(&mut |body| {
-            let report = canonicalize(body);
+            let report = canonicalize_by(&mut driver, body);
             cx.count("Operations folded", report.folded as u64);
             cx.count("Operations rewritten", report.rewritten as u64);
             cx.count("Operations erased", report.erased as u64);

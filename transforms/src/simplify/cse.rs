@@ -47,10 +47,12 @@ impl Pass for Cse {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        cx.unchanged = true;
         body.for_each_body(&mut |body| {
             let done = cse(body);
             cx.count("Operations replaced", done.replaced as u64);
             cx.count("Operations erased", done.erased as u64);
+            cx.unchanged &= done == Eliminated::default();
         });
         Ok(())
     }

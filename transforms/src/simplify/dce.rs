@@ -28,7 +28,12 @@ impl Pass for Dce {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        body.for_each_body(&mut |body| cx.count("Operations erased", erase_dead(body) as u64));
+        cx.unchanged = true;
+        body.for_each_body(&mut |body| {
+            let erased = erase_dead(body);
+            cx.count("Operations erased", erased as u64);
+            cx.unchanged &= erased == 0;
+        });
         Ok(())
     }
 }

@@ -58,9 +58,11 @@ impl Pass for Licm {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        cx.unchanged = true;
         body.for_each_body(&mut |body| {
             let moved = if self.guards { hoist_under_guards(body) } else { hoist_invariant(body) };
             cx.count("Operations moved", moved as u64);
+            cx.unchanged &= moved == 0;
         });
         Ok(())
     }

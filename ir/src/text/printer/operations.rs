@@ -80,7 +80,9 @@ impl OpPrinter<'_> {
     fn custom_name(&mut self, name: Name) {
         let text = self.ctx.str(name);
         let default = self.default_dialects.last().copied().unwrap_or("builtin");
-        let short = text.strip_prefix(default).and_then(|t| t.strip_prefix('.'));
+        // Most names are of another dialect, whose name has another length.
+        let is_dot = text.as_bytes().get(default.len()) == Some(&b'.');
+        let short = text.get(default.len() + 1..).filter(|_| is_dot && text.starts_with(default));
         match short {
             Some(short) if !short.contains('.') => self.write(short),
             _ => self.write(text),

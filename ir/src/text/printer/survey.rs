@@ -13,6 +13,8 @@ use crate::types::Type;
 pub(crate) struct Survey {
     pub(crate) dicts: Vec<Dict>,
     pub(crate) types: Vec<Type>,
+    /// The number of operations.
+    pub(crate) operations: usize,
     met_dicts: Met,
     met_types: Met,
 }
@@ -20,6 +22,7 @@ pub(crate) struct Survey {
 impl Survey {
     /// Adds the attributes of an operation and the types of its results.
     pub(crate) fn operation(&mut self, op: OpRef<'_>) {
+        self.operations += 1;
         for dict in [op.properties(), op.attributes()] {
             if self.met_dicts.is_new(dict.0) {
                 self.dicts.push(dict);
