@@ -1,5 +1,5 @@
 //! The campaign that runs promoted programs as machine code with memory that faults: random
-//! [functions](generate) before and after `fuse`.
+//! functions before and after `fuse`.
 //!
 //! Buffers lie between pages without access, once up against the page behind and once against the
 //! page before. What the original does not write is read-only for the promoted program. It must not
