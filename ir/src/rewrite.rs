@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`Greedy`], [`apply_patterns_greedily`] | until nothing changes, with folding |
 //! | [`apply_patterns_once`] | once to each operation, in the order of the text |
+//! | [`apply_full_conversion`], [`apply_partial_conversion`] | to illegal operations, with types |
 //!
 //! The greedy driver keeps a worklist: an operation is visited again when an operand or user of it
 //! changes, so the work is proportional to what changes, bounded by [`Limits`]. It also folds
@@ -22,14 +23,21 @@ use crate::body::Body;
 use crate::context::{Context, Registry};
 use crate::diagnostics::Diagnostic;
 use crate::entity::{Op, Value};
+use crate::location::Loc;
 use crate::opdef::{OpDef, Trait};
 
 mod constants;
+pub mod conversion;
 mod fold;
 mod greedy;
 mod rewriter;
 
 pub use constants::Constants;
+pub use conversion::{
+    ConversionPattern, ConversionReport, ConversionRewriter, ConversionRule, ConversionTarget, Legality,
+    NoMatch, Operands, Retype, TypeConverter, apply_full_conversion, apply_partial_conversion,
+    reconcile_casts,
+};
 pub use greedy::{Greedy, Limits, Report, apply_patterns_greedily, apply_patterns_once};
 pub use rewriter::{Listener, Rewriter};
 
@@ -194,37 +202,54 @@ pub fn constant_of(body: &Body, value: Value) -> Option<Attr> {
     }
 }
 
-/// Patterns by the operation that they rewrite, most beneficial first.
-struct PatternSet<'p> {
-    by_root: HashMap<*const OpDef, Vec<&'p dyn Pattern>>,
-    for_any: Vec<&'p dyn Pattern>,
+/// A pattern with a place in a [`PatternSet`].
+trait Ranked {
+    /// Returns the definition of the operations that it is for, or `None` for any operation.
+    fn ranked_root(&self) -> Option<&'static OpDef>;
+    /// Returns the benefit.
+    fn ranked_benefit(&self) -> u16;
 }
 
-impl<'p> PatternSet<'p> {
-    fn new(patterns: &[&'p dyn Pattern]) -> PatternSet<'p> {
+impl Ranked for dyn Pattern + '_ {
+    fn ranked_root(&self) -> Option<&'static OpDef> {
+        self.root()
+    }
+
+    fn ranked_benefit(&self) -> u16 {
+        self.benefit()
+    }
+}
+
+/// Patterns by the operation that they rewrite, most beneficial first.
+struct PatternSet<'p, P: ?Sized> {
+    by_root: HashMap<*const OpDef, Vec<&'p P>>,
+    for_any: Vec<&'p P>,
+}
+
+impl<'p, P: Ranked + ?Sized> PatternSet<'p, P> {
+    fn new(patterns: &[&'p P]) -> PatternSet<'p, P> {
         let mut set = PatternSet { by_root: HashMap::new(), for_any: Vec::new() };
         for pattern in patterns {
-            match pattern.root() {
+            match pattern.ranked_root() {
                 Some(root) => set.by_root.entry(std::ptr::from_ref(root)).or_default().push(*pattern),
                 None => set.for_any.push(*pattern),
             }
         }
         for list in set.by_root.values_mut().chain([&mut set.for_any]) {
             // The sort is stable: equal benefits keep the order of registration.
-            list.sort_by_key(|pattern| std::cmp::Reverse(pattern.benefit()));
+            list.sort_by_key(|pattern| std::cmp::Reverse(pattern.ranked_benefit()));
         }
         set
     }
 
-    fn for_op(&self, body: &Body, op: Op) -> impl Iterator<Item = &'p dyn Pattern> + '_ {
+    fn for_op(&self, body: &Body, op: Op) -> impl Iterator<Item = &'p P> + '_ {
         let own = body.info(op).def().and_then(|def| self.by_root.get(&std::ptr::from_ref(def)));
         own.into_iter().flatten().chain(&self.for_any).copied()
     }
 }
 
-/// Returns the diagnostic of a pattern that did something wrong at `op`.
-fn defect(body: &Body, op: Op, pattern: &str, what: &str) -> Diagnostic {
-    let loc = body.loc(op);
+/// Returns the diagnostic of a pattern that did something wrong at an operation.
+fn defect(loc: Loc, pattern: &str, what: &str) -> Diagnostic {
     let message = format!("pattern '{pattern}' {what}");
     Diagnostic::error(loc, message).note(loc, "this is a defect in the pattern")
 }

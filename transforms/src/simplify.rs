@@ -9,6 +9,7 @@
 //! | [`int_range`] | `int-range-optimizations`: values and comparisons that ranges decide |
 //! | [`inline`] | `inline`: calls replaced by the bodies of the called functions |
 //! | [`licm`] | `loop-invariant-code-motion` |
+//! | [`reconcile_casts`] | `reconcile-unrealized-casts`: casts that undo each other |
 //! | [`remove_dead_values`] | `remove-dead-values`: arguments and results that nothing depends on |
 //! | [`sccp`] | `sccp`: values that are one constant |
 //! | [`sroa`] | `sroa`: stack memory split into its elements |
@@ -27,6 +28,7 @@ pub mod dce;
 pub mod inline;
 pub mod int_range;
 pub mod licm;
+pub mod reconcile_casts;
 pub mod remove_dead_values;
 pub mod sccp;
 pub mod sroa;
@@ -41,6 +43,7 @@ pub(crate) const PASSES: &[PassInfo] = &[
     inline::PASS,
     int_range::PASS,
     licm::PASS,
+    reconcile_casts::PASS,
     remove_dead_values::PASS,
     sccp::PASS,
     sroa::PASS,

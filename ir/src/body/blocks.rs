@@ -275,6 +275,20 @@ impl Body {
         self.renumber_arguments(block);
     }
 
+    /// Takes all arguments from a block. They keep their uses, so each has to be freed by
+    /// [`Body::free_argument`] when it has none any more.
+    pub(crate) fn take_arguments(&mut self, block: Block) -> Vec<(Value, Loc)> {
+        let arguments = std::mem::take(&mut self.block_data_mut(block).arguments);
+        arguments.into_iter().map(|argument| (self.value(argument.value), argument.loc)).collect()
+    }
+
+    /// Frees an argument that was taken from its block. It may have no uses.
+    pub(crate) fn free_argument(&mut self, value: Value) {
+        let raw = value.raw(self.arena);
+        debug_assert_eq!(self.values[raw].first_use, NONE, "freed an argument in use");
+        self.values.free(raw, 1);
+    }
+
     fn renumber_arguments(&mut self, block: Block) {
         for i in 0..self.block_data(block).arguments.len() {
             let ArgumentData { value, .. } = self.block_data(block).arguments[i];

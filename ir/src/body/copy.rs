@@ -168,6 +168,22 @@ impl Body {
     }
 }
 
+impl Body {
+    /// A copy whose handles are those of the original. It may replace the original, and nothing
+    /// else may be done with it.
+    pub(crate) fn snapshot(&self) -> Body {
+        let mut copy = self.duplicate();
+        let mut stack = vec![(self, &mut copy)];
+        while let Some((from, to)) = stack.pop() {
+            to.arena = from.arena;
+            for (from, to) in from.extras.iter().zip(&mut to.extras) {
+                stack.extend(from.nested.as_deref().zip(to.nested.as_deref_mut()));
+            }
+        }
+        copy
+    }
+}
+
 impl Extra {
     fn duplicate(&self) -> Extra {
         Extra {

@@ -1,6 +1,7 @@
 //! Bodies inside bodies: the operations that own an arena of their own.
 
 use super::Body;
+use crate::context::OpName;
 use crate::entity::Op;
 
 impl Body {
@@ -33,6 +34,23 @@ impl Body {
         let body = self.extras[extra as usize].nested.take()?;
         self.erase(op);
         Some(*body)
+    }
+
+    /// Gives the root another name, keeping everything else. Both names own bodies. The operation
+    /// around this body keeps the old name until [`Body::refresh_slots`].
+    pub(crate) fn rename_root(&mut self, name: OpName) {
+        debug_assert!(self.ctx.op_info(name).owns_arena());
+        self.ops[0].name = name;
+    }
+
+    /// Gives each operation that owns a body the name of the root of that body. Linear.
+    pub(crate) fn refresh_slots(&mut self) {
+        for op in &mut self.ops {
+            let extra = self.extras.get(op.extra as usize);
+            if let Some(nested) = extra.and_then(|extra| extra.nested.as_deref()) {
+                op.name = nested.op_name(nested.root());
+            }
+        }
     }
 
     /// True if there are bodies inside this one. Linear in the operations that have regions.

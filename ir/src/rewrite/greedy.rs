@@ -49,7 +49,7 @@ impl Report {
 
 /// The greedy driver: folds, applies patterns and erases what is unused, until nothing changes.
 pub struct Greedy<'a> {
-    patterns: PatternSet<'a>,
+    patterns: PatternSet<'a, dyn Pattern + 'a>,
     limits: Limits,
     is_dead: fn(&Body, Op) -> bool,
     unifies_constants: bool,
@@ -138,7 +138,7 @@ impl<'a> Greedy<'a> {
 
 /// One run of the greedy driver.
 struct Run<'r, 'a> {
-    patterns: &'r PatternSet<'a>,
+    patterns: &'r PatternSet<'a, dyn Pattern + 'a>,
     is_dead: fn(&Body, Op) -> bool,
     /// The number of applications of each pattern.
     applied: HashMap<String, usize>,
@@ -164,14 +164,15 @@ impl Run<'_, '_> {
             self.report.folded += 1;
             if let Some(what) = rewriter.defect.take() {
                 let name = rewriter.body().op_ref(op).name().to_owned();
-                self.report.stopped = Some(defect(rewriter.body(), op, &format!("fold of {name}"), &what));
+                self.report.stopped =
+                    Some(defect(rewriter.body().loc(op), &format!("fold of {name}"), &what));
             }
             return;
         }
         for pattern in self.patterns.for_op(rewriter.body(), op) {
             let changed = pattern.rewrite(rewriter, op);
             if let Some(what) = rewriter.defect.take() {
-                self.report.stopped = Some(defect(rewriter.body(), op, pattern.name(), &what));
+                self.report.stopped = Some(defect(rewriter.body().loc(op), pattern.name(), &what));
                 return;
             }
             if changed {
@@ -219,7 +220,7 @@ pub fn apply_patterns_once(body: &mut Body, patterns: &[&dyn Pattern]) -> Result
         for pattern in set.for_op(rewriter.body(), op) {
             let changed = pattern.rewrite(&mut rewriter, op);
             if let Some(what) = rewriter.defect.take() {
-                return Err(defect(rewriter.body(), op, pattern.name(), &what));
+                return Err(defect(rewriter.body().loc(op), pattern.name(), &what));
             }
             if changed {
                 applied += 1;
