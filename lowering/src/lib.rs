@@ -35,15 +35,23 @@ pub use linalg_to_loops::convert_linalg_to_loops;
 pub use ll::{from_ll, is_ll, to_ll};
 pub use passes::PASSES;
 pub use scf_to_cf::convert_scf_to_cf;
-pub use to_llvm::{convert_to_llvm, register};
+pub use to_llvm::{convert_to_llvm, convert_to_llvm_with, register};
 
 /// Lowers a module all the way to the `llvm` dialect.
 ///
 /// # Errors
 /// The error of the first step that fails.
 pub fn lower_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
+    lower_to_llvm_with(module, to_llvm::Options::default())
+}
+
+/// Lowers a module all the way to the `llvm` dialect, with these conventions of functions.
+///
+/// # Errors
+/// The error of the first step that fails.
+pub fn lower_to_llvm_with(module: &mut Body, options: to_llvm::Options) -> Result<(), Diagnostics> {
     convert_linalg_to_loops(module, linalg_to_loops::Loops::Scf)?;
     lower_affine(module)?;
     convert_scf_to_cf(module)?;
-    convert_to_llvm(module)
+    convert_to_llvm_with(module, options)
 }

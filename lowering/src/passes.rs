@@ -1,6 +1,6 @@
 //! The steps of lowering as passes, under MLIR's names.
 
-use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::pass::{Options, Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
 use crate::cfg::{
@@ -9,7 +9,8 @@ use crate::cfg::{
 };
 use crate::linalg_to_loops::Loops;
 use crate::rewiring;
-use crate::{convert_linalg_to_loops, convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
+use crate::to_llvm::{Options as Conventions, convert_to_llvm_with};
+use crate::{convert_linalg_to_loops, convert_scf_to_cf, lower_affine, lower_to_llvm_with};
 
 /// A pass that is a function without options.
 struct Step {
@@ -24,6 +25,38 @@ impl Pass for Step {
 
     fn run(&self, body: &mut Body, _: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         (self.run)(body)
+    }
+}
+
+/// A pass that converts to the `llvm` dialect.
+struct ToLlvm {
+    name: &'static str,
+    run: fn(&mut Body, Conventions) -> Result<(), Diagnostics>,
+    conventions: Conventions,
+}
+
+impl Pass for ToLlvm {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn run(&self, body: &mut Body, _: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        (self.run)(body, self.conventions)
+    }
+}
+
+/// The options of passes that convert to the `llvm` dialect.
+const CONVENTIONS: &[(&str, &str, &str)] = &[(
+    "use-bare-ptr-memref-call-conv",
+    "false",
+    "Passes and returns memrefs of static shape as one pointer",
+)];
+
+fn conventions(options: &Options) -> Result<Conventions, String> {
+    match options.get(CONVENTIONS[0].0) {
+        None | Some("false" | "0") => Ok(Conventions { bare_pointers: false }),
+        Some("true" | "1") => Ok(Conventions { bare_pointers: true }),
+        Some(_) => Err(format!("option '{}' is 'true' or 'false'", CONVENTIONS[0].0)),
     }
 }
 
@@ -74,8 +107,12 @@ const TO_LLVM: PassInfo = PassInfo {
     name: "convert-to-llvm",
     anchor: Some("builtin.module"),
     summary: "Replaces the remaining operations of other dialects by the llvm dialect",
-    options: &[],
-    make: |_| Ok(Box::new(Step { name: "convert-to-llvm", run: convert_to_llvm })),
+    options: CONVENTIONS,
+    make: |options| {
+        let conventions = conventions(options)?;
+        let run = convert_to_llvm_with;
+        Ok(Box::new(ToLlvm { name: "convert-to-llvm", run, conventions }))
+    },
 };
 
 /// `lower-to-llvm`: from `linalg` to loops, and the three others, in order.
@@ -83,8 +120,12 @@ const LOWER_TO_LLVM: PassInfo = PassInfo {
     name: "lower-to-llvm",
     anchor: Some("builtin.module"),
     summary: "Lowers a module all the way to the llvm dialect",
-    options: &[],
-    make: |_| Ok(Box::new(Step { name: "lower-to-llvm", run: lower_to_llvm })),
+    options: CONVENTIONS,
+    make: |options| {
+        let conventions = conventions(options)?;
+        let run = lower_to_llvm_with;
+        Ok(Box::new(ToLlvm { name: "lower-to-llvm", run, conventions }))
+    },
 };
 
 /// The passes of this crate.

@@ -16,12 +16,18 @@
 //! | [`build`] | shorthands for building `llvm` operations |
 //! | [`descriptor`] | memrefs as structs |
 //! | `arith` (with `index` and `ub`), `math`, `control`, `memref` | the operations |
+//! | `c_interface` | wrappers that C can call, and that call C |
 //! | `symbols` | functions and globals of a module, and required declarations |
 //!
+//! **Functions.** A memref is passed as the parts of its descriptor. With
+//! [`Options::bare_pointers`], or the attribute `llvm.bareptr` of a function, a memref of static
+//! shape is one pointer. A function with `llvm.emit_c_interface` gets a wrapper for C.
+//!
 //! The result equals that of MLIR's corresponding passes, up to dead and repeated constants, with
-//! three differences. A copy between memrefs that are not contiguous is a nest of loops, not a call
+//! four differences. A copy between memrefs that are not contiguous is a nest of loops, not a call
 //! into a run-time library. `dim` with a dynamic dimension selects among the sizes without spilling
-//! them. Unreachable blocks are dropped.
+//! them. Unreachable blocks are dropped. Attributes of a memref are not put on the pointer to its
+//! descriptor that a wrapper takes.
 
 use loomir_dialects::{builtin, func, llvm, memref as memref_dialect};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry};
@@ -31,6 +37,7 @@ pub use types::TypeConverter;
 
 mod arith;
 pub mod build;
+mod c_interface;
 mod control;
 pub mod descriptor;
 pub mod function;
@@ -79,11 +86,26 @@ pub fn register(registry: &mut Registry) {
     memref::register(registry);
 }
 
+/// Conventions of the functions of a module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Passes and returns memrefs of static shape as one pointer, in all functions.
+    pub bare_pointers: bool,
+}
+
+/// Converts a module, and the modules inside it, to the `llvm` dialect, with default conventions.
+///
+/// # Errors
+/// As for [`convert_to_llvm_with`].
+pub fn convert_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
+    convert_to_llvm_with(module, Options::default())
+}
+
 /// Converts a module, and the modules inside it, to the `llvm` dialect.
 ///
 /// # Errors
 /// Every operation and type without a counterpart. The module is then partly converted.
-pub fn convert_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
+pub fn convert_to_llvm_with(module: &mut Body, options: Options) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     if !module.is(module.root(), builtin::ModuleOp::DEF) {
         let name = module.ctx().op_str(module.op_name(module.root())).to_owned();
@@ -96,13 +118,13 @@ pub fn convert_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
     }
     module.for_each_body(&mut |body| {
         if body.is(body.root(), builtin::ModuleOp::DEF) {
-            convert_module(body, &mut diagnostics);
+            convert_module(body, options, &mut diagnostics);
         }
     });
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-fn convert_module(module: &mut Body, diagnostics: &mut Diagnostics) {
+fn convert_module(module: &mut Body, options: Options, diagnostics: &mut Diagnostics) {
     let ctx = module.ctx().clone();
     let mut types = TypeConverter::new(&ctx);
     let mut symbols = symbols::Symbols::of(module);
@@ -116,7 +138,9 @@ fn convert_module(module: &mut Body, diagnostics: &mut Diagnostics) {
         let converted = if info.is(func::FuncOp::DEF) || info.is(llvm::FuncOp::DEF) {
             match module.nested(op) {
                 Some(old) if needs_conversion(old) => {
-                    function::convert_function(old, &mut types, &mut symbols).map(Some)
+                    function::convert_function(old, options, &mut types, &mut symbols)
+                        .and_then(|new| c_interface::add_to(old, new, options, &mut types, &mut symbols))
+                        .map(Some)
                 }
                 _ => Ok(None),
             }

@@ -1,7 +1,8 @@
 //! `func`, `cf` and `ub.unreachable`: calls, returns and branches.
 //!
 //! A function takes a memref in parts and returns its results in one struct, so that its interface
-//! is the one that C and MLIR expect.
+//! is the one that C and MLIR expect. A function that takes bare pointers gets the aligned pointer
+//! of a memref instead, and returns it.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::{function, pointer, void};
@@ -44,9 +45,18 @@ fn refuse_unranked_results(
 }
 
 /// Returns the values that an argument is passed as.
-fn promote(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, old: Value) -> Result<Vec<Value>, Diagnostic> {
+fn promote(
+    cx: &mut FunctionConverter<'_>,
+    op: OpRef<'_>,
+    old: Value,
+    bare: bool,
+) -> Result<Vec<Value>, Diagnostic> {
     let new = cx.value(old)?;
     Ok(match op.type_of(old).kind(op.ctx()) {
+        TypeKind::MemRef { .. } if bare => {
+            cx.convert_parameter(op.type_of(old), bare)?;
+            vec![descriptor::aligned(cx, new)]
+        }
         TypeKind::MemRef { shape: Some(shape), .. } => descriptor::to_parts(cx, new, shape.len()),
         TypeKind::MemRef { shape: None, .. } => {
             let (rank, pointer) = descriptor::unranked_parts(cx, new);
@@ -59,13 +69,15 @@ fn promote(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, old: Value) -> Result<
 fn call(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, callee: Option<loomir_ir::Attr>) -> Converted {
     let results: Vec<Type> = op.results().map(|v| op.type_of(v)).collect();
     refuse_unranked_results(cx, op, results.iter().copied())?;
+    let bare = cx.is_callee_bare(callee);
     let mut operands = Vec::new();
-    for old in op.operands() {
-        operands.extend(promote(cx, op, old)?);
+    for (index, old) in op.operands().enumerate() {
+        // The first operand of an indirect call is the function.
+        operands.extend(promote(cx, op, old, bare && (callee.is_some() || index > 0))?);
     }
     let mut types = Vec::with_capacity(results.len());
     for ty in &results {
-        types.push(cx.convert_type(*ty)?);
+        types.push(cx.convert_result(*ty, bare)?);
     }
     let packed = match types.as_slice() {
         [] => None,
@@ -73,15 +85,17 @@ fn call(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, callee: Option<loomir_ir:
         several => Some(llvm::types::literal_struct(&cx.ctx(), several)),
     };
     let value = cx.call(callee, &operands, packed);
-    match (value, types.as_slice()) {
-        (Some(value), [_]) => cx.set(op.result(0), value),
+    let parts: Vec<Value> = match (value, types.as_slice()) {
+        (Some(value), [_]) => vec![value],
         (Some(value), several) => {
-            for (i, ty) in several.iter().enumerate() {
-                let part = cx.extract(value, &[i as i64], *ty);
-                cx.set(op.result(i), part);
-            }
+            several.iter().enumerate().map(|(i, ty)| cx.extract(value, &[i as i64], *ty)).collect()
         }
-        (None, _) => {}
+        (None, _) => Vec::new(),
+    };
+    for ((old, ty), part) in op.results().zip(results).zip(parts) {
+        let is_pointer = bare && matches!(ty.kind(op.ctx()), TypeKind::MemRef { .. });
+        let value = if is_pointer { descriptor::from_bare_pointer(cx, ty, part) } else { Some(part) };
+        cx.set(old, value.ok_or_else(|| cx.malformed(op))?);
     }
     Ok(())
 }
@@ -97,7 +111,12 @@ fn function_constant(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted
 
 fn returns(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     refuse_unranked_results(cx, op, op.operands().map(|v| op.type_of(v)))?;
-    let operands = cx.operands(op)?;
+    let mut operands = Vec::new();
+    for old in op.operands() {
+        let (new, bare) = (cx.value(old)?, cx.is_bare());
+        let is_pointer = bare && matches!(op.type_of(old).kind(op.ctx()), TypeKind::MemRef { .. });
+        operands.push(if is_pointer { descriptor::aligned(cx, new) } else { new });
+    }
     let mut state = cx.state(llvm::ReturnOp::DEF);
     match operands.as_slice() {
         [] => {}

@@ -3,11 +3,15 @@
 //! `(allocated pointer, aligned pointer, offset, sizes, strides)`. `dealloc` frees the allocated
 //! pointer; accesses start from the aligned one. Static facts of the memref's type (a size, a
 //! stride of 1) are not read from the struct.
+//!
+//! A bare pointer is the aligned pointer. The memref that is made of it has the same pointer to
+//! free, so objects with an alignment come from `aligned_alloc` where pointers are bare.
 
 use loomir_dialects::llvm::types::{LlvmType, pointer_in};
 use loomir_ir::{DYNAMIC, Type, TypeKind, Value};
 
 use super::function::FunctionConverter;
+use super::types::bare_pointer;
 
 /// Position of the allocated pointer.
 pub const ALLOCATED: i64 = 0;
@@ -70,6 +74,19 @@ pub fn build(cx: &mut FunctionConverter<'_>, ty: Type, parts: &Parts) -> Value {
     all.extend(&parts.sizes);
     all.extend(&parts.strides);
     from_parts(cx, ty, &all)
+}
+
+/// Builds the descriptor of the memref type `memref`, whose sizes, strides and offset are static,
+/// from the pointer that it is passed as. `None` for any other type.
+pub fn from_bare_pointer(cx: &mut FunctionConverter<'_>, memref: Type, pointer: Value) -> Option<Value> {
+    bare_pointer(&cx.ctx(), memref)?;
+    let shape = Shape::of(cx, memref)?;
+    let ty = cx.convert_type(memref).ok()?;
+    let offset = cx.index(shape.offset);
+    let sizes = shape.sizes.iter().map(|size| cx.index(*size)).collect();
+    let strides = shape.strides.iter().map(|stride| cx.index(*stride)).collect();
+    let parts = Parts { allocated: pointer, aligned: pointer, offset, sizes, strides };
+    Some(build(cx, ty, &parts))
 }
 
 /// Returns all parts of the descriptor of a memref of rank `rank`, in the order of arguments.

@@ -9,12 +9,13 @@
 use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::{
-    Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, OpDef, OpRef, OperationState, Type, Value,
+    Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, OpDef, OpRef, OperationState, Type,
+    TypeKind, Value,
 };
 
-use super::symbols::Symbols;
+use super::symbols::{BARE_POINTERS, Symbols};
 use super::types::TypeConverter;
-use super::{ConvertToLlvm, Converted, descriptor};
+use super::{ConvertToLlvm, Converted, Options, descriptor};
 
 /// The state of a conversion: the function so far, and the tables from old to new.
 pub struct FunctionConverter<'a> {
@@ -25,6 +26,9 @@ pub struct FunctionConverter<'a> {
     blocks: Vec<Option<Block>>,
     block: Block,
     loc: Loc,
+    /// True if this function takes and returns memrefs as bare pointers.
+    bare: bool,
+    options: Options,
     types: &'a mut TypeConverter,
     symbols: &'a mut Symbols,
 }
@@ -60,9 +64,7 @@ impl<'a> FunctionConverter<'a> {
     pub fn convert_type(&mut self, ty: Type) -> Result<Type, Diagnostic> {
         self.types.convert(ty).ok_or_else(|| {
             let why = match ty.kind(&self.ctx) {
-                loomir_ir::TypeKind::MemRef { shape: Some(_), .. }
-                    if ty.strides_and_offset(&self.ctx).is_none() =>
-                {
+                TypeKind::MemRef { shape: Some(_), .. } if ty.strides_and_offset(&self.ctx).is_none() => {
                     "a memref whose layout has no strides cannot be converted to the llvm dialect"
                 }
                 _ => "a type of this operation has no counterpart in the llvm dialect",
@@ -80,13 +82,51 @@ impl<'a> FunctionConverter<'a> {
         self.convert_type(element)
     }
 
-    /// Returns the types of the values that an argument is passed as.
+    /// Returns the types of the values that an argument is passed as. The parts of a memref are
+    /// separate values.
     ///
     /// # Errors
     /// If the type has no counterpart.
     pub fn convert_argument(&mut self, ty: Type) -> Result<Vec<Type>, Diagnostic> {
+        self.convert_parameter(ty, false)
+    }
+
+    /// Returns the types of the values that an argument is passed as. A memref is one pointer if
+    /// pointers are `bare`.
+    ///
+    /// # Errors
+    /// If the type has no counterpart.
+    pub fn convert_parameter(&mut self, ty: Type, bare: bool) -> Result<Vec<Type>, Diagnostic> {
         self.convert_type(ty)?;
-        Ok(self.types.convert_argument(ty).unwrap_or_default())
+        self.types.convert_argument(ty, bare).ok_or_else(|| not_bare(self.loc))
+    }
+
+    /// Returns the type of one result of a function. A memref is one pointer if pointers are
+    /// `bare`.
+    ///
+    /// # Errors
+    /// If the type has no counterpart.
+    pub fn convert_result(&mut self, ty: Type, bare: bool) -> Result<Type, Diagnostic> {
+        self.convert_type(ty)?;
+        self.types.convert_result(ty, bare).ok_or_else(|| not_bare(self.loc))
+    }
+
+    /// True if this function takes and returns memrefs as bare pointers.
+    pub fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// True if a called function takes and returns memrefs as bare pointers. Without a name it is
+    /// any function that is called through a value.
+    pub fn is_callee_bare(&self, callee: Option<Attr>) -> bool {
+        let name = callee.and_then(|callee| callee.as_flat_symbol(&self.ctx));
+        self.options.bare_pointers || name.is_some_and(|name| self.symbols.is_bare(name))
+    }
+
+    /// True if any function of the program may take bare pointers, so that the pointer to free has
+    /// to be the pointer to the elements.
+    pub fn has_bare_functions(&self) -> bool {
+        self.options.bare_pointers || self.symbols.has_bare()
     }
 
     /// Returns the new value of an old one.
@@ -270,37 +310,41 @@ impl<'a> FunctionConverter<'a> {
     }
 }
 
+/// Returns the diagnostic for a memref that cannot be passed as a bare pointer.
+fn not_bare(loc: Loc) -> Diagnostic {
+    Diagnostic::error(loc, "a memref cannot be passed as a bare pointer")
+        .note(loc, "its sizes, strides and offset have to be static")
+        .help("cast it to a static type, or do not use bare pointers for this function")
+}
+
+/// True if a function takes and returns memrefs as bare pointers.
+pub(super) fn is_bare(function: &Body, options: Options) -> bool {
+    let root = function.root();
+    let is_asked = options.bare_pointers || function.attr(root, BARE_POINTERS).is_some();
+    is_asked && function.is(root, func::FuncOp::DEF)
+}
+
 /// Converts a function to an `llvm.func`.
 pub(super) fn convert_function(
     old: &Body,
+    options: Options,
     types: &mut TypeConverter,
     symbols: &mut Symbols,
-) -> Result<Vec<Body>, Diagnostics> {
+) -> Result<Body, Diagnostics> {
     let ctx = old.ctx().clone();
     let root = old.root();
     let loc = old.loc(root);
-    let (mut state, argument_counts) = header(old, types).ok_or_else(|| {
-        Diagnostic::error(loc, "the type of this function has no counterpart in the llvm dialect")
+    let bare = is_bare(old, options);
+    let mut state = header(old, bare, types).ok_or_else(|| {
+        if bare && header(old, false, types).is_some() { not_bare(loc) } else { no_type(loc) }
     })?;
     state.set_defaults(&ctx);
-    let mut new = Body::new(&ctx, state);
-    let Some(entry) = old.entry_block(old.region(root, 0)) else { return Ok(vec![new]) };
+    let new = Body::new(&ctx, state);
+    let Some(entry) = old.entry_block(old.region(root, 0)) else { return Ok(new) };
 
-    let new_region = new.region(new.root(), 0);
-    let block = new.append_block(new_region, &[]);
-    let mut cx = FunctionConverter {
-        ctx,
-        new,
-        old,
-        values: vec![None; old.num_value_slots()],
-        blocks: vec![None; old.num_block_slots()],
-        block,
-        loc,
-        types,
-        symbols,
-    };
+    let mut cx = FunctionConverter::new(old, new, options, types, symbols);
     let order = reverse_postorder(old, entry);
-    cx.make_blocks(entry, &order, &argument_counts)?;
+    cx.make_blocks(entry, &order)?;
     let mut diagnostics = Diagnostics::new();
     for block in order {
         cx.enter(cx.block_of(block)?);
@@ -318,12 +362,54 @@ pub(super) fn convert_function(
             }
         }
     }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(vec![cx.new]) }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(cx.new) }
+}
+
+/// Returns the diagnostic for a function with a type without counterpart.
+fn no_type(loc: Loc) -> Diagnostic {
+    Diagnostic::error(loc, "the type of this function has no counterpart in the llvm dialect")
+}
+
+impl<'a> FunctionConverter<'a> {
+    /// A converter that appends to a first block, without arguments, of the new function `new`.
+    pub(super) fn new(
+        old: &'a Body,
+        mut new: Body,
+        options: Options,
+        types: &'a mut TypeConverter,
+        symbols: &'a mut Symbols,
+    ) -> Self {
+        let region = new.region(new.root(), 0);
+        let block = new.append_block(region, &[]);
+        FunctionConverter {
+            ctx: old.ctx().clone(),
+            new,
+            old,
+            values: vec![None; old.num_value_slots()],
+            blocks: vec![None; old.num_block_slots()],
+            block,
+            loc: old.loc(old.root()),
+            bare: is_bare(old, options),
+            options,
+            types,
+            symbols,
+        }
+    }
+
+    /// Adds an argument to the current block.
+    pub(super) fn add_argument(&mut self, ty: Type) -> Value {
+        self.new.add_argument(self.block, ty)
+    }
+
+    /// Returns the new function.
+    pub(super) fn finish(self) -> Body {
+        self.new
+    }
 }
 
 impl FunctionConverter<'_> {
     /// Creates a new block for each reachable old block, and the arguments of all.
-    fn make_blocks(&mut self, entry: Block, reachable: &[Block], counts: &[usize]) -> Converted {
+    fn make_blocks(&mut self, entry: Block, reachable: &[Block]) -> Converted {
         let old = self.old;
         let mut is_reachable = vec![false; old.num_block_slots()];
         for block in reachable {
@@ -331,7 +417,7 @@ impl FunctionConverter<'_> {
         }
         let region = self.new.region(self.new.root(), 0);
         self.blocks[entry.index()] = Some(self.block);
-        self.make_entry_arguments(entry, counts)?;
+        self.make_entry_arguments(entry)?;
         for block in old.blocks(old.block_region(entry)).skip(1).filter(|b| is_reachable[b.index()]) {
             let new = self.new.append_block(region, &[]);
             self.blocks[block.index()] = Some(new);
@@ -344,21 +430,27 @@ impl FunctionConverter<'_> {
         Ok(())
     }
 
-    /// Makes the arguments of the function. Memrefs come in parts.
-    fn make_entry_arguments(&mut self, entry: Block, counts: &[usize]) -> Converted {
+    /// Makes the arguments of the function. Memrefs come in parts, or as bare pointers.
+    fn make_entry_arguments(&mut self, entry: Block) -> Converted {
         let old = self.old;
+        let is_llvm = old.is(old.root(), llvm::FuncOp::DEF);
         let mut parts_of = Vec::new();
-        for (argument, count) in old.arguments(entry).zip(counts) {
-            let types = self.convert_argument(old.value_type(argument))?;
-            let types = if *count == 1 { vec![self.convert_type(old.value_type(argument))?] } else { types };
+        for argument in old.arguments(entry) {
+            let ty = old.value_type(argument);
+            let types =
+                if is_llvm { vec![self.convert_type(ty)?] } else { self.convert_parameter(ty, self.bare)? };
             let parts: Vec<Value> = types.iter().map(|ty| self.new.add_argument(self.block, *ty)).collect();
             parts_of.push((argument, parts));
         }
         for (argument, parts) in parts_of {
+            let ty = old.value_type(argument);
             let value = match parts.as_slice() {
+                [pointer] if self.bare && matches!(ty.kind(&self.ctx), TypeKind::MemRef { .. }) => {
+                    descriptor::from_bare_pointer(self, ty, *pointer).ok_or_else(|| not_bare(self.loc))?
+                }
                 [one] => *one,
                 parts => {
-                    let ty = self.convert_type(old.value_type(argument))?;
+                    let ty = self.convert_type(ty)?;
                     descriptor::from_parts(self, ty, parts)
                 }
             };
@@ -368,40 +460,50 @@ impl FunctionConverter<'_> {
     }
 }
 
-/// Returns the state of the new function, and the number of new arguments for each old one.
-fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<usize>)> {
+/// Returns the state of the new function.
+fn header(old: &Body, bare: bool, types: &mut TypeConverter) -> Option<OperationState> {
     let (ctx, root) = (old.ctx(), old.root());
     let mut state = OperationState::of(ctx, llvm::FuncOp::DEF, old.loc(root));
     let ty = old.attr(root, "function_type")?.as_type(ctx)?;
     if old.is(root, llvm::FuncOp::DEF) {
         (state.properties, state.attributes) = (old.properties(root), old.attributes(root));
-        let arguments = old.entry_block(old.region(root, 0)).map_or(0, |entry| old.num_arguments(entry));
-        return Some((state, vec![1; arguments]));
+        return Some(state);
     }
     debug_assert!(old.is(root, func::FuncOp::DEF));
     let (inputs, results) = ty.function(ctx)?;
     let variadic = old.attr(root, "func.varargs") == Some(Attr::TRUE);
-    let (new_ty, counts) = types.convert_signature(inputs, results, variadic)?;
+    let (new_ty, counts) = types.convert_signature(inputs, results, variadic, bare)?;
     state.set_attr(ctx, "function_type", ctx.type_attr(new_ty));
-    for name in [SYMBOL_NAME, "sym_visibility", "no_inline"] {
+    for name in [SYMBOL_NAME, "no_inline"] {
         if let Some(attr) = old.attr(root, name) {
             state.set_attr(ctx, name, attr);
         }
     }
-    for (name, attr) in old.attributes(root).entries(ctx) {
-        match ctx.str(*name) {
-            "func.varargs" | "llvm.readnone" => {}
-            "llvm.linkage" => state.set_attr(ctx, "linkage", *attr),
-            name => state.set_attr(ctx, name, *attr),
-        }
+    if let Some(linkage) = old.attr(root, "llvm.linkage") {
+        state.set_attr(ctx, "linkage", linkage);
     }
+    keep_attributes(old, &mut state);
     if let Some(attrs) = old.attr(root, "arg_attrs").and_then(|a| a.as_array(ctx)) {
         state.set_attr(ctx, "arg_attrs", spread_attributes(ctx, attrs, &counts));
     }
     if let (Some(attrs), [_]) = (old.attr(root, "res_attrs"), results) {
         state.set_attr(ctx, "res_attrs", attrs);
     }
-    Some((state, counts))
+    Some(state)
+}
+
+/// Gives a new function the visibility and the discardable attributes of the old one.
+pub(super) fn keep_attributes(old: &Body, state: &mut OperationState) {
+    let (ctx, root) = (old.ctx(), old.root());
+    if let Some(visibility) = old.attr(root, "sym_visibility") {
+        state.set_attr(ctx, "sym_visibility", visibility);
+    }
+    for (name, attr) in old.attributes(root).entries(ctx) {
+        match ctx.str(*name) {
+            "func.varargs" | "llvm.readnone" | "llvm.linkage" => {}
+            name => state.set_attr(ctx, name, *attr),
+        }
+    }
 }
 
 /// Returns attributes of arguments after each became as many as `counts` says. Attributes of

@@ -3,17 +3,22 @@
 //! New declarations and constants are collected while functions are converted. They are put at the
 //! start of the module at the end, in the order of the first request.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::LINKAGE;
 use loomir_dialects::llvm::types::array;
-use loomir_ir::symbols::{SYMBOL_NAME, SymbolTable};
+use loomir_ir::symbols::{SYMBOL_NAME, SymbolTable, symbol_name};
 use loomir_ir::{Attr, AttrKind, Body, Context, Loc, Name, OperationState, Type, TypeKind};
+
+/// The attribute of a function that takes its memrefs as bare pointers.
+pub(super) const BARE_POINTERS: &str = "llvm.bareptr";
 
 /// The symbols of a module.
 #[derive(Debug)]
 pub(super) struct Symbols {
     there: SymbolTable,
+    /// Functions that take bare pointers by their own attribute.
+    bare: HashSet<Name>,
     /// The new symbols, with their types.
     added: HashMap<Name, Type>,
     strings: HashMap<Box<[u8]>, (Attr, Type)>,
@@ -26,11 +31,27 @@ impl Symbols {
     pub(super) fn of(module: &Body) -> Self {
         Symbols {
             there: SymbolTable::of(module),
+            bare: bare_functions(module),
             added: HashMap::new(),
             strings: HashMap::new(),
             next_string: 0,
             new: Vec::new(),
         }
+    }
+
+    /// True if the function of this name takes bare pointers by its own attribute.
+    pub(super) fn is_bare(&self, name: Name) -> bool {
+        self.bare.contains(&name)
+    }
+
+    /// True if any function takes bare pointers by its own attribute.
+    pub(super) fn has_bare(&self) -> bool {
+        !self.bare.is_empty()
+    }
+
+    /// True if something has this name already.
+    pub(super) fn is_taken(&self, name: Name) -> bool {
+        self.there.get(name).is_some() || self.added.contains_key(&name)
     }
 
     /// Ensures that there is a function of this name and type. False if the name is taken by
@@ -108,4 +129,10 @@ impl Symbols {
             module.prepend_op(block, op);
         }
     }
+}
+
+/// Returns the names of the functions with [`BARE_POINTERS`].
+fn bare_functions(module: &Body) -> HashSet<Name> {
+    let functions = module.all_ops().filter(|op| module.attr(*op, BARE_POINTERS).is_some());
+    functions.filter_map(|op| symbol_name(module, op)).collect()
 }

@@ -12,11 +12,14 @@
 //! | unranked memref | `struct<(i64, ptr)>`: rank and pointer to a descriptor of that rank |
 //! | types of `llvm` | themselves |
 //!
+//! Arguments and results of a function that takes bare pointers are different: a memref whose
+//! sizes, strides and offset are all static is one pointer.
+//!
 //! Results are cached, so a type is converted once.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm::types::{array, function, is_compatible, literal_struct, pointer_in, void};
-use loomir_ir::{AttrKind, Context, FloatKind, Type, TypeKind};
+use loomir_ir::{AttrKind, Context, DYNAMIC, FloatKind, Type, TypeKind};
 
 /// Converts types and caches the results.
 #[derive(Debug)]
@@ -88,10 +91,13 @@ impl TypeConverter {
     }
 
     /// Returns the types of the values that an argument of type `ty` is passed as. The parts of a
-    /// memref are separate values.
-    pub fn convert_argument(&mut self, ty: Type) -> Option<Vec<Type>> {
+    /// memref are separate values, or one pointer if pointers are `bare`.
+    pub fn convert_argument(&mut self, ty: Type, bare: bool) -> Option<Vec<Type>> {
         let converted = self.convert(ty)?;
         let ctx = &self.ctx;
+        if bare && matches!(ty.kind(ctx), TypeKind::MemRef { .. }) {
+            return Some(vec![bare_pointer(ctx, ty)?]);
+        }
         let TypeKind::MemRef { shape, memory_space, .. } = ty.kind(ctx) else { return Some(vec![converted]) };
         let pointer = pointer_in(ctx, address_space(ctx, *memory_space)?);
         Some(match shape {
@@ -104,14 +110,24 @@ impl TypeConverter {
         })
     }
 
-    /// Returns the type of all results of a function: void, the one result, or a struct.
-    pub fn pack_results(&mut self, results: &[Type]) -> Option<Type> {
-        let converted: Option<Vec<Type>> = results.iter().map(|ty| self.convert(*ty)).collect();
+    /// Returns the type of all results of a function: void, the one result, or a struct. A memref
+    /// is its descriptor, or one pointer if pointers are `bare`.
+    pub fn pack_results(&mut self, results: &[Type], bare: bool) -> Option<Type> {
+        let converted: Option<Vec<Type>> = results.iter().map(|ty| self.convert_result(*ty, bare)).collect();
         Some(match converted?.as_slice() {
             [] => void(&self.ctx),
             [one] => *one,
             several => literal_struct(&self.ctx, several),
         })
+    }
+
+    /// Returns the type of one result of a function.
+    pub fn convert_result(&mut self, ty: Type, bare: bool) -> Option<Type> {
+        let converted = self.convert(ty)?;
+        match ty.kind(&self.ctx) {
+            TypeKind::MemRef { .. } if bare => bare_pointer(&self.ctx, ty),
+            _ => Some(converted),
+        }
     }
 
     /// Converts a function type to the type of an `llvm.func`. Also returns the number of arguments
@@ -121,16 +137,25 @@ impl TypeConverter {
         inputs: &[Type],
         results: &[Type],
         variadic: bool,
+        bare: bool,
     ) -> Option<(Type, Vec<usize>)> {
         let (mut params, mut counts) = (Vec::new(), Vec::new());
         for input in inputs {
-            let parts = self.convert_argument(*input)?;
+            let parts = self.convert_argument(*input, bare)?;
             counts.push(parts.len());
             params.extend(parts);
         }
-        let result = self.pack_results(results)?;
+        let result = self.pack_results(results, bare)?;
         Some((function(&self.ctx, result, &params, variadic), counts))
     }
+}
+
+/// Returns the pointer that a memref is passed as, if its sizes, strides and offset are all static.
+pub fn bare_pointer(ctx: &Context, ty: Type) -> Option<Type> {
+    let TypeKind::MemRef { shape: Some(shape), memory_space, .. } = ty.kind(ctx) else { return None };
+    let (strides, offset) = ty.strides_and_offset(ctx)?;
+    let is_static = shape.iter().chain(&strides).chain([&offset]).all(|number| *number != DYNAMIC);
+    if is_static { Some(pointer_in(ctx, address_space(ctx, *memory_space)?)) } else { None }
 }
 
 /// Returns the address space of a memory space: none is 0, an integer itself.

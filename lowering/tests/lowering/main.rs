@@ -3,6 +3,7 @@
 //! `mlir-opt` reads our output, `opt` verifies our `.ll`, and `lli` runs it.
 
 mod agree;
+mod conventions;
 mod corners;
 mod errors;
 mod executed;

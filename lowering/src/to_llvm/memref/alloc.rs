@@ -1,7 +1,9 @@
 //! Making and freeing objects: `malloc`, `free` and room on the stack.
 //!
 //! An alignment beyond that of `malloc` needs extra space: `malloc` gets that many more bytes, the
-//! aligned pointer is the next multiple, and `dealloc` frees the pointer of `malloc`.
+//! aligned pointer is the next multiple, and `dealloc` frees the pointer of `malloc`. Where
+//! functions take bare pointers, `aligned_alloc` makes such an object, so that both pointers are
+//! one.
 
 use loomir_dialects::llvm::types::{function, pointer, void};
 use loomir_dialects::{llvm, memref};
@@ -13,6 +15,9 @@ use super::super::function::FunctionConverter;
 use super::super::types::address_space;
 use super::super::{Converted, attach};
 use super::{base_pointer, mixed, shape_of};
+
+/// The least alignment that `aligned_alloc` is asked for, as in MLIR.
+const MIN_ALIGNMENT: i64 = 16;
 
 pub(super) fn register(registry: &mut Registry) {
     attach(registry, "memref.alloc", alloc);
@@ -74,6 +79,10 @@ fn allocate(
     let ctx = cx.ctx();
     let ptr = pointer(&ctx);
     let mut bytes = cx.size_in_bytes(Index::Value(count), element);
+    if let Some(alignment) = alignment.filter(|_| cx.has_bare_functions()) {
+        let pointer = aligned_alloc(cx, bytes, alignment)?;
+        return Ok((pointer, pointer));
+    }
     let alignment = alignment.map(|a| cx.index(a));
     if let Some(alignment) = alignment {
         bytes = cx.add(bytes, alignment, NONE);
@@ -90,6 +99,25 @@ fn allocate(
     let beyond = cx.binary(llvm::URemOp::DEF, bumped, alignment);
     let aligned = cx.sub(bumped, beyond);
     Ok((allocated, cx.cast(llvm::IntToPtrOp::DEF, aligned, ptr)))
+}
+
+/// Allocates bytes with `aligned_alloc`, which wants a multiple of the alignment, and an alignment
+/// that is a power of two and not less than that of a pointer.
+fn aligned_alloc(cx: &mut FunctionConverter<'_>, bytes: Value, alignment: i64) -> Result<Value, Diagnostic> {
+    let ctx = cx.ctx();
+    let ptr = pointer(&ctx);
+    if alignment.count_ones() != 1 {
+        return Err(Diagnostic::error(cx.loc(), "an alignment has to be a power of two"));
+    }
+    let alignment = cx.index(alignment.max(MIN_ALIGNMENT));
+    let one = cx.index(1);
+    let slack = cx.sub(alignment, one);
+    let bumped = cx.add(bytes, slack, NONE);
+    let beyond = cx.binary(llvm::URemOp::DEF, bumped, alignment);
+    let rounded = cx.sub(bumped, beyond);
+    let symbol = cx.declare("aligned_alloc", function(&ctx, ptr, &[Type::I64, Type::I64], false))?;
+    cx.call(Some(symbol), &[alignment, rounded], Some(ptr))
+        .ok_or_else(|| Diagnostic::error(cx.loc(), "'@aligned_alloc' has no result"))
 }
 
 fn refuse_other_spaces(cx: &FunctionConverter<'_>, op: OpRef<'_>, ty: Type) -> Converted {
