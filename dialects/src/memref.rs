@@ -18,6 +18,8 @@ pub(crate) mod patterns;
 mod syntax;
 mod verify;
 
+pub use verify::views::{reassociation_groups, subview_drops};
+
 use verify::{globals, is_alignment, is_locality, views};
 
 const POWER_OF_TWO: &str =

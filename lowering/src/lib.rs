@@ -21,6 +21,7 @@ use loomir_ir::{Body, Diagnostics};
 pub mod affine_to_scf;
 pub mod cfg;
 mod emit;
+pub mod expand_strided_metadata;
 #[cfg(feature = "llvm")]
 pub mod jit;
 pub mod linalg_to_loops;

@@ -7,6 +7,7 @@ use crate::cfg::{
     exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
     loop_unroll, simplify_cfg, unify_loop_exits,
 };
+use crate::expand_strided_metadata;
 use crate::linalg_to_loops::Loops;
 use crate::rewiring;
 use crate::to_llvm::{Options as Conventions, convert_to_llvm_with};
@@ -134,6 +135,7 @@ pub const PASSES: &[PassInfo] = &[
     LINALG_TO_AFFINE_LOOPS,
     LOWER_AFFINE,
     SCF_TO_CF,
+    expand_strided_metadata::PASS,
     TO_LLVM,
     LOWER_TO_LLVM,
     loop_simplify::PASS,

@@ -24,6 +24,7 @@ pub const PASSES: &[&str] = &[
     "control-flow-sink",
     "cse",
     "dce",
+    "expand-strided-metadata",
     "if-to-select",
     "inline",
     "int-range-optimizations",

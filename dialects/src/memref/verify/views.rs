@@ -187,6 +187,21 @@ pub(crate) fn dropped_by_subview(ctx: &Context, full: Type, reduced: Type) -> Op
     dropped_dimensions(&pairs(full, full_strides)?, &pairs(reduced, strides)?)
 }
 
+/// Returns, for each dimension of the source of a `memref.subview`, true if the result drops it.
+pub fn subview_drops(subview: OpRef<'_>) -> Option<Vec<bool>> {
+    let slice = Slice::of(subview)?;
+    let full =
+        subview_type(subview.ctx(), subview.operand_type(0), &slice.offsets, &slice.sizes, &slice.strides)?;
+    dropped_by_subview(subview.ctx(), full, subview.result_type(0))
+}
+
+/// Returns the groups of dimensions of a `memref.collapse_shape` or `memref.expand_shape`.
+pub fn reassociation_groups(op: OpRef<'_>) -> Option<Vec<Vec<usize>>> {
+    let groups = reassociation(op.ctx(), op.attr("reassociation")?)?;
+    let group = |all: Vec<i64>| all.into_iter().map(|own| usize::try_from(own).ok()).collect();
+    groups.into_iter().map(group).collect()
+}
+
 /// Returns the first dimension in which the part certainly leaves the source.
 pub(crate) fn out_of_bounds(shape: &[i64], slice: &Slice) -> Option<String> {
     for (i, size) in shape.iter().enumerate() {
