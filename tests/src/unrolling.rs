@@ -7,6 +7,7 @@
 
 use std::fmt::Write;
 
+use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 
 use crate::behaviour::{Input, same_behaviour};
@@ -110,7 +111,7 @@ fn compare(
     tally.skipped += agreement.skipped;
     if asks && (by_count > 0 || has("peeled loop") + has("completely unrolled") > 0) {
         tally.asked += 1;
-        tally.proved += u64::from(is_proved(&before, &after, false)?);
+        tally.proved += u64::from(is_proved([&before, &after], "kernel", ProofOptions::default())?);
     }
     Ok(())
 }

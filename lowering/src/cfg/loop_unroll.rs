@@ -14,6 +14,7 @@
 //! | `copies` | peeling, and unrolling without a remainder |
 //! | `remainder` | unrolling with a remainder loop |
 //! | `expander` | numbers of iterations, computed before the loop |
+//! | `decided` | comparisons that peeling decides |
 //! | `tidy_up` | folding of what became constant |
 //!
 //! **Soundness.** Copies run in the order of the iterations, so only tests can go wrong. A test is
@@ -47,6 +48,7 @@ use super::scev::ScalarEvolution;
 use super::{Analysis, lcssa, loop_simplify};
 
 mod copies;
+mod decided;
 mod directives;
 mod expander;
 mod facts;
@@ -86,12 +88,12 @@ pub fn unroll_loops(
 ) -> Report {
     let layout = DataLayout::of_symbols(function.ctx(), symbols);
     let mut report = Report::default();
-    let mut visited: HashSet<Block> = HashSet::new();
+    let (mut visited, mut peeled) = (HashSet::new(), HashSet::new());
     let mut analysis = Analysis::of(function);
     loop {
         let ready = ready_loops(&analysis, &visited);
         if ready.is_empty() {
-            return report;
+            break;
         }
         let mut plans = Vec::new();
         let mut scev = ScalarEvolution::new(function, &analysis, &layout);
@@ -109,14 +111,25 @@ pub fn unroll_loops(
                 visited.extend(carry_out(function, &plan, change, &visited, &mut changed));
                 edits.made(NAME, loc);
                 report.count(change);
+                peeled.extend(matches!(change, Change::Peel { .. }).then_some(plan.shape.header));
             }
         }
         if !changed.is_empty() {
             tidy_up::tidy_up(function, &changed);
-            (analysis, _) = loop_simplify::loop_simplify(function, symbols, checks);
-            lcssa::lcssa(function, &analysis);
+            analysis = in_form(function, symbols, checks);
         }
     }
+    if !peeled.is_empty() && decided::fold_decided(function, &layout, &peeled) {
+        in_form(function, symbols, checks);
+    }
+    report
+}
+
+/// Brings loops into form again, and returns a new analysis.
+fn in_form(function: &mut Body, symbols: &SymbolTable, checks: bool) -> Analysis {
+    let (analysis, _) = loop_simplify::loop_simplify(function, symbols, checks);
+    lcssa::lcssa(function, &analysis);
+    analysis
 }
 
 /// Returns loops that were not visited, but all of whose inner loops were. They have no block in
