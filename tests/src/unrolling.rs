@@ -132,8 +132,8 @@ struct Loop<'r> {
     names: usize,
 }
 
-/// Returns a function `@kernel(iN %n, iN %m, i1 %g) -> i64` with a counted loop or a nest of two, and
-/// calls.
+/// Returns a function `@kernel(iN %n, iN %m, i1 %g) -> i64` with a counted loop or a nest of two,
+/// and calls.
 fn counted(random: &mut Random) -> (String, Vec<Input>) {
     let width = *random.pick(&[8, 8, 16, 32, 64]);
     let mut writer = Loop { random, width, text: String::new(), names: 0 };
@@ -209,7 +209,7 @@ impl Loop<'_> {
     }
 
     fn flags(&mut self) -> &'static str {
-        *self.random.pick(&["", "", "", "nsw ", "nuw ", "nuw nsw "])
+        self.random.pick::<&'static str>(&["", "", "", "nsw ", "nuw ", "nuw nsw "])
     }
 
     /// Writes a loop, whose preheader block is `%l{depth}.pre`, with `inner` loops inside. It ends
@@ -284,8 +284,16 @@ impl Loop<'_> {
         } else {
             self.line(&format!("br label %{l}.head"));
         }
+        self.leave(&l, (at_end, &latch), leaves_early, next);
+        format!("%{l}.out")
+    }
+
+    /// Writes the exits of a loop, which meet and lead to the block `next`. A second exit has a
+    /// target and a value.
+    fn leave(&mut self, l: &str, (at_end, latch): (bool, &str), early: Option<(String, String)>, next: &str) {
+        let exits = format!("{l}.exit");
         let early_block = format!("{l}.body");
-        if let Some((target, value)) = &leaves_early
+        if let Some((target, value)) = &early
             && *target != exits
         {
             let _ = writeln!(self.text, "{target}:");
@@ -293,10 +301,13 @@ impl Loop<'_> {
             self.line(&format!("br label %{exits}"));
         }
         let _ = writeln!(self.text, "{exits}:");
-        let (last, from) =
-            if at_end { (format!("%{l}.sum"), latch) } else { (format!("%{l}.s"), format!("{l}.head")) };
+        let (last, from) = if at_end {
+            (format!("%{l}.sum"), latch.to_owned())
+        } else {
+            (format!("%{l}.s"), format!("{l}.head"))
+        };
         let mut incoming = format!("[ {last}, %{from} ]");
-        if let Some((target, value)) = &leaves_early {
+        if let Some((target, value)) = &early {
             let (value, from) = match *target == exits {
                 true => (value.clone(), self.block_of(&early_block)),
                 false => (format!("%{l}.early"), target.clone()),
@@ -305,7 +316,6 @@ impl Loop<'_> {
         }
         self.line(&format!("%{l}.out = phi i64 {incoming}"));
         self.line(&format!("br label %{next}"));
-        format!("%{l}.out")
     }
 
     /// Writes the branch of a loop's test: as it is, or inverted.
@@ -324,7 +334,7 @@ impl Loop<'_> {
         let more = format!("{}.more:", body.trim_end_matches(".body"));
         let before = self.text.split(&more).next().unwrap_or_default();
         let joins = before.lines().filter_map(|line| line.strip_suffix(':'));
-        joins.filter(|label| label.starts_with(&prefix)).last().unwrap_or(body).to_owned()
+        joins.rev().find(|label| label.starts_with(&prefix)).unwrap_or(body).to_owned()
     }
 
     /// Writes a statement of an iteration and returns the new sum.

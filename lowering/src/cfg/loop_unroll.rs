@@ -24,8 +24,8 @@
 //!
 //! # Limits
 //!
-//! - A loop is not unrolled if it declares scopes of aliases (`llvm.experimental.noalias.scope.decl`)
-//!   or has tokens of convergence.
+//! - A loop is not unrolled if it has tokens of convergence or declares scopes of aliases
+//!   (`llvm.experimental.noalias.scope.decl`).
 //! - Unrolling at run time needs a latch that exits, and a count that can be computed before the
 //!   loop.
 
@@ -149,7 +149,7 @@ fn ready_loops(analysis: &Analysis, visited: &HashSet<Block>) -> Vec<LoopId> {
     ready
 }
 
-/// What is done with one loop.
+/// The decision about one loop, and its change.
 struct Plan {
     shape: Shape,
     loc: Loc,

@@ -356,7 +356,7 @@ impl Deciding<'_> {
             self.say(step, format!("no: {count} iterations, size {size} not below {threshold}"));
             return false;
         };
-        let boost = if unrolled == 0 { most } else { (rolled.saturating_mul(100) / unrolled).min(most) };
+        let boost = rolled.saturating_mul(100).checked_div(unrolled).map_or(most, |boost| boost.min(most));
         let boosted = threshold.saturating_mul(boost) / 100;
         let answer = if unrolled < boosted { "yes" } else { "no" };
         self.say(

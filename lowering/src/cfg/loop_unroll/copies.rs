@@ -51,6 +51,18 @@ impl Copy {
         self.mapping.as_ref().map_or(block, |mapping| mapping.block(block))
     }
 
+    /// Returns the shape of the copy, which is entered from another block.
+    pub(super) fn shape(&self, of: &Shape, preheader: Block) -> Shape {
+        let exits = of.exits.iter().map(|exit| Exit { block: self.block(exit.block), ..exit.clone() });
+        Shape {
+            preheader,
+            header: self.header,
+            latch: self.latch,
+            blocks: of.blocks.iter().map(|block| self.block(*block)).collect(),
+            exits: exits.collect(),
+        }
+    }
+
     /// Lets the backedge lead to another block, with the same operands.
     pub(super) fn lead(&self, function: &mut Body, to: Block) {
         if let Some((branch, index)) = edge_to(function, self.latch, self.header) {

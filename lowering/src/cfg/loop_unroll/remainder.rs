@@ -49,7 +49,7 @@ pub(super) struct Runtime {
     pub(super) unrolls_remainder: bool,
 }
 
-/// What was made.
+/// The loops and blocks that were made.
 pub(super) struct Unrolled {
     /// The copies of the unrolled loop, the original first.
     pub(super) copies: Vec<Copy>,
@@ -102,7 +102,7 @@ pub(super) fn unroll_at_run_time(
         between = prologue(function, shape, &remainder, &numbers, &test)?;
         copies = unroll(function, shape, plan.count, false, course);
     }
-    let own = shape.of_copy(&remainder, *between.first()?);
+    let own = remainder.shape(shape, *between.first()?);
     let mut again = Vec::new();
     if plan.unrolls_remainder || plan.count == 2 {
         // At most one iteration fewer than there are copies is left over.

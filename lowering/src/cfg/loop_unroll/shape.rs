@@ -6,7 +6,6 @@ use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op};
 
-use super::copies::Copy;
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 
@@ -26,7 +25,7 @@ pub(super) struct Shape {
 pub(super) struct Exit {
     pub(super) block: Block,
     /// True for each edge that leads out of the loop.
-    leaves: Vec<bool>,
+    pub(super) leaves: Vec<bool>,
     /// The blocks that these edges lead to.
     pub(super) targets: Vec<Block>,
     pub(super) rule: ExitRule,
@@ -93,18 +92,6 @@ impl Shape {
     /// Returns the branch of the latch and the number of its edge to the header.
     pub(super) fn backedge(&self, function: &Body) -> Option<(Op, usize)> {
         edge_to(function, self.latch, self.header)
-    }
-
-    /// Returns the shape of a copy of the loop that is entered from another block.
-    pub(super) fn of_copy(&self, copy: &Copy, preheader: Block) -> Shape {
-        let exits = self.exits.iter().map(|exit| Exit { block: copy.block(exit.block), ..exit.clone() });
-        Shape {
-            preheader,
-            header: copy.header,
-            latch: copy.latch,
-            blocks: self.blocks.iter().map(|block| copy.block(*block)).collect(),
-            exits: exits.collect(),
-        }
     }
 
     /// True if a loop that leaves at its latch is worth unrolling at run time, although it also

@@ -294,8 +294,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// Returns the elements of type `ty` of a variable that is constant and can't be replaced by another
-/// one.
+/// Returns the elements of type `ty` of a variable that is constant and can't be replaced.
 fn constant_elements(ctx: &Context, global: &Symbol, ty: Type) -> Option<Numbers> {
     let linkage = global.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage))?;
     let is_final = ["external", "internal", "private", "linkonce_odr", "weak_odr"]

@@ -74,30 +74,33 @@ impl TreeStore {
     /// its range has no single end.
     pub(crate) fn unrolled(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
         let Node::Loop { header, .. } = self.get(tree) else { return None };
-        let Span::Range { lower, .. } = counted(program, self.header(header))?.span else { return None };
+        let Span::Range { lower, upper, .. } = counted(program, self.header(header))?.span else {
+            return None;
+        };
+        let [end] = &upper[..] else { return None };
         if lower[..] != [AffineForm::constant(0)] {
             return None;
         }
         let blocks = self.strip_mined(program, tree, i64::try_from(count).ok()?)?;
         let Node::Loop { header, body: block } = self.get(blocks) else { return None };
         let outer = self.header(header).clone();
-        let Span::Range { scale, lower, upper } = &outer.span else { return None };
-        let [end] = &upper[..] else { return None };
-        let inner = self.item(block, 0)?;
-        let Node::Loop { header, body } = self.get(inner) else { return None };
+        let Span::Range { scale, lower, .. } = &outer.span else { return None };
+        let Node::Loop { header, body } = self.get(self.item(block, 0)?) else { return None };
         let each = self.header(header).clone();
         let Span::Range { scale: step, .. } = each.span else { return None };
-        // A block is whole if its last iteration is there.
-        let last_begin = end.minus(&AffineForm::constant(scale.checked_sub(step)?))?;
-        let zero = vec![AffineForm::constant(0)];
-        let one_block = Span::range(step, zero, vec![AffineForm::constant(*scale)]);
+        let one_block = Span::range(step, vec![AffineForm::constant(0)], vec![AffineForm::constant(*scale)]);
         let one_block = self.make_loop(Header { span: one_block, ..each }, body);
         let copies = self.peeled(program, one_block, count, 0)?;
         let copies = self.sequence(&copies);
-        let whole = Span::range(*scale, lower.to_vec(), vec![last_begin.clone()]);
-        let left = Span::range(*scale, [&lower[..], &[last_begin]].concat(), upper.to_vec());
-        let whole = self.make_loop(Header { span: whole, ..outer.clone() }, copies);
-        let left = self.make_loop(Header { span: left, ..outer }, block);
+        // The iterations left over begin behind the last whole block.
+        let last = AffineForm::constant(step.checked_sub(1)?);
+        let iterations = end.plus(&last, 1)?.floor_div(step)?;
+        let whole_blocks = iterations.floor_div(i64::try_from(count).ok()?)?;
+        let behind = whole_blocks.times(i64::try_from(count).ok()?)?;
+        let [_, left] = self.range_split(program, tree, &behind)?;
+        let last_begin = end.minus(&AffineForm::constant(scale.checked_sub(step)?))?;
+        let whole = Span::range(*scale, lower.to_vec(), vec![last_begin]);
+        let whole = self.make_loop(Header { span: whole, ..outer }, copies);
         Some([whole, left].into_iter().filter(|own| !self.is_never_run(*own)).collect())
     }
 

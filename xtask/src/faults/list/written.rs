@@ -506,11 +506,7 @@ pub(super) const FAULTS: &[Place] = &[
                 "rest.plus(&absolute(form, depth)?, 1)?.plus(&AffineForm::constant(1), 1)",
             ),
             Fault("a loop over blocks has the step of the loop it was", "step: «*step»,", "1"),
-            Fault(
-                "a range of one step has one value, whatever the step",
-                "upper.checked_sub(lower)? <= «self.step»",
-                "1",
-            ),
+            Fault("a range of one step has one value, whatever the step", "extent <= «self.step»", "1"),
             Fault("a variable may leave its type", "(«!is_sound»).then_some(Reason::StepMayWrap)", "false"),
             Fault(
                 "a bound is cut off where it would not wrap",
