@@ -320,27 +320,31 @@ fn carry_out(
             headers.extend(inner.iter().map(|header| copy.block(of(*header))));
         }
     };
-    let (own, mut remainder) = (|block: Block| block, None);
+    let (own, mut remainder, mut latch) = (|block: Block| block, None, shape.latch);
     match change {
         Change::Peel { count } => {
             let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
             add(&copies::peel(function, shape, *count, course), &own);
             add(&[Copy::original(shape)], &own);
-            mark(function, shape, |function, branch| directives::mark_peeled(function, branch, *count));
+            if let Some((branch, _)) = shape.backedge(function) {
+                directives::mark_peeled(function, branch, *count);
+            }
         }
         Change::Full { count } => {
             let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
             add(&copies::unroll(function, shape, *count, true, course), &own);
         }
         Change::Partial { count } => {
-            let course = in_copy(*count);
-            add(&copies::unroll(function, shape, *count, false, course), &own);
+            let copies = copies::unroll(function, shape, *count, false, in_copy(*count));
+            latch = copies.last().map_or(latch, |last| last.latch);
+            add(&copies, &own);
         }
         Change::Runtime(runtime) => {
             if let Some(made) =
                 remainder::unroll_at_run_time(function, shape, runtime, in_copy(runtime.count))
             {
                 first.extend(made.between);
+                latch = made.copies.last().map_or(latch, |last| last.latch);
                 add(&made.copies, &own);
                 add(std::slice::from_ref(&made.remainder), &own);
                 add(&made.again, &|block| made.remainder.block(block));
@@ -351,7 +355,8 @@ fn carry_out(
     let is_repeated = matches!(change, Change::Partial { .. } | Change::Runtime(_));
     let is_profiled = matches!(plan.decision.action, Action::Peel { profiled: true, .. });
     if is_repeated && plan.decision.is_explicit || is_profiled {
-        mark(function, shape, directives::mark_unrolled);
+        let branch = shape::edge_to(function, latch, shape.header);
+        branch.into_iter().for_each(|(branch, _)| directives::mark_unrolled(function, branch));
     }
     changed.extend(first.into_iter().chain(blocks));
     headers.extend(remainder);
@@ -360,18 +365,6 @@ fn carry_out(
 
 fn in_copy(count: u64) -> impl Fn(&Exit, u64) -> Course {
     move |exit, number| exit.rule.in_copy(u128::from(number), u128::from(count))
-}
-
-/// Changes the annotation of a loop that still has the header of this shape.
-fn mark(function: &mut Body, shape: &Shape, how: impl Fn(&mut Body, loomir_ir::Op)) {
-    let edges: Vec<_> = function.predecessor_edges(shape.header).collect();
-    for (branch, _) in edges {
-        let Some(from) = function.block_of(branch) else { continue };
-        let is_back = from == shape.latch || function.attr(branch, super::branch::LOOP_ANNOTATION).is_some();
-        if is_back {
-            how(function, branch);
-        }
-    }
 }
 
 impl Report {

@@ -221,7 +221,16 @@ impl Deciding<'_> {
             Some(trip_count) => self.partial(trip_count),
             None => self.at_run_time(),
         });
+        let copies = match action {
+            Action::Keep => 0,
+            Action::Peel { first, last, .. } => first.saturating_add(last),
+            Action::Full { count } | Action::Partial { count } | Action::Runtime { count, .. } => count,
+        };
         match action {
+            _ if copies.saturating_mul(self.size()) > MOST_OPERATIONS => {
+                self.say("limit", format!("{copies} copies are too many"));
+                Action::Keep
+            }
             Action::Partial { .. } | Action::Runtime { .. } if self.wanted.only_full => {
                 self.say("only full", "partial unrolling is left to a later pass".to_owned());
                 Action::Keep
@@ -384,19 +393,19 @@ impl Deciding<'_> {
         }
         let (size, threshold, most) = (self.size(), self.wanted.threshold, self.wanted.peel_max_count);
         let already = self.facts.already_peeled;
-        if !self.wanted.allow_peeling || 2 * size > threshold || already >= most {
+        if !self.wanted.allow_peeling || size.saturating_mul(2) > threshold || already >= most {
             let text = format!("no: size {size}, threshold {threshold}, {already} of {most} peeled");
             self.say("peel", text);
             return None;
         }
         let max = most.min(threshold / size - 1);
         let first = ask.peel_count(max).min(max);
-        if first > 0 && first + already <= most {
+        if first > 0 && first.saturating_add(already) <= most {
             self.say("peel", format!("{first} first iterations, at most {max}"));
             return Some(self.peeled(first, false));
         }
         let last = ask.peel_last_count(max).min(max);
-        if last > 0 && last + already <= most {
+        if last > 0 && last.saturating_add(already) <= most {
             self.say("peel", format!("{last} last iterations, at most {max}"));
             return Some(Action::Peel { first: 0, last, profiled: false });
         }
@@ -404,7 +413,7 @@ impl Deciding<'_> {
             && self.facts.trip_count.is_none()
             && self.wanted.allow_profile_peeling
             && estimated > 0
-            && estimated + already <= max
+            && estimated.saturating_add(already) <= max
         {
             self.say("peel", format!("{estimated} iterations by the profile"));
             return Some(self.peeled(estimated, true));
@@ -507,6 +516,9 @@ fn different_count(facts: &Facts, count: u64) -> String {
          divide the trip count, a multiple of {multiple}"
     )
 }
+
+/// The maximal number of operations that one loop becomes.
+const MOST_OPERATIONS: u64 = 1 << 22;
 
 /// The maximal number of copies that are looked for.
 const MOST_COPIES: u64 = 1 << 20;

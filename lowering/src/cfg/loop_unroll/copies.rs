@@ -158,7 +158,8 @@ pub(super) fn settle(function: &mut Body, copy: &Copy, exit: &Exit, course: Cour
     let edge = match course {
         Course::Tests => None,
         Course::Stays => exit.only_edge(false),
-        Course::Leaves => exit.only_edge(true),
+        // In a loop inside, the exit is tested again and again before it is taken.
+        Course::Leaves => exit.only_edge(true).filter(|_| exit.runs_once),
     };
     let from = copy.block(exit.block);
     if let (Some(edge), Some(branch)) = (edge, function.terminator(from)) {

@@ -5,13 +5,14 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Attr, Body, Op, OpRef};
+use loomir_ir::{Attr, AttrKind, Body, Op, OpRef};
 use loomir_transforms::unrolling::Facts;
 
 use super::shape::{ExitRule, Shape};
 use super::size;
 use crate::cfg::calls;
 use crate::cfg::scev::ScalarEvolution;
+use crate::ll::METADATA;
 
 /// The greatest trip count that counts as constant.
 const MOST: u128 = u32::MAX as u128;
@@ -72,14 +73,14 @@ fn is_for_size(function: OpRef<'_>) -> bool {
 fn fixed(function: &Body, shape: &Shape, symbols: &SymbolTable) -> Option<&'static str> {
     let mut ops = shape.blocks.iter().flat_map(|block| function.ops(*block));
     ops.find_map(|op| {
-        let name = function.op_ref(op).name();
+        let name = size::name_of(function, op);
         if calls::is_unique(function, op, symbols) {
             Some("it has an operation that may not be duplicated")
         } else if function.own_regions(op).len() > 0 || name == "llvm.blocktag" {
             Some("it has an operation that stands for its place")
-        } else if name == "llvm.intr.experimental.noalias.scope.decl" {
+        } else if name == "llvm.experimental.noalias.scope.decl" {
             Some("it declares scopes of aliases, which hold for one iteration")
-        } else if name.starts_with("llvm.intr.experimental.convergence.") {
+        } else if name.starts_with("llvm.experimental.convergence.") {
             Some("it has tokens of convergence")
         } else if leaks_token(function, op) {
             Some("a token is used behind it")
@@ -99,10 +100,20 @@ fn leaks_token(function: &Body, op: Op) -> bool {
         .any(|value| is_token(value) && function.uses(value).any(|used| function.block_of(used.op) != block))
 }
 
+/// True if a function was counted, so weights of branches are those of a run.
+fn has_profile(function: &Body) -> bool {
+    let (ctx, root) = (function.ctx(), function.root_ref());
+    let is_counted = |all: Attr| match all.kind(ctx) {
+        AttrKind::Dictionary(all) => all.get(ctx, "prof").is_some(),
+        _ => false,
+    };
+    root.attr("function_entry_count").is_some() || root.attr(METADATA).is_some_and(is_counted)
+}
+
 /// Returns the number of iterations by the weights of the latch's branch, rounded, if it has any.
 fn estimated_trip_count(function: &Body, shape: &Shape) -> Option<u64> {
     let (branch, back) = shape.backedge(function)?;
-    if !function.is(branch, llvm::CondBrOp::DEF) || !shape.is_rotated() {
+    if !function.is(branch, llvm::CondBrOp::DEF) || !shape.is_rotated() || !has_profile(function) {
         return None;
     }
     let weights = function.attr(branch, "branch_weights")?.as_dense_ints(function.ctx())?;

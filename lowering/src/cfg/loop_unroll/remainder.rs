@@ -31,7 +31,7 @@ use loomir_transforms::affine::operation::Predicate;
 use super::copies::{Copy, forwarding, unroll};
 use super::directives;
 use super::expander::{Recipe, Writer};
-use super::shape::{Course, Exit, Shape, edge_to};
+use super::shape::{Course, Exit, ExitRule, Shape, edge_to};
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
@@ -91,7 +91,10 @@ pub(super) fn unroll_at_run_time(
         match exit.block == shape.latch {
             true if is_last => Course::Tests,
             true => Course::Stays,
-            false => course(exit, number),
+            false if plan.is_epilogue => course(exit, number),
+            // Behind a prologue, copies run other iterations than their number says.
+            false if exit.rule == ExitRule::Never => Course::Stays,
+            false => Course::Tests,
         }
     };
     let (copies, between);

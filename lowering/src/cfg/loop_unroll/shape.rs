@@ -26,6 +26,8 @@ pub(super) struct Exit {
     pub(super) block: Block,
     /// True for each edge that leads out of the loop.
     pub(super) leaves: Vec<bool>,
+    /// True if the block is in no loop inside, so it runs at most once in each iteration.
+    pub(super) runs_once: bool,
     /// The blocks that these edges lead to.
     pub(super) targets: Vec<Block>,
     pub(super) rule: ExitRule,
@@ -78,7 +80,8 @@ impl Shape {
             let to: Vec<Block> = to.collect();
             let leaves = |to: &Block| !analysis.loops().contains(id, analysis.number(*to));
             let targets = to.iter().copied().filter(leaves).collect();
-            Exit { block, leaves: to.iter().map(leaves).collect(), targets, rule }
+            let runs_once = analysis.loops().innermost(exit.from) == Some(id);
+            Exit { block, leaves: to.iter().map(leaves).collect(), runs_once, targets, rule }
         });
         Some(Shape {
             preheader: analysis.block(roles.preheader?),

@@ -20,19 +20,19 @@ const EXPENSIVE: u64 = 4;
 
 /// Intrinsic operations that are no code.
 const NO_CODE: &[&str] = &[
-    "llvm.intr.assume",
-    "llvm.intr.dbg.declare",
-    "llvm.intr.dbg.label",
-    "llvm.intr.dbg.value",
-    "llvm.intr.experimental.noalias.scope.decl",
-    "llvm.intr.invariant.end",
-    "llvm.intr.invariant.start",
-    "llvm.intr.launder.invariant.group",
-    "llvm.intr.lifetime.end",
-    "llvm.intr.lifetime.start",
-    "llvm.intr.ptr.annotation",
-    "llvm.intr.strip.invariant.group",
-    "llvm.intr.var.annotation",
+    "llvm.assume",
+    "llvm.dbg.declare",
+    "llvm.dbg.label",
+    "llvm.dbg.value",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.invariant.end",
+    "llvm.invariant.start",
+    "llvm.launder.invariant.group",
+    "llvm.lifetime.end",
+    "llvm.lifetime.start",
+    "llvm.ptr.annotation",
+    "llvm.strip.invariant.group",
+    "llvm.var.annotation",
     "llvm.mlir.addressof",
     "llvm.mlir.none",
     "llvm.mlir.poison",
@@ -80,10 +80,17 @@ const INLINE_FUNCTIONS: &[&str] = &[
     "sqrtl",
 ];
 
+/// Returns the name of an operation; of an intrinsic function, LLVM's name.
+pub(super) fn name_of(function: &Body, op: Op) -> String {
+    let called = function.is(op, llvm::CallIntrinsicOp::DEF).then(|| function.attr(op, "intrin")).flatten();
+    let called = called.and_then(|name| name.as_str(function.ctx()));
+    called.unwrap_or_else(|| function.op_ref(op).name()).replacen("llvm.intr.", "llvm.", 1)
+}
+
 /// Returns the size of an operation.
 pub(super) fn of(function: &Body, op: Op, layout: &DataLayout, symbols: &SymbolTable) -> u64 {
     let is = |defs: &[&'static OpDef]| defs.iter().any(|def| function.is(op, def));
-    if function.has_trait(op, Trait::ConstantLike) || NO_CODE.contains(&function.op_ref(op).name()) {
+    if function.has_trait(op, Trait::ConstantLike) || NO_CODE.contains(&&*name_of(function, op)) {
         0
     } else if is(&[llvm::UDivOp::DEF, llvm::SDivOp::DEF, llvm::URemOp::DEF, llvm::SRemOp::DEF])
         || is(&[llvm::FDivOp::DEF, llvm::FRemOp::DEF])

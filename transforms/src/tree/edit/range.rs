@@ -114,26 +114,34 @@ impl TreeStore {
         first: usize,
         last: usize,
     ) -> Option<Vec<Green>> {
-        let Node::Loop { header, .. } = self.get(tree) else { return None };
-        let (begin, end) = ends(&counted(program, self.header(header))?.span)?;
-        let after = |form: &AffineForm, iterations: usize| {
-            form.plus(&AffineForm::constant(1), iterations.try_into().ok()?)
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        if (first, last) == (0, 0) {
+            return Some(vec![tree]);
+        }
+        let header = counted(program, self.header(header))?;
+        let (begin, end) = ends(&header.span)?;
+        let Span::Range { scale, lower, upper } = &header.span else { return None };
+        let value = |form: &AffineForm, iterations: i64| {
+            form.plus(&AffineForm::constant(1), iterations)?.times(*scale)
         };
-        let mut before = Vec::new();
-        let mut main = tree;
+        let [first, last] = [i64::try_from(first).ok()?, i64::try_from(last).ok()?];
+        let (mut spans, mut low) = (Vec::new(), lower.to_vec());
         for number in 1..=first {
-            let [one, rest] = self.range_split(program, main, &after(&begin, number)?)?;
-            (main, _) = (rest, before.push(one));
+            let next = value(&begin, number)?;
+            spans.push((std::mem::replace(&mut low, vec![next.clone()]), [&upper[..], &[next]].concat()));
         }
-        let mut behind = Vec::new();
-        for number in 0..last {
-            let number = number.try_into().ok()?;
-            let [rest, one] =
-                self.range_split(program, main, &end.plus(&AffineForm::constant(number), -1)?)?;
-            (main, _) = (rest, behind.push(one));
+        let high = if last == 0 { upper.to_vec() } else { vec![value(&end, 1 - last)?] };
+        spans.push((low.clone(), high));
+        for number in (0..last).rev() {
+            let one = [&low[..], &[value(&end, -number)?]].concat();
+            spans.push((one, if number == 0 { upper.to_vec() } else { vec![value(&end, 1 - number)?] }));
         }
-        let all = before.into_iter().chain([main]).chain(behind.into_iter().rev());
-        Some(all.filter(|own| !self.is_never_run(*own)).collect())
+        let all = spans.into_iter().map(|(lower, upper)| {
+            let span = Span::range(*scale, lower, upper);
+            self.make_loop(Header { span, mark: None, ..header.clone() }, body)
+        });
+        let all: Vec<Green> = all.collect();
+        Some(all.into_iter().filter(|own| !self.is_never_run(*own)).collect())
     }
 
     /// True if a loop has no iteration for any parameters.
