@@ -107,11 +107,25 @@ pub(super) const FAULTS: &[Place] = &[
                 "for number in «1..=first» {",
                 "1..=first.saturating_sub(1)",
             ),
-            Fault("the last iteration is not peeled", "for number in «0..last» {", "1..last.max(1)"),
+            Fault(
+                "the last iteration is not peeled",
+                "for number in «(0..last).rev()» {",
+                "(1..last.max(1)).rev()",
+            ),
             Fault(
                 "what is peeled behind runs in another order",
-                "let all = before.into_iter().chain([main]).chain(«behind.into_iter().rev()»);",
-                "{ behind.reverse(); behind.into_iter().rev() }",
+                "for number in «(0..last).rev()» {",
+                "0..last",
+            ),
+            Fault(
+                "an unrolled loop runs a block that is not whole",
+                "let whole = Span::range(*scale, lower.to_vec(), vec![«last_begin»]);",
+                "end.clone()",
+            ),
+            Fault(
+                "iterations left over begin one too late",
+                "let [_, left] = self.range_split(program, tree, &«behind»)?;",
+                "behind.plus(&AffineForm::constant(1), 1)?",
             ),
         ],
     },
