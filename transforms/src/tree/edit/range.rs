@@ -128,13 +128,17 @@ impl TreeStore {
         let (mut spans, mut low) = (Vec::new(), lower.to_vec());
         for number in 1..=first {
             let next = value(&begin, number)?;
-            spans.push((std::mem::replace(&mut low, vec![next.clone()]), [&upper[..], &[next]].concat()));
+            let after = [&lower[..], std::slice::from_ref(&next)].concat();
+            spans.push((std::mem::replace(&mut low, after), [&upper[..], &[next]].concat()));
         }
-        let high = if last == 0 { upper.to_vec() } else { vec![value(&end, 1 - last)?] };
-        spans.push((low.clone(), high));
+        // The last `left` iterations are those behind.
+        let before = |left: i64| match left {
+            0 => Some(upper.to_vec()),
+            _ => Some([&upper[..], &[value(&end, 1 - left)?]].concat()),
+        };
+        spans.push((low.clone(), before(last)?));
         for number in (0..last).rev() {
-            let one = [&low[..], &[value(&end, -number)?]].concat();
-            spans.push((one, if number == 0 { upper.to_vec() } else { vec![value(&end, 1 - number)?] }));
+            spans.push(([&low[..], &[value(&end, -number)?]].concat(), before(number)?));
         }
         let all = spans.into_iter().map(|(lower, upper)| {
             let span = Span::range(*scale, lower, upper);
