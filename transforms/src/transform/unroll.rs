@@ -48,7 +48,7 @@ impl Transformation for Unroll {
         name: "loop-unroll",
         summary: "Write iterations of innermost loops one after the other",
         options: OPTIONS,
-        samples: &["unroll-count=2", "unroll-count=3", "unroll-threshold=400"],
+        samples: &["unroll-threshold=150", "unroll-count=3"],
         passed: "Unrolled",
         missed: "NotUnrolled",
         what_missed: "Loop not unrolled",
