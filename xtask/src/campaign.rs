@@ -77,7 +77,7 @@ const CAMPAIGNS: &[Campaign] = &[
         name: "transformations",
         package: "loomir-testing",
         example: "transformations",
-        cases: 20_000,
+        cases: 5_000,
         does: "random programs run before and after each registered transformation",
     },
     Campaign {
