@@ -34,7 +34,7 @@
 //! - Operations of `llvm` that nothing here makes or reads (most intrinsics, debug information) are
 //!   kept as they are written, unchecked.
 
-use loomir_ir::{Attr, Context, OpRef};
+use loomir_ir::{Attr, AttrKind, Context, OpRef};
 
 mod as_read;
 mod attributes;
@@ -98,6 +98,14 @@ const MODULE_ASM: &str = "llvm.module_asm";
 
 /// The tail call kind of `llvm.call`, and of operations made from calls of intrinsics.
 const TAIL_CALL: &str = "TailCallKind";
+
+/// Returns the metadata of a kind that is kept at an operation as it is written.
+pub(crate) fn kept_metadata(op: OpRef<'_>, kind: &str) -> Option<Attr> {
+    match op.attr(METADATA)?.kind(op.ctx()) {
+        AttrKind::Dictionary(all) => all.get(op.ctx(), kind),
+        _ => None,
+    }
+}
 
 /// True if the annotation of a latch's branch promises that its loop makes progress.
 pub(crate) fn must_progress(ctx: &Context, annotation: Attr) -> bool {

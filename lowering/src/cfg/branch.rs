@@ -89,6 +89,16 @@ pub(crate) fn case_values(body: &Body, op: Op) -> Vec<u128> {
     }
 }
 
+/// Returns the number of the edge that a conditional branch or a switch takes for a value of its
+/// condition. `None` for another operation.
+pub(crate) fn taken_edge(body: &Body, op: Op, bits: u128) -> Option<usize> {
+    if body.is(op, llvm::CondBrOp::DEF) {
+        return Some(usize::from(bits == 0));
+    }
+    let cases = body.is(op, llvm::SwitchOp::DEF).then(|| case_values(body, op))?;
+    Some(cases.iter().position(|case| *case == bits).map_or(0, |at| at + 1))
+}
+
 /// The ending of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {

@@ -186,10 +186,6 @@ impl Questions for Asked<'_, '_> {
     fn peel_count(&mut self, max: u64) -> u64 {
         peel_count::first(self.scev, self.id, self.shape, max)
     }
-
-    fn peel_last_count(&mut self, _: u64) -> u64 {
-        0
-    }
 }
 
 /// Decides about a loop. `None` if it is not in form.
@@ -205,8 +201,9 @@ fn plan(
     let read = directives::read(function, branch);
     let (mut said, already_peeled) = read.unwrap_or_default();
     let parent = scev.analysis().loops().get(id).parent;
-    let outer = parent.and_then(|parent| Shape::of(scev, parent)?.backedge(function));
-    said.left_to_jam |= outer.is_some_and(|(branch, _)| directives::asks_for_jam(function, branch));
+    let latches = parent.map(|parent| scev.latches(parent)).unwrap_or_default();
+    let branches = latches.iter().filter_map(|latch| function.terminator(scev.analysis().block(*latch)));
+    said.left_to_jam |= branches.into_iter().any(|branch| directives::asks_for_jam(function, branch));
     let mut facts = facts::facts(scev, id, &shape, symbols, already_peeled);
     if read.is_none() {
         facts.fixed = Some("it has metadata that can't be read");

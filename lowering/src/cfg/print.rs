@@ -11,11 +11,11 @@ use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::graph::post_dominators::PostDominatorTree;
-use loomir_ir::{Attr, AttrKind, Body, Diagnostics, OpRef};
+use loomir_ir::{Attr, Body, Diagnostics, OpRef};
 
 use super::effects::touches_memory;
 use super::{Analysis, accesses, scev};
-use crate::ll::{LOOP_ANNOTATION, Label, METADATA, block_labels};
+use crate::ll::{LOOP_ANNOTATION, Label, block_labels, kept_metadata};
 
 /// The printable analyses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,11 +121,7 @@ impl Printer<'_> {
             own.nodes.iter().filter(|node| self.flow.graph().successors(**node).contains(&own.header()));
         let said = latches.map(|latch| {
             let branch = self.function.terminator(self.flow.block(*latch))?;
-            let metadata = self.function.attr(branch, METADATA);
-            let kept = metadata.and_then(|all| match all.kind(self.function.ctx()) {
-                AttrKind::Dictionary(all) => all.get(self.function.ctx(), "llvm.loop"),
-                _ => None,
-            });
+            let kept = kept_metadata(self.function.op_ref(branch), "llvm.loop");
             self.function.attr(branch, LOOP_ANNOTATION).or(kept)
         });
         let said: Vec<Option<Attr>> = said.collect();

@@ -34,10 +34,6 @@ impl Questions for Unasked {
     fn peel_count(&mut self, _: u64) -> u64 {
         0
     }
-
-    fn peel_last_count(&mut self, _: u64) -> u64 {
-        0
-    }
 }
 
 /// The maximal number of copies of one body.

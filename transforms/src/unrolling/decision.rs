@@ -85,9 +85,6 @@ pub trait Questions {
     /// Returns the number of first iterations, at most `max`, whose peeling makes values carried
     /// around the loop invariant, conditions known, or loads safe to hoist. Zero if there is none.
     fn peel_count(&mut self, max: u64) -> u64;
-
-    /// Returns the number of last iterations to peel so that a condition becomes known.
-    fn peel_last_count(&mut self, max: u64) -> u64;
 }
 
 /// One step of a decision: what was asked, with its figures, and the answer.
@@ -108,8 +105,6 @@ pub enum Action {
     Peel {
         /// The number of first iterations.
         first: u64,
-        /// The number of last iterations.
-        last: u64,
         /// True if a profile or a request decided. The loop is then not looked at again.
         profiled: bool,
     },
@@ -223,7 +218,7 @@ impl Deciding<'_> {
         });
         let copies = match action {
             Action::Keep => 0,
-            Action::Peel { first, last, .. } => first.saturating_add(last),
+            Action::Peel { first, .. } => first,
             Action::Full { count } | Action::Partial { count } | Action::Runtime { count, .. } => count,
         };
         match action {
@@ -379,7 +374,7 @@ impl Deciding<'_> {
     }
 
     fn peeled(&self, first: u64, profiled: bool) -> Action {
-        Action::Peel { first, last: 0, profiled }
+        Action::Peel { first, profiled }
     }
 
     fn peel(&mut self, ask: &mut dyn Questions) -> Option<Action> {
@@ -403,11 +398,6 @@ impl Deciding<'_> {
         if first > 0 && first.saturating_add(already) <= most {
             self.say("peel", format!("{first} first iterations, at most {max}"));
             return Some(self.peeled(first, false));
-        }
-        let last = ask.peel_last_count(max).min(max);
-        if last > 0 && last.saturating_add(already) <= most {
-            self.say("peel", format!("{last} last iterations, at most {max}"));
-            return Some(Action::Peel { first: 0, last, profiled: false });
         }
         if let Some(estimated) = self.facts.estimated_trip_count
             && self.facts.trip_count.is_none()

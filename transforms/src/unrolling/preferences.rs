@@ -141,7 +141,7 @@ impl Preferences {
     ///
     /// # Errors
     ///
-    /// What is wrong with an option.
+    /// The option that is wrong, and why.
     pub fn of(options: &Options) -> Result<Preferences, String> {
         let known = Preferences::default();
         let level: u32 = options.parse("opt-level", 2)?;

@@ -4,11 +4,12 @@
 
 use std::cmp::Ordering;
 
-use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
-use loomir_ir::{Body, Builder, Type, TypeKind, Value};
-use loomir_transforms::affine::operation::Predicate;
+use loomir_ir::{Body, Builder, TypeKind, Value};
 use loomir_transforms::affine::{AffineForm, Atom};
+
+use crate::cfg::arithmetic;
+pub(super) use crate::cfg::arithmetic::{binary, compare};
 
 /// Most terms, and how great a factor may be: so sums of them have less than 128 bits.
 const MAX_TERMS: usize = 16;
@@ -37,9 +38,7 @@ pub(super) fn number(builder: &mut Builder<'_>, form: &AffineForm, wanted: u32) 
     let ctx = builder.ctx();
     let ty = ctx.int_type(wanted);
     let constant = |builder: &mut Builder<'_>, number: i64| {
-        let number = signed(wanted, i128::from(number) as u128 & mask(wanted));
-        let state = builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, number));
-        builder.value(state.results(&[ty]))
+        arithmetic::constant(builder, wanted, i128::from(number) as u128)
     };
     let mut sum = None;
     for (atom, factor) in form.terms() {
@@ -67,20 +66,4 @@ pub(super) fn number(builder: &mut Builder<'_>, form: &AffineForm, wanted: u32) 
     }
     let last = constant(builder, form.constant_part());
     binary(builder, llvm::AddOp::DEF, sum, last)
-}
-
-/// An operation on two values of one type, which it has too.
-pub(super) fn binary(builder: &mut Builder<'_>, def: &'static loomir_ir::OpDef, a: Value, b: Value) -> Value {
-    let ty: Type = builder.body().value_type(a);
-    let state = builder.state(def).operands(&[a, b]).results(&[ty]);
-    builder.value(state)
-}
-
-/// Whether two integers compare so.
-pub(super) fn compare(builder: &mut Builder<'_>, predicate: Predicate, a: Value, b: Value) -> Value {
-    let ctx = builder.ctx();
-    // Predicates of both are numbered alike.
-    let predicate = ctx.int_attr(Type::I64, predicate as i128);
-    let state = builder.state(llvm::ICmpOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
-    builder.value(state.results(&[Type::I1]))
 }

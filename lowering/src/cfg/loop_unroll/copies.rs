@@ -16,7 +16,7 @@
 //!
 //! **Cost.** Linear in the blocks that are written.
 
-use loomir_ir::{Block, Body, Mapping};
+use loomir_ir::{Block, Body, Mapping, Type};
 
 use super::shape::{Course, Exit, Shape, edge_to};
 use crate::cfg::branch::{Ending, LOOP_ANNOTATION, Target, end_block, targets};
@@ -136,9 +136,14 @@ pub(super) fn peel(
     copies
 }
 
+/// Returns the types of a block's arguments.
+pub(super) fn types_of(function: &Body, block: Block) -> Vec<Type> {
+    function.arguments(block).map(|own| function.value_type(own)).collect()
+}
+
 /// Makes a block behind `after` with the arguments of `to`, which it passes on.
 pub(super) fn forwarding(function: &mut Body, to: Block, after: Block) -> Block {
-    let types: Vec<_> = function.arguments(to).map(|own| function.value_type(own)).collect();
+    let types = types_of(function, to);
     let block = function.create_block(function.block_region(to), Some(after), &types);
     let operands = function.arguments(block).collect();
     end_block(function, block, &Ending::Branch(Target { block: to, operands }));
@@ -147,7 +152,7 @@ pub(super) fn forwarding(function: &mut Body, to: Block, after: Block) -> Block 
 
 /// Makes a block that is never reached, with the arguments of the header.
 fn nowhere(function: &mut Body, shape: &Shape, after: Block) -> Block {
-    let types: Vec<_> = function.arguments(shape.header).map(|own| function.value_type(own)).collect();
+    let types = types_of(function, shape.header);
     let block = function.create_block(function.block_region(after), Some(after), &types);
     end_block(function, block, &Ending::Unreachable);
     block

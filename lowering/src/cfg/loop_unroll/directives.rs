@@ -4,7 +4,7 @@ use loomir_ir::{Body, Op};
 use loomir_transforms::unrolling::Directives;
 
 use crate::cfg::branch::LOOP_ANNOTATION;
-use crate::ll::{METADATA, Properties};
+use crate::ll::{Properties, kept_metadata};
 
 const UNROLL: &str = "llvm.loop.unroll.";
 const JAM: &str = "llvm.loop.unroll_and_jam.";
@@ -14,7 +14,7 @@ const PEELED: &str = "llvm.loop.peeled.count";
 fn properties(function: &Body, branch: Op) -> Option<Properties> {
     match function.attr(branch, LOOP_ANNOTATION) {
         Some(own) => Properties::of(function.ctx(), own),
-        None => (!has_metadata(function, branch)).then(Properties::default),
+        None => kept_metadata(function.op_ref(branch), "llvm.loop").is_none().then(Properties::default),
     }
 }
 
@@ -44,16 +44,6 @@ fn jams(own: &Properties) -> bool {
     let count = own.number(&format!("{JAM}count"));
     let is_disabled = own.has(&format!("{JAM}disable")) || count == Some(1);
     !is_disabled && (own.has(&format!("{JAM}enable")) || count.is_some())
-}
-
-/// True if the branch has metadata of a loop that no annotation can hold.
-fn has_metadata(function: &Body, branch: Op) -> bool {
-    let ctx = function.ctx();
-    let all = function.attr(branch, METADATA);
-    all.is_some_and(|all| match all.kind(ctx) {
-        loomir_ir::AttrKind::Dictionary(all) => all.get(ctx, "llvm.loop").is_some(),
-        _ => false,
-    })
 }
 
 /// Marks a loop as unrolled: other directives about unrolling are gone, and none may follow.

@@ -10,11 +10,11 @@
 //! - A recurrence of a loop around is an argument of that loop's header, or a multiple of one.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Builder, OpDef, Value};
 
+use crate::cfg::arithmetic;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, MinMax};
 
@@ -136,14 +136,12 @@ impl Maker<'_, '_> {
     /// poison, so is the test. Another value with the same expression may be poison by itself.
     fn values_of_test(&mut self) -> HashMap<ExprId, Value> {
         let (function, analysis) = (self.scev.function(), self.scev.analysis());
-        let header = analysis.loops().get(self.before).header();
         let is_inside = |value| {
             let block = function.value_block(value).map(|block| analysis.number(block));
             block.is_some_and(|node| analysis.loops().contains(self.before, node))
         };
-        let latches = analysis.graph().predecessors(header).iter();
-        let latches = latches.filter(|from| analysis.loops().contains(self.before, **from));
-        let tests = latches.filter_map(|latch| function.terminator(analysis.block(*latch)));
+        let latches = self.scev.latches(self.before);
+        let tests = latches.iter().filter_map(|latch| function.terminator(analysis.block(*latch)));
         let mut pending: Vec<Value> =
             tests.filter(|op| function.num_operands(*op) > 0).map(|op| function.operand(op, 0)).collect();
         let (mut seen, mut found) = (HashSet::new(), Vec::new());
@@ -264,18 +262,12 @@ impl<'b, 'a> Writer<'b, 'a> {
 
     /// Writes a constant.
     pub(super) fn constant(&mut self, width: u32, bits: u128) -> Value {
-        let ctx = self.builder.ctx();
-        let ty = ctx.int_type(width);
-        let number = signed(width, bits & mask(width));
-        let state = self.builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, number));
-        self.builder.value(state.results(&[ty]))
+        arithmetic::constant(self.builder, width, bits)
     }
 
     /// Writes an operation on two values of one type.
     pub(super) fn binary(&mut self, def: &'static OpDef, a: Value, b: Value) -> Value {
-        let ty = self.builder.body().value_type(a);
-        let state = self.builder.state(def).operands(&[a, b]).results(&[ty]);
-        self.builder.value(state)
+        arithmetic::binary(self.builder, def, a, b)
     }
 
     fn unary(&mut self, def: &'static OpDef, a: Value, width: u32) -> Value {

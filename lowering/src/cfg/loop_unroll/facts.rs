@@ -1,18 +1,17 @@
 //! Facts about a loop that decide if and how it is unrolled.
 
-use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Attr, AttrKind, Body, Op, OpRef};
+use loomir_ir::{Attr, Body, Op, OpRef};
 use loomir_transforms::unrolling::Facts;
 
 use super::shape::{ExitRule, Shape};
 use super::size;
 use crate::cfg::calls;
 use crate::cfg::scev::ScalarEvolution;
-use crate::ll::METADATA;
+use crate::ll::kept_metadata;
 
 /// The greatest trip count that counts as constant.
 const MOST: u128 = u32::MAX as u128;
@@ -27,9 +26,10 @@ pub(super) fn facts(
 ) -> Facts {
     let function = scev.function();
     let ops = || shape.blocks.iter().flat_map(|block| function.ops(*block));
-    let layout: DataLayout = scev.data_layout().clone();
+    let layout = scev.data_layout();
     let ephemeral = size::ephemeral(function, &shape.blocks);
     let counted = ops().filter(|op| !ephemeral.contains(op));
+    let size = counted.map(|op| size::of(function, op, layout, symbols)).sum();
     let trip_count = shape.exits.iter().filter_map(|exit| match exit.rule {
         ExitRule::At(count) if count < MOST => Some(count as u64 + 1),
         _ => None,
@@ -48,7 +48,7 @@ pub(super) fn facts(
     let most = counts.constant_max.and_then(|most| scev.as_constant(most));
     let root = function.root_ref();
     Facts {
-        size: counted.map(|op| size::of(function, op, &layout, symbols)).sum(),
+        size,
         trip_count,
         max_trip_count: most.filter(|most| *most < MOST).map(|most| most as u64 + 1),
         max_or_zero: matches!(&counts.exits[..], [only] if only.limit.max_or_zero),
@@ -73,14 +73,15 @@ fn is_for_size(function: OpRef<'_>) -> bool {
 fn fixed(function: &Body, shape: &Shape, symbols: &SymbolTable) -> Option<&'static str> {
     let mut ops = shape.blocks.iter().flat_map(|block| function.ops(*block));
     ops.find_map(|op| {
-        let name = size::name_of(function, op);
+        let name = function.op_ref(op).name();
+        let intrinsic = size::intrinsic(function, op).unwrap_or_default();
         if calls::is_unique(function, op, symbols) {
             Some("it has an operation that may not be duplicated")
         } else if function.own_regions(op).len() > 0 || name == "llvm.blocktag" {
             Some("it has an operation that stands for its place")
-        } else if name == "llvm.experimental.noalias.scope.decl" {
+        } else if intrinsic == "experimental.noalias.scope.decl" {
             Some("it declares scopes of aliases, which hold for one iteration")
-        } else if name.starts_with("llvm.experimental.convergence.") {
+        } else if intrinsic.starts_with("experimental.convergence.") {
             Some("it has tokens of convergence")
         } else if leaks_token(function, op) {
             Some("a token is used behind it")
@@ -102,12 +103,8 @@ fn leaks_token(function: &Body, op: Op) -> bool {
 
 /// True if a function was counted, so weights of branches are those of a run.
 fn has_profile(function: &Body) -> bool {
-    let (ctx, root) = (function.ctx(), function.root_ref());
-    let is_counted = |all: Attr| match all.kind(ctx) {
-        AttrKind::Dictionary(all) => all.get(ctx, "prof").is_some(),
-        _ => false,
-    };
-    root.attr("function_entry_count").is_some() || root.attr(METADATA).is_some_and(is_counted)
+    let root = function.root_ref();
+    root.attr("function_entry_count").is_some() || kept_metadata(root, "prof").is_some()
 }
 
 /// Returns the number of iterations by the weights of the latch's branch, rounded, if it has any.

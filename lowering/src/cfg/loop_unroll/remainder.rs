@@ -25,13 +25,14 @@
 //!   elsewhere first, each copy tests those exits, and the count doesn't matter.
 
 use loomir_dialects::llvm;
-use loomir_ir::{Block, Body, Builder, InsertPoint, Type, Value};
+use loomir_ir::{Block, Body, Builder, InsertPoint, Value};
 use loomir_transforms::affine::operation::Predicate;
 
-use super::copies::{Copy, forwarding, unroll};
+use super::copies::{Copy, forwarding, types_of, unroll};
 use super::directives;
 use super::expander::{Recipe, Writer};
 use super::shape::{Course, Exit, ExitRule, Shape, edge_to};
+use crate::cfg::arithmetic::compare;
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
@@ -168,14 +169,6 @@ fn numbers(function: &mut Body, preheader: Block, plan: &Runtime) -> Numbers {
     Numbers { are_few, left, is_left, unrolled, width }
 }
 
-/// Writes a comparison of two integers.
-fn compare(builder: &mut Builder<'_>, predicate: Predicate, a: Value, b: Value) -> Value {
-    let ctx = builder.ctx();
-    let predicate = ctx.int_attr(Type::I64, predicate as i128);
-    let state = builder.state(llvm::ICmpOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
-    builder.value(state.results(&[Type::I1]))
-}
-
 /// Gives a loop a counter that starts at zero and goes up by `step`, and lets its latch go on until
 /// the counter is `last`. The header has only the edge `entry` besides the backedge.
 fn count_to(
@@ -302,8 +295,4 @@ fn prologue(
     let none = Target { block: between, operands: skipped };
     end_block(function, shape.preheader, &Ending::Conditional(numbers.is_left, [some, none]));
     Some(vec![entry, between, main])
-}
-
-fn types_of(function: &Body, block: Block) -> Vec<Type> {
-    function.arguments(block).map(|own| function.value_type(own)).collect()
 }

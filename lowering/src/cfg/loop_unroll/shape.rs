@@ -8,6 +8,7 @@ use loomir_ir::{Block, Body, Op};
 
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
+use crate::cfg::scev::exits::gcd;
 
 /// A loop in loop-simplify form.
 #[derive(Clone, Debug)]
@@ -158,9 +159,4 @@ impl ExitRule {
             _ => Course::Tests,
         }
     }
-}
-
-/// Greatest common divisor; that of zero and a number is the number.
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -19,7 +19,7 @@ use loomir_transforms::unrolling::Cost;
 
 use super::shape::Shape;
 use super::size;
-use crate::cfg::branch::{case_values, successor_operands};
+use crate::cfg::branch::{successor_operands, taken_edge};
 use crate::cfg::effects::is_seen;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::Expr;
@@ -98,8 +98,7 @@ impl Run<'_, '_> {
                     return None;
                 }
             }
-            let size = size::of(self.function, branch, &self.scev.data_layout().clone(), self.symbols);
-            self.rolled += size;
+            self.rolled += self.size(branch);
             let way = self.way(branch);
             self.states.insert((branch, iteration), State { is_free: way.is_some(), is_counted: false });
             let blocks: Vec<Block> = self.function.successors(branch).collect();
@@ -145,6 +144,10 @@ impl Run<'_, '_> {
         self.known.get(&value).copied().or_else(|| self.scev.number(value))
     }
 
+    fn size(&self, op: Op) -> u64 {
+        size::of(self.function, op, self.scev.data_layout(), self.symbols)
+    }
+
     fn is_inside(&self, block: Block) -> bool {
         let analysis = self.scev.analysis();
         analysis.loops().contains(self.id, analysis.number(block))
@@ -155,8 +158,7 @@ impl Run<'_, '_> {
         if self.ephemeral.contains(&op) {
             return Some(());
         }
-        let layout = self.scev.data_layout().clone();
-        self.rolled += size::of(function, op, &layout, self.symbols);
+        self.rolled += self.size(op);
         let is_free = function.has_trait(op, Trait::ConstantLike) || self.is_known(op, iteration);
         self.states.insert((op, iteration), State { is_free, is_counted: false });
         if !is_free {
@@ -208,20 +210,12 @@ impl Run<'_, '_> {
 
     /// Returns the only successor of a branch, if it is known.
     fn way(&self, branch: Op) -> Option<usize> {
-        if self.function.is(branch, llvm::CondBrOp::DEF) {
-            return self.value(self.function.operand(branch, 0)).map(|bits| usize::from(bits == 0));
-        }
-        if self.function.is(branch, llvm::SwitchOp::DEF) {
-            let bits = self.value(self.function.operand(branch, 0))?;
-            let cases = case_values(self.function, branch);
-            return Some(cases.iter().position(|case| *case == bits).map_or(0, |at| at + 1));
-        }
-        None
+        let condition = self.function.operands(branch).next()?;
+        taken_edge(self.function, branch, self.value(condition)?)
     }
 
     /// Counts an operation in an iteration, with what it needs.
     fn count(&mut self, root: Op, iteration: u64) {
-        let layout = self.scev.data_layout().clone();
         let mut pending = vec![(root, iteration)];
         while let Some((op, iteration)) = pending.pop() {
             let Some(state) = self.states.get_mut(&(op, iteration)).filter(|state| !state.is_counted) else {
@@ -229,7 +223,7 @@ impl Run<'_, '_> {
             };
             state.is_counted = true;
             if !state.is_free {
-                self.unrolled += size::of(self.function, op, &layout, self.symbols);
+                self.unrolled += self.size(op);
             }
             for operand in self.function.operands(op) {
                 pending.extend(self.sources(operand, iteration));

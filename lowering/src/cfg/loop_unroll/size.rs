@@ -18,27 +18,26 @@ use crate::cfg::effects::is_speculatable;
 /// The count of an expensive operation.
 const EXPENSIVE: u64 = 4;
 
-/// Intrinsic operations that are no code.
+/// Intrinsic functions that are no code, without the prefix `llvm.`.
 const NO_CODE: &[&str] = &[
-    "llvm.assume",
-    "llvm.dbg.declare",
-    "llvm.dbg.label",
-    "llvm.dbg.value",
-    "llvm.experimental.noalias.scope.decl",
-    "llvm.invariant.end",
-    "llvm.invariant.start",
-    "llvm.launder.invariant.group",
-    "llvm.lifetime.end",
-    "llvm.lifetime.start",
-    "llvm.ptr.annotation",
-    "llvm.strip.invariant.group",
-    "llvm.var.annotation",
-    "llvm.mlir.addressof",
-    "llvm.mlir.none",
-    "llvm.mlir.poison",
-    "llvm.mlir.undef",
-    "llvm.mlir.zero",
+    "assume",
+    "dbg.declare",
+    "dbg.label",
+    "dbg.value",
+    "experimental.noalias.scope.decl",
+    "invariant.end",
+    "invariant.start",
+    "launder.invariant.group",
+    "lifetime.end",
+    "lifetime.start",
+    "ptr.annotation",
+    "strip.invariant.group",
+    "var.annotation",
 ];
+
+/// Operations without operands that stand for constants.
+const CONSTANTS: &[&str] =
+    &["llvm.mlir.addressof", "llvm.mlir.none", "llvm.mlir.poison", "llvm.mlir.undef", "llvm.mlir.zero"];
 
 /// Functions of the C library that become instructions.
 const INLINE_FUNCTIONS: &[&str] = &[
@@ -80,17 +79,20 @@ const INLINE_FUNCTIONS: &[&str] = &[
     "sqrtl",
 ];
 
-/// Returns the name of an operation; of an intrinsic function, LLVM's name.
-pub(super) fn name_of(function: &Body, op: Op) -> String {
-    let called = function.is(op, llvm::CallIntrinsicOp::DEF).then(|| function.attr(op, "intrin")).flatten();
-    let called = called.and_then(|name| name.as_str(function.ctx()));
-    called.unwrap_or_else(|| function.op_ref(op).name()).replacen("llvm.intr.", "llvm.", 1)
+/// Returns the name of the intrinsic function that an operation calls, without the prefix `llvm.`.
+pub(super) fn intrinsic(function: &Body, op: Op) -> Option<&str> {
+    if !function.is(op, llvm::CallIntrinsicOp::DEF) {
+        return function.op_ref(op).name().strip_prefix("llvm.intr.");
+    }
+    function.attr(op, "intrin")?.as_str(function.ctx())?.strip_prefix("llvm.")
 }
 
 /// Returns the size of an operation.
 pub(super) fn of(function: &Body, op: Op, layout: &DataLayout, symbols: &SymbolTable) -> u64 {
     let is = |defs: &[&'static OpDef]| defs.iter().any(|def| function.is(op, def));
-    if function.has_trait(op, Trait::ConstantLike) || NO_CODE.contains(&&*name_of(function, op)) {
+    let is_constant =
+        function.has_trait(op, Trait::ConstantLike) || CONSTANTS.contains(&function.op_ref(op).name());
+    if is_constant || intrinsic(function, op).is_some_and(|name| NO_CODE.contains(&name)) {
         0
     } else if is(&[llvm::UDivOp::DEF, llvm::SDivOp::DEF, llvm::URemOp::DEF, llvm::SRemOp::DEF])
         || is(&[llvm::FDivOp::DEF, llvm::FRemOp::DEF])

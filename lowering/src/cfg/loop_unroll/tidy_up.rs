@@ -13,7 +13,7 @@ use loomir_ir::rewrite::Greedy;
 use loomir_ir::{Block, Body, Op};
 
 use crate::cfg::arguments::fold_arguments;
-use crate::cfg::branch::{Ending, case_values, end_block, targets};
+use crate::cfg::branch::{Ending, end_block, taken_edge, targets};
 use crate::cfg::conditions::constant_bits;
 use crate::cfg::edit::{erase_unreachable, merge_into};
 
@@ -56,15 +56,9 @@ fn kill(function: &mut Body, block: Block) {
 /// Lets a branch on a constant lead one way.
 fn fold_branch(function: &mut Body, block: Block) {
     let Some(branch) = function.terminator(block) else { return };
-    let is_conditional = function.is(branch, llvm::CondBrOp::DEF);
-    if !is_conditional && !function.is(branch, llvm::SwitchOp::DEF) {
-        return;
-    }
-    let Some((bits, _)) = constant_bits(function, function.operand(branch, 0)) else { return };
-    let taken = match is_conditional {
-        true => usize::from(bits == 0),
-        false => case_values(function, branch).iter().position(|case| *case == bits).map_or(0, |at| at + 1),
-    };
+    let Some(condition) = function.operands(branch).next() else { return };
+    let bits = constant_bits(function, condition).map(|(bits, _)| bits);
+    let Some(taken) = bits.and_then(|bits| taken_edge(function, branch, bits)) else { return };
     let mut all = targets(function, branch);
     let taken = all.swap_remove(taken);
     let other: Vec<Block> = all.into_iter().map(|to| to.block).filter(|to| *to != taken.block).collect();

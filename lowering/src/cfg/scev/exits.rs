@@ -147,7 +147,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// Returns the latches of a loop.
-    pub(super) fn latches(&self, of: LoopId) -> Vec<u32> {
+    pub(crate) fn latches(&self, of: LoopId) -> Vec<u32> {
         let loops = self.analysis.loops();
         let header = loops.get(of).header();
         let predecessors = self.analysis.graph().predecessors(header);
@@ -556,7 +556,8 @@ fn both(a: Limit, b: Limit) -> Limit {
     if a == b { a } else { Limit::default() }
 }
 
-fn gcd(a: u128, b: u128) -> u128 {
+/// Returns the greatest common divisor; that of zero and a number is the number.
+pub(crate) fn gcd(a: u128, b: u128) -> u128 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, a % b);

@@ -78,7 +78,8 @@ impl ScalarEvolution<'_> {
 
     /// True if the result of an operation is poison where one of its operands is.
     pub(crate) fn spreads_poison(&self, op: Op) -> bool {
-        SPREAD.iter().any(|def| self.function.is(op, def))
+        let info = self.function.info(op);
+        SPREAD.iter().any(|def| info.is(def))
     }
 
     /// Records a fact about an expression that holds wherever it is defined.
@@ -160,7 +161,7 @@ impl ScalarEvolution<'_> {
                 if is_sure && self.is_undefined_for(used.op, &|operand| operand == value) {
                     return true;
                 }
-                if is_spread(self, used.op) && poisoned.len() < MAX_POISONED {
+                if self.spreads_poison(used.op) && poisoned.len() < MAX_POISONED {
                     let result = function.result(used.op, 0);
                     if poisoned.insert(result) {
                         pending.push(result);
@@ -208,7 +209,7 @@ impl ScalarEvolution<'_> {
             if !self.goes_on(at) {
                 return false;
             }
-            if is_spread(self, at) && function.operands(at).any(|operand| poisoned.contains(&operand)) {
+            if self.spreads_poison(at) && function.operands(at).any(|operand| poisoned.contains(&operand)) {
                 poisoned.insert(function.result(at, 0));
             }
             op = function.next_op(at);
@@ -231,9 +232,4 @@ impl ScalarEvolution<'_> {
         let operand = UNDEFINED.iter().find(|(def, _)| info.is(def)).map(|(_, operand)| *operand);
         operand.is_some_and(|operand| is_poison(self.function.operand(op, operand)))
     }
-}
-
-fn is_spread(scev: &ScalarEvolution<'_>, op: Op) -> bool {
-    let info = scev.function.info(op);
-    SPREAD.iter().any(|def| info.is(def))
 }
