@@ -44,7 +44,7 @@ use loomir_ir::{Block, Body, Diagnostic, Loc, Op};
 
 pub mod accesses;
 mod arguments;
-mod arithmetic;
+pub(crate) mod arithmetic;
 pub(crate) mod branch;
 mod calls;
 pub(crate) mod conditions;

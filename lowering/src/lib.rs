@@ -19,6 +19,7 @@
 use loomir_ir::{Body, Diagnostics};
 
 pub mod affine_to_scf;
+pub mod cf_to_scf;
 pub mod cfg;
 mod emit;
 pub mod expand_strided_metadata;

@@ -3,6 +3,7 @@
 use loomir_ir::pass::{Options, Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
+use crate::cf_to_scf;
 use crate::cfg::{
     exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
     loop_unroll, simplify_cfg, unify_loop_exits,
@@ -135,6 +136,7 @@ pub const PASSES: &[PassInfo] = &[
     LINALG_TO_AFFINE_LOOPS,
     LOWER_AFFINE,
     SCF_TO_CF,
+    cf_to_scf::PASS,
     expand_strided_metadata::PASS,
     TO_LLVM,
     LOWER_TO_LLVM,

@@ -56,6 +56,7 @@ pub mod peers;
 mod pipelines;
 pub mod program;
 pub mod promotion;
+pub mod raising;
 pub mod random;
 pub mod rewiring;
 pub mod scripts;

@@ -116,7 +116,7 @@ fn compare(
     Ok(())
 }
 
-fn graph_calls() -> Vec<Input> {
+pub(crate) fn graph_calls() -> Vec<Input> {
     ["0", "1", "77", "-5", "123456"].iter().map(|number| vec![(*number).to_owned()]).collect()
 }
 
@@ -134,7 +134,7 @@ struct Loop<'r> {
 
 /// Returns a function `@kernel(iN %n, iN %m, i1 %g) -> i64` with a counted loop or a nest of two,
 /// and calls.
-fn counted(random: &mut Random) -> (String, Vec<Input>) {
+pub(crate) fn counted(random: &mut Random) -> (String, Vec<Input>) {
     let width = *random.pick(&[8, 8, 16, 32, 64]);
     let mut writer = Loop { random, width, text: String::new(), names: 0 };
     let nested = writer.random.chance(30);

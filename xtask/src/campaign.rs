@@ -74,6 +74,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "loops of graphs, counted and random, run before and after unrolling and peeling",
     },
     Campaign {
+        name: "raising",
+        package: "loomir-testing",
+        example: "raising",
+        cases: 20_000,
+        does: "graphs of blocks run as regions, after clean-up, and as blocks again",
+    },
+    Campaign {
         name: "transformations",
         package: "loomir-testing",
         example: "transformations",

@@ -6,7 +6,7 @@ use loomir_ir::{Builder, OpDef, Type, Value};
 use loomir_transforms::affine::operation::Predicate;
 
 /// Writes a constant of `width` bits.
-pub(super) fn constant(builder: &mut Builder<'_>, width: u32, bits: u128) -> Value {
+pub(crate) fn constant(builder: &mut Builder<'_>, width: u32, bits: u128) -> Value {
     let ctx = builder.ctx();
     let ty = ctx.int_type(width);
     let number = signed(width, bits & mask(width));
@@ -15,14 +15,14 @@ pub(super) fn constant(builder: &mut Builder<'_>, width: u32, bits: u128) -> Val
 }
 
 /// Writes an operation on two values of one type, which is also that of the result.
-pub(super) fn binary(builder: &mut Builder<'_>, def: &'static OpDef, a: Value, b: Value) -> Value {
+pub(crate) fn binary(builder: &mut Builder<'_>, def: &'static OpDef, a: Value, b: Value) -> Value {
     let ty: Type = builder.body().value_type(a);
     let state = builder.state(def).operands(&[a, b]).results(&[ty]);
     builder.value(state)
 }
 
 /// Writes a comparison of two integers.
-pub(super) fn compare(builder: &mut Builder<'_>, predicate: Predicate, a: Value, b: Value) -> Value {
+pub(crate) fn compare(builder: &mut Builder<'_>, predicate: Predicate, a: Value, b: Value) -> Value {
     let ctx = builder.ctx();
     // Predicates of both are numbered alike.
     let predicate = ctx.int_attr(Type::I64, predicate as i128);

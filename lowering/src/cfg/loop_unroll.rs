@@ -50,7 +50,7 @@ use super::{Analysis, lcssa, loop_simplify};
 mod copies;
 mod decided;
 mod directives;
-mod expander;
+pub(crate) mod expander;
 mod facts;
 mod peel_count;
 mod remainder;

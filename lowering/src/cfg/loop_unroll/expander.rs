@@ -20,7 +20,7 @@ use crate::cfg::scev::expr::{Cast, Expr, ExprId, MinMax};
 
 /// An expression to write, and the number of its bits.
 #[derive(Clone, Debug)]
-pub(super) struct Recipe {
+pub(crate) struct Recipe {
     width: u32,
     part: Part,
 }
@@ -40,13 +40,25 @@ enum Part {
 impl Recipe {
     /// Returns the recipe of an expression before a loop. `None` if something in it is no value
     /// there.
-    pub(super) fn of(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId) -> Option<Recipe> {
+    pub(crate) fn of(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId) -> Option<Recipe> {
         Maker { scev, before, known: None }.recipe(id)
     }
 
     /// Returns the number of bits.
-    pub(super) fn width(&self) -> u32 {
+    pub(crate) fn width(&self) -> u32 {
         self.width
+    }
+
+    /// Replaces each value in the expression.
+    pub(crate) fn rename(&mut self, rename: &dyn Fn(Value) -> Value) {
+        match &mut self.part {
+            Part::Constant(_) => {}
+            Part::Value(value, _) => *value = rename(*value),
+            Part::Cast(_, inner) | Part::Quotient(inner, _) => inner.rename(rename),
+            Part::Sum(parts) | Part::Product(parts) | Part::Extreme(_, parts) => {
+                parts.iter_mut().for_each(|part| part.rename(rename));
+            }
+        }
     }
 
     /// Returns the cost of writing it, as LLVM's expander counts.
@@ -135,32 +147,9 @@ impl Maker<'_, '_> {
     /// Returns the values before the loop that the test at its latch depends on. If one of them is
     /// poison, so is the test. Another value with the same expression may be poison by itself.
     fn values_of_test(&mut self) -> HashMap<ExprId, Value> {
-        let (function, analysis) = (self.scev.function(), self.scev.analysis());
-        let is_inside = |value| {
-            let block = function.value_block(value).map(|block| analysis.number(block));
-            block.is_some_and(|node| analysis.loops().contains(self.before, node))
-        };
-        let latches = self.scev.latches(self.before);
-        let tests = latches.iter().filter_map(|latch| function.terminator(analysis.block(*latch)));
-        let mut pending: Vec<Value> =
-            tests.filter(|op| function.num_operands(*op) > 0).map(|op| function.operand(op, 0)).collect();
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
-        while let Some(value) = pending.pop().filter(|_| seen.len() < MAX_VALUES) {
-            if !seen.insert(value) {
-                continue;
-            }
-            if !is_inside(value) && self.is_closed(value) {
-                found.push(value);
-            }
-            match function.defining_op(value) {
-                Some(op) if self.scev.spreads_poison(op) => pending.extend(function.operands(op)),
-                Some(_) => {}
-                None => pending.extend(self.scev.header_argument(value).map(|own| own.start)),
-            }
-        }
         let mut known = HashMap::new();
-        for value in found {
-            if self.scev.expr_type(value).is_some() {
+        for value in values_of_test(self.scev, self.before) {
+            if self.is_closed(value) && self.scev.expr_type(value).is_some() {
                 let id = self.scev.expr(value);
                 known.entry(id).or_insert(value);
             }
@@ -215,19 +204,56 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Writes recipes. Each value is frozen once.
-pub(super) struct Writer<'b, 'a> {
+/// Returns the values from before a loop that the tests at its latches depend on. If one of them is
+/// poison, so is a test.
+pub(crate) fn values_of_test(scev: &ScalarEvolution<'_>, of: LoopId) -> impl Iterator<Item = Value> + use<> {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let is_inside = |value| {
+        let block = function.value_block(value).map(|block| analysis.number(block));
+        block.is_some_and(|node| analysis.loops().contains(of, node))
+    };
+    let latches = scev.latches(of);
+    let tests = latches.iter().filter_map(|latch| function.terminator(analysis.block(*latch)));
+    let mut pending: Vec<Value> =
+        tests.filter(|op| function.num_operands(*op) > 0).map(|op| function.operand(op, 0)).collect();
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    while let Some(value) = pending.pop().filter(|_| seen.len() < MAX_VALUES) {
+        if !seen.insert(value) {
+            continue;
+        }
+        if !is_inside(value) {
+            found.push(value);
+        }
+        match function.defining_op(value) {
+            Some(op) if scev.spreads_poison(op) => pending.extend(function.operands(op)),
+            Some(_) => {}
+            None => pending.extend(scev.header_argument(value).map(|own| own.start)),
+        }
+    }
+    found.into_iter()
+}
+
+/// Writes recipes. Each value is frozen once, unless it needs none.
+pub(crate) struct Writer<'b, 'a> {
     pub(super) builder: &'b mut Builder<'a>,
     frozen: HashMap<Value, Value>,
+    /// True for values that need no freeze.
+    is_settled: &'b dyn Fn(Value) -> bool,
 }
 
 impl<'b, 'a> Writer<'b, 'a> {
     pub(super) fn new(builder: &'b mut Builder<'a>) -> Self {
-        Writer { builder, frozen: HashMap::new() }
+        Writer::trusting(builder, &|_| false)
+    }
+
+    /// Returns a writer that does not freeze some values: the program is undefined already if one
+    /// of them is poison.
+    pub(crate) fn trusting(builder: &'b mut Builder<'a>, is_settled: &'b dyn Fn(Value) -> bool) -> Self {
+        Writer { builder, frozen: HashMap::new(), is_settled }
     }
 
     /// Writes an expression and returns its value.
-    pub(super) fn write(&mut self, recipe: &Recipe) -> Value {
+    pub(crate) fn write(&mut self, recipe: &Recipe) -> Value {
         let width = recipe.width;
         match &recipe.part {
             Part::Constant(bits) => self.constant(width, *bits),
@@ -287,9 +313,12 @@ impl<'b, 'a> Writer<'b, 'a> {
         if let Some(known) = self.frozen.get(&value) {
             return *known;
         }
-        let ty = self.builder.body().value_type(value);
-        let state = self.builder.state(llvm::FreezeOp::DEF).operands(&[value]).results(&[ty]);
-        let mut frozen = self.builder.value(state);
+        let mut frozen = value;
+        if !(self.is_settled)(value) {
+            let ty = self.builder.body().value_type(value);
+            let state = self.builder.state(llvm::FreezeOp::DEF).operands(&[value]).results(&[ty]);
+            frozen = self.builder.value(state);
+        }
         if let Some(width) = pointer_width {
             frozen = self.unary(llvm::PtrToIntOp::DEF, frozen, width);
         }

@@ -1,0 +1,139 @@
+//! `lift-cf-to-scf`: branches between blocks as structured control flow.
+//!
+//! The body of an `llvm.func` becomes one block of `scf.if`, `scf.index_switch`, `scf.while` and
+//! `scf.for`. Other operations stay as they are. Loops that scalar evolution counts become
+//! `scf.for`, all others `scf.while`. `convert-scf-to-cf` goes the other way.
+//!
+//! Control flow that no nest of these constructs expresses becomes data: a construct tells by a
+//! result which of its targets was taken, and a test follows. Cycles with several entries get one
+//! entry first, by the same means. `unreachable` is an assumption that is false.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `structure` | blocks become regions |
+//! | `exits` | the ways out of a region |
+//! | `counted` | loops that count |
+//!
+//! The method follows H. Bahmann et al., *Perfect Reconstructability of Control Flow from Demand
+//! Dependence Graphs*, ACM TACO 11, 2015, without its copies of code.
+//!
+//! **Assumptions.**
+//! - A branch on poison is undefined, and so is `scf.if` on poison.
+//! - Values that leave a loop are arguments of the block behind it (loop-closed SSA).
+//!
+//! **Cost.** Linear in the operations and in the values that regions pass on.
+//!
+//! # Limits
+//!
+//! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, or if
+//!   a `switch` is on more than 64 bits.
+//! - Regions nest at most 200 deep, and a construct passes on at most a million values.
+
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::llvm;
+use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Body, Diagnostics};
+
+use crate::cfg::branch::all_known;
+use crate::cfg::scev::ScalarEvolution;
+use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify};
+use structure::Structure;
+
+mod counted;
+mod exits;
+mod structure;
+
+/// The greatest number of regions in each other.
+const MAX_DEPTH: usize = 200;
+/// The greatest number of values that the regions of one construct pass on.
+const MAX_PASSED: usize = 1_000_000;
+/// The attribute of a structured loop with the annotation of the original one.
+const ANNOTATION: &str = "loop_annotation";
+
+/// The reason why a function stays as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opaque {
+    /// It branches in a way that structured control flow does not have.
+    Branch,
+    /// Its regions would nest too deep.
+    Deep,
+    /// Its regions would pass on too many values.
+    Large,
+}
+
+impl Opaque {
+    /// Returns the reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Opaque::Branch => "it branches in a way that structured control flow does not have",
+            Opaque::Deep => "its structured control flow would nest too deep",
+            Opaque::Large => "its regions would pass on too many values",
+        }
+    }
+}
+
+/// Writes the body of an `llvm.func` with structured control flow. The symbols are those of its
+/// module. A function of one block stays the same.
+///
+/// # Errors
+/// The reason why the function has no such form here. It is unchanged then.
+pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<(), Opaque> {
+    let region = function.region(function.root(), 0);
+    if function.blocks(region).nth(1).is_none() {
+        return Ok(());
+    }
+    if all_known(function).is_err() || !ends_are_known(function) {
+        return Err(Opaque::Branch);
+    }
+    let mut copy = function.duplicate();
+    fix_irreducible::fix_irreducible(&mut copy, false);
+    let (mut analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
+    lcssa::lcssa(&mut copy, &analysis);
+    loop_rotate::loop_rotate(&mut copy, &mut analysis, symbols, loop_rotate::MAX_HEADER_SIZE);
+    let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
+    lcssa::lcssa(&mut copy, &analysis);
+    let layout = DataLayout::of_symbols(copy.ctx(), symbols);
+    let counted = {
+        let mut scev = ScalarEvolution::new(&copy, &analysis, &layout);
+        counted::counted_loops(&mut scev)
+    };
+    Structure::new(&mut copy, &analysis, counted).run()?;
+    *function = copy;
+    Ok(())
+}
+
+/// True if each block without a successor returns or is never left.
+fn ends_are_known(function: &Body) -> bool {
+    let region = function.region(function.root(), 0);
+    let mut ends = function.blocks(region).filter_map(|block| function.last_op(block));
+    ends.all(|op| {
+        let is_end = [llvm::ReturnOp::DEF, llvm::UnreachableOp::DEF].iter().any(|def| function.is(op, def));
+        function.successors(op).len() > 0 || is_end
+    })
+}
+
+/// The pass `lift-cf-to-scf` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: "lift-cf-to-scf",
+    anchor: Some("llvm.func"),
+    summary: "Replaces branches by structured control flow",
+    options: &[],
+    make: |_| Ok(Box::new(LiftCfToScf)),
+};
+
+struct LiftCfToScf;
+
+impl Pass for LiftCfToScf {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        match lift_cf_to_scf(body, cx.symbols) {
+            Ok(()) => cx.count("Functions lifted", 1),
+            Err(_) => cx.count("Functions left alone", 1),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,359 @@
+//! Loops that scalar evolution counts become `scf.for`.
+//!
+//! The loop counts its iterations from zero. Header arguments that change by a fixed step become
+//! expressions of that count. Other arguments are carried.
+//!
+//! **Assumptions.**
+//! - A backedge-taken count is exact only if each iteration reaches the latch, so evaluating it
+//!   before the loop is no earlier than the program would.
+//! - A recurrence with the flag `nsw` has its exact value in each iteration, read as signed.
+//!   In 64 bits neither `k * step` nor the sum with the start leaves the range then.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::{arith, llvm, scf};
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Attr, Block, Builder, InsertPoint, OpDef, Type, Value};
+
+use super::Opaque;
+use super::exits::{Exits, Target};
+use super::structure::{Structure, poison};
+use crate::cfg::arithmetic;
+use crate::cfg::branch::targets;
+use crate::cfg::loop_unroll::expander::{Recipe, Writer, values_of_test};
+use crate::cfg::roles::Roles;
+use crate::cfg::scev::ScalarEvolution;
+use crate::cfg::scev::expr::{Expr, Flags};
+
+/// A loop with a number of iterations that is known when it begins.
+pub(super) struct Counted {
+    /// The number of iterations. At least 1 and less than two to the power of 63.
+    trips: Recipe,
+    /// Values that are not poison if the loop runs.
+    settled: HashSet<Value>,
+    /// For each header argument, its steps.
+    variables: Vec<Option<Variable>>,
+    /// For each argument of the exit, the variable that it is, and true if it is its next value.
+    finals: Vec<Option<(usize, bool)>>,
+}
+
+/// A header argument that changes by a fixed step.
+struct Variable {
+    step: Recipe,
+    kind: Kind,
+}
+
+enum Kind {
+    /// An integer of this width, at most 64, with flags.
+    Integer(u32, Flags),
+    /// An address. True if each step stays in bounds of one object.
+    Address(bool),
+}
+
+/// Returns the loops that count, of a function in loop-simplify form with closed loops.
+pub(super) fn counted_loops(scev: &mut ScalarEvolution<'_>) -> HashMap<LoopId, Counted> {
+    let all = scev.loops_from_the_outside();
+    all.into_iter().filter_map(|of| Some((of, counted(scev, of)?))).collect()
+}
+
+fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Counted> {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let roles = Roles::of(analysis, of);
+    let latch = roles.latch().filter(|latch| roles.exiting == [*latch])?;
+    let exit = match roles.exits[..] {
+        [exit] => analysis.block(exit),
+        _ => return None,
+    };
+    let trips = scev.trip_count(of)?;
+    if scev.range_in(trips, Some(of)).unsigned.1 > i64::MAX as u128 {
+        return None;
+    }
+    let trips = Recipe::of(scev, of, trips).filter(|trips| trips.width() <= 65)?;
+    let header = analysis.block(roles.header);
+    let arguments: Vec<Value> = function.arguments(header).collect();
+    let variables: Vec<Option<Variable>> =
+        arguments.iter().map(|argument| variable(scev, of, *argument)).collect();
+    let branch = function.terminator(analysis.block(latch))?;
+    let left = targets(function, branch).into_iter().find(|to| to.block == exit)?;
+    let finals = left.operands.iter().map(|value| {
+        let is_next =
+            |argument: &Value| scev.header_argument(*argument).is_some_and(|own| own.next == *value);
+        let own = arguments.iter().position(|argument| argument == value).map(|at| (at, false));
+        let found = own.or_else(|| Some((arguments.iter().position(is_next)?, true)));
+        found.filter(|(at, _)| variables[*at].is_some())
+    });
+    let finals = finals.collect();
+    let settled = values_of_test(scev, of).collect();
+    Some(Counted { trips, settled, variables, finals })
+}
+
+fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Option<Variable> {
+    let ty = scev.expr_type(argument).filter(|ty| ty.width() <= 64)?;
+    let id = scev.expr(argument);
+    let Expr::AddRec(around, parts) = scev.get(id).clone() else { return None };
+    let [_, step] = parts[..] else { return None };
+    if around != of || scev.header_argument(argument).is_none() {
+        return None;
+    }
+    let function = scev.function();
+    let kind = if ty.is_pointer() {
+        if ty.width() != 64 {
+            return None;
+        }
+        let next = scev.header_argument(argument)?.next;
+        let stays = function.defining_op(next).is_some_and(|op| {
+            let flags = function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx()));
+            function.is(op, llvm::GEPOp::DEF)
+                && function.operand(op, 0) == argument
+                && flags.is_some_and(|flags| flags & 1 != 0)
+        });
+        Kind::Address(stays)
+    } else {
+        Kind::Integer(ty.width(), scev.flags(id))
+    };
+    Some(Variable { step: Recipe::of(scev, of, step)?, kind })
+}
+
+impl Structure<'_> {
+    /// Writes a loop that counts, and returns the way out of it.
+    pub(super) fn for_loop(
+        &mut self,
+        counted: &Counted,
+        (of, annotation): (LoopId, Option<Attr>),
+        inits: &[Value],
+        into: Block,
+        depth: usize,
+    ) -> Result<Exits, Opaque> {
+        let trips = self.write_recipe(counted, &counted.trips, into);
+        let steps: Vec<Option<Value>> = counted
+            .variables
+            .iter()
+            .map(|variable| Some(self.write_recipe(counted, &variable.as_ref()?.step, into)))
+            .collect();
+        let inside = self.temporary(&[Type::INDEX]);
+        let index = self.body.argument(inside, 0);
+        let count = cast(&mut Builder::new(self.body, InsertPoint::End(inside)), index, Type::I64);
+        let mut arguments = Vec::with_capacity(inits.len());
+        let mut carried = Vec::new();
+        for (at, init) in inits.iter().enumerate() {
+            arguments.push(match (&counted.variables[at], steps[at]) {
+                (Some(variable), Some(step)) => {
+                    let mut builder = Builder::new(self.body, InsertPoint::End(inside));
+                    variable.at(&mut builder, *init, step, count, false)
+                }
+                _ => {
+                    carried.push(at);
+                    let ty = self.body.value_type(*init);
+                    self.body.add_argument(inside, ty)
+                }
+            });
+        }
+        let exits = self.body_of(of, arguments, inside, depth)?;
+        let again = self.again(of);
+        let next = exits.values(again).map(<[Value]>::to_vec);
+        let left: Vec<Target> = exits.targets().filter(|target| *target != again).collect();
+        let (Some(next), [exit]) = (next, &left[..]) else { return Err(Opaque::Branch) };
+        let mut yielded: Vec<Value> = carried.iter().map(|at| next[*at]).collect();
+        let mut operands: Vec<Value> = carried.iter().map(|at| inits[*at]).collect();
+        let passed = exits.values(*exit).unwrap_or_default().to_vec();
+        let mut values = Vec::with_capacity(passed.len());
+        for (value, own) in passed.into_iter().zip(&counted.finals) {
+            values.push(match own {
+                Some((at, is_next)) => Passed::Final(*at, *is_next),
+                None if self.body.value_block(value) != Some(inside) => Passed::Same(value),
+                None => {
+                    let place = yielded.iter().position(|known| *known == value).unwrap_or_else(|| {
+                        let ty = self.body.value_type(value);
+                        self.body.add_argument(inside, ty);
+                        operands.push(poison(&mut Builder::new(self.body, InsertPoint::End(into)), ty));
+                        yielded.push(value);
+                        yielded.len() - 1
+                    });
+                    Passed::Result(place)
+                }
+            });
+        }
+        let mut builder = Builder::new(self.body, InsertPoint::End(inside));
+        let state = builder.state(scf::YieldOp::DEF).operands(&yielded);
+        builder.insert(state);
+        let mut builder = Builder::new(self.body, InsertPoint::End(into));
+        let [zero, one] = [0, 1].map(|number| index_constant(&mut builder, number));
+        let end = cast(&mut builder, trips, Type::INDEX);
+        let types: Vec<Type> = yielded.iter().map(|value| builder.type_of(*value)).collect();
+        let operands: Vec<Value> = [zero, end, one].into_iter().chain(operands).collect();
+        let op =
+            builder.insert(builder.state(scf::ForOp::DEF).operands(&operands).results(&types).regions(1));
+        let region = self.body.region(op, 0);
+        self.body.move_block(inside, region, None);
+        self.annotate(op, annotation);
+        let mut results = Vec::with_capacity(values.len());
+        for value in values {
+            results.push(match value {
+                Passed::Same(value) => value,
+                Passed::Result(place) => self.body.result(op, place),
+                Passed::Final(at, is_next) => {
+                    let mut builder = Builder::new(self.body, InsertPoint::End(into));
+                    let mut steps_done = trips;
+                    if !is_next {
+                        let one = arithmetic::constant(&mut builder, 64, 1);
+                        steps_done = arithmetic::binary(&mut builder, llvm::SubOp::DEF, trips, one);
+                    }
+                    match (&counted.variables[at], steps[at]) {
+                        (Some(own), Some(step)) => own.at(&mut builder, inits[at], step, steps_done, is_next),
+                        _ => return Err(Opaque::Branch),
+                    }
+                }
+            });
+        }
+        Ok(Exits::one(*exit, results))
+    }
+
+    /// Writes an expression as a number of 64 bits. Its value must fit in 63, if it has more.
+    fn write_recipe(&mut self, counted: &Counted, recipe: &Recipe, into: Block) -> Value {
+        let settled: HashSet<Value> = counted.settled.iter().map(|value| self.current(*value)).collect();
+        let mut recipe = recipe.clone();
+        recipe.rename(&|value| self.current(value));
+        let width = recipe.width();
+        let mut builder = Builder::new(self.body, InsertPoint::End(into));
+        let value = Writer::trusting(&mut builder, &|value| settled.contains(&value)).write(&recipe);
+        match width {
+            ..64 => resized(&mut builder, llvm::ZExtOp::DEF, value, 64),
+            64 => value,
+            _ => resized(&mut builder, llvm::TruncOp::DEF, value, 64),
+        }
+    }
+}
+
+/// A value passed to the exit of a loop.
+enum Passed {
+    Same(Value),
+    Result(usize),
+    Final(usize, bool),
+}
+
+impl Variable {
+    /// Writes the value after some steps. `step` has 64 bits, without the sign of a narrower step.
+    fn at(
+        &self,
+        builder: &mut Builder<'_>,
+        start: Value,
+        step: Value,
+        count: Value,
+        is_behind: bool,
+    ) -> Value {
+        match self.kind {
+            Kind::Address(stays) => {
+                let offset = self.product(builder, count, step, stays && !is_behind);
+                let (ctx, ty) = (builder.ctx(), builder.type_of(start));
+                let flags = if stays && !is_behind { 3 } else { 0 };
+                let indices = ctx.dense_ints_attr(Type::I32, &[DYNAMIC_INDEX]);
+                let state = builder.state(llvm::GEPOp::DEF).operands(&[start, offset]).results(&[ty]);
+                let state = state.attr(&ctx, "rawConstantIndices", indices);
+                let state = state.attr(&ctx, "elem_type", ctx.type_attr(ctx.int_type(8)));
+                let flags = ctx.int_attr(Type::I32, flags);
+                builder.value(state.attr(&ctx, "noWrapFlags", flags))
+            }
+            Kind::Integer(64, flags) => {
+                let exact =
+                    flags.nsw && !is_behind && self.starts_at_zero_or_steps_by_one(builder, start, step);
+                let offset = self.product(builder, count, step, exact);
+                if self.is_zero(builder, start) {
+                    return offset;
+                }
+                sum(builder, start, offset, exact)
+            }
+            Kind::Integer(width, flags) => {
+                let (nsw, nuw) = (flags.nsw && !is_behind, flags.nuw && !is_behind);
+                let extend: &'static OpDef = if nsw || !nuw { llvm::SExtOp::DEF } else { llvm::ZExtOp::DEF };
+                let narrow = resized(builder, llvm::TruncOp::DEF, step, width);
+                let step = resized(builder, extend, narrow, 64);
+                let start = resized(builder, extend, start, 64);
+                let exact = nsw || nuw;
+                let offset = self.product(builder, count, step, exact);
+                let value = sum(builder, start, offset, exact);
+                let flags = if nsw {
+                    NSW
+                } else if nuw {
+                    NUW
+                } else {
+                    0
+                };
+                let ctx = builder.ctx();
+                let state =
+                    builder.state(llvm::TruncOp::DEF).operands(&[value]).results(&[ctx.int_type(width)]);
+                let flags = ctx.int_attr(Type::I32, flags);
+                builder.value(state.attr(&ctx, "overflowFlags", flags))
+            }
+        }
+    }
+
+    fn product(&self, builder: &mut Builder<'_>, count: Value, step: Value, exact: bool) -> Value {
+        if constant(builder, step) == Some(1) {
+            return count;
+        }
+        flagged(builder, llvm::MulOp::DEF, count, step, exact)
+    }
+
+    fn is_zero(&self, builder: &mut Builder<'_>, start: Value) -> bool {
+        constant(builder, start) == Some(0)
+    }
+
+    fn starts_at_zero_or_steps_by_one(&self, builder: &mut Builder<'_>, start: Value, step: Value) -> bool {
+        constant(builder, start) == Some(0) || matches!(constant(builder, step), Some(1 | -1))
+    }
+}
+
+/// The flags of results that do not wrap, as signed and as unsigned numbers.
+const NSW: i64 = 1;
+const NUW: i64 = 2;
+
+fn constant(builder: &mut Builder<'_>, value: Value) -> Option<i128> {
+    let ctx = builder.ctx();
+    let attr = loomir_ir::rewrite::constant_of(builder.body(), value)?;
+    attr.as_int(&ctx).map(i128::from)
+}
+
+fn flagged(builder: &mut Builder<'_>, def: &'static OpDef, a: Value, b: Value, exact: bool) -> Value {
+    let (ctx, ty) = (builder.ctx(), builder.type_of(a));
+    let flags = ctx.int_attr(Type::I32, if exact { NSW } else { 0 });
+    let state = builder.state(def).operands(&[a, b]).results(&[ty]).attr(&ctx, "overflowFlags", flags);
+    builder.value(state)
+}
+
+fn sum(builder: &mut Builder<'_>, a: Value, b: Value, exact: bool) -> Value {
+    flagged(builder, llvm::AddOp::DEF, a, b, exact)
+}
+
+fn resized(builder: &mut Builder<'_>, def: &'static OpDef, value: Value, width: u32) -> Value {
+    if builder.type_of(value).integer_width(&builder.ctx()) == Some(width) {
+        return value;
+    }
+    if let Some(number) = constant(builder, value) {
+        let bits = if def.name == llvm::ZExtOp::DEF.name {
+            let own = builder.type_of(value).integer_width(&builder.ctx()).unwrap_or(64);
+            number as u128 & loomir_dialects::interp::integer::mask(own)
+        } else {
+            number as u128
+        };
+        return arithmetic::constant(builder, width, bits);
+    }
+    let ty = builder.ctx().int_type(width);
+    let state = builder.state(def).operands(&[value]).results(&[ty]);
+    builder.value(state)
+}
+
+fn cast(builder: &mut Builder<'_>, value: Value, to: Type) -> Value {
+    if to == Type::INDEX
+        && let Some(number) = constant(builder, value)
+    {
+        return index_constant(builder, number as i64);
+    }
+    let state = builder.state(arith::IndexCastOp::DEF).operands(&[value]).results(&[to]);
+    builder.value(state)
+}
+
+fn index_constant(builder: &mut Builder<'_>, number: i64) -> Value {
+    let ctx = builder.ctx();
+    let state = builder.state(arith::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(Type::INDEX, number));
+    builder.value(state.results(&[Type::INDEX]))
+}

@@ -1,0 +1,24 @@
+//! The campaign on raising graphs of blocks to regions:
+//! `cargo run --release -p loomir-testing --example raising -- [--cases N] [--seed S]`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::raising::{Tally, run};
+
+use steps::option;
+
+mod steps;
+
+/// The number of functions between two progress reports.
+const STEP: u64 = 1_000;
+
+fn main() -> ExitCode {
+    let (cases, seed) = (option("--cases").unwrap_or(50_000), option("--seed").unwrap_or(1));
+    let mut tally = Tally::default();
+    let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
+    let Tally { cases, lifted, counted, uncounted, compared, skipped } = tally;
+    println!("seed={seed}\ncases={cases}\nlifted={lifted}\ncounted={counted}\nuncounted={uncounted}");
+    println!("calls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}");
+    ExitCode::from(u8::from(failures > 0))
+}
