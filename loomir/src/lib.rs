@@ -42,9 +42,13 @@ pub use loomir_transforms::polyhedra;
 
 use std::sync::Arc;
 
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::{builtin, func, llvm};
 use loomir_ir::pass::EditLimit;
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
+use loomir_lowering::raising;
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::{contraction, distribution, fusion, promotion};
 
@@ -121,21 +125,29 @@ pub fn print(module: &Body) -> String {
 /// Fuses the loops of every function of a module, of nested modules too.
 pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
     let mut report = FuseReport::default();
-    for_each_function(module, &mut |body, callees| report.append(fuse_in(body, callees, options)));
+    for_each_function(module, &mut |body, around| {
+        let own = fuse_in(body, around, options);
+        let changed = own.ever_changed();
+        report.append(own);
+        changed
+    });
     report
 }
 
-fn fuse_in(function: &mut Body, callees: &Arc<Callees>, options: &FuseOptions) -> FuseReport {
-    let analyses = options.analyses.with_callees(callees);
+fn fuse_in(function: &mut Body, around: &Around, options: &FuseOptions) -> FuseReport {
+    let analyses = around.known_to(&options.analyses);
     fusion::fuse(function, &FuseOptions { analyses, ..options.clone() })
 }
 
 /// Distributes the loops of every function of a module, of nested modules too.
 pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeReport {
     let mut report = DistributeReport::default();
-    for_each_function(module, &mut |body, callees| {
-        let analyses = options.analyses.with_callees(callees);
-        report.append(distribution::distribute(body, &DistributeOptions { analyses, ..options.clone() }));
+    for_each_function(module, &mut |body, around| {
+        let analyses = around.known_to(&options.analyses);
+        let own = distribution::distribute(body, &DistributeOptions { analyses, ..options.clone() });
+        let changed = own.distributed > 0;
+        report.append(own);
+        changed
     });
     report
 }
@@ -144,16 +156,17 @@ pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeR
 /// are there, local arrays shrink to what is alive of them at a time.
 pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionReport {
     let mut report = ContractionReport::default();
-    for_each_function(module, &mut |body, callees| report.append(contract_in(body, callees, options)));
+    for_each_function(module, &mut |body, around| {
+        let own = contract_in(body, around, options);
+        let changed = own.changed();
+        report.append(own);
+        changed
+    });
     report
 }
 
-fn contract_in(
-    function: &mut Body,
-    callees: &Arc<Callees>,
-    options: &ContractionOptions,
-) -> ContractionReport {
-    let options = ContractionOptions { analyses: options.analyses.with_callees(callees), ..*options };
+fn contract_in(function: &mut Body, around: &Around, options: &ContractionOptions) -> ContractionReport {
+    let options = ContractionOptions { analyses: around.known_to(&options.analyses), ..*options };
     let mut report = contraction::contract(function, &options);
     // What is gone may have been in the way of more.
     let mut changed = report.changed();
@@ -181,38 +194,40 @@ pub fn fuse_and_contract(
 ) -> (FuseReport, ContractionReport) {
     let mut reports = (FuseReport::default(), ContractionReport::default());
     let once = FuseOptions { max_rounds: 1, ..fusion.clone() };
-    for_each_function(module, &mut |body, callees| {
-        let mut fused = fuse_in(body, callees, &once);
-        let mut contracted = contract_at_most(body, callees, (fusion, contraction));
+    for_each_function(module, &mut |body, around| {
+        let mut fused = fuse_in(body, around, &once);
+        let mut contracted = contract_at_most(body, around, (fusion, contraction));
         // Where an array is gone, what it kept apart may fuse.
         let mut changed = fused.changed() || contracted.changed();
         for _ in 1..fusion.max_rounds {
             if !(changed && fused.has_neighbours) {
                 break;
             }
-            let more = fuse_in(body, callees, &once);
+            let more = fuse_in(body, around, &once);
             changed = more.changed();
             if changed {
-                contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
+                contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
             }
             fused.go_on(more);
         }
         for _ in 0..MAX_CONTRACTIONS {
-            let promoted = promote_at_most(body, callees, (fusion, contraction));
+            let promoted = promote_at_most(body, around, (fusion, contraction));
             if promoted.promoted == 0 {
                 break;
             }
             contracted.append(promoted);
             // An element that left a loop may be forwarded to its next load, or free other loops.
-            contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
-            let more = fuse_in(body, callees, &once);
+            contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
+            let more = fuse_in(body, around, &once);
             if more.changed() {
-                contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
+                contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
             }
             fused.go_on(more);
         }
+        let is_changed = fused.ever_changed() || contracted.changed();
         reports.0.append(fused);
         reports.1.append(contracted);
+        is_changed
     });
     reports
 }
@@ -220,11 +235,11 @@ pub fn fuse_and_contract(
 /// Contracts the arrays of a function, which is one edit.
 fn contract_at_most(
     function: &mut Body,
-    callees: &Arc<Callees>,
+    around: &Around,
     (fusion, contraction): (&FuseOptions, &ContractionOptions),
 ) -> ContractionReport {
     as_one_edit(function, &fusion.edits, contraction::PASS.name, |function| {
-        contract_in(function, callees, contraction)
+        contract_in(function, around, contraction)
     })
 }
 
@@ -232,7 +247,7 @@ fn contract_at_most(
 /// edit.
 fn promote_at_most(
     function: &mut Body,
-    callees: &Arc<Callees>,
+    around: &Around,
     (fusion, contraction): (&FuseOptions, &ContractionOptions),
 ) -> ContractionReport {
     as_one_edit(function, &fusion.edits, promotion::PASS.name, |function| {
@@ -242,7 +257,7 @@ fn promote_at_most(
             // Contraction after each round finds what needs not leave the next loop.
             max_rounds: 1,
             limits: contraction.limits,
-            analyses: contraction.analyses.with_callees(callees),
+            analyses: around.known_to(&contraction.analyses),
             remarks: contraction.remarks,
         };
         let PromotionReport { remarks, promoted, .. } = promotion::promote(function, &options);
@@ -267,22 +282,67 @@ fn as_one_edit(
     report
 }
 
-/// Calls `f` on every function of a module and of modules in it, with what the functions around it
-/// did before the first of them was worked on.
-fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Arc<Callees>)) {
-    let mut stack = vec![(module, Arc::<Callees>::default())];
+/// The surroundings of a function, as they were before the first function was worked on.
+struct Around {
+    callees: Arc<Callees>,
+    symbols: SymbolTable,
+    layout: DataLayout,
+}
+
+impl Around {
+    fn of(module: &Body) -> Around {
+        let symbols = SymbolTable::of(module);
+        let layout = DataLayout::of_symbols(module.ctx(), &symbols);
+        Around { callees: Arc::new(Callees::of(module)), symbols, layout }
+    }
+
+    /// Returns the same analyses with knowledge of the surroundings.
+    fn known_to(&self, analyses: &Analyses) -> Analyses {
+        analyses.with_callees(&self.callees).with_layout(&self.layout)
+    }
+}
+
+/// Calls `f` on every function of a module and of modules in it. It returns true if it changed the
+/// function. A function of the `llvm` dialect is raised to regions for that, and stays as it was if
+/// nothing changed.
+fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) -> bool) {
+    let mut changed_any = false;
+    let outside = Arc::new(Around::of(module));
+    let mut stack = vec![(&mut *module, outside)];
     while let Some((body, around)) = stack.pop() {
-        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
+        if body.root_ref().is(func::FuncOp::DEF) {
             f(body, &around);
+        } else if body.root_ref().is(llvm::FuncOp::DEF) {
+            changed_any |= on_regions(body, &around, f);
         }
         if !body.has_nested() {
             continue;
         }
-        let inside = Arc::new(Callees::of(body));
+        let inside = Arc::new(Around::of(body));
         let mark = stack.len();
         stack.extend(body.nested_in_order().into_iter().map(|nested| (nested, inside.clone())));
         stack[mark..].reverse();
     }
+    if changed_any {
+        module.for_each_body(&mut |body| {
+            if body.root_ref().is(builtin::ModuleOp::DEF) {
+                // Operations without a counterpart were not added.
+                let converted = raising::convert_raised(body);
+                debug_assert!(converted.is_ok(), "{converted:?}");
+            }
+        });
+    }
+}
+
+/// Calls `f` on a function of the `llvm` dialect with structured control flow. Returns true if the
+/// function changed.
+fn on_regions(function: &mut Body, around: &Around, f: &mut dyn FnMut(&mut Body, &Around) -> bool) -> bool {
+    let Ok(mut raised) = raising::raise(function, &around.symbols) else { return false };
+    if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
+        return false;
+    }
+    *function = raised;
+    true
 }
 
 /// The book's chapters with code in Rust, so that it is compiled and run.

@@ -10,6 +10,7 @@
 //! | all of these, in order | [`lower_to_llvm`] | `lower-to-llvm` |
 //! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
 //! | functions as control flow graphs | [`mod@cfg`] | |
+//! | the `llvm` dialect on the loop tree, and back | [`raising`] | `lift-cf-to-scf` |
 //! | check that fusion and lowering commute | [`rewiring`] | `check-rewiring` |
 //! | LLVM itself, behind feature `llvm` | `jit` | |
 //!
@@ -28,6 +29,7 @@ pub mod jit;
 pub mod linalg_to_loops;
 pub mod ll;
 mod passes;
+pub mod raising;
 pub mod rewiring;
 pub mod scf_to_cf;
 pub mod to_llvm;

@@ -124,15 +124,48 @@ pub fn convert_to_llvm_with(module: &mut Body, options: Options) -> Result<(), D
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
+/// Converts the functions of a module that `is_wanted`, and calls `then` with each new function.
+///
+/// # Errors
+/// Every operation and type without a counterpart. Functions with one stay as they are.
+pub fn convert_functions(
+    module: &mut Body,
+    options: Options,
+    is_wanted: &dyn Fn(&Body) -> bool,
+    then: &mut dyn FnMut(&mut Body),
+) -> Result<(), Diagnostics> {
+    let ctx = module.ctx().clone();
+    let (mut types, mut symbols) = (TypeConverter::new(&ctx), symbols::Symbols::of(module));
+    let mut diagnostics = Diagnostics::new();
+    for op in ops_of(module) {
+        let Some(old) = module.nested(op).filter(|old| is_wanted(old) && needs_conversion(old)) else {
+            continue;
+        };
+        match function::convert_function(old, options, &mut types, &mut symbols) {
+            Ok(mut new) => {
+                then(&mut new);
+                let new = module.adopt(new);
+                module.insert_before(op, new);
+                module.erase(op);
+            }
+            Err(errors) => diagnostics.append(errors),
+        }
+    }
+    symbols.place(module);
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Returns the operations directly in a module.
+fn ops_of(module: &Body) -> Vec<Op> {
+    let regions = module.own_regions(module.root());
+    regions.flat_map(|region| module.blocks(region)).flat_map(|block| module.ops(block)).collect()
+}
+
 fn convert_module(module: &mut Body, options: Options, diagnostics: &mut Diagnostics) {
     let ctx = module.ctx().clone();
     let mut types = TypeConverter::new(&ctx);
     let mut symbols = symbols::Symbols::of(module);
-    let ops: Vec<Op> = module
-        .own_regions(module.root())
-        .flat_map(|region| module.blocks(region).collect::<Vec<_>>())
-        .flat_map(|block| module.ops(block).collect::<Vec<_>>())
-        .collect();
+    let ops = ops_of(module);
     for op in ops {
         let info = module.info(op);
         let converted = if info.is(func::FuncOp::DEF) || info.is(llvm::FuncOp::DEF) {

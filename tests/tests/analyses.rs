@@ -300,7 +300,7 @@ impl Accesses for Rows {
         if !site.forms.is_parameter(site.origin) {
             return None;
         }
-        let mut subscripts = site.forms.of_subscripts(&site.access.subscripts);
+        let mut subscripts = site.forms.of_subscripts(&site.access?.subscripts);
         subscripts.iter_mut().skip(1).for_each(|subscript| *subscript = None);
         Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts })
     }

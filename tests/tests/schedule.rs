@@ -148,6 +148,7 @@ fn nest(piece: &Drawn, op: Op, objects: &[Base]) -> AccessSummary {
             origin: None,
             sizes: Vec::new(),
             subscripts: Some(vec![Some(place)]),
+            unit: 0,
             writes,
             update: None,
             domain: domain.clone(),

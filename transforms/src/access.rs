@@ -21,6 +21,7 @@
 
 use std::sync::Arc;
 
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::pass;
 use loomir_ir::{Body, Op};
 
@@ -32,6 +33,7 @@ pub use control_flow::ControlFlow;
 pub use dependence::{Answer, Dependence, Example, Order, Question, Relation};
 pub use elements::{Accesses, Elements, Site};
 pub use loop_context::LoopContext;
+pub use pointers::Bytes;
 pub use reader::{Reader, header_may_be_undefined};
 pub use statements::Statements;
 use structure::Structure;
@@ -45,6 +47,7 @@ pub mod elements;
 pub mod locals;
 mod loop_context;
 pub mod objects;
+mod pointers;
 mod reader;
 pub mod statements;
 pub mod structure;
@@ -67,6 +70,9 @@ pub struct Analyses {
     /// The summaries of called functions. By default none is known. This is no interface, because
     /// there is only one implementation.
     pub callees: Arc<Callees>,
+    /// The data layout of the module. Without one, an access through a pointer touches the whole
+    /// object.
+    pub layout: Option<Arc<DataLayout>>,
 }
 
 impl Default for Analyses {
@@ -78,6 +84,7 @@ impl Default for Analyses {
             control_flow: Arc::new(control_flow::Predicates),
             statements: Arc::new(statements::Single),
             callees: Arc::default(),
+            layout: None,
         }
     }
 }
@@ -169,6 +176,12 @@ impl Analyses {
     #[must_use]
     pub fn with_callees(&self, callees: &Arc<Callees>) -> Analyses {
         Analyses { callees: callees.clone(), ..self.clone() }
+    }
+
+    /// Returns the same analyses for a module with this data layout.
+    #[must_use]
+    pub fn with_layout(&self, layout: &DataLayout) -> Analyses {
+        Analyses { layout: Some(Arc::new(layout.clone())), ..self.clone() }
     }
 
     /// Returns the analyses that the options of a pass choose.

@@ -46,7 +46,7 @@ use smallvec::{SmallVec, smallvec};
 use classes::Classes;
 use closed_forms::{ClosedForms, Polyhedral};
 use condition::Condition;
-use operation::{Binary, Operation, has_no_signed_wrap};
+use operation::{Binary, Operation, has_no_signed_wrap, is_nonnegative};
 use range::{Range, fits, width};
 
 pub mod classes;
@@ -621,11 +621,20 @@ impl<'b> Forms<'b> {
         let is_never_negative = |this: &mut Self, value| this.range(value, fuel).0 >= 0;
         match operation {
             // A cast keeps the value if the value is in range of the result type.
-            Operation::Signed if fits(self.range(first, fuel), width(body, result)) => self.form(first, fuel),
-            Operation::Unsigned
-                if is_never_negative(self, first) && fits(self.range(first, fuel), width(body, result)) =>
+            Operation::Signed
+                if has_no_signed_wrap(body, op) || fits(self.range(first, fuel), width(body, result)) =>
             {
                 self.form(first, fuel)
+            }
+            Operation::Unsigned
+                if (is_nonnegative(body, op) || is_never_negative(self, first))
+                    && fits(self.range(first, fuel), width(body, result)) =>
+            {
+                self.form(first, fuel)
+            }
+            Operation::Unsigned => {
+                let original = operation::unsigned_original(body, first, result)?;
+                self.form(original, fuel).filter(|_| is_never_negative(self, original))
             }
             Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl) => {
                 self.exact_ring(op, operation, fuel)

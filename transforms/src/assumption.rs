@@ -6,10 +6,9 @@
 //! relations of numbers. Any condition under which the edit is legal will do. How often it holds is
 //! a question of profitability.
 
-use loomir_ir::{Body, Value};
+use loomir_ir::Value;
 
 use crate::affine::{AffineForm, Atom};
-use crate::naming::called;
 
 /// The default limit on tests before a loop.
 pub(crate) const MAX_TESTS: usize = 8;
@@ -65,6 +64,14 @@ impl Assumption {
         }
     }
 
+    /// Calls `f` with each value that it is about.
+    pub fn each_value(&self, f: &mut dyn FnMut(Value)) {
+        match self {
+            Assumption::Apart(a, b) => [*a, *b].into_iter().for_each(f),
+            _ => self.each_parameter(f),
+        }
+    }
+
     /// Returns the number of comparisons that test the assumption.
     pub fn comparisons(&self) -> usize {
         match self {
@@ -90,13 +97,13 @@ impl Assumption {
         }
     }
 
-    /// Returns the assumption in words. `body` holds its values.
-    pub fn text(&self, body: &Body) -> String {
+    /// Returns the assumption in words, given a name for each of its values.
+    pub fn text(&self, called: &dyn Fn(Value) -> String) -> String {
         match self {
-            Assumption::Apart(a, b) => format!("{} and {}", called(body, *a), called(body, *b)),
-            Assumption::Zero(form) => compared(body, form, "=="),
+            Assumption::Apart(a, b) => format!("{} and {}", called(*a), called(*b)),
+            Assumption::Zero(form) => compared(called, form, "=="),
             Assumption::Natural(forms) => {
-                forms.iter().map(|form| compared(body, form, ">=")).collect::<Vec<_>>().join(" or ")
+                forms.iter().map(|form| compared(called, form, ">=")).collect::<Vec<_>>().join(" or ")
             }
         }
     }
@@ -121,10 +128,10 @@ pub fn sort(all: &mut [Assumption]) {
 }
 
 /// Returns the text of a comparison of a form with zero, with subtracted terms on the right side.
-fn compared(body: &Body, form: &AffineForm, relation: &str) -> String {
+fn compared(called: &dyn Fn(Value) -> String, form: &AffineForm, relation: &str) -> String {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for (atom, coefficient) in form.terms() {
-        let names = atom.factors().into_iter().flatten().map(|value| called(body, *value));
+        let names = atom.factors().into_iter().flatten().map(|value| called(*value));
         let mut names: Vec<String> = names.collect();
         if coefficient.unsigned_abs() != 1 {
             names.insert(0, coefficient.unsigned_abs().to_string());

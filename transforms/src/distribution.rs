@@ -36,6 +36,7 @@ use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource};
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::legality::{Checker, QUESTION, Verdict};
+use crate::naming::called;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Green, LoopId, Node, Program, TreeStore};
@@ -211,7 +212,7 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         if !assumed.is_empty() {
             assumption::sort(&mut assumed);
             remarks::remarks(body)
-                .assumed(&assumed, options.alias, "Distributed")
+                .assumed(&assumed, options.alias, "Distributed", &|value| called(body, value))
                 .into_iter()
                 .for_each(|said| report.remarks.push(said));
         }

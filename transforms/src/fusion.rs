@@ -52,7 +52,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::EditLimit;
-use loomir_ir::{Body, Diagnostics, Loc, Op};
+use loomir_ir::{Body, Diagnostics, Loc, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::access::base::{AliasMode, Bases};
@@ -179,8 +179,12 @@ pub struct Report {
     pub choice: Choice,
     /// True if loops or conditionals are still neighbours. Otherwise nothing is left to fuse.
     pub has_neighbours: bool,
-    /// True if the function changed.
+    /// The names of the values that the assumptions are about.
+    names: HashMap<Value, String>,
+    /// True if the last round changed the function.
     changed: bool,
+    /// True if a round before the last one did.
+    ever_changed: bool,
 }
 
 impl Report {

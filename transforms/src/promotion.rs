@@ -42,6 +42,7 @@ use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
 use crate::legality::storage::{Promoted, StorageJudge, has_candidate, stored_by};
 use crate::marks;
+use crate::naming::called;
 use crate::naming::called_in_full;
 use crate::regenerate::guard::{Otherwise, guard, run_if};
 use crate::regenerate::overlap::{Make, Overlap};
@@ -197,7 +198,8 @@ impl Writer<'_> {
         body.set_attr(check, marks::VERSIONED, Attr::UNIT);
         if self.options.remarks {
             let remarks = Remarks { body, pass: PASS.name };
-            let said = remarks.assumed(&assumed, AliasMode::Version, "Promoted");
+            let said =
+                remarks.assumed(&assumed, AliasMode::Version, "Promoted", &|value| called(body, value));
             said.into_iter().for_each(|remark| self.report.remarks.push(remark));
         }
         self.tested.extend(body.block_of(loop_op).map(|block| (block, assumed)));

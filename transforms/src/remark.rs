@@ -4,7 +4,7 @@
 //! remarks if it has one for the reason. Arguments are added with [`Diagnostic::arg`].
 
 use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
-use loomir_ir::{Body, Diagnostic, Loc, Op};
+use loomir_ir::{Body, Diagnostic, Loc, Op, Value};
 
 use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
@@ -59,17 +59,19 @@ impl Remarks<'_> {
         self.body.attr(self.body.root(), "sym_name").and_then(|attr| attr.as_str(self.body.ctx()))
     }
 
-    /// Returns the remarks about the assumptions made in a function for its changed loops.
+    /// Returns the remarks about the assumptions made in a function for its changed loops, given a
+    /// name for each value.
     pub(crate) fn assumed(
         self,
         assumed: &[Assumption],
         mode: AliasMode,
         loops: &'static str,
+        called: &dyn Fn(Value) -> String,
     ) -> Vec<Diagnostic> {
         let body = self.body;
         let place = body.loc(body.root());
         let texts = |some: Vec<&Assumption>| -> Option<Vec<String>> {
-            let texts: Vec<String> = some.into_iter().map(|assumption| assumption.text(body)).collect();
+            let texts: Vec<String> = some.into_iter().map(|assumption| assumption.text(called)).collect();
             (!texts.is_empty()).then_some(texts)
         };
         let (pairs, numbers) =

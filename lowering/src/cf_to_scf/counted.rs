@@ -65,10 +65,16 @@ fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Counted> {
         _ => return None,
     };
     let trips = scev.trip_count(of)?;
-    if scev.range_in(trips, Some(of)).unsigned.1 > i64::MAX as u128 {
+    let range = scev.range_in(trips, Some(of));
+    if range.unsigned.1 > i64::MAX as u128 {
         return None;
     }
-    let trips = Recipe::of(scev, of, trips).filter(|trips| trips.width() <= 65)?;
+    // A number of 64 bits that is read as signed, or fewer bits that are not negative so.
+    let trips = match scev.width(trips) {
+        ..=64 if range.signed.0 >= 0 => Recipe::of_number(scev, of, trips)?,
+        ..=65 => Recipe::of(scev, of, trips)?,
+        _ => return None,
+    };
     let header = analysis.block(roles.header);
     let arguments: Vec<Value> = function.arguments(header).collect();
     let variables: Vec<Option<Variable>> =
@@ -130,6 +136,8 @@ impl Structure<'_> {
             .iter()
             .map(|variable| Some(self.write_recipe(counted, &variable.as_ref()?.step, into)))
             .collect();
+        let header = self.analysis.block(self.analysis.loops().get(of).header());
+        let loc = self.place_of(header);
         let inside = self.temporary(&[Type::INDEX]);
         let index = self.body.argument(inside, 0);
         let count = cast(&mut Builder::new(self.body, InsertPoint::End(inside)), index, Type::I64);
@@ -174,9 +182,11 @@ impl Structure<'_> {
             });
         }
         let mut builder = Builder::new(self.body, InsertPoint::End(inside));
+        builder.set_loc(loc);
         let state = builder.state(scf::YieldOp::DEF).operands(&yielded);
         builder.insert(state);
         let mut builder = Builder::new(self.body, InsertPoint::End(into));
+        builder.set_loc(loc);
         let [zero, one] = [0, 1].map(|number| index_constant(&mut builder, number));
         let end = cast(&mut builder, trips, Type::INDEX);
         let types: Vec<Type> = yielded.iter().map(|value| builder.type_of(*value)).collect();

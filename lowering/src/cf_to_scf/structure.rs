@@ -291,8 +291,7 @@ impl<'a> Structure<'a> {
         into: Block,
         place: Place,
     ) -> Result<Exits, Opaque> {
-        let loc = self.block(next).and_then(|block| self.body.first_op(block));
-        let loc = loc.map_or(Loc::UNKNOWN, |op| self.body.loc(op));
+        let loc = self.block(next).map_or(Loc::UNKNOWN, |block| self.place_of(block));
         let mut builder = Builder::new(self.body, InsertPoint::End(into));
         builder.set_loc(loc);
         let condition = exits.is_taken(next, &mut builder);
@@ -403,8 +402,7 @@ impl<'a> Structure<'a> {
             return self.for_loop(&counted, (of, annotation), inits, into, place.depth);
         }
         let header = self.analysis.loops().get(of).header();
-        let loc =
-            self.body.first_op(self.analysis.block(header)).map_or(Loc::UNKNOWN, |op| self.body.loc(op));
+        let loc = self.place_of(self.analysis.block(header));
         let types: Vec<Type> = inits.iter().map(|value| self.body.value_type(*value)).collect();
         let before = self.temporary(&types);
         let arguments: Vec<Value> = self.body.arguments(before).collect();
@@ -467,6 +465,13 @@ impl<'a> Structure<'a> {
     /// Returns the target that repeats a loop.
     pub(super) fn again(&self, of: LoopId) -> Target {
         Target::Block(self.order[self.analysis.loops().get(of).header() as usize])
+    }
+
+    /// Returns the location of a block: of its first argument or operation that has one.
+    pub(super) fn place_of(&self, block: Block) -> Loc {
+        let arguments = self.body.arguments(block).map(|argument| self.body.argument_loc(argument));
+        let mut all = arguments.chain(self.body.ops(block).map(|op| self.body.loc(op)));
+        all.find(|loc| *loc != Loc::UNKNOWN).unwrap_or(Loc::UNKNOWN)
     }
 
     /// Returns the annotation of a loop, which its latch has.

@@ -277,7 +277,7 @@ impl Found {
                 }
             }
             let domain = Arc::new(domain);
-            Class { base, origin, sizes, subscripts: found, writes, update: None, domain }
+            Class { base, origin, sizes, subscripts: found, unit: 1, writes, update: None, domain }
         };
         access.classes = space.pieces.iter().map(class).collect();
         access

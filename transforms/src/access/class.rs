@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loomir_dialects::interfaces::LoopBounds;
-use loomir_dialects::memref;
+use loomir_dialects::{llvm, memref};
 use loomir_ir::{Body, Op, Value};
 use smallvec::SmallVec;
 
@@ -27,19 +27,29 @@ impl Class {
     /// Accesses of any part of an object.
     pub fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
         let domain = domain.clone();
-        Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
+        Class {
+            base,
+            origin: None,
+            sizes: Vec::new(),
+            subscripts: None,
+            unit: 0,
+            writes,
+            update: None,
+            domain,
+        }
     }
 
     /// Returns the memref that the subscripts of `origin`, or of a cast of it, are relative to.
     /// `None` for a global, because several values name it.
     pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
-        let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
+        let is_name = |op| body.is(op, memref::GetGlobalOp::DEF) || body.is(op, llvm::AddressOfOp::DEF);
+        let names_global = body.defining_op(origin).is_some_and(is_name);
         (!names_global).then_some(origin)
     }
 
     /// True if equal subscripts name equal elements in both classes. Both must access one object.
     pub fn counts_like(&self, other: &Class) -> bool {
-        self.origin == other.origin && self.sizes == other.sizes
+        self.origin == other.origin && self.sizes == other.sizes && self.unit == other.unit
     }
 }
 
@@ -62,6 +72,8 @@ pub struct Class {
     /// One form for each dimension, `None` where the subscript is not affine. `None` altogether
     /// stands for the whole object.
     pub subscripts: Option<Vec<Option<AffineForm>>>,
+    /// The bytes of the counted elements of an object behind a pointer. 0 for elements of a memref.
+    pub unit: i64,
     /// True for a write.
     pub writes: bool,
     /// The reduction, if the access belongs to an [update](super::updates) of an element.

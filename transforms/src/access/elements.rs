@@ -15,13 +15,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use loomir_dialects::{affine, arith, interfaces};
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::{affine, arith, interfaces, llvm};
 use loomir_ir::{Attr, AttrKind, Body, Context, DYNAMIC, Type, TypeKind, Value};
 
 use super::Domain;
 use super::base::{Base, Bases};
+use super::pointers::{self, Bytes};
 use crate::affine::{AffineForm, Atom, Forms};
-use digits::Digits;
+use digits::{Digits, summed};
 
 mod digits;
 mod linear;
@@ -36,6 +38,12 @@ pub use linear::Linear;
 pub trait Accesses: fmt::Debug + Send + Sync {
     /// Returns the location of an access; `None` if it may be anywhere in its object.
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements>;
+
+    /// Returns the location of an access through a pointer, in units of its object. If the unit is
+    /// less than the width, the access touches several elements from there on.
+    fn locate_bytes(&self, _: &mut Site<'_, '_>, _: Bytes, _: &DataLayout) -> Option<Elements> {
+        None
+    }
 }
 
 /// Elements of an object, by subscripts.
@@ -54,11 +62,11 @@ pub struct Elements {
 pub struct Site<'s, 'b> {
     /// The body it is in.
     pub body: &'b Body,
-    /// The memref of the access and its subscripts.
-    pub access: &'s interfaces::Access,
+    /// The memref of the access and its subscripts. `None` for an access through a pointer.
+    pub access: Option<&'s interfaces::Access>,
     /// Its object.
     pub base: Base,
-    /// The source of the accessed memref behind casts, or the memref itself.
+    /// The source of the accessed memref behind casts, or the memref itself. The root of a pointer.
     pub origin: Value,
     /// The forms of values.
     pub forms: &'s mut Forms<'b>,
@@ -83,7 +91,9 @@ impl Site<'_, '_> {
         let is_one = |value: Value| {
             let op = self.body.defining_op(value);
             op.is_some_and(|op| {
-                self.body.is(op, arith::MulIOp::DEF) || self.body.is(op, affine::ApplyOp::DEF)
+                [arith::MulIOp::DEF, llvm::MulOp::DEF, affine::ApplyOp::DEF]
+                    .iter()
+                    .any(|def| self.body.is(op, def))
             })
         };
         form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Param(value) if is_one(*value)))
@@ -108,21 +118,21 @@ impl Accesses for Alias {
 
 impl Accesses for Delinearized {
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements> {
-        let memref = site.access.memref;
-        if let Some(elements) = linear::of_view(site) {
+        let access = site.access?;
+        if let Some(elements) = linear::of_view(site, access) {
             return Some(elements);
         }
-        let ty = site.body.value_type(memref);
+        let ty = site.body.value_type(access.memref);
         if !site.is_one(site.origin) || !has_separate_elements(site.body.ctx(), ty) {
             return None;
         }
-        let subscripts = site.forms.of_accessed(&site.access.subscripts);
+        let subscripts = site.forms.of_accessed(&access.subscripts);
         let by_itself = Elements { origin: site.origin, sizes: Vec::new(), subscripts };
         let is_product = |form: &Option<AffineForm>| form.as_ref().is_none_or(|form| site.has_product(form));
         if !matches!(&by_itself.subscripts[..], [one] if is_product(one)) {
             return Some(by_itself);
         }
-        let found = Digits::of_subscript(site, &site.access.subscripts);
+        let found = Digits::of_subscript(site, &access.subscripts);
         match found.filter(|found| !found.sizes.is_empty() && found.are_proper(site)) {
             Some(Digits { digits, sizes }) => {
                 let subscripts = digits.into_iter().map(Some).collect();
@@ -130,6 +140,23 @@ impl Accesses for Delinearized {
             }
             None => Some(by_itself),
         }
+    }
+
+    fn locate_bytes(&self, site: &mut Site<'_, '_>, bytes: Bytes, layout: &DataLayout) -> Option<Elements> {
+        let distance = pointers::distance(site.body, site.forms, bytes.pointer, layout)?;
+        if !site.is_one(site.origin) {
+            return None;
+        }
+        let form = summed(&distance.iter().map(|term| term.as_multiple(bytes.unit)).collect::<Vec<_>>())?;
+        if site.has_product(&form)
+            && let Some(found) = Digits::of_terms(site, &distance, bytes.unit)
+            && !found.sizes.is_empty()
+            && found.are_proper(site)
+        {
+            let subscripts = found.digits.into_iter().map(Some).collect();
+            return Some(Elements { origin: site.origin, sizes: found.sizes, subscripts });
+        }
+        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts: vec![Some(form)] })
     }
 }
 

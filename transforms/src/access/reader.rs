@@ -28,6 +28,7 @@ use super::base::{AliasMode, Base, Bases};
 use super::callees::summary::Call;
 use super::class::{Class, Domain, Effects, Space};
 use super::elements::{Elements, Site};
+use super::pointers::{self, Bytes, Units};
 use super::updates::{Reduction, updates_by};
 use crate::affine::classes::may_be_poison;
 use crate::affine::condition::Condition;
@@ -48,6 +49,8 @@ pub struct Reader<'b> {
     around: Vec<Vec<AffineForm>>,
     /// For each number of loops, the domain of all their iterations.
     everywhere: Vec<Arc<Domain>>,
+    /// The widths of accesses through pointers, once needed.
+    units: Option<Units>,
 }
 
 impl<'b> Reader<'b> {
@@ -56,7 +59,17 @@ impl<'b> Reader<'b> {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
         let (around, everywhere) = (Vec::new(), Vec::new());
         let (bases, trusts_arguments) = (Bases::new(body, mode), true);
-        Reader { body, forms, bases, surroundings, analyses, trusts_arguments, around, everywhere }
+        Reader {
+            body,
+            forms,
+            bases,
+            surroundings,
+            analyses,
+            trusts_arguments,
+            around,
+            everywhere,
+            units: None,
+        }
     }
 
     /// Returns the same reader for callers of the function: see [`Forms::spell_out`].
@@ -265,13 +278,42 @@ impl<'b> Reader<'b> {
         let (base, origin) = self.bases.of(access.memref);
         let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
         let Reader { forms, bases, around, .. } = self;
-        let mut site = Site { body, access, base, origin, forms, bases, domain, around };
+        let mut site = Site { body, access: Some(access), base, origin, forms, bases, domain, around };
         let (origin, sizes, subscripts) = match analyses.accesses.locate(&mut site) {
             Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
             None => (origin, Vec::new(), None),
         };
         let origin = Class::named_origin(body, origin);
-        Class { base, origin, sizes, subscripts, writes, update: None, domain: domain.clone() }
+        Class { base, origin, sizes, subscripts, unit: 0, writes, update: None, domain: domain.clone() }
+    }
+
+    /// Returns the class of a load or store through a pointer. `None` if it may be anywhere in its
+    /// object.
+    fn located_bytes(&mut self, op: Op, writes: bool, domain: &Arc<Domain>) -> Option<Class> {
+        let (body, analyses) = (self.body, self.analyses);
+        let layout = analyses.layout.as_deref()?;
+        let (pointer, width) = pointers::accessed(body, op, layout)?;
+        let (base, _) = self.bases.of(pointer);
+        let units = self.units.get_or_insert_with(|| Units::of(body, &mut self.bases, layout));
+        let unit = units.unit(base);
+        let (bytes, origin) = (Bytes { pointer, width, unit }, pointers::root(body, pointer));
+        let Reader { forms, bases, around, .. } = self;
+        let mut site = Site { body, access: None, base, origin, forms, bases, domain, around };
+        let found = analyses.accesses.locate_bytes(&mut site, bytes, layout)?;
+        let (mut subscripts, mut domain) = (found.subscripts, domain.clone());
+        if let (count @ 2.., Some(last)) = (width / unit, subscripts.last_mut()) {
+            // One more level counts the elements.
+            let own = AffineForm::level(domain.levels);
+            *last = last.as_ref().and_then(|first| first.plus(&own, 1));
+            let below = AffineForm::constant(count - 1).minus(&own)?;
+            let mut inner = (*domain).clone();
+            inner.levels += 1;
+            inner.constraints.extend([own, below]);
+            domain = Arc::new(inner);
+        }
+        let origin = Class::named_origin(body, found.origin);
+        let (sizes, subscripts) = (found.sizes, Some(subscripts));
+        Some(Class { base, origin, sizes, subscripts, unit, writes, update: None, domain })
     }
 
     /// Returns the reduction of the update that an access of this class is part of.
@@ -310,7 +352,12 @@ impl<'b> Reader<'b> {
             return;
         }
         let writes = effect.kind != EffectKind::Read;
-        effects.classes.push((Class::whole(base, writes, domain), op));
+        let located = match effect.on {
+            Resource::Value(_) => self.located_bytes(op, writes, domain),
+            _ => None,
+        };
+        let class = located.unwrap_or_else(|| Class::whole(base, writes, domain));
+        effects.classes.push((class, op));
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Each of the two [`Outcome`]s has constraints that are *necessary* for it; it is exact if they
 //! are sufficient too. A partly affine condition therefore still contributes, and negation costs
-//! nothing. Followed are comparisons of affine forms, `andi`, `ori`, `xori` with true, constants,
-//! and integer sets.
+//! nothing. Followed are comparisons of affine forms, `and`, `or`, also as selections, `xor` with
+//! true, constants, and integer sets.
 //!
 //! **Assumptions.**
 //! - A comparison is of numbers of 2 to 64 bits. Tried with `tests/tests/forms.rs` and
@@ -11,11 +11,11 @@
 //!
 //! Cost: each value is visited once a [`Forms`], with at most sixteen constraints an outcome.
 
-use loomir_dialects::arith;
 use loomir_dialects::interfaces::{Decision, Subscripts};
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineMap, Op, Value};
 
+use super::operation::{Binary, Operation, Predicate};
 use super::{AffineForm, Forms, MAX_CHAIN, width};
 
 /// The maximal number of constraints of an outcome. Further constraints are dropped.
@@ -173,15 +173,15 @@ impl Forms<'_> {
         if let Some(constant) = constant_of(body, value) {
             return Some(Condition::constant(constant.as_int(body.ctx())? != 0));
         }
-        let info = body.info(op);
-        if info.is(arith::CmpIOp::DEF) {
-            return self.compared(op);
-        }
-        let (and, or, xor) =
-            (info.is(arith::AndIOp::DEF), info.is(arith::OrIOp::DEF), info.is(arith::XOrIOp::DEF));
-        if !(and || or || xor) {
-            return None;
-        }
+        let operation = Operation::of(body, op)?;
+        let (and, xor) = match operation {
+            Operation::Compare(predicate) => return self.compared(op, predicate),
+            Operation::Select => return self.selected(op, fuel),
+            Operation::Binary(Binary::And) => (true, false),
+            Operation::Binary(Binary::Or) => (false, false),
+            Operation::Binary(Binary::Xor) => (false, true),
+            _ => return None,
+        };
         let [a, b] = [0, 1].map(|i| body.operand(op, i));
         if xor {
             let flipped = |constant: Value| constant_of(body, constant)?.as_int(body.ctx()).map(|n| n != 0);
@@ -195,15 +195,32 @@ impl Forms<'_> {
         Some(if and { a.and(&b) } else { a.not().and(&b.not()).not() })
     }
 
+    /// Returns the condition of a selection among truth values, of which one is constant: `and` and
+    /// `or` in LLVM's form, which ignores poison where the first operand decides.
+    fn selected(&mut self, op: Op, fuel: usize) -> Option<Condition> {
+        let body = self.body;
+        let [flag, yes, no] = [0, 1, 2].map(|i| body.operand(op, i));
+        if width(body, yes) != 1 {
+            return None;
+        }
+        let constant = |value: Value| constant_of(body, value)?.as_int(body.ctx()).map(|n| n != 0);
+        let ends = (constant(yes), constant(no));
+        let a = self.of_flag(flag, fuel);
+        match ends {
+            (_, Some(false)) => Some(a.and(&self.of_flag(yes, fuel))),
+            (Some(true), _) => Some(a.not().and(&self.of_flag(no, fuel).not()).not()),
+            _ => None,
+        }
+    }
+
     /// Returns the condition of a comparison of two integers of at most 64 bits. One-bit integers
     /// are left out, because 1 and -1 are the same value.
-    fn compared(&mut self, op: Op) -> Option<Condition> {
+    fn compared(&mut self, op: Op, predicate: Predicate) -> Option<Condition> {
         let body = self.body;
         let [a, b] = [0, 1].map(|i| body.operand(op, i));
         if !(2..=64).contains(&width(body, a)) {
             return None;
         }
-        let predicate = arith::CMPI_PREDICATE.value(body.ctx(), body.attr(op, "predicate")?)?;
         let is_never_negative = |this: &mut Self, value| this.range(value, MAX_CHAIN).0 >= 0;
         let (x, y) = (self.of(a)?, self.of(b)?);
         let less = |x: &AffineForm, y: &AffineForm| {
@@ -225,19 +242,17 @@ impl Forms<'_> {
                 (false, false) => None,
             }
         };
-        let name = arith::CMPI_PREDICATE.text_of(predicate)?;
-        match name.as_str() {
-            "eq" => Some(Condition::zero(x.minus(&y)?)),
-            "ne" => Some(Condition::zero(x.minus(&y)?).not()),
-            "slt" => less(&x, &y),
-            "sgt" => less(&y, &x),
-            "sge" => less(&x, &y).map(Condition::not),
-            "sle" => less(&y, &x).map(Condition::not),
-            "ult" => unsigned_less(self, (a, &x), (b, &y)),
-            "ugt" => unsigned_less(self, (b, &y), (a, &x)),
-            "uge" => unsigned_less(self, (a, &x), (b, &y)).map(Condition::not),
-            "ule" => unsigned_less(self, (b, &y), (a, &x)).map(Condition::not),
-            _ => None,
+        match predicate {
+            Predicate::Eq => Some(Condition::zero(x.minus(&y)?)),
+            Predicate::Ne => Some(Condition::zero(x.minus(&y)?).not()),
+            Predicate::Slt => less(&x, &y),
+            Predicate::Sgt => less(&y, &x),
+            Predicate::Sge => less(&x, &y).map(Condition::not),
+            Predicate::Sle => less(&y, &x).map(Condition::not),
+            Predicate::Ult => unsigned_less(self, (a, &x), (b, &y)),
+            Predicate::Ugt => unsigned_less(self, (b, &y), (a, &x)),
+            Predicate::Uge => unsigned_less(self, (a, &x), (b, &y)).map(Condition::not),
+            Predicate::Ule => unsigned_less(self, (b, &y), (a, &x)).map(Condition::not),
         }
     }
 }

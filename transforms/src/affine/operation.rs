@@ -1,11 +1,11 @@
-//! Integer operations by their function, independent of dialects: `arith` and `index` share most of
-//! them.
+//! Integer operations by their function, independent of dialects: `arith`, `index` and `llvm` share
+//! most of them.
 //!
 //! Numbers are words of 1 to 64 bits; `index` has 64. Operations on wider integers, on vectors and
 //! on tensors are not covered here.
 
 use loomir_dialects::interp::integer::{self, Rounding, Wrap};
-use loomir_dialects::{arith, index};
+use loomir_dialects::{arith, index, llvm};
 use loomir_ir::opdef::OpDef;
 use loomir_ir::{Body, Op, TypeKind, Value};
 
@@ -67,33 +67,40 @@ pub enum Operation {
 }
 
 /// Each operation on two numbers in the order of [`Binary`], with the operations that compute it.
-const BINARY: [(Binary, [&OpDef; 2]); 20] = [
-    (Binary::Add, [arith::AddIOp::DEF, index::AddOp::DEF]),
-    (Binary::Sub, [arith::SubIOp::DEF, index::SubOp::DEF]),
-    (Binary::Mul, [arith::MulIOp::DEF, index::MulOp::DEF]),
-    (Binary::DivS, [arith::DivSIOp::DEF, index::DivSOp::DEF]),
-    (Binary::DivU, [arith::DivUIOp::DEF, index::DivUOp::DEF]),
-    (Binary::CeilDivS, [arith::CeilDivSIOp::DEF, index::CeilDivSOp::DEF]),
-    (Binary::CeilDivU, [arith::CeilDivUIOp::DEF, index::CeilDivUOp::DEF]),
-    (Binary::FloorDivS, [arith::FloorDivSIOp::DEF, index::FloorDivSOp::DEF]),
-    (Binary::RemS, [arith::RemSIOp::DEF, index::RemSOp::DEF]),
-    (Binary::RemU, [arith::RemUIOp::DEF, index::RemUOp::DEF]),
-    (Binary::And, [arith::AndIOp::DEF, index::AndOp::DEF]),
-    (Binary::Or, [arith::OrIOp::DEF, index::OrOp::DEF]),
-    (Binary::Xor, [arith::XOrIOp::DEF, index::XOrOp::DEF]),
-    (Binary::Shl, [arith::ShLIOp::DEF, index::ShlOp::DEF]),
-    (Binary::ShrS, [arith::ShRSIOp::DEF, index::ShrSOp::DEF]),
-    (Binary::ShrU, [arith::ShRUIOp::DEF, index::ShrUOp::DEF]),
-    (Binary::MinS, [arith::MinSIOp::DEF, index::MinSOp::DEF]),
-    (Binary::MinU, [arith::MinUIOp::DEF, index::MinUOp::DEF]),
-    (Binary::MaxS, [arith::MaxSIOp::DEF, index::MaxSOp::DEF]),
-    (Binary::MaxU, [arith::MaxUIOp::DEF, index::MaxUOp::DEF]),
+const BINARY: [(Binary, &[&OpDef]); 20] = [
+    (Binary::Add, &[arith::AddIOp::DEF, index::AddOp::DEF, llvm::AddOp::DEF]),
+    (Binary::Sub, &[arith::SubIOp::DEF, index::SubOp::DEF, llvm::SubOp::DEF]),
+    (Binary::Mul, &[arith::MulIOp::DEF, index::MulOp::DEF, llvm::MulOp::DEF]),
+    (Binary::DivS, &[arith::DivSIOp::DEF, index::DivSOp::DEF, llvm::SDivOp::DEF]),
+    (Binary::DivU, &[arith::DivUIOp::DEF, index::DivUOp::DEF, llvm::UDivOp::DEF]),
+    (Binary::CeilDivS, &[arith::CeilDivSIOp::DEF, index::CeilDivSOp::DEF]),
+    (Binary::CeilDivU, &[arith::CeilDivUIOp::DEF, index::CeilDivUOp::DEF]),
+    (Binary::FloorDivS, &[arith::FloorDivSIOp::DEF, index::FloorDivSOp::DEF]),
+    (Binary::RemS, &[arith::RemSIOp::DEF, index::RemSOp::DEF, llvm::SRemOp::DEF]),
+    (Binary::RemU, &[arith::RemUIOp::DEF, index::RemUOp::DEF, llvm::URemOp::DEF]),
+    (Binary::And, &[arith::AndIOp::DEF, index::AndOp::DEF, llvm::AndOp::DEF]),
+    (Binary::Or, &[arith::OrIOp::DEF, index::OrOp::DEF, llvm::OrOp::DEF]),
+    (Binary::Xor, &[arith::XOrIOp::DEF, index::XOrOp::DEF, llvm::XOrOp::DEF]),
+    (Binary::Shl, &[arith::ShLIOp::DEF, index::ShlOp::DEF, llvm::ShlOp::DEF]),
+    (Binary::ShrS, &[arith::ShRSIOp::DEF, index::ShrSOp::DEF, llvm::AShrOp::DEF]),
+    (Binary::ShrU, &[arith::ShRUIOp::DEF, index::ShrUOp::DEF, llvm::LShrOp::DEF]),
+    (Binary::MinS, &[arith::MinSIOp::DEF, index::MinSOp::DEF, llvm::SMinOp::DEF]),
+    (Binary::MinU, &[arith::MinUIOp::DEF, index::MinUOp::DEF, llvm::UMinOp::DEF]),
+    (Binary::MaxS, &[arith::MaxSIOp::DEF, index::MaxSOp::DEF, llvm::SMaxOp::DEF]),
+    (Binary::MaxU, &[arith::MaxUIOp::DEF, index::MaxUOp::DEF, llvm::UMaxOp::DEF]),
 ];
 
-const SIGNED: [&OpDef; 4] =
-    [arith::IndexCastOp::DEF, arith::ExtSIOp::DEF, arith::TruncIOp::DEF, index::CastSOp::DEF];
+const SIGNED: [&OpDef; 6] = [
+    arith::IndexCastOp::DEF,
+    arith::ExtSIOp::DEF,
+    arith::TruncIOp::DEF,
+    index::CastSOp::DEF,
+    llvm::SExtOp::DEF,
+    llvm::TruncOp::DEF,
+];
 
-const UNSIGNED: [&OpDef; 3] = [arith::IndexCastUIOp::DEF, arith::ExtUIOp::DEF, index::CastUOp::DEF];
+const UNSIGNED: [&OpDef; 4] =
+    [arith::IndexCastUIOp::DEF, arith::ExtUIOp::DEF, index::CastUOp::DEF, llvm::ZExtOp::DEF];
 
 impl Binary {
     /// True if the operation is commutative.
@@ -251,6 +258,8 @@ impl Predicate {
     fn of(body: &Body, op: Op) -> Option<Predicate> {
         let (attr, values) = if body.is(op, index::CmpOp::DEF) {
             ("pred", &index::CMP_PREDICATE)
+        } else if body.is(op, llvm::ICmpOp::DEF) {
+            ("predicate", &llvm::attributes::ICMP_PREDICATE)
         } else {
             ("predicate", &arith::CMPI_PREDICATE)
         };
@@ -271,14 +280,17 @@ impl Operation {
             return None;
         }
         let info = body.info(op);
+        if is_disjoint(body, op) {
+            return Some(Operation::Binary(Binary::Add));
+        }
         if let Some((binary, _)) = BINARY.iter().find(|(_, defs)| defs.iter().any(|def| info.is(def))) {
             return Some(Operation::Binary(*binary));
         }
         let is_one_of = |defs: &[&'static OpDef]| defs.iter().any(|def| info.is(def));
-        if is_one_of(&[arith::CmpIOp::DEF, index::CmpOp::DEF]) {
+        if is_one_of(&[arith::CmpIOp::DEF, index::CmpOp::DEF, llvm::ICmpOp::DEF]) {
             return Predicate::of(body, op).map(Operation::Compare);
         }
-        if info.is(arith::SelectOp::DEF) {
+        if is_one_of(&[arith::SelectOp::DEF, llvm::SelectOp::DEF]) {
             return Some(Operation::Select);
         }
         let (signed, unsigned) = (is_one_of(&SIGNED), is_one_of(&UNSIGNED));
@@ -299,20 +311,52 @@ pub fn width(body: &Body, value: Value) -> Option<u32> {
     }
 }
 
-/// True if an operation has flags that may make it poison.
-pub fn has_flags(body: &Body, op: Op) -> bool {
-    ["overflowFlags", "isExact", "nonNeg"].into_iter().any(|flag| {
-        let attr = body.attr(op, flag);
-        attr.is_some_and(|attr| arith::OVERFLOW.value(body.ctx(), attr) != Some(0))
-    })
+/// True if an operation is a bitwise disjunction of words without common bits, which is their sum.
+fn is_disjoint(body: &Body, op: Op) -> bool {
+    body.is(op, llvm::OrOp::DEF) && body.attr(op, "isDisjoint").is_some()
 }
 
-/// True if a sum, difference, product or shift that does not fit, read as signed, is poison.
+/// True if an operation has flags that may make it poison.
+pub fn has_flags(body: &Body, op: Op) -> bool {
+    overflow_flags(body, op) != Some(0)
+        || ["isExact", "nonNeg", "isDisjoint"].into_iter().any(|flag| body.attr(op, flag).is_some())
+}
+
+/// True if a sum, difference, product, shift or truncation that does not fit, read as signed, is
+/// poison.
 pub fn has_no_signed_wrap(body: &Body, op: Op) -> bool {
-    body.attr(op, "overflowFlags")
-        .and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr))
-        .zip(arith::OVERFLOW.value_of("nsw"))
-        .is_some_and(|(flags, nsw)| flags & nsw != 0)
+    has_flag(body, op, "nsw") || is_disjoint(body, op)
+}
+
+/// True if one that does not fit, read as unsigned, is poison.
+pub fn has_no_unsigned_wrap(body: &Body, op: Op) -> bool {
+    has_flag(body, op, "nuw") || is_disjoint(body, op)
+}
+
+/// True if an extension by zeros of a negative number is poison.
+pub fn is_nonnegative(body: &Body, op: Op) -> bool {
+    body.attr(op, "nonNeg").is_some()
+}
+
+/// Returns the value that an extension by zeros restores: its operand is that value, truncated
+/// without loss as an unsigned number.
+pub(super) fn unsigned_original(body: &Body, narrow: Value, wide: Value) -> Option<Value> {
+    let op = body.defining_op(narrow)?;
+    let is_truncation = Operation::of(body, op) == Some(Operation::Signed) && has_no_unsigned_wrap(body, op);
+    let original = body.operand(op, 0);
+    (is_truncation && body.value_type(original) == body.value_type(wide)).then_some(original)
+}
+
+fn has_flag(body: &Body, op: Op, name: &str) -> bool {
+    let flag = arith::OVERFLOW.value_of(name);
+    overflow_flags(body, op).zip(flag).is_some_and(|(flags, flag)| flags & flag != 0)
+}
+
+/// Returns the overflow flags of an operation of any dialect. `None` if they cannot be read.
+fn overflow_flags(body: &Body, op: Op) -> Option<u64> {
+    let Some(attr) = body.attr(op, "overflowFlags") else { return Some(0) };
+    let known = arith::OVERFLOW.value(body.ctx(), attr);
+    known.or_else(|| llvm::attributes::OVERFLOW.value(body.ctx(), attr))
 }
 
 #[cfg(test)]

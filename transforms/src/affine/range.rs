@@ -21,7 +21,7 @@ use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Body, Op, Value, ValueDef};
 
-use super::operation::{Binary, Operation, has_no_signed_wrap};
+use super::operation::{Binary, Operation, has_no_signed_wrap, is_nonnegative};
 use super::{AffineForm, Atom, Forms, MAX_CHAIN, fold_expr};
 
 /// A range of numbers, both ends included. An unbounded end is `i128::MIN` below and `i128::MAX`
@@ -142,7 +142,16 @@ impl Forms<'_> {
                 let (a, b) = (operand(self, 1), operand(self, 2));
                 Some((a.0.min(b.0), a.1.max(b.1)))
             }
-            Operation::Signed => Some(operand(self, 0)),
+            // A truncation without loss keeps the number.
+            Operation::Signed => {
+                let (inner, whole) = (operand(self, 0), type_range(body, body.result(op, 0)));
+                let cut = (inner.0.max(whole.0), inner.1.min(whole.1));
+                Some(if has_no_signed_wrap(body, op) && cut.0 <= cut.1 { cut } else { inner })
+            }
+            Operation::Unsigned if is_nonnegative(body, op) => {
+                let inner = operand(self, 0);
+                (inner.1 >= 0).then_some((inner.0.max(0), inner.1))
+            }
             Operation::Unsigned => {
                 let (inner, from) = (operand(self, 0), width(body, body.operand(op, 0)));
                 if inner.0 >= 0 { Some(inner) } else { (from < result).then(|| (0, (1 << from) - 1)) }
@@ -208,11 +217,11 @@ fn reach(lower: i128, upper: i128) -> Range {
     (lower, upper)
 }
 
-pub(super) fn sum(a: Range, b: Range) -> Range {
+pub(crate) fn sum(a: Range, b: Range) -> Range {
     reach(a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
-pub(super) fn product(a: Range, b: Range) -> Range {
+pub(crate) fn product(a: Range, b: Range) -> Range {
     let ends = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
     let corners = ends.map(|(x, y)| x.saturating_mul(y));
     reach(corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))

@@ -5,13 +5,12 @@
 //!   operands that make an operation undefined. Tried with all operands of all operations on three
 //!   bits, in the tests of this file.
 
-use loomir_dialects::arith;
 use loomir_dialects::interfaces::{Bound, LoopBounds, Step};
 use loomir_dialects::interp::integer::mask;
 use loomir_dialects::ranges::{Range, product, signed_ends, sum, wrapped};
 use loomir_ir::{AffineExpr, Body, Op, OpRef, Value};
 
-use super::operation::{Binary, Operation, Predicate, width};
+use super::operation::{Binary, Operation, Predicate, has_no_signed_wrap, has_no_unsigned_wrap, width};
 use super::range::{applied, expr_range};
 
 /// Overflow flags of an operation.
@@ -25,10 +24,7 @@ pub struct Flags {
 
 impl Flags {
     fn of(body: &Body, op: Op) -> Flags {
-        let flags = body.attr(op, "overflowFlags").and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr));
-        let has =
-            |name| flags.zip(arith::OVERFLOW.value_of(name)).is_some_and(|(flags, flag)| flags & flag != 0);
-        Flags { nsw: has("nsw"), nuw: has("nuw") }
+        Flags { nsw: has_no_signed_wrap(body, op), nuw: has_no_unsigned_wrap(body, op) }
     }
 }
 

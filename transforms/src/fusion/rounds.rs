@@ -18,12 +18,13 @@
 //! [`MAX_ROUNDS`] rounds.
 
 use hashbrown::HashSet;
-use loomir_ir::{Block, Body, Loc};
+use loomir_ir::{Block, Body, Loc, Value};
 
 use super::{Fusion, Options, Report, remarks};
 use crate::access::LoopContext;
 use crate::assumption;
 use crate::legality::Checker;
+use crate::naming::called;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Green, If, Item, Mark, Node, TreeStore};
@@ -52,6 +53,11 @@ impl Report {
         self.changed
     }
 
+    /// Returns true if this round or an earlier one changed the function.
+    pub fn ever_changed(&self) -> bool {
+        self.ever_changed || self.changed
+    }
+
     /// Adds the report of a later round on the same function. Refusals were already reported by an
     /// earlier round.
     pub fn go_on(&mut self, mut later: Report) {
@@ -65,6 +71,7 @@ impl Report {
         self.fused += later.fused;
         self.assumed.extend(later.assumed);
         self.has_neighbours = later.has_neighbours;
+        self.ever_changed |= self.changed | later.ever_changed;
         self.changed = later.changed;
     }
 }
@@ -82,6 +89,7 @@ fn round(body: &mut Body, options: &Options) -> Report {
     let parts: Vec<Report> = blocks.iter().rev().map(one).collect();
     let mut report = Report::default();
     for part in parts.into_iter().rev() {
+        report.names.extend(part.names.iter().map(|(value, name)| (*value, name.clone())));
         for assumption in &part.assumed {
             if !report.assumed.contains(assumption) {
                 report.assumed.push(assumption.clone());
@@ -90,8 +98,10 @@ fn round(body: &mut Body, options: &Options) -> Report {
         report.append(part);
     }
     assumption::sort(&mut report.assumed);
+    let names = std::mem::take(&mut report.names);
+    let name = |value: Value| names.get(&value).cloned().unwrap_or_default();
     if options.remarks {
-        for said in remarks::remarks(body).assumed(&report.assumed, options.alias, "Fused") {
+        for said in remarks::remarks(body).assumed(&report.assumed, options.alias, "Fused", &name) {
             report.remarks.push(said);
         }
     }
@@ -105,6 +115,13 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut fusion = Fusion::new(body, &program, &mut trees, options);
     let root = fusion.sequence(program.root, &LoopContext::outside(&program.surroundings));
     let (mut report, settled, done) = (fusion.report, fusion.settled, fusion.done);
+    if options.remarks {
+        // Values may be gone afterwards.
+        let assumed = std::mem::take(&mut report.assumed);
+        let mut note = |value| _ = report.names.entry(value).or_insert_with(|| called(body, value));
+        assumed.iter().for_each(|assumption| assumption.each_value(&mut note));
+        report.assumed = assumed;
+    }
     report.has_neighbours = has_neighbours(&trees, &settled, root);
     let checker = Checker::new(body, &program, options.alias, options.limits);
     match checker.with_dependence(&*options.analyses.dependence).judge(&trees, root) {

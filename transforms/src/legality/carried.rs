@@ -46,6 +46,7 @@ pub(super) fn class(
         origin: None,
         sizes: Vec::new(),
         subscripts: Some(around.iter().cloned().map(Some).collect()),
+        unit: 0,
         writes: true,
         update: None,
         domain: domain.clone(),

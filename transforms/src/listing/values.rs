@@ -361,6 +361,7 @@ fn instances(leaf: &ScheduledStatement, more: Vec<&AffineForm>) -> Class {
         origin: None,
         sizes: Vec::new(),
         subscripts: None,
+        unit: 0,
         writes: true,
         update: None,
         domain: Arc::new(Domain { constraints, ..**domain }),

@@ -29,7 +29,7 @@ const MAX_ROUNDS: usize = 8;
 
 /// Canonicalizes a body, without the bodies nested in it. Changed branches and blocks count as
 /// rewritten operations.
-pub(crate) fn canonicalize(body: &mut Body) -> Report {
+pub fn canonicalize(body: &mut Body) -> Report {
     let ctx = body.ctx().clone();
     canonicalize_by(&mut driver(&ctx), body)
 }

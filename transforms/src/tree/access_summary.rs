@@ -545,8 +545,8 @@ pub fn in_place(
             }
             Arc::new(Domain { levels: domain.levels + inner, constraints, exact })
         };
-        let Class { base, origin, writes, update, .. } = *class;
-        (Class { base, origin, sizes: class.sizes.clone(), subscripts, writes, update, domain }, *op)
+        let Class { base, origin, unit, writes, update, .. } = *class;
+        (Class { base, origin, sizes: class.sizes.clone(), subscripts, unit, writes, update, domain }, *op)
     })
 }
 
@@ -567,6 +567,7 @@ mod tests {
             origin: None,
             sizes: Vec::new(),
             subscripts: Some(vec![subscript]),
+            unit: 0,
             writes: true,
             update: None,
             domain: Arc::new(Domain { levels: 3, constraints, exact: true }),

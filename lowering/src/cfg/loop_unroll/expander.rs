@@ -14,6 +14,8 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Builder, OpDef, Value};
 
+mod wide;
+
 use crate::cfg::arithmetic;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, MinMax};

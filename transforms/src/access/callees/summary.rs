@@ -53,6 +53,8 @@ pub(in crate::access) struct Touched {
     sizes: Vec<AffineForm>,
     /// The subscripts, as in a [`Class`], relative to the object itself.
     subscripts: Option<Vec<Option<AffineForm>>>,
+    /// The unit, as in a [`Class`].
+    unit: i64,
     writes: bool,
     /// The iteration domain. Its levels are the loops in the function.
     domain: Domain,
@@ -155,13 +157,13 @@ impl Touched {
         let subscripts = named.map(|all| all.iter().map(|form| form.clone().filter(is_known)).collect());
         let sizes = if are_its { class.sizes.clone() } else { Vec::new() };
         let domain = Domain { levels: *levels, constraints: kept, exact };
-        Some(Touched { object, sizes, subscripts, writes: class.writes, domain })
+        Some(Touched { object, sizes, subscripts, unit: class.unit, writes: class.writes, domain })
     }
 
     /// Returns an access of unknown elements of an object.
     fn anywhere(object: Object, writes: bool) -> Touched {
         let domain = Domain { levels: 0, constraints: Vec::new(), exact: object == Object::Exit };
-        Touched { object, sizes: Vec::new(), subscripts: None, writes, domain }
+        Touched { object, sizes: Vec::new(), subscripts: None, unit: 0, writes, domain }
     }
 
     /// Returns the class of any access of the object.
@@ -217,6 +219,6 @@ impl Touched {
         }
         let domain = if domain == **call.domain { call.domain.clone() } else { Arc::new(domain) };
         let sizes = sizes.unwrap_or_default();
-        Class { base, origin, sizes, subscripts, writes: self.writes, update: None, domain }
+        Class { base, origin, sizes, subscripts, unit: self.unit, writes: self.writes, update: None, domain }
     }
 }

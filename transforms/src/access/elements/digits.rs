@@ -16,6 +16,7 @@ use loomir_ir::{AffineExpr, Value};
 use loomir_polyhedra::{Emptiness, Limits, Var};
 
 use super::Site;
+use crate::access::pointers::Term;
 use crate::affine::system::{System, Unknowns};
 use crate::affine::{AffineForm, Atom, fold_expr};
 
@@ -40,6 +41,20 @@ impl Digits {
         let [expr] = subscripts.map.results(&ctx)[..] else { return None };
         let dims = subscripts.map.data(&ctx).dims as usize;
         of_expr(site, expr, dims, &subscripts.operands, MAX_NESTING)
+    }
+
+    /// Returns the digits of the distance of an address from its root, in units of this many bytes.
+    pub(super) fn of_terms(site: &mut Site<'_, '_>, terms: &[Term], unit: i64) -> Option<Digits> {
+        let mut sum = Digits::one(AffineForm::constant(0));
+        for term in terms {
+            let scale = term.scale / unit;
+            let own = match term.value {
+                Some((value, _)) => of_value(site, value, MAX_NESTING)?,
+                None => Digits::one(AffineForm::constant(1)),
+            };
+            sum = sum.plus(own.times(scale)?)?;
+        }
+        Some(sum)
     }
 
     /// Returns the digits of a sum of multiples, in places of constant sizes. None of the forms

@@ -5,7 +5,8 @@
 //! their source. An element therefore has one name whatever view names it. Strides must be
 //! constants; the offset of a view may be any form. For other accesses only the object is known.
 
-use loomir_dialects::interfaces::ViewLike;
+use loomir_dialects::interfaces::{self, ViewLike};
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::memref::{
     CastOp, CollapseShapeOp, ExpandShapeOp, MemorySpaceCastOp, ReinterpretCastOp, SubViewOp, TransposeOp,
 };
@@ -14,6 +15,7 @@ use loomir_ir::{Body, DYNAMIC, Op, TypeKind, Value};
 
 use super::digits::{Digits, summed};
 use super::{Accesses, Elements, Site};
+use crate::access::pointers::{self, Bytes};
 use crate::affine::{AffineForm, Forms};
 
 /// At an address.
@@ -33,16 +35,26 @@ static VIEWS: [&OpDef; 7] = [
 
 impl Accesses for Linear {
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements> {
-        let origin = whole(site.body, site.access.memref);
-        let address = summed(&address(site, origin)?)?;
+        let access = site.access?;
+        let origin = whole(site.body, access.memref);
+        let address = summed(&address(site, access, origin)?)?;
         Some(Elements { origin, sizes: Vec::new(), subscripts: vec![Some(address)] })
+    }
+
+    fn locate_bytes(&self, site: &mut Site<'_, '_>, bytes: Bytes, layout: &DataLayout) -> Option<Elements> {
+        let distance = pointers::distance(site.body, site.forms, bytes.pointer, layout)?;
+        if !site.is_one(site.origin) {
+            return None;
+        }
+        let form = summed(&distance.iter().map(|term| term.as_multiple(bytes.unit)).collect::<Vec<_>>())?;
+        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts: vec![Some(form)] })
     }
 }
 
 /// Returns the subscripts that an access through a view has in the view's source, if its address
 /// there determines them.
-pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
-    let (body, origin) = (site.body, whole(site.body, site.access.memref));
+pub(super) fn of_view(site: &mut Site<'_, '_>, access: &interfaces::Access) -> Option<Elements> {
+    let (body, origin) = (site.body, whole(site.body, access.memref));
     if origin == site.origin {
         return None;
     }
@@ -51,10 +63,10 @@ pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
         return None;
     };
     let sizes = shape.get(1..).filter(|sizes| !sizes.contains(&DYNAMIC))?;
-    let address = address(site, origin)?;
+    let address = address(site, access, origin)?;
     // An access outside of the view is undefined.
-    let subscripts = site.forms.of_accessed(&site.access.subscripts).into_iter().flatten();
-    let shape = body.value_type(site.access.memref).shape(body.ctx()).unwrap_or_default();
+    let subscripts = site.forms.of_accessed(&access.subscripts).into_iter().flatten();
+    let shape = body.value_type(access.memref).shape(body.ctx()).unwrap_or_default();
     let mut inside = Vec::new();
     for (subscript, size) in subscripts.zip(shape).filter(|(_, size)| **size != DYNAMIC) {
         inside.extend(AffineForm::constant(size - 1).minus(&subscript));
@@ -71,12 +83,16 @@ fn whole(body: &Body, memref: Value) -> Value {
 
 /// Returns the distance of an access from the start of the memory of `origin`, as a sum of
 /// multiples.
-fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, AffineForm)>> {
+fn address(
+    site: &mut Site<'_, '_>,
+    access: &interfaces::Access,
+    origin: Value,
+) -> Option<Vec<(i64, AffineForm)>> {
     if !site.is_one(origin) {
         return None;
     }
-    let memref = site.access.memref;
-    let subscripts = site.forms.of_accessed(&site.access.subscripts);
+    let memref = access.memref;
+    let subscripts = site.forms.of_accessed(&access.subscripts);
     let mut sum = beginning(site.body, site.forms, memref)?;
     add_strides(site.body, &mut sum, memref, subscripts)?;
     Some(sum)

@@ -1,0 +1,51 @@
+//! Functions of the `llvm` dialect on the loop tree, and back.
+//!
+//! [`raise`] writes a function with structured control flow ([`cf_to_scf`](crate::cf_to_scf)) and
+//! cleans up. Whatever works on loops of `scf` then works on it. [`lower`] writes branches again.
+//! [`convert_raised`] turns operations of other dialects, which were added on the way, into those
+//! of `llvm`. A function in which nothing changed is best kept as it was.
+
+use loomir_dialects::llvm;
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Body, Diagnostics};
+use loomir_transforms::simplify::canonicalize::canonicalize;
+use loomir_transforms::simplify::cse::cse;
+
+use crate::cf_to_scf::{Opaque, lift_cf_to_scf};
+use crate::cfg::simplify_cfg::simplify_cfg;
+use crate::to_llvm::{self, Options};
+use crate::{convert_scf_to_cf, lower_affine};
+
+/// Returns a copy of an `llvm.func` with structured control flow. The symbols are those of its
+/// module.
+///
+/// # Errors
+/// The reason why the function has no such form here.
+pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
+    let mut raised = function.duplicate();
+    lift_cf_to_scf(&mut raised, symbols)?;
+    canonicalize(&mut raised);
+    cse(&mut raised);
+    Ok(raised)
+}
+
+/// Writes a raised function with branches. Operations of `arith` and `index` remain.
+///
+/// # Errors
+/// Those of [`lower_affine`] and [`convert_scf_to_cf`].
+pub fn lower(raised: &mut Body) -> Result<(), Diagnostics> {
+    lower_affine(raised)?;
+    convert_scf_to_cf(raised)
+}
+
+/// Converts the functions of a module that [`lower`] wrote to the `llvm` dialect, and simplifies
+/// their control flow.
+///
+/// # Errors
+/// Operations without a counterpart.
+pub fn convert_raised(module: &mut Body) -> Result<(), Diagnostics> {
+    let is_raised = |function: &Body| function.is(function.root(), llvm::FuncOp::DEF);
+    to_llvm::convert_functions(module, Options::default(), &is_raised, &mut |function| {
+        simplify_cfg(function, true);
+    })
+}
