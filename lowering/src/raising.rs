@@ -8,6 +8,7 @@
 use loomir_dialects::llvm;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics};
+use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::simplify::canonicalize::canonicalize;
 use loomir_transforms::simplify::cse::cse;
 
@@ -26,6 +27,8 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
     lift_cf_to_scf(&mut raised, symbols)?;
     canonicalize(&mut raised);
     cse(&mut raised);
+    fold_guards(&mut raised);
+    canonicalize(&mut raised);
     Ok(raised)
 }
 

@@ -18,6 +18,7 @@
 //! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
+//! | [`guard_folding`] | guards of loops that run no iteration without them go |
 //! | [`if_to_select`] | pure conditionals become selections |
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
@@ -46,6 +47,7 @@ pub mod effects;
 mod expansion;
 pub mod flow;
 pub mod fusion;
+pub mod guard_folding;
 pub mod if_to_select;
 pub mod legality;
 pub mod listing;
@@ -75,6 +77,7 @@ const PASSES: &[PassInfo] = &[
     fusion::PASS,
     contraction::PASS,
     promotion::PASS,
+    guard_folding::PASS,
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,

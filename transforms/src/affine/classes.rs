@@ -314,6 +314,11 @@ pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool 
     leaves(body, value, Poison::Possible).into_iter().any(|leaf| !is_number(leaf))
 }
 
+/// True if `value` can be poison only where `cause` is.
+pub fn is_poison_only_with(body: &Body, value: Value, cause: Value) -> bool {
+    leaves(body, value, Poison::Possible).is_subset(&leaves(body, cause, Poison::Certain))
+}
+
 /// Returns the leaves of a value that may make it poison, or are certain to, according to `how`.
 fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     let mut leaves = HashSet::new();

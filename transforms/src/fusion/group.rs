@@ -473,7 +473,13 @@ impl Group {
             return false;
         }
         let is_affine = affine::is_loop(ir, member.op);
-        let has_type = |value: Value| ir.value_type(value) == ty;
+        // A number of another type is cast where it is used; affine operations have no casts.
+        let has_type = |value: Value| {
+            let own = ir.value_type(value);
+            own == ty
+                || (!is_affine
+                    && (own == Type::INDEX || own.integer_width(ir.ctx()).is_some_and(|w| w <= 64)))
+        };
         let is_symbol = |value| affine::validity::is_valid_symbol(ir.op_ref(member.op), value);
         let variable = |level: &u32| loop_context.variables.get(*level as usize).copied().flatten();
         // The check that a sum does not wrap is computed from symbols. Induction variables do not
