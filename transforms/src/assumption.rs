@@ -6,7 +6,9 @@
 //! relations of numbers. Any condition under which the edit is legal will do. How often it holds is
 //! a question of profitability.
 
-use loomir_ir::Value;
+use loomir_ir::{Body, Value};
+
+use crate::naming::called;
 
 use crate::affine::{AffineForm, Atom};
 
@@ -97,8 +99,13 @@ impl Assumption {
         }
     }
 
+    /// Returns the assumption in words. `body` holds its values.
+    pub fn text(&self, body: &Body) -> String {
+        self.text_by(&|value| called(body, value))
+    }
+
     /// Returns the assumption in words, given a name for each of its values.
-    pub fn text(&self, called: &dyn Fn(Value) -> String) -> String {
+    pub fn text_by(&self, called: &dyn Fn(Value) -> String) -> String {
         match self {
             Assumption::Apart(a, b) => format!("{} and {}", called(*a), called(*b)),
             Assumption::Zero(form) => compared(called, form, "=="),

@@ -3,7 +3,6 @@
 //!
 //! The names in brackets are those of LLVM's `loop-fusion`, if it has one for the reason.
 
-use crate::naming::called;
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
 use loomir_ir::diagnostics::{Arg, Fields};
@@ -70,7 +69,7 @@ pub(super) fn fused(
         .arg("whole", joined.whole)
         .arg("reshaped", reshaped.change.as_ref().map(of_shape))
         .arg("saved_cycles", attempt.saved_cycles())
-        .arg("assumes", assumed.iter().map(|own| own.text(&|value| called(body, value))).collect::<Arg>());
+        .arg("assumes", assumed.iter().map(|own| own.text(body)).collect::<Arg>());
     let remark = match rest {
         Some(op) => remark.note(body.loc(op), "what stays a loop of its own begins here"),
         None => remark,
@@ -81,7 +80,7 @@ pub(super) fn fused(
     };
     let numbers = assumed.iter().filter(|assumption| !matches!(assumption, Assumption::Apart(..)));
     numbers.fold(remark, |remark, assumption| {
-        remark.note(body.loc(second), format!("assumes {}", assumption.text(&|value| called(body, value))))
+        remark.note(body.loc(second), format!("assumes {}", assumption.text(body)))
     })
 }
 
