@@ -1,14 +1,17 @@
-//! Random graphs of blocks before and after they become structured control flow.
+//! Random graphs of blocks before and after they become structured control flow, and before and
+//! after their loops are fused on the tree.
 //!
-//! Half of the functions are loops that count, the other half random graphs with irreducible
-//! cycles, switches and several returns. Each is executed as blocks, as regions, after clean-up,
-//! and as blocks again.
+//! The functions are loops that count, random graphs with irreducible cycles, switches and several
+//! returns, and neighbouring loops over arrays behind pointers. Each is executed as blocks, as
+//! regions, after clean-up, as blocks again, and after `fuse`.
 
 use loomir::dialects::interp::Limits;
+use loomir::{ContractionOptions, FuseOptions, Profitability};
 
 use crate::behaviour::{Input, same_behaviour};
 use crate::check::Checker;
 use crate::graphs;
+use crate::neighbours::{CALLED, neighbours, odd, odd_neighbours};
 use crate::random::Random;
 use crate::unrolling::{counted, graph_calls};
 
@@ -23,6 +26,8 @@ pub struct Tally {
     pub counted: u64,
     /// Functions with a loop that became `scf.while`.
     pub uncounted: u64,
+    /// Functions that `fuse` changed.
+    pub fused: u64,
     /// Defined calls that were compared, in each form.
     pub compared: usize,
     /// Calls that are not.
@@ -44,19 +49,37 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     let checker = Checker::default();
     for index in first..first + count {
         let mut random = Random::of_case(seed, index);
-        let (text, calls) = match index % 2 {
+        let (text, calls) = match index % 6 {
             0 => counted(&mut random),
-            _ => (graphs::function(&mut random, "kernel"), graph_calls()),
+            1 => (graphs::function(&mut random, "kernel"), graph_calls()),
+            2 => {
+                let own = odd_neighbours(&mut random, "kernel");
+                (format!("{CALLED}{}{}", odd::CALLED, own.text), own.calls)
+            }
+            _ => {
+                let own = neighbours(&mut random, "kernel");
+                (format!("{CALLED}{}", own.text), own.calls)
+            }
         };
-        compare(&checker, &text, &calls, tally).map_err(|error| format!("case {index}: {error}\n{text}"))?;
+        // Fusion only where it pays, or wherever it is legal.
+        let always = random.chance(50);
+        compare(&checker, &text, &calls, always, tally)
+            .map_err(|error| format!("case {index}: {error}\n{text}"))?;
         tally.cases += 1;
     }
     Ok(())
 }
 
-fn compare(checker: &Checker, text: &str, calls: &[Input], tally: &mut Tally) -> Result<(), String> {
+fn compare(
+    checker: &Checker,
+    text: &str,
+    calls: &[Input],
+    always: bool,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let said = |errors: loomir::ir::Diagnostics| checker.lines(&errors);
     let before = loomir::lowering::from_ll(&checker.ctx, text, "f.ll").map_err(said)?;
+    let limits = Limits { steps: 20_000, ..Limits::default() };
     let mut after = before.duplicate();
     for (number, step) in STEPS.iter().enumerate() {
         checker.run(step, &mut after).map_err(said)?;
@@ -66,11 +89,27 @@ fn compare(checker: &Checker, text: &str, calls: &[Input], tally: &mut Tally) ->
             tally.counted += u64::from(printed.contains("scf.for"));
             tally.uncounted += u64::from(printed.contains("scf.while"));
         }
-        let limits = Limits { steps: 20_000, ..Limits::default() };
         let agreement = same_behaviour(&before, &after, "kernel", calls, &limits);
         let agreement = agreement.map_err(|error| format!("{step}: {error}\n{printed}"))?;
         tally.compared += agreement.compared;
         tally.skipped += agreement.skipped;
     }
+    let mut after = before.duplicate();
+    let profitability = if always { Profitability::Always } else { Profitability::default() };
+    let fusion = FuseOptions { profitability, ..FuseOptions::default() };
+    loomir::fuse_and_contract(&mut after, &fusion, &ContractionOptions::after(&fusion));
+    let printed = loomir::print(&after);
+    if printed == loomir::print(&before) {
+        return Ok(());
+    }
+    tally.fused += 1;
+    let errors = loomir::ir::verifier::verify(&after);
+    if errors.has_errors() {
+        return Err(format!("fused: {}\n{printed}", said(errors)));
+    }
+    let agreement = same_behaviour(&before, &after, "kernel", calls, &limits);
+    let agreement = agreement.map_err(|error| format!("fused: {error}\n{printed}"))?;
+    tally.compared += agreement.compared;
+    tally.skipped += agreement.skipped;
     Ok(())
 }

@@ -436,7 +436,9 @@ impl Scan<'_> {
             let parameters = self.parameters(&class);
             let place = place.clone();
             let called = body.info(op).interface::<dyn CallLike>().is_some();
-            let compound = compound || called;
+            // An access of several elements is like a loop over them.
+            let is_several = class.domain.levels as usize > place.loops.len();
+            let compound = compound || called || is_several;
             self.timeline.accesses.push(Access { op, class, place, order, compound, called, parameters });
         }
     }
