@@ -21,6 +21,7 @@ mod limit;
 mod missed;
 mod opt;
 mod output;
+mod raised;
 mod reduce;
 mod remarks;
 mod render;

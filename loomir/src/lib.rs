@@ -40,10 +40,11 @@ pub use loomir_lowering as lowering;
 pub use loomir_transforms as transforms;
 pub use loomir_transforms::polyhedra;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use loomir_dialects::interp::layout::DataLayout;
-use loomir_dialects::{builtin, func, llvm};
+use loomir_dialects::{builtin, func, llvm, scf};
 use loomir_ir::pass::EditLimit;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::{ParseOptions, PrintOptions};
@@ -124,14 +125,41 @@ pub fn print(module: &Body) -> String {
 
 /// Fuses the loops of every function of a module, of nested modules too.
 pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
-    let mut report = FuseReport::default();
-    for_each_function(module, &mut |body, around| {
-        let own = fuse_in(body, around, options);
-        let changed = own.ever_changed();
-        report.append(own);
+    fuse_program(module, options, None).fusion
+}
+
+/// The results of fusing the loops of a program.
+#[derive(Debug, Default)]
+pub struct Fused {
+    /// The report of fusion.
+    pub fusion: FuseReport,
+    /// The report of contraction, empty without one.
+    pub contraction: ContractionReport,
+    /// The functions of the `llvm` dialect.
+    pub raised: Raised,
+    /// True if the program changed.
+    pub changed: bool,
+}
+
+/// [`fuse`], or with options for contraction [`fuse_and_contract`], with all results.
+pub fn fuse_program(
+    module: &mut Body,
+    fusion: &FuseOptions,
+    contraction: Option<&ContractionOptions>,
+) -> Fused {
+    let mut fused = Fused::default();
+    fused.raised = for_each_function(module, &mut |body, around| {
+        let (own, contracted) = match contraction {
+            Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
+            None => (fuse_in(body, around, fusion), ContractionReport::default()),
+        };
+        let changed = own.ever_changed() || contracted.changed();
+        fused.fusion.append(own);
+        fused.contraction.append(contracted);
+        fused.changed |= changed;
         changed
     });
-    report
+    fused
 }
 
 fn fuse_in(function: &mut Body, around: &Around, options: &FuseOptions) -> FuseReport {
@@ -192,44 +220,47 @@ pub fn fuse_and_contract(
     fusion: &FuseOptions,
     contraction: &ContractionOptions,
 ) -> (FuseReport, ContractionReport) {
-    let mut reports = (FuseReport::default(), ContractionReport::default());
+    let Fused { fusion, contraction, .. } = fuse_program(module, fusion, Some(contraction));
+    (fusion, contraction)
+}
+
+fn fuse_and_contract_in(
+    body: &mut Body,
+    around: &Around,
+    fusion: &FuseOptions,
+    contraction: &ContractionOptions,
+) -> (FuseReport, ContractionReport) {
     let once = FuseOptions { max_rounds: 1, ..fusion.clone() };
-    for_each_function(module, &mut |body, around| {
-        let mut fused = fuse_in(body, around, &once);
-        let mut contracted = contract_at_most(body, around, (fusion, contraction));
-        // Where an array is gone, what it kept apart may fuse.
-        let mut changed = fused.changed() || contracted.changed();
-        for _ in 1..fusion.max_rounds {
-            if !(changed && fused.has_neighbours) {
-                break;
-            }
-            let more = fuse_in(body, around, &once);
-            changed = more.changed();
-            if changed {
-                contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
-            }
-            fused.go_on(more);
+    let mut fused = fuse_in(body, around, &once);
+    let mut contracted = contract_at_most(body, around, (fusion, contraction));
+    // Where an array is gone, what it kept apart may fuse.
+    let mut changed = fused.changed() || contracted.changed();
+    for _ in 1..fusion.max_rounds {
+        if !(changed && fused.has_neighbours) {
+            break;
         }
-        for _ in 0..MAX_CONTRACTIONS {
-            let promoted = promote_at_most(body, around, (fusion, contraction));
-            if promoted.promoted == 0 {
-                break;
-            }
-            contracted.append(promoted);
-            // An element that left a loop may be forwarded to its next load, or free other loops.
+        let more = fuse_in(body, around, &once);
+        changed = more.changed();
+        if changed {
             contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
-            let more = fuse_in(body, around, &once);
-            if more.changed() {
-                contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
-            }
-            fused.go_on(more);
         }
-        let is_changed = fused.ever_changed() || contracted.changed();
-        reports.0.append(fused);
-        reports.1.append(contracted);
-        is_changed
-    });
-    reports
+        fused.go_on(more);
+    }
+    for _ in 0..MAX_CONTRACTIONS {
+        let promoted = promote_at_most(body, around, (fusion, contraction));
+        if promoted.promoted == 0 {
+            break;
+        }
+        contracted.append(promoted);
+        // An element that left a loop may be forwarded to its next load, or free other loops.
+        contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
+        let more = fuse_in(body, around, &once);
+        if more.changed() {
+            contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
+        }
+        fused.go_on(more);
+    }
+    (fused, contracted)
 }
 
 /// Contracts the arrays of a function, which is one edit.
@@ -305,15 +336,15 @@ impl Around {
 /// Calls `f` on every function of a module and of modules in it. It returns true if it changed the
 /// function. A function of the `llvm` dialect is raised to regions for that, and stays as it was if
 /// nothing changed.
-fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) -> bool) {
-    let mut changed_any = false;
+fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) -> bool) -> Raised {
+    let (mut changed_any, mut raised) = (false, Raised::default());
     let outside = Arc::new(Around::of(module));
     let mut stack = vec![(&mut *module, outside)];
     while let Some((body, around)) = stack.pop() {
         if body.root_ref().is(func::FuncOp::DEF) {
             f(body, &around);
         } else if body.root_ref().is(llvm::FuncOp::DEF) {
-            changed_any |= on_regions(body, &around, f);
+            changed_any |= raised.on_regions(body, &around, f);
         }
         if !body.has_nested() {
             continue;
@@ -332,17 +363,51 @@ fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) ->
             }
         });
     }
+    raised
 }
 
-/// Calls `f` on a function of the `llvm` dialect with structured control flow. Returns true if the
-/// function changed.
-fn on_regions(function: &mut Body, around: &Around, f: &mut dyn FnMut(&mut Body, &Around) -> bool) -> bool {
-    let Ok(mut raised) = raising::raise(function, &around.symbols) else { return false };
-    if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
-        return false;
+/// Functions of the `llvm` dialect with loops, on the loop tree.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Raised {
+    /// The loops.
+    pub loops: usize,
+    /// The loops among them that the loop tree has.
+    pub raised: usize,
+    /// The loops among these with a known number of iterations.
+    pub counted: usize,
+    /// The other loops, by the reason why their function is not on the tree.
+    pub kept: BTreeMap<&'static str, usize>,
+}
+
+impl Raised {
+    /// Calls `f` on a function with structured control flow, if it has loops. Returns true if the
+    /// function changed.
+    fn on_regions(
+        &mut self,
+        function: &mut Body,
+        around: &Around,
+        f: &mut dyn FnMut(&mut Body, &Around) -> bool,
+    ) -> bool {
+        let loops = raising::loops(function);
+        self.loops += loops;
+        if loops == 0 {
+            return false;
+        }
+        let mut raised = match raising::raise(function, &around.symbols) {
+            Ok(raised) => raised,
+            Err(why) => {
+                *self.kept.entry(why.reason()).or_default() += loops;
+                return false;
+            }
+        };
+        self.raised += loops;
+        self.counted += raised.all_ops().filter(|op| raised.is(*op, scf::ForOp::DEF)).count();
+        if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
+            return false;
+        }
+        *function = raised;
+        true
     }
-    *function = raised;
-    true
 }
 
 /// The book's chapters with code in Rust, so that it is compiled and run.

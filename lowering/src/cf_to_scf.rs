@@ -54,6 +54,8 @@ const ANNOTATION: &str = "loop_annotation";
 /// The reason why a function stays as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opaque {
+    /// Its attributes say that it stays as it is.
+    Untouchable,
     /// It branches in a way that structured control flow does not have.
     Branch,
     /// Its regions would nest too deep.
@@ -66,6 +68,7 @@ impl Opaque {
     /// Returns the reason in words.
     pub fn reason(self) -> &'static str {
         match self {
+            Opaque::Untouchable => "it says optnone",
             Opaque::Branch => "it branches in a way that structured control flow does not have",
             Opaque::Deep => "its structured control flow would nest too deep",
             Opaque::Large => "its regions would pass on too many values",

@@ -5,17 +5,32 @@
 //! [`convert_raised`] turns operations of other dialects, which were added on the way, into those
 //! of `llvm`. A function in which nothing changed is best kept as it was.
 
+use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Diagnostics};
+use loomir_ir::{Body, Diagnostics, Op};
 use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::simplify::canonicalize::canonicalize;
+use loomir_transforms::mem2reg::{Promoted, mem2reg};
 use loomir_transforms::simplify::cse::cse;
+use loomir_transforms::simplify::sroa::sroa;
 
 use crate::cf_to_scf::{Opaque, lift_cf_to_scf};
+use crate::cfg::Analysis;
 use crate::cfg::simplify_cfg::simplify_cfg;
 use crate::to_llvm::{self, Options};
 use crate::{convert_scf_to_cf, lower_affine};
+
+/// Returns the number of loops of an `llvm.func`. Linear.
+pub fn loops(function: &Body) -> usize {
+    let region = function.region(function.root(), 0);
+    let is_flat = function.blocks(region).nth(1).is_none();
+    if is_flat {
+        let is_loop = |op: &Op| function.info(*op).interface::<dyn LoopLike>().is_some();
+        return function.all_ops().filter(is_loop).count();
+    }
+    Analysis::of(function).loops().iter().count()
+}
 
 /// Returns a copy of an `llvm.func` with structured control flow. The symbols are those of its
 /// module.
@@ -23,7 +38,16 @@ use crate::{convert_scf_to_cf, lower_affine};
 /// # Errors
 /// The reason why the function has no such form here.
 pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
+    if function.root_ref().attr("optimize_none").is_some() {
+        return Err(Opaque::Untouchable);
+    }
     let mut raised = function.duplicate();
+    // What no optimizer saw keeps its variables in memory.
+    let parted = sroa(&mut raised);
+    if mem2reg(&mut raised) != Promoted::default() || parted > 0 {
+        canonicalize(&mut raised);
+        simplify_cfg(&mut raised, true);
+    }
     lift_cf_to_scf(&mut raised, symbols)?;
     canonicalize(&mut raised);
     cse(&mut raised);

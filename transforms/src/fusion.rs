@@ -196,6 +196,7 @@ impl Report {
         self.choice.add(other.choice);
         self.has_neighbours |= other.has_neighbours;
         self.changed |= other.changed;
+        self.ever_changed |= other.ever_changed;
     }
 }
 

@@ -1,11 +1,13 @@
 //! `loomir fuse`: the main job.
 
+use crate::ir::{Body, Context};
 use crate::{ContractionOptions, CostSource, FuseOptions};
 use clap::{Arg, ArgMatches, Command};
 
 use super::grouped::{self, Nests};
+use super::input::{self, Input};
 use super::render::Stream;
-use super::{Failure, Tools, analyses, input, limit, missed, output, remarks};
+use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -118,27 +120,34 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let options = FuseOptions { remarks: says, edits: edits.clone(), ..options(matches)? };
     output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
-    let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
-        let contraction = ContractionOptions::after(&options);
-        let (fused, contracted) = crate::fuse_and_contract(&mut module, &options, &contraction);
-        let mut said = fused.remarks;
-        said.append(contracted.remarks);
-        (said, fused.refused)
-    } else {
-        let report = crate::fuse(&mut module, &options);
-        (report.remarks, report.refused)
-    };
+    let contraction = ContractionOptions::after(&options);
+    let contracts = matches.get_one::<bool>("contract") == Some(&true);
+    let fused = crate::fuse_program(&mut module, &options, contracts.then_some(&contraction));
+    let refused = fused.fusion.refused;
+    let raised = raised::summary(&fused.raised, fused.fusion.fused, refused);
+    let mut said = fused.fusion.remarks;
+    said.append(fused.contraction.remarks);
     if says {
         let summary = nests.map_or(String::new(), |nests| nests.summary(&said));
         let said = if remarks::are_grouped(matches) { grouped::by_loop(said) } else { said };
-        output::to_stderr(&(remarks::say(ctx, &said, &source, Stream::Err) + &summary));
+        output::to_stderr(&(remarks::say(ctx, &said, &source, Stream::Err) + &summary + &raised));
     }
     if let Some(last) = limit::said(&edits) {
         output::to_stderr(&remarks::say(ctx, &last.into(), &source, Stream::Err));
     }
-    output::write(matches, &crate::print(&module))?;
+    output::write(matches, &written(ctx, &module, &source, fused.changed)?)?;
     missed::fail(matches, ctx, refused, &source)?;
     // The process is about to end, which frees everything at once; one by one takes longer.
     std::mem::forget(module);
     Ok(())
+}
+
+/// Returns the program in the language it was read in. An unchanged program in LLVM IR is the text
+/// that was read.
+fn written(ctx: &Context, module: &Body, source: &Input, changed: bool) -> Result<String, Failure> {
+    match crate::lowering::is_ll(&source.text) {
+        false => Ok(crate::print(module)),
+        true if !changed => Ok(source.text.clone()),
+        true => crate::to_ll(module).map_err(|errors| source.failure(ctx, &errors)),
+    }
 }
