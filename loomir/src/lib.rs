@@ -125,7 +125,19 @@ pub fn print(module: &Body) -> String {
 
 /// Fuses the loops of every function of a module, of nested modules too.
 pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
-    fuse_program(module, options, None).fusion
+    fuse_program(module, &ProgramOptions { fusion: options, contraction: None, regenerate_all: false }).fusion
+}
+
+/// The options of [`fuse_program`].
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramOptions<'o> {
+    /// Those of fusion.
+    pub fusion: &'o FuseOptions,
+    /// Those of contraction, if arrays are contracted.
+    pub contraction: Option<&'o ContractionOptions>,
+    /// Writes all functions of the `llvm` dialect anew from the loop tree, to test the way there
+    /// and back. Otherwise only changed ones.
+    pub regenerate_all: bool,
 }
 
 /// The results of fusing the loops of a program.
@@ -142,18 +154,15 @@ pub struct Fused {
 }
 
 /// [`fuse`], or with options for contraction [`fuse_and_contract`], with all results.
-pub fn fuse_program(
-    module: &mut Body,
-    fusion: &FuseOptions,
-    contraction: Option<&ContractionOptions>,
-) -> Fused {
+pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
+    let ProgramOptions { fusion, contraction, regenerate_all } = *options;
     let mut fused = Fused::default();
     fused.raised = for_each_function(module, &mut |body, around| {
         let (own, contracted) = match contraction {
             Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
             None => (fuse_in(body, around, fusion), ContractionReport::default()),
         };
-        let changed = own.ever_changed() || contracted.changed();
+        let changed = own.ever_changed() || contracted.changed() || regenerate_all;
         fused.fusion.append(own);
         fused.contraction.append(contracted);
         fused.changed |= changed;
@@ -220,7 +229,9 @@ pub fn fuse_and_contract(
     fusion: &FuseOptions,
     contraction: &ContractionOptions,
 ) -> (FuseReport, ContractionReport) {
-    let Fused { fusion, contraction, .. } = fuse_program(module, fusion, Some(contraction));
+    let contraction = Some(contraction);
+    let options = ProgramOptions { fusion, contraction, regenerate_all: false };
+    let Fused { fusion, contraction, .. } = fuse_program(module, &options);
     (fusion, contraction)
 }
 

@@ -10,8 +10,8 @@ use loomir_dialects::llvm;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics, Op};
 use loomir_transforms::guard_folding::fold_guards;
-use loomir_transforms::simplify::canonicalize::canonicalize;
 use loomir_transforms::mem2reg::{Promoted, mem2reg};
+use loomir_transforms::simplify::canonicalize::canonicalize;
 use loomir_transforms::simplify::cse::cse;
 use loomir_transforms::simplify::sroa::sroa;
 

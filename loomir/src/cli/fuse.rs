@@ -1,7 +1,7 @@
 //! `loomir fuse`: the main job.
 
 use crate::ir::{Body, Context};
-use crate::{ContractionOptions, CostSource, FuseOptions};
+use crate::{ContractionOptions, CostSource, FuseOptions, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
 use super::grouped::{self, Nests};
@@ -19,6 +19,7 @@ pub(super) fn command() -> Command {
         .arg(contract_arg())
         .args(analyses::args())
         .arg(remarks::arg())
+        .arg(regenerate_arg())
         .arg(quiet_arg())
         .arg(missed::arg())
         .arg(limit::arg())
@@ -79,6 +80,15 @@ fn contract_arg() -> Arg {
         .help("Replace arrays that fusion made unnecessary by values or smaller arrays")
 }
 
+fn regenerate_arg() -> Arg {
+    Arg::new("regenerate")
+        .long("regenerate")
+        .value_name("WHICH")
+        .value_parser(["changed", "all"])
+        .default_value("changed")
+        .help("Which functions in LLVM IR to write anew from their loops: changed ones, or all, to test it")
+}
+
 fn quiet_arg() -> Arg {
     Arg::new("quiet")
         .short('q')
@@ -122,7 +132,12 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let contraction = ContractionOptions::after(&options);
     let contracts = matches.get_one::<bool>("contract") == Some(&true);
-    let fused = crate::fuse_program(&mut module, &options, contracts.then_some(&contraction));
+    let program = ProgramOptions {
+        fusion: &options,
+        contraction: contracts.then_some(&contraction),
+        regenerate_all: matches.get_one::<String>("regenerate").is_some_and(|which| which == "all"),
+    };
+    let fused = crate::fuse_program(&mut module, &program);
     let refused = fused.fusion.refused;
     let raised = raised::summary(&fused.raised, fused.fusion.fused, refused);
     let mut said = fused.fusion.remarks;

@@ -14,6 +14,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::layout::{DataLayout, Layout};
+use loomir_dialects::llvm::attributes::ATOMIC_ORDERING;
 use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::llvm::{GEPOp, LoadOp, StoreOp};
@@ -49,7 +50,8 @@ pub(super) struct Units {
     of: HashMap<Base, Option<i64>>,
 }
 
-/// Returns the address and the width of a load or store.
+/// Returns the address and the width of a load or store. An atomic or volatile one has no width
+/// here: it is never contracted, and orders the whole object.
 pub(super) fn accessed(body: &Body, op: Op, layout: &DataLayout) -> Option<(Value, i64)> {
     let view = body.op_ref(op);
     let (pointer, ty) = if view.is(LoadOp::DEF) {
@@ -59,6 +61,10 @@ pub(super) fn accessed(body: &Body, op: Op, layout: &DataLayout) -> Option<(Valu
     } else {
         return None;
     };
+    let ordering = view.attr("ordering").and_then(|attr| ATOMIC_ORDERING.value(body.ctx(), attr));
+    if view.attr("volatile_").is_some() || ordering.unwrap_or(0) != 0 {
+        return None;
+    }
     let width = Layout::of(body.ctx(), ty, layout).ok()?.store_size;
     let width = i64::try_from(width).ok().filter(|width| *width > 0)?;
     has_width(body, pointer, layout).then_some((pointer, width))
