@@ -56,6 +56,8 @@ const ANNOTATION: &str = "loop_annotation";
 pub enum Opaque {
     /// Its attributes say that it stays as it is.
     Untouchable,
+    /// A call in it is bound to the control flow around it.
+    Bound,
     /// It branches in a way that structured control flow does not have.
     Branch,
     /// Its regions would nest too deep.
@@ -69,6 +71,7 @@ impl Opaque {
     pub fn reason(self) -> &'static str {
         match self {
             Opaque::Untouchable => "it says optnone",
+            Opaque::Bound => "a call in it returns twice, is convergent, or must be a tail call",
             Opaque::Branch => "it branches in a way that structured control flow does not have",
             Opaque::Deep => "its structured control flow would nest too deep",
             Opaque::Large => "its regions would pass on too many values",

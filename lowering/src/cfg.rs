@@ -46,7 +46,7 @@ pub mod accesses;
 mod arguments;
 pub(crate) mod arithmetic;
 pub(crate) mod branch;
-mod calls;
+pub(crate) mod calls;
 pub(crate) mod conditions;
 mod constants;
 mod copy;

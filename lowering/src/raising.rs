@@ -7,8 +7,10 @@
 
 use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Diagnostics, Op};
+use loomir_ir::text::attr_to_string;
+use loomir_ir::{Attr, Body, Diagnostics, Op, Value};
 use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::mem2reg::{Promoted, mem2reg};
 use loomir_transforms::simplify::canonicalize::canonicalize;
@@ -17,6 +19,7 @@ use loomir_transforms::simplify::sroa::sroa;
 
 use crate::cf_to_scf::{Opaque, lift_cf_to_scf};
 use crate::cfg::Analysis;
+use crate::cfg::calls::keeps_its_control;
 use crate::cfg::simplify_cfg::simplify_cfg;
 use crate::to_llvm::{self, Options};
 use crate::{convert_scf_to_cf, lower_affine};
@@ -38,8 +41,11 @@ pub fn loops(function: &Body) -> usize {
 /// # Errors
 /// The reason why the function has no such form here.
 pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
-    if function.root_ref().attr("optimize_none").is_some() {
+    if is_untouchable(function) {
         return Err(Opaque::Untouchable);
+    }
+    if function.all_ops().any(|op| is_bound(function, op, symbols)) {
+        return Err(Opaque::Bound);
     }
     let mut raised = function.duplicate();
     // What no optimizer saw keeps its variables in memory.
@@ -54,6 +60,29 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
     fold_guards(&mut raised);
     canonicalize(&mut raised);
     Ok(raised)
+}
+
+/// True if the attributes of a function forbid changes: `optnone`, `naked`, strict floating-point
+/// rules, or a coroutine that is not split yet.
+fn is_untouchable(function: &Body) -> bool {
+    let forbidden = ["optnone", "naked", "strictfp", "presplitcoroutine"];
+    let passed = function.root_ref().attr("passthrough");
+    let passed = passed.and_then(|all| all.as_array(function.ctx())).unwrap_or_default();
+    let says = |attr: &Attr| attr.as_str(function.ctx()).is_some_and(|own| forbidden.contains(&own));
+    function.root_ref().attr("optimize_none").is_some() || passed.iter().any(says)
+}
+
+/// True if an operation depends on the control flow around it: calls that return twice or are
+/// convergent, tail calls that must stay such, the stack pointer, and tokens.
+fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    let view = function.op_ref(op);
+    let tail = view.attr("TailCallKind").map(|kind| attr_to_string(view.ctx(), kind));
+    let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
+    keeps_its_control(function, op, symbols)
+        || tail.is_some_and(|kind| kind.contains("musttail"))
+        || view.is(llvm::StackSaveOp::DEF)
+        || view.is(llvm::StackRestoreOp::DEF)
+        || view.results().any(is_token)
 }
 
 /// Writes a raised function with branches. Operations of `arith` and `index` remain.

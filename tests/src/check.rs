@@ -21,7 +21,7 @@
 //! text.
 
 use loomir::ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
-use loomir::ir::{Body, Context, Diagnostics, verifier};
+use loomir::ir::{Body, Context, Diagnostics};
 
 /// The file name of source texts in diagnostics.
 const FILE_NAME: &str = "input.mlir";
@@ -144,9 +144,7 @@ impl Checker {
     /// # Errors
     /// Whatever is wrong with the source.
     pub fn read(&self, source: &str) -> Result<Body, Diagnostics> {
-        let module = loomir::ir::text::parse(&self.ctx, source, FILE_NAME)?;
-        let diagnostics = verifier::verify(&module);
-        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
+        loomir::parse(&self.ctx, source, FILE_NAME)
     }
 
     /// Returns diagnostics with line and column only, so that they do not depend on the file.

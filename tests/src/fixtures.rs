@@ -1,4 +1,5 @@
-//! Fixtures: files of MLIR with directives in comments.
+//! Fixtures: files of MLIR, or of LLVM IR, with directives in comments. In LLVM IR they begin with
+//! `;` instead of `//`.
 //!
 //! | line | means |
 //! | --- | --- |
@@ -271,9 +272,11 @@ fn as_comments(lines: &str) -> String {
 
 fn read(source: &str) -> Result<Fixture, String> {
     let mut fixture = Fixture { runs: Vec::new(), peer: None, programs: Vec::new() };
-    for chunk in split_source(source, SPLIT_MARKER) {
+    let source = source.replace("\n; -----", "\n// -----");
+    for chunk in split_source(&source, SPLIT_MARKER) {
         let (mut calls, mut edits, mut differs) = (Vec::new(), Vec::new(), false);
         for (number, line) in (chunk.first_line..).zip(chunk.text.lines()) {
+            let line = &line.strip_prefix("; ").map_or(line.to_owned(), |rest| format!("// {rest}"));
             if let Some(words) = line.strip_prefix("// RUN: ") {
                 let command = command(words.trim()).ok_or(format!("line {number}: can't run '{words}'"))?;
                 fixture.runs.push((words.trim().to_owned(), command));

@@ -1,4 +1,4 @@
-//! Runs every fixture: `tests/fixtures/AREA/NAME.mlir` against the snapshot beside it, `NAME.snap`.
+//! Runs every fixture: `tests/fixtures/AREA/NAME.mlir` or `.ll` against the snapshot beside it, `NAME.snap`.
 //!
 //! One test a fixture, named by its path, so `cargo test -p loomir-testing --test fixtures fusion/`
 //! runs an area. Accept what is shown with `cargo xtask bless`, after looking at it.
@@ -34,10 +34,15 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         // Another test covers the fixtures of `check`.
         if path.is_dir() && !path.ends_with("fixtures/check") {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "mlir") {
+        } else if path.extension().is_some_and(|e| e == "mlir" || (e == "ll" && says_run(&path))) {
             files.push(path);
         }
     }
+}
+
+/// True if a file in LLVM IR is a fixture of this test. Others are those of tests of their own.
+fn says_run(path: &Path) -> bool {
+    std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("; RUN: "))
 }
 
 fn check(file: &Path) -> Result<(), Failed> {

@@ -52,7 +52,7 @@ pub mod if_to_select;
 pub mod legality;
 pub mod listing;
 mod lookup;
-mod marks;
+pub mod marks;
 pub mod mem2reg;
 mod naming;
 pub mod promotion;

@@ -12,3 +12,6 @@ pub(crate) const DISTRIBUTED: &str = "loomir.distributed";
 
 /// Marks the run-time check of a versioned nest. Nothing inside is versioned again.
 pub(crate) const VERSIONED: &str = "loomir.versioned";
+
+/// The marks of loops.
+pub const OF_LOOPS: [&str; 2] = [REMAINDER, DISTRIBUTED];

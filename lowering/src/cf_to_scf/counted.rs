@@ -11,6 +11,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::llvm::types::array;
 use loomir_dialects::{arith, llvm, scf};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Attr, Block, Builder, InsertPoint, OpDef, Type, Value};
@@ -115,7 +116,9 @@ fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Opti
         });
         Kind::Address(stays)
     } else {
-        Kind::Integer(ty.width(), scev.flags(id))
+        // What the steps promise holds where the value is not poison.
+        let flags = scev.flags(id).and(scev.promised(argument, of, step));
+        Kind::Integer(ty.width(), flags)
     };
     Some(Variable { step: Recipe::of(scev, of, step)?, kind })
 }
@@ -125,7 +128,7 @@ impl Structure<'_> {
     pub(super) fn for_loop(
         &mut self,
         counted: &Counted,
-        (of, annotation): (LoopId, Option<Attr>),
+        (of, annotation): (LoopId, Vec<(String, Attr)>),
         inits: &[Value],
         into: Block,
         depth: usize,
@@ -253,14 +256,23 @@ impl Variable {
     ) -> Value {
         match self.kind {
             Kind::Address(stays) => {
-                let offset = self.product(builder, count, step, stays && !is_behind);
+                let exact = stays && !is_behind;
+                // A constant step counts whole elements of that many bytes.
+                let size = constant(builder, step).and_then(|step| u32::try_from(step).ok());
+                let (unit, offset) = match size {
+                    Some(size @ 1..) => (size, count),
+                    _ => (1, self.product(builder, count, step, exact)),
+                };
                 let (ctx, ty) = (builder.ctx(), builder.type_of(start));
-                let flags = if stays && !is_behind { 3 } else { 0 };
+                let element = match unit {
+                    1 => ctx.int_type(8),
+                    _ => array(&ctx, u64::from(unit), ctx.int_type(8)),
+                };
                 let indices = ctx.dense_ints_attr(Type::I32, &[DYNAMIC_INDEX]);
                 let state = builder.state(llvm::GEPOp::DEF).operands(&[start, offset]).results(&[ty]);
                 let state = state.attr(&ctx, "rawConstantIndices", indices);
-                let state = state.attr(&ctx, "elem_type", ctx.type_attr(ctx.int_type(8)));
-                let flags = ctx.int_attr(Type::I32, flags);
+                let state = state.attr(&ctx, "elem_type", ctx.type_attr(element));
+                let flags = ctx.int_attr(Type::I32, if exact { INBOUNDS } else { 0 });
                 builder.value(state.attr(&ctx, "noWrapFlags", flags))
             }
             Kind::Integer(64, flags) => {
@@ -312,6 +324,9 @@ impl Variable {
         constant(builder, start) == Some(0) || matches!(constant(builder, step), Some(1 | -1))
     }
 }
+
+/// The flags of an address computation in bounds.
+const INBOUNDS: i64 = 3;
 
 /// The flags of results that do not wrap, as signed and as unsigned numbers.
 const NSW: i64 = 1;

@@ -474,21 +474,26 @@ impl<'a> Structure<'a> {
         all.find(|loc| *loc != Loc::UNKNOWN).unwrap_or(Loc::UNKNOWN)
     }
 
-    /// Returns the annotation of a loop, which its latch has.
-    fn annotation(&self, of: LoopId) -> Option<Attr> {
+    /// Returns the annotation and the other attributes of a loop, which its latch has.
+    fn annotation(&self, of: LoopId) -> Vec<(String, Attr)> {
         let header = self.analysis.block(self.analysis.loops().get(of).header());
         let is_inside = |op: &Op| {
             let block = self.body.block_of(*op);
             block.is_some_and(|block| self.analysis.loops().contains(of, self.analysis.number(block)))
         };
         let mut latches = self.body.predecessor_edges(header).map(|(op, _)| op).filter(is_inside);
-        latches.find_map(|op| self.body.attr(op, LOOP_ANNOTATION))
+        let Some(latch) = latches.next() else { return Vec::new() };
+        let ctx = self.body.ctx();
+        let own = self.body.attributes(latch);
+        let mut all: Vec<(String, Attr)> =
+            own.entries(ctx).iter().map(|(name, attr)| (ctx.str(*name).to_owned(), *attr)).collect();
+        all.retain(|(name, _)| name != LOOP_ANNOTATION);
+        all.extend(self.body.attr(latch, LOOP_ANNOTATION).map(|attr| (super::ANNOTATION.to_owned(), attr)));
+        all
     }
 
-    pub(super) fn annotate(&mut self, op: Op, annotation: Option<Attr>) {
-        if let Some(annotation) = annotation {
-            self.body.set_attr(op, super::ANNOTATION, annotation);
-        }
+    pub(super) fn annotate(&mut self, op: Op, annotation: Vec<(String, Attr)>) {
+        annotation.into_iter().for_each(|(name, attr)| self.body.set_attr(op, &name, attr));
     }
 
     /// Marks the end of a block as never reached.

@@ -10,6 +10,7 @@ pub(crate) use loomir_dialects::branch::set_successor_operands;
 use loomir_dialects::branch::{self, CASE_SEGMENTS};
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, OperationState, Type, Value};
+use loomir_transforms::marks;
 
 /// The attribute of a switch with the values of its cases.
 const CASE_VALUES: &str = "case_values";
@@ -114,10 +115,17 @@ pub(crate) enum Ending {
 
 /// Moves the annotation of a loop from one branch to another. Without one the target's own is kept.
 pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
-    if let Some(annotation) = body.attr(from, LOOP_ANNOTATION) {
-        body.remove_attr(from, LOOP_ANNOTATION);
-        body.set_attr(to, LOOP_ANNOTATION, annotation);
+    for (name, attr) in annotations(body, from) {
+        body.remove_attr(from, name);
+        body.set_attr(to, name, attr);
     }
+}
+
+/// Returns the attributes of a latch's branch that are about its loop: the annotation, and marks of
+/// fusion.
+fn annotations(body: &Body, op: Op) -> Vec<(&'static str, Attr)> {
+    let names = std::iter::once(LOOP_ANNOTATION).chain(marks::OF_LOOPS);
+    names.filter_map(|name| Some((name, body.attr(op, name)?))).collect()
 }
 
 /// Replaces the terminator of a block, if it has one. Its location is kept, and its loop annotation
@@ -125,7 +133,7 @@ pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
 pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     let old = body.terminator(block);
     let loc = old.map_or(Loc::UNKNOWN, |old| body.loc(old));
-    let annotation = old.and_then(|old| body.attr(old, LOOP_ANNOTATION));
+    let kept = old.map_or_else(Vec::new, |old| annotations(body, old));
     if let Some(old) = old {
         body.erase(old);
     }
@@ -159,8 +167,8 @@ pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
         }
     };
     let can_say = matches!(ending, Ending::Branch(_) | Ending::Conditional(..));
-    if let Some(annotation) = annotation.filter(|_| can_say) {
-        state.set_attr(&ctx, LOOP_ANNOTATION, annotation);
+    for (name, attr) in kept.into_iter().filter(|_| can_say) {
+        state.set_attr(&ctx, name, attr);
     }
     state.set_defaults(&ctx);
     let op = body.create(state);

@@ -90,7 +90,7 @@ fn says_no_builtin(ctx: &Context, attr: &dyn Fn(&str) -> Option<Attr>) -> bool {
 
 /// True if control flow around an operation must not change. Threads reach a convergent operation
 /// together, and an operation that returns twice remembers its caller.
-pub(super) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+pub(crate) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     is_marked(function, op, symbols, &["convergent", "returns_twice"])
 }
 
