@@ -3,7 +3,7 @@
 
     LOOMIR_LLVM=/usr/lib/llvm-22 benches/native/unroll_tests.py PATH/TO/loomir FOLDER
 
-FOLDER is llvm/test/Transforms/LoopUnroll of LLVM's sources. Tests with a target triple are left
+FOLDER is llvm/test/Transforms/LoopUnroll or LoopUnrollAndJam of LLVM's sources. Tests with a target triple are left
 out, and RUN lines with options that loomir does not have. Passes before the unroller are run by
 `opt`. A function that loomir can't read counts as different.
 
@@ -29,13 +29,21 @@ SHARED = set(
     unroll-max-count unroll-max-percent-threshold-boost unroll-max-iteration-count-to-analyze
     unroll-allow-peeling unroll-allow-loop-nests-peeling unroll-peel-max-count unroll-peel-count
     unroll-force-peel-count flat-loop-tripcount-threshold pragma-unroll-threshold
-    pragma-unroll-full-max-iterations""".split()
+    pragma-unroll-full-max-iterations allow-unroll-and-jam unroll-and-jam-count
+    unroll-and-jam-threshold pragma-unroll-and-jam-threshold""".split()
 )
 IGNORED = set(
     """S o verify-loop-info verify-dom-info verify-loop-lcssa unroll-verify-domtree verify-scev
     verify-memoryssa unroll-verify-loopinfo disable-output stats debug-only verify-each
-    verify-analysis-invalidation scev-cheap-expansion-budget""".split()
+    verify-analysis-invalidation scev-cheap-expansion-budget enable-unroll-and-jam
+    da-disable-delinearization-checks aa-pipeline""".split()
 )
+# The passes, the names of their remarks in `opt`, and their options here. Unrolling also peels.
+PASSES = {
+    "loop-unroll": ("loop-unroll|loop-peel", "--loop-unroll"),
+    "loop-unroll-full": ("loop-unroll|loop-peel", "--loop-unroll-full"),
+    "loop-unroll-and-jam": ("loop-unroll-and-jam", "--loop-unroll-and-jam"),
+}
 PARAMETERS = {
     "partial": "unroll-allow-partial",
     "peeling": "unroll-allow-peeling",
@@ -73,7 +81,8 @@ def options_of(command):
         if name == "passes":
             passes = value
         elif name in SHARED:
-            is_flag = value is None or (value == "1" and name in ("unroll-allow-partial", "unroll-runtime"))
+            flags = ("unroll-allow-partial", "unroll-runtime", "allow-unroll-and-jam")
+            is_flag = value is None or (value == "1" and name in flags)
             options.append((name, "true" if is_flag else value))
         elif name not in IGNORED and not name.startswith("pass-remarks"):
             return None
@@ -98,10 +107,11 @@ def of_opt(source, element, options):
     remarks = os.path.join(WORK, "remarks.yaml")
     if os.path.exists(remarks):
         os.remove(remarks)
-    passes = "loop(loop-unroll-full)" if element.startswith("loop-unroll-full") else element
+    name = element.split("<")[0]
+    passes = f"loop({element})" if name != "loop-unroll" else element
     flags = [f"-{name}={value}" for name, value in options]
     command = [os.path.join(BIN, "opt"), source, "-disable-output", f"-passes={passes}"]
-    command += [f"-pass-remarks-output={remarks}", "-pass-remarks-filter=loop-unroll|loop-peel"] + flags
+    command += [f"-pass-remarks-output={remarks}", f"-pass-remarks-filter=^({PASSES[name][0]})$"] + flags
     if subprocess.run(command, capture_output=True).returncode:
         return None
     found = collections.defaultdict(list)
@@ -117,7 +127,7 @@ def of_opt(source, element, options):
 
 def of_loomir(source, element, options, found):
     """Adds kinds and counts by function, from the remarks of loomir; returns false on errors."""
-    name = "--loop-unroll-full" if element.startswith("loop-unroll-full") else "--loop-unroll"
+    name = PASSES[element.split("<")[0]][1]
     given = " ".join(f"{name}={value}" for name, value in options)
     command = [LOOMIR, "opt", source, f"{name}={given}" if given else name, "--remarks=json"]
     run = subprocess.run(command + ["-o", os.devnull], capture_output=True, text=True)
@@ -145,11 +155,11 @@ def main():
     for path, text, command in commands():
         known = options_of(command)
         passes = elements(known[0]) if known else []
+        passes = [name for name in passes if not name.startswith(("require", "verify", "print"))]
         places = [at for at, name in enumerate(passes) if name.startswith("loop-unroll")]
-        if len(places) != 1 or passes[places[0]].startswith("loop-unroll-and-jam"):
+        if len(places) != 1:
             continue
         element, before = passes[places[0]], passes[: places[0]]
-        before = [name for name in before if not name.startswith(("require", "verify", "print"))]
         source, one = os.path.join(WORK, "in.ll"), os.path.join(WORK, "one.ll")
         prefix = [os.path.join(BIN, "opt"), "-S", path, "-o", source, "-passes=" + (",".join(before) or "verify")]
         if subprocess.run(prefix, capture_output=True).returncode:

@@ -19,6 +19,7 @@
 //! | [`exit_folding`] | the pass that deletes exits of loops that are never taken |
 //! | [`loop_fusion`] | the pass that fuses adjacent loops |
 //! | [`loop_unroll`] | the passes that unroll and peel loops |
+//! | [`loop_unroll_and_jam`] | the pass that unrolls outer loops and jams the loops inside |
 //! | [`simplify_cfg`] | the pass that removes detours from the control flow |
 //! | [`mod@picture`] | control flow as a picture |
 //! | [`accesses`] | memory accesses, their iterations, and their dependences |
@@ -62,6 +63,7 @@ pub mod loop_fusion;
 pub mod loop_rotate;
 pub mod loop_simplify;
 pub mod loop_unroll;
+pub mod loop_unroll_and_jam;
 pub mod picture;
 pub mod print;
 pub mod roles;

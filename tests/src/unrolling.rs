@@ -1,9 +1,10 @@
 //! Random loops of graphs before and after unrolling and peeling.
 //!
-//! Half of the functions are loops that count: over integers of 8 to 64 bits, with any comparison,
-//! step and promise, tested at the end or at the start, with a second exit, values carried over
-//! several iterations, conditions that become known, and a loop inside. The other half are random
-//! graphs of blocks. Both are executed before and after; forms and analyses are checked.
+//! A quarter of the functions are [nests] for unroll-and-jam. A quarter are loops that count: over
+//! integers of 8 to 64 bits, with any comparison, step and promise, tested at the end or at the
+//! start, with a second exit, values carried over several iterations, conditions that become known,
+//! and a loop inside. The other half are random graphs of blocks. All are executed before and
+//! after; forms and analyses are checked.
 
 use std::fmt::Write;
 
@@ -16,6 +17,8 @@ use crate::graphs;
 use crate::neighbours::CALLED;
 use crate::random::Random;
 use crate::verdicts::is_proved;
+
+mod nests;
 
 /// The numbers of functions and of their changes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +33,10 @@ pub struct Tally {
     pub partial: u64,
     /// Functions with a loop that got a remainder.
     pub runtime: u64,
+    /// Functions with a nest that was jammed.
+    pub jammed: u64,
+    /// Functions with a nest that the judge refuses to jam.
+    pub refused: u64,
     /// Defined calls that were compared.
     pub compared: usize,
     /// Calls that are not.
@@ -39,6 +46,15 @@ pub struct Tally {
     /// Functions among them that it proves equal.
     pub proved: u64,
 }
+
+/// Options of unroll-and-jam.
+const JAM_OPTIONS: &[&str] = &[
+    "unroll-and-jam-count=2",
+    "unroll-and-jam-count=3",
+    "unroll-and-jam-count=4",
+    "unroll-and-jam-count=5 unroll-remainder=true",
+    "unroll-and-jam-count=8",
+];
 
 /// The checker is asked about one function in this many.
 const CHECKED: u64 = 10;
@@ -71,9 +87,14 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     let checker = Checker::default();
     for index in first..first + count {
         let mut random = Random::of_case(seed, index);
-        let options = random.pick(OPTIONS);
-        let pipeline = format!("builtin.module(llvm.func(loop-unroll{{{options}}}))");
+        let jams = index % 4 == 2;
+        let pass = match jams {
+            true => format!("loop-unroll-and-jam{{allow-unroll-and-jam=true {}}}", random.pick(JAM_OPTIONS)),
+            false => format!("loop-unroll{{{}}}", random.pick(OPTIONS)),
+        };
+        let pipeline = format!("builtin.module(llvm.func({pass}))");
         let (text, calls) = match index % 2 {
+            0 if jams => nests::function(&mut random),
             0 => counted(&mut random),
             _ => (graphs::function(&mut random, "kernel"), graph_calls()),
         };
@@ -107,9 +128,11 @@ fn compare(
     tally.full += has("completely unrolled");
     tally.runtime += u64::from(with_remainder > 0);
     tally.partial += u64::from(by_count > with_remainder);
+    tally.jammed += has("unroll and jammed loop");
+    tally.refused += has("InvalidDependencies");
     tally.compared += agreement.compared;
     tally.skipped += agreement.skipped;
-    if asks && (by_count > 0 || has("peeled loop") + has("completely unrolled") > 0) {
+    if asks && (by_count > 0 || has("peeled loop") + has("completely unroll") > 0) {
         tally.asked += 1;
         tally.proved += u64::from(is_proved([&before, &after], "kernel", ProofOptions::default())?);
     }
@@ -146,7 +169,7 @@ pub(crate) fn counted(random: &mut Random) -> (String, Vec<Input>) {
          %all = add i64 %hash, {sum}\n  ret i64 %all\n}}\n",
         if random.chance(50) { " mustprogress" } else { "" }
     );
-    text.push_str(MEMORY);
+    text.push_str(&memory(16));
     let mut calls = Vec::new();
     for _ in 0..12 {
         let n = match random.below(3) {
@@ -158,6 +181,11 @@ pub(crate) fn counted(random: &mut Random) -> (String, Vec<Input>) {
         calls.push(vec![n.to_string(), m.to_string(), g.to_string()]);
     }
     (text, calls)
+}
+
+/// Returns functions that write and read an array of `length` elements.
+fn memory(length: i64) -> String {
+    MEMORY.replace("LENGTH", &length.to_string())
 }
 
 /// Functions that write and read the array.
@@ -175,7 +203,7 @@ loop:
   %v = mul i64 %i, 37
   store i64 %v, ptr %p
   %j = add i64 %i, 1
-  %c = icmp ult i64 %j, 16
+  %c = icmp ult i64 %j, LENGTH
   br i1 %c, label %loop, label %end
 end:
   ret void
@@ -191,7 +219,7 @@ loop:
   %u = mul i64 %s, 31
   %t = add i64 %u, %v
   %j = add i64 %i, 1
-  %c = icmp ult i64 %j, 16
+  %c = icmp ult i64 %j, LENGTH
   br i1 %c, label %loop, label %end
 end:
   ret i64 %t

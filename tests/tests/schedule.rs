@@ -1,5 +1,5 @@
 //! The judge of schedules against all instances: random pieces in a random new order. Loops of one
-//! and two levels are shifted, reversed, interchanged, distributed and merged.
+//! and two levels are shifted, reversed, interchanged, distributed, merged and jammed.
 
 use std::sync::Arc;
 
@@ -70,6 +70,11 @@ fn piece(random: &mut Random, at: i64) -> Drawn {
     new.extend(iteration.first().cloned());
     new.push(AffineForm::constant(place));
     new.extend(iteration.get(1).cloned());
+    if let Some(first) = iteration.first().filter(|_| random.below(3) == 0) {
+        // Two or three iterations at once, as unroll-and-jam runs them.
+        new[1] = first.floor_div(2 + random.below(2) as i64).expect("numbers are small");
+        new.push(first.clone());
+    }
     let ending = [0; 3].map(|_| random.below(12) == 0);
     Drawn { levels, accesses, old, new, ending }
 }
@@ -101,7 +106,8 @@ fn instances(levels: u32) -> Vec<Vec<i64>> {
 fn value(form: &AffineForm, at: &[i64]) -> i64 {
     let own = |(atom, factor): &(Atom, i64)| match atom {
         Atom::Level(level) => at[*level as usize] * factor,
-        _ => unreachable!("there are levels only"),
+        Atom::FloorDiv(form, divisor) => value(form, at).div_euclid(*divisor) * factor,
+        _ => unreachable!("there are no parameters"),
     };
     form.constant_part() + form.terms().iter().map(own).sum::<i64>()
 }
@@ -209,7 +215,8 @@ fn a_time_that_forgets_iterations_is_refused() {
         levels: 1,
         accesses: vec![access],
         old: vec![AffineForm::level(0)],
-        new: vec![AffineForm::constant(0)],
+        // A quotient forgets iterations too.
+        new: vec![AffineForm::level(0).floor_div(2).expect("numbers are small")],
         ending: [false; 3],
     };
     let touches = nest(&drawn, body.root(), &[Base::Global(ctx.name("a"))]);

@@ -71,7 +71,7 @@ const CAMPAIGNS: &[Campaign] = &[
         package: "loomir-testing",
         example: "unrolling",
         cases: 50_000,
-        does: "loops of graphs, counted and random, run before and after unrolling and peeling",
+        does: "loops of graphs, counted and random, run before and after unrolling, peeling and jamming",
     },
     Campaign {
         name: "raising",

@@ -55,6 +55,7 @@ use loomir_transforms::access::base::Base;
 use loomir_transforms::access::{Class, Domain};
 use loomir_transforms::affine::facts::Facts;
 use loomir_transforms::affine::{AffineForm, Atom};
+use loomir_transforms::tree::access_summary::{AccessSummary, LoopIteration, Representative};
 
 use self::numbers::Numbers;
 use self::space::Space;
@@ -228,6 +229,18 @@ impl<'f> Accesses<'f> {
         let exact = class.domain.exact && kept.len() == class.domain.constraints.len();
         let domain = Arc::new(Domain { levels: class.domain.levels, constraints: kept, exact });
         Class { subscripts, domain, ..class.clone() }
+    }
+}
+
+impl Accesses<'_> {
+    /// Adds an access to a summary, as it is seen within one iteration of `depth` loops around.
+    pub(super) fn add_to(&self, summary: &mut AccessSummary, access: &Access, depth: u32) {
+        let inside = depth..access.loops.len() as u32;
+        let iteration: Arc<[LoopIteration]> = inside.map(LoopIteration::counted).collect();
+        for class in &access.classes {
+            let class = self.within(class, depth);
+            summary.add(Representative { class, op: access.op, iteration: iteration.clone() });
+        }
     }
 }
 

@@ -12,11 +12,12 @@
 //!
 //! Tried with `fusion_traps/names.ll` and `fusion_traps/declared.ll`.
 
+use loomir_dialects::interfaces::MemoryEffects;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::is_pointer;
 use loomir_ir::symbols::{Symbol, SymbolTable};
 use loomir_ir::text::attr_to_string;
-use loomir_ir::{Attr, AttrKind, Body, Context, Op, OpRef, Value};
+use loomir_ir::{Attr, AttrKind, Body, Context, Op, OpRef, Trait, Value};
 
 /// Allocation functions of the C library, with their numbers of integer arguments.
 const ALLOCATORS: [(&str, usize); 4] = [("malloc", 1), ("calloc", 2), ("aligned_alloc", 2), ("_Znwm", 1)];
@@ -97,6 +98,16 @@ pub(crate) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) 
 /// True if threads reach an operation together.
 pub(super) fn is_convergent(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     is_marked(function, op, symbols, &["convergent"])
+}
+
+/// True if an operation may not return to the next one.
+pub(super) fn may_not_return(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
+        return false;
+    }
+    let model = function.info(op).interface::<dyn MemoryEffects>();
+    let may = model.is_none_or(|model| model.may_not_return(function.op_ref(op)));
+    may && !returns(function, op, symbols)
 }
 
 /// True if an operation may not be duplicated, even where each copy runs in place of it.

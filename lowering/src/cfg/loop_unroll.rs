@@ -13,6 +13,7 @@
 //! | `simulation` | the cost of a loop unrolled completely |
 //! | `copies` | peeling, and unrolling without a remainder |
 //! | `remainder` | unrolling with a remainder loop |
+//! | `rounds` | visits of loops, from the inside out |
 //! | `expander` | numbers of iterations, computed before the loop |
 //! | `decided` | comparisons that peeling decides |
 //! | `tidy_up` | folding of what became constant |
@@ -42,19 +43,21 @@ use loomir_transforms::unrolling::{Action, Cost, Decision, Preferences, Question
 use copies::Copy;
 use expander::Recipe;
 use remainder::Runtime;
+use rounds::Visitor;
 use shape::{Course, Exit, Shape};
 
 use super::scev::ScalarEvolution;
-use super::{Analysis, lcssa, loop_simplify};
+use super::{lcssa, loop_simplify};
 
-mod copies;
+pub(super) mod copies;
 mod decided;
-mod directives;
+pub(super) mod directives;
 pub(crate) mod expander;
-mod facts;
+pub(super) mod facts;
 mod peel_count;
-mod remainder;
-mod shape;
+pub(super) mod remainder;
+pub(super) mod rounds;
+pub(super) mod shape;
 mod simulation;
 mod size;
 mod tidy_up;
@@ -87,66 +90,50 @@ pub fn unroll_loops(
     (edits, checks): (&EditLimit, bool),
 ) -> Report {
     let layout = DataLayout::of_symbols(function.ctx(), symbols);
-    let mut report = Report::default();
-    let (mut visited, mut peeled) = (HashSet::new(), HashSet::new());
-    let mut analysis = Analysis::of(function);
-    loop {
-        let ready = ready_loops(&analysis, &visited);
-        if ready.is_empty() {
-            break;
-        }
-        let mut plans = Vec::new();
-        let mut scev = ScalarEvolution::new(function, &analysis, &layout);
-        for id in ready {
-            visited.insert(analysis.block(analysis.loops().get(id).header()));
-            plans.extend(plan(&mut scev, id, symbols, preferences));
-        }
-        let mut changed = Vec::new();
-        for plan in plans {
-            let (wanted, is_allowed) = (plan.change.is_some(), edits.allows_more());
-            let remarks = plan.remarks(function, preferences.explain, wanted && is_allowed);
-            remarks.into_iter().for_each(|remark| report.remarks.push(remark));
-            if let Some(change) = plan.change.as_ref().filter(|_| is_allowed) {
-                let loc = plan.loc;
-                visited.extend(carry_out(function, &plan, change, &visited, &mut changed));
-                edits.made(NAME, loc);
-                report.count(change);
-                peeled.extend(matches!(change, Change::Peel { .. }).then_some(plan.shape.header));
-            }
-        }
-        if !changed.is_empty() {
-            tidy_up::tidy_up(function, &changed);
-            analysis = in_form(function, symbols, checks);
-        }
-    }
+    let (report, peeled) = (Report::default(), HashSet::new());
+    let mut unroller = Unroller { symbols, preferences, edits, report, peeled };
+    rounds::from_the_inside(function, (symbols, &layout), checks, &mut unroller);
+    let Unroller { report, peeled, .. } = unroller;
     if !peeled.is_empty() && decided::fold_decided(function, &layout, &peeled) {
-        in_form(function, symbols, checks);
+        rounds::in_form(function, symbols, checks);
     }
     report
 }
 
-/// Brings loops into form again, and returns a new analysis.
-fn in_form(function: &mut Body, symbols: &SymbolTable, checks: bool) -> Analysis {
-    let (analysis, _) = loop_simplify::loop_simplify(function, symbols, checks);
-    lcssa::lcssa(function, &analysis);
-    analysis
+/// Unrolls and peels.
+struct Unroller<'a> {
+    symbols: &'a SymbolTable,
+    preferences: &'a Preferences,
+    edits: &'a EditLimit,
+    report: Report,
+    /// The headers of loops that were peeled.
+    peeled: HashSet<Block>,
 }
 
-/// Returns loops that were not visited, but all of whose inner loops were. They have no block in
-/// common.
-fn ready_loops(analysis: &Analysis, visited: &HashSet<Block>) -> Vec<LoopId> {
-    let is_visited = |id: LoopId| visited.contains(&analysis.block(analysis.loops().get(id).header()));
-    let mut taken: HashSet<u32> = HashSet::new();
-    let mut ready = Vec::new();
-    // Inner loops come first.
-    for (id, own) in analysis.loops().iter() {
-        let is_ready = !is_visited(id) && own.children.iter().all(|child| is_visited(*child));
-        if is_ready && !own.nodes.iter().any(|node| taken.contains(node)) {
-            taken.extend(&own.nodes);
-            ready.push(id);
-        }
+impl Visitor for Unroller<'_> {
+    type Plan = Plan;
+
+    fn plans(&mut self, scev: &mut ScalarEvolution<'_>, ids: &[LoopId]) -> Vec<Plan> {
+        ids.iter().filter_map(|id| plan(scev, *id, self.symbols, self.preferences)).collect()
     }
-    ready
+
+    fn carry_out(
+        &mut self,
+        function: &mut Body,
+        plan: Plan,
+        visited: &HashSet<Block>,
+        changed: &mut Vec<Block>,
+    ) -> Vec<Block> {
+        let (wanted, is_allowed) = (plan.change.is_some(), self.edits.allows_more());
+        let remarks = plan.remarks(function, self.preferences.explain, wanted && is_allowed);
+        remarks.into_iter().for_each(|remark| self.report.remarks.push(remark));
+        let Some(change) = plan.change.as_ref().filter(|_| is_allowed) else { return Vec::new() };
+        let headers = carry_out(function, &plan, change, visited, changed);
+        self.edits.made(NAME, plan.loc);
+        self.report.count(change);
+        self.peeled.extend(matches!(change, Change::Peel { .. }).then_some(plan.shape.header));
+        headers
+    }
 }
 
 /// The decision about one loop, and its change.
@@ -270,6 +257,23 @@ fn runtime(
     if shape.exits.len() > 1 && !preferences.runtime_multi_exit.unwrap_or_else(has_few) {
         return Err("it has several exits");
     }
+    let backedges = runtime_of_latch(scev, id, shape, (count, expensive))?;
+    let is_epilogue = preferences.runtime_epilog.unwrap_or_else(|| starts_constant(scev, shape));
+    Ok(Runtime { count, backedges, is_epilogue, unrolls_remainder: preferences.unroll_remainder })
+}
+
+/// Returns the number of backedges taken before the latch exits, if it can be computed before the
+/// loop to run `count` iterations at once. The second number is true if it may be expensive.
+///
+/// # Errors
+///
+/// Why it can't be computed.
+pub(super) fn runtime_of_latch(
+    scev: &mut ScalarEvolution<'_>,
+    id: LoopId,
+    shape: &Shape,
+    (count, expensive): (u64, bool),
+) -> Result<Recipe, &'static str> {
     let backedges = runtime_count(scev, id, shape)?;
     if backedges.cost() > CHEAP && !expensive {
         return Err("its number of iterations is expensive to compute");
@@ -278,8 +282,7 @@ fn runtime(
     if bits > backedges.width() {
         return Err("the count does not fit the type of the counter");
     }
-    let is_epilogue = preferences.runtime_epilog.unwrap_or_else(|| starts_constant(scev, shape));
-    Ok(Runtime { count, backedges, is_epilogue, unrolls_remainder: preferences.unroll_remainder })
+    Ok(backedges)
 }
 
 /// Returns the number of backedges taken before the latch exits.

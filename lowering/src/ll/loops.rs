@@ -171,6 +171,11 @@ impl Properties {
         self.0.iter().any(|(own, value)| own == name && !value.as_ref().is_some_and(is_false))
     }
 
+    /// True if a property has a name that begins like this.
+    pub(crate) fn has_some(&self, prefix: &str) -> bool {
+        self.0.iter().any(|(own, _)| own.starts_with(prefix))
+    }
+
     /// Returns the number that a property has.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.0.iter().find(|(own, _)| own == name)?.1.as_ref()?.1.parse().ok()

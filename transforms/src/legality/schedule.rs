@@ -187,20 +187,14 @@ impl<'n> Schedule<'n> {
 
 impl Piece<'_> {
     /// True if the old and the new time count the same levels, so that equal old times mean equal
-    /// new times and the other way round.
+    /// new times and the other way round. A quotient follows from the levels in it, so it counts
+    /// none.
     fn counts_alike(&self) -> bool {
-        let levels = |forms: &[AffineForm]| {
-            let mut all = BTreeSet::new();
-            for (atom, _) in forms.iter().flat_map(AffineForm::terms) {
-                match atom {
-                    Atom::Level(level) => _ = all.insert(*level),
-                    Atom::FloorDiv(..) => return None,
-                    Atom::Param(_) | Atom::Product(_) => {}
-                }
-            }
-            Some(all)
-        };
-        levels(&self.old).is_some_and(|old| Some(old) == levels(&self.new))
+        let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
+        let (mut divided, mut others) = (BTreeSet::new(), BTreeSet::new());
+        self.old.iter().for_each(|form| levels(form, &mut old, &mut divided));
+        self.new.iter().for_each(|form| levels(form, &mut new, &mut others));
+        divided.is_empty() && old == new && others.is_subset(&old)
     }
 
     /// Returns true if the writes of both pieces are plain stores, and both run in the same
@@ -209,6 +203,21 @@ impl Piece<'_> {
         let ([time @ .., own], [others @ .., place]) = (&self.new[..], &other.new[..]) else { return false };
         let places = own.as_constant().zip(place.as_constant());
         self.replaces && other.replaces && time == others && places.is_some_and(|(own, place)| own < place)
+    }
+}
+
+/// Adds the levels that a form counts, and those that it counts in quotients.
+fn levels(form: &AffineForm, counted: &mut BTreeSet<u32>, divided: &mut BTreeSet<u32>) {
+    for (atom, _) in form.terms() {
+        match atom {
+            Atom::Level(level) => _ = counted.insert(*level),
+            Atom::FloorDiv(inner, _) => {
+                let mut within = BTreeSet::new();
+                levels(inner, &mut within, divided);
+                divided.append(&mut within);
+            }
+            Atom::Param(_) | Atom::Product(_) => {}
+        }
     }
 }
 

@@ -15,7 +15,6 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::MemoryEffects;
 use loomir_dialects::interp::layout::{DataLayout, Layout};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
@@ -25,7 +24,7 @@ use loomir_transforms::access::base::Base;
 use loomir_transforms::access::{Class, Domain};
 use loomir_transforms::affine::AffineForm;
 use loomir_transforms::affine::facts::Facts;
-use loomir_transforms::tree::access_summary::{AccessSummary, LoopIteration, Representative};
+use loomir_transforms::tree::access_summary::{AccessSummary, Representative};
 
 use super::candidate::Adjacent;
 use super::exit_values::Finals;
@@ -305,12 +304,12 @@ impl AccessTable {
         }
         for (depth, nest) in (0..).zip(seen.iter_mut()) {
             if let Some(nest) = nest {
-                add(nest, accesses, access, depth);
+                accesses.add_to(nest, access, depth);
             }
         }
         for (depth, of) in (0..).zip(&access.loops) {
             if wanted.covers(analysis, *of) {
-                add(self.loops.entry(*of).or_default(), accesses, access, depth);
+                accesses.add_to(self.loops.entry(*of).or_default(), access, depth);
             }
         }
     }
@@ -378,15 +377,6 @@ impl Marks {
     }
 }
 
-fn add(nest: &mut AccessSummary, accesses: &Accesses<'_>, access: &Access, depth: u32) {
-    let inside = depth..access.loops.len() as u32;
-    let iteration: Arc<[LoopIteration]> = inside.map(LoopIteration::counted).collect();
-    for class in &access.classes {
-        let class = accesses.within(class, depth);
-        nest.add(Representative { class, op: access.op, iteration: iteration.clone() });
-    }
-}
-
 /// True if an operation stores all bits of the bytes that it touches, and nobody but who reads
 /// there can
 /// tell when.
@@ -419,13 +409,5 @@ fn barrier(function: &Body, op: Op, symbols: &SymbolTable) -> Option<Barrier> {
     if calls::keeps_its_control(function, op, symbols) {
         return Some(Barrier::Convergent(op));
     }
-    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
-        return None;
-    }
-    let returns = function
-        .info(op)
-        .interface::<dyn MemoryEffects>()
-        .is_some_and(|model| !model.may_not_return(function.op_ref(op)));
-    let returns = returns || calls::returns(function, op, symbols);
-    (!returns).then_some(Barrier::MayNotReturn(op))
+    calls::may_not_return(function, op, symbols).then_some(Barrier::MayNotReturn(op))
 }

@@ -22,24 +22,24 @@ use super::shape::{Course, Exit, Shape, edge_to};
 use crate::cfg::branch::{Ending, LOOP_ANNOTATION, Target, end_block, targets};
 
 /// One copy of a loop's body, or the original.
-pub(super) struct Copy {
+pub(in crate::cfg) struct Copy {
     /// The copies of blocks and values; nothing for the original.
     mapping: Option<Mapping>,
-    pub(super) header: Block,
-    pub(super) latch: Block,
+    pub(in crate::cfg) header: Block,
+    pub(in crate::cfg) latch: Block,
     /// The last block in the text.
-    pub(super) last: Block,
+    pub(in crate::cfg) last: Block,
 }
 
 impl Copy {
     /// Returns the loop itself.
-    pub(super) fn original(shape: &Shape) -> Copy {
+    pub(in crate::cfg) fn original(shape: &Shape) -> Copy {
         let last = *shape.blocks.last().unwrap_or(&shape.latch);
         Copy { mapping: None, header: shape.header, latch: shape.latch, last }
     }
 
     /// Copies the blocks of a loop behind `after`. Edges between them lead to copies.
-    pub(super) fn of(function: &mut Body, shape: &Shape, after: Block) -> Copy {
+    pub(in crate::cfg) fn of(function: &mut Body, shape: &Shape, after: Block) -> Copy {
         let mut mapping = Mapping::default();
         let copies = function.copy_blocks(&shape.blocks, after, &mut mapping);
         let (header, latch) = (mapping.block(shape.header), mapping.block(shape.latch));
@@ -47,12 +47,12 @@ impl Copy {
     }
 
     /// Returns the copy of a block.
-    pub(super) fn block(&self, block: Block) -> Block {
+    pub(in crate::cfg) fn block(&self, block: Block) -> Block {
         self.mapping.as_ref().map_or(block, |mapping| mapping.block(block))
     }
 
     /// Returns the shape of the copy, which is entered from another block.
-    pub(super) fn shape(&self, of: &Shape, preheader: Block) -> Shape {
+    pub(in crate::cfg) fn shape(&self, of: &Shape, preheader: Block) -> Shape {
         let exits = of.exits.iter().map(|exit| Exit { block: self.block(exit.block), ..exit.clone() });
         Shape {
             preheader,
@@ -64,7 +64,7 @@ impl Copy {
     }
 
     /// Lets the backedge lead to another block, with the same operands.
-    pub(super) fn lead(&self, function: &mut Body, to: Block) {
+    pub(in crate::cfg) fn lead(&self, function: &mut Body, to: Block) {
         if let Some((branch, index)) = edge_to(function, self.latch, self.header) {
             function.set_successor(branch, index, to);
             function.remove_attr(branch, LOOP_ANNOTATION);
@@ -75,7 +75,7 @@ impl Copy {
 /// Unrolls a loop: its body runs `count` times in each iteration. `course` says of each exiting
 /// block what it does in each copy. If the loop is unrolled completely, there is no way back from
 /// the last copy. Returns the copies, the original first.
-pub(super) fn unroll(
+pub(in crate::cfg) fn unroll(
     function: &mut Body,
     shape: &Shape,
     count: u64,
@@ -108,7 +108,7 @@ pub(super) fn unroll(
 
 /// Peels the first iterations of a loop. `course` says of each exiting block what it does in each
 /// of them. Returns the copies.
-pub(super) fn peel(
+pub(in crate::cfg) fn peel(
     function: &mut Body,
     shape: &Shape,
     count: u64,
@@ -137,12 +137,12 @@ pub(super) fn peel(
 }
 
 /// Returns the types of a block's arguments.
-pub(super) fn types_of(function: &Body, block: Block) -> Vec<Type> {
+pub(in crate::cfg) fn types_of(function: &Body, block: Block) -> Vec<Type> {
     function.arguments(block).map(|own| function.value_type(own)).collect()
 }
 
 /// Makes a block behind `after` with the arguments of `to`, which it passes on.
-pub(super) fn forwarding(function: &mut Body, to: Block, after: Block) -> Block {
+pub(in crate::cfg) fn forwarding(function: &mut Body, to: Block, after: Block) -> Block {
     let types = types_of(function, to);
     let block = function.create_block(function.block_region(to), Some(after), &types);
     let operands = function.arguments(block).collect();
@@ -159,7 +159,7 @@ fn nowhere(function: &mut Body, shape: &Shape, after: Block) -> Block {
 }
 
 /// Folds an exit in a copy where its course is known.
-pub(super) fn settle(function: &mut Body, copy: &Copy, exit: &Exit, course: Course) {
+pub(in crate::cfg) fn settle(function: &mut Body, copy: &Copy, exit: &Exit, course: Course) {
     let edge = match course {
         Course::Tests => None,
         Course::Stays => exit.only_edge(false),

@@ -20,7 +20,7 @@ fn properties(function: &Body, branch: Op) -> Option<Properties> {
 
 /// Returns the directives at the branch of a latch, and the number of iterations peeled already.
 /// `None` if there may be some that can't be read.
-pub(super) fn read(function: &Body, branch: Op) -> Option<(Directives, u64)> {
+pub(in crate::cfg) fn read(function: &Body, branch: Op) -> Option<(Directives, u64)> {
     let own = properties(function, branch)?;
     let has = |name: &str| own.has(&format!("{UNROLL}{name}"));
     let directives = Directives {
@@ -35,8 +35,66 @@ pub(super) fn read(function: &Body, branch: Op) -> Option<(Directives, u64)> {
     Some((directives, own.number(PEELED).unwrap_or(0)))
 }
 
+/// Directives about unroll-and-jam, and about unrolling of the outer loop.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::cfg) struct JamDirectives {
+    /// `llvm.loop.unroll_and_jam.disable`.
+    pub(in crate::cfg) disable: bool,
+    /// `llvm.loop.unroll_and_jam.enable`.
+    pub(in crate::cfg) enable: bool,
+    /// `llvm.loop.unroll_and_jam.count`.
+    pub(in crate::cfg) count: Option<u64>,
+    /// True if a directive speaks of unrolling alone. The loop is then left to the unroller.
+    pub(in crate::cfg) only_unrolls: bool,
+    /// `llvm.loop.disable_nonforced`.
+    pub(in crate::cfg) disable_nonforced: bool,
+    /// The directives about unrolling.
+    pub(in crate::cfg) unroll: Directives,
+}
+
+impl JamDirectives {
+    /// True if a directive asks for unroll-and-jam.
+    pub(in crate::cfg) fn forces(&self) -> bool {
+        !self.disable && (self.enable || self.count.is_some_and(|count| count != 1))
+    }
+
+    /// True if a directive forbids it, or nothing asks for it where only that is done.
+    pub(in crate::cfg) fn forbids(&self) -> bool {
+        let is_named = self.enable || self.count.is_some();
+        self.disable || self.count == Some(1) || self.only_unrolls || self.disable_nonforced && !is_named
+    }
+}
+
+/// Returns the directives about unroll-and-jam at the branch of an outer loop's latch. `None` if
+/// there may be some that can't be read.
+pub(in crate::cfg) fn read_jam(function: &Body, branch: Op) -> Option<JamDirectives> {
+    let own = properties(function, branch)?;
+    let has = |name: &str| own.has(&format!("{JAM}{name}"));
+    let (unroll, _) = read(function, branch)?;
+    Some(JamDirectives {
+        disable: has("disable"),
+        enable: has("enable"),
+        count: own.number(&format!("{JAM}count")),
+        only_unrolls: own.has_some(UNROLL) && !own.has_some(JAM),
+        disable_nonforced: unroll.disable_nonforced,
+        // Unroll-and-jam comes first.
+        unroll: Directives { left_to_jam: false, disable: false, disable_nonforced: false, ..unroll },
+    })
+}
+
+/// Takes the directives about unroll-and-jam away. An outer loop that was unrolled as asked for is
+/// not unrolled again.
+pub(in crate::cfg) fn obey_jam(function: &mut Body, branch: Op, is_unrolled: bool) {
+    let Some(mut own) = properties(function, branch) else { return };
+    own.remove(JAM);
+    write(function, branch, &own);
+    if is_unrolled {
+        mark_unrolled(function, branch);
+    }
+}
+
 /// True if a directive at a latch's branch asks for unroll-and-jam.
-pub(super) fn asks_for_jam(function: &Body, branch: Op) -> bool {
+pub(in crate::cfg) fn asks_for_jam(function: &Body, branch: Op) -> bool {
     properties(function, branch).is_some_and(|own| jams(&own))
 }
 
@@ -47,7 +105,7 @@ fn jams(own: &Properties) -> bool {
 }
 
 /// Marks a loop as unrolled: other directives about unrolling are gone, and none may follow.
-pub(super) fn mark_unrolled(function: &mut Body, branch: Op) {
+pub(in crate::cfg) fn mark_unrolled(function: &mut Body, branch: Op) {
     let Some(mut own) = properties(function, branch) else { return };
     own.remove(UNROLL);
     own.set(&format!("{UNROLL}disable"), None);
@@ -55,7 +113,7 @@ pub(super) fn mark_unrolled(function: &mut Body, branch: Op) {
 }
 
 /// Adds to the number of iterations that are peeled.
-pub(super) fn mark_peeled(function: &mut Body, branch: Op, count: u64) {
+pub(in crate::cfg) fn mark_peeled(function: &mut Body, branch: Op, count: u64) {
     let Some(mut own) = properties(function, branch) else { return };
     let before = own.number(PEELED).unwrap_or(0);
     own.set(PEELED, Some(before.saturating_add(count)));

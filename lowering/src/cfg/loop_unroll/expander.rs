@@ -64,7 +64,7 @@ impl Recipe {
     }
 
     /// Returns the cost of writing it, as LLVM's expander counts.
-    pub(super) fn cost(&self) -> u64 {
+    pub(crate) fn cost(&self) -> u64 {
         let several = |parts: &[Recipe], each: u64| {
             parts.iter().map(Recipe::cost).sum::<u64>() + each * (parts.len() as u64 - 1)
         };
@@ -237,14 +237,14 @@ pub(crate) fn values_of_test(scev: &ScalarEvolution<'_>, of: LoopId) -> impl Ite
 
 /// Writes recipes. Each value is frozen once, unless it needs none.
 pub(crate) struct Writer<'b, 'a> {
-    pub(super) builder: &'b mut Builder<'a>,
+    pub(crate) builder: &'b mut Builder<'a>,
     frozen: HashMap<Value, Value>,
     /// True for values that need no freeze.
     is_settled: &'b dyn Fn(Value) -> bool,
 }
 
 impl<'b, 'a> Writer<'b, 'a> {
-    pub(super) fn new(builder: &'b mut Builder<'a>) -> Self {
+    pub(crate) fn new(builder: &'b mut Builder<'a>) -> Self {
         Writer::trusting(builder, &|_| false)
     }
 
@@ -289,12 +289,12 @@ impl<'b, 'a> Writer<'b, 'a> {
     }
 
     /// Writes a constant.
-    pub(super) fn constant(&mut self, width: u32, bits: u128) -> Value {
+    pub(crate) fn constant(&mut self, width: u32, bits: u128) -> Value {
         arithmetic::constant(self.builder, width, bits)
     }
 
     /// Writes an operation on two values of one type.
-    pub(super) fn binary(&mut self, def: &'static OpDef, a: Value, b: Value) -> Value {
+    pub(crate) fn binary(&mut self, def: &'static OpDef, a: Value, b: Value) -> Value {
         arithmetic::binary(self.builder, def, a, b)
     }
 

@@ -17,7 +17,7 @@ use crate::ll::kept_metadata;
 const MOST: u128 = u32::MAX as u128;
 
 /// Returns the facts about a loop. Linear in the loop.
-pub(super) fn facts(
+pub(in crate::cfg) fn facts(
     scev: &mut ScalarEvolution<'_>,
     id: LoopId,
     shape: &Shape,

@@ -39,27 +39,27 @@ use crate::cfg::branch::{
 
 /// The plan of a run-time unrolling.
 #[derive(Clone, Debug)]
-pub(super) struct Runtime {
+pub(in crate::cfg) struct Runtime {
     /// The number of copies. At least two.
-    pub(super) count: u64,
+    pub(in crate::cfg) count: u64,
     /// The number of backedges taken before the latch exits.
-    pub(super) backedges: Recipe,
+    pub(in crate::cfg) backedges: Recipe,
     /// True if the remainder stands behind the loop.
-    pub(super) is_epilogue: bool,
+    pub(in crate::cfg) is_epilogue: bool,
     /// True if the remainder is unrolled too.
-    pub(super) unrolls_remainder: bool,
+    pub(in crate::cfg) unrolls_remainder: bool,
 }
 
 /// The loops and blocks that were made.
-pub(super) struct Unrolled {
+pub(in crate::cfg) struct Unrolled {
     /// The copies of the unrolled loop, the original first.
-    pub(super) copies: Vec<Copy>,
+    pub(in crate::cfg) copies: Vec<Copy>,
     /// The remainder.
-    pub(super) remainder: Copy,
+    pub(in crate::cfg) remainder: Copy,
     /// Copies of the remainder, if it is unrolled.
-    pub(super) again: Vec<Copy>,
+    pub(in crate::cfg) again: Vec<Copy>,
     /// Other blocks that were made or changed.
-    pub(super) between: Vec<Block>,
+    pub(in crate::cfg) between: Vec<Block>,
 }
 
 /// Numbers written before the loop.
@@ -75,18 +75,12 @@ struct Numbers {
 }
 
 /// Unrolls a loop whose latch exits. `None` if it does not; then nothing has changed.
-pub(super) fn unroll_at_run_time(
+pub(in crate::cfg) fn unroll_at_run_time(
     function: &mut Body,
     shape: &Shape,
     plan: &Runtime,
     course: impl Fn(&Exit, u64) -> Course,
 ) -> Option<Unrolled> {
-    let latch = shape.exits.iter().find(|exit| exit.block == shape.latch)?;
-    let (out, back) = (latch.only_edge(true)?, latch.only_edge(false)?);
-    let last = *shape.blocks.last()?;
-    let remainder = Copy::of(function, shape, last);
-    let numbers = numbers(function, shape.preheader, plan);
-    let test = Test { out, back };
     let course = |exit: &Exit, number: u64| {
         let is_last = number + 1 == plan.count;
         match exit.block == shape.latch {
@@ -98,13 +92,31 @@ pub(super) fn unroll_at_run_time(
             false => Course::Tests,
         }
     };
+    with_remainder(function, shape, plan, |function| Some(unroll(function, shape, plan.count, false, course)))
+}
+
+/// Gives a loop whose latch exits a remainder. `repeat` makes the copies of the loop's body that
+/// one iteration runs, the original first; at the latch, the last of them alone may leave the loop.
+/// `None` if the latch does not exit; then nothing has changed.
+pub(in crate::cfg) fn with_remainder(
+    function: &mut Body,
+    shape: &Shape,
+    plan: &Runtime,
+    repeat: impl FnOnce(&mut Body) -> Option<Vec<Copy>>,
+) -> Option<Unrolled> {
+    let latch = shape.exits.iter().find(|exit| exit.block == shape.latch)?;
+    let (out, back) = (latch.only_edge(true)?, latch.only_edge(false)?);
+    let last = *shape.blocks.last()?;
+    let remainder = Copy::of(function, shape, last);
+    let numbers = numbers(function, shape.preheader, plan);
+    let test = Test { out, back };
     let (copies, between);
     if plan.is_epilogue {
-        copies = unroll(function, shape, plan.count, false, course);
+        copies = repeat(function)?;
         between = epilogue(function, shape, &copies, &remainder, &numbers, &test, plan.count)?;
     } else {
         between = prologue(function, shape, &remainder, &numbers, &test)?;
-        copies = unroll(function, shape, plan.count, false, course);
+        copies = repeat(function)?;
     }
     let own = remainder.shape(shape, *between.first()?);
     let mut again = Vec::new();

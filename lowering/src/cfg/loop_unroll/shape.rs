@@ -12,31 +12,31 @@ use crate::cfg::scev::exits::gcd;
 
 /// A loop in loop-simplify form.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
-    pub(super) preheader: Block,
-    pub(super) header: Block,
-    pub(super) latch: Block,
+pub(in crate::cfg) struct Shape {
+    pub(in crate::cfg) preheader: Block,
+    pub(in crate::cfg) header: Block,
+    pub(in crate::cfg) latch: Block,
     /// All blocks, in the order of the text where possible; the header is the first.
-    pub(super) blocks: Vec<Block>,
-    pub(super) exits: Vec<Exit>,
+    pub(in crate::cfg) blocks: Vec<Block>,
+    pub(in crate::cfg) exits: Vec<Exit>,
 }
 
 /// An exiting block.
 #[derive(Clone, Debug)]
-pub(super) struct Exit {
-    pub(super) block: Block,
+pub(in crate::cfg) struct Exit {
+    pub(in crate::cfg) block: Block,
     /// True for each edge that leads out of the loop.
-    pub(super) leaves: Vec<bool>,
+    pub(in crate::cfg) leaves: Vec<bool>,
     /// True if the block is in no loop inside, so it runs at most once in each iteration.
-    pub(super) runs_once: bool,
+    pub(in crate::cfg) runs_once: bool,
     /// The blocks that these edges lead to.
-    pub(super) targets: Vec<Block>,
-    pub(super) rule: ExitRule,
+    pub(in crate::cfg) targets: Vec<Block>,
+    pub(in crate::cfg) rule: ExitRule,
 }
 
 /// The iterations in which an exit is taken, counted from zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ExitRule {
+pub(in crate::cfg) enum ExitRule {
     /// Any.
     Unknown,
     /// This one.
@@ -49,7 +49,7 @@ pub(super) enum ExitRule {
 
 /// The behaviour of an exit in one copy of the loop's body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Course {
+pub(in crate::cfg) enum Course {
     /// It is tested.
     Tests,
     /// It is not taken.
@@ -60,7 +60,7 @@ pub(super) enum Course {
 
 impl Shape {
     /// Returns the shape of a loop, or `None` if it is not in loop-simplify form.
-    pub(super) fn of(scev: &mut ScalarEvolution<'_>, id: LoopId) -> Option<Shape> {
+    pub(in crate::cfg) fn of(scev: &mut ScalarEvolution<'_>, id: LoopId) -> Option<Shape> {
         let analysis = scev.analysis();
         let roles = Roles::of(analysis, id);
         if !roles.is_simplified() {
@@ -94,13 +94,13 @@ impl Shape {
     }
 
     /// Returns the branch of the latch and the number of its edge to the header.
-    pub(super) fn backedge(&self, function: &Body) -> Option<(Op, usize)> {
+    pub(in crate::cfg) fn backedge(&self, function: &Body) -> Option<(Op, usize)> {
         edge_to(function, self.latch, self.header)
     }
 
     /// True if a loop that leaves at its latch is worth unrolling at run time, although it also
     /// leaves elsewhere. With several exits, the copies don't become a straight line.
-    pub(super) fn has_few_exits(&self, function: &Body, is_predictable: bool) -> bool {
+    pub(in crate::cfg) fn has_few_exits(&self, function: &Body, is_predictable: bool) -> bool {
         let latch = self.exits.iter().find(|exit| exit.block == self.latch);
         let [behind] = latch.map_or(&[][..], |latch| &latch.targets) else { return false };
         if self.exits.len() == 1 {
@@ -114,28 +114,28 @@ impl Shape {
     }
 
     /// True if the latch is an exiting block.
-    pub(super) fn is_rotated(&self) -> bool {
+    pub(in crate::cfg) fn is_rotated(&self) -> bool {
         self.exits.iter().any(|exit| exit.block == self.latch)
     }
 }
 
 impl Exit {
     /// Returns the only edge that leads out of the loop, or the only one that stays.
-    pub(super) fn only_edge(&self, leaves: bool) -> Option<usize> {
+    pub(in crate::cfg) fn only_edge(&self, leaves: bool) -> Option<usize> {
         let mut edges = self.leaves.iter().enumerate().filter(|(_, own)| **own == leaves);
         edges.next().map(|(index, _)| index).filter(|_| edges.next().is_none())
     }
 }
 
 /// Returns the branch of a block and the number of its edge to another.
-pub(super) fn edge_to(function: &Body, from: Block, to: Block) -> Option<(Op, usize)> {
+pub(in crate::cfg) fn edge_to(function: &Body, from: Block, to: Block) -> Option<(Op, usize)> {
     let branch = function.terminator(from)?;
     Some((branch, function.successors(branch).position(|own| own == to)?))
 }
 
 impl ExitRule {
     /// Returns the course in a copy that runs iteration `number` alone.
-    pub(super) fn in_iteration(self, number: u128) -> Course {
+    pub(in crate::cfg) fn in_iteration(self, number: u128) -> Course {
         match self {
             ExitRule::Never => Course::Stays,
             ExitRule::At(count) if number < count => Course::Stays,
@@ -148,7 +148,7 @@ impl ExitRule {
     }
 
     /// Returns the course in a copy that runs every iteration `number` modulo `count`.
-    pub(super) fn in_copy(self, number: u128, count: u128) -> Course {
+    pub(in crate::cfg) fn in_copy(self, number: u128, count: u128) -> Course {
         match self {
             ExitRule::Never => Course::Stays,
             ExitRule::At(last) if last % count != number => Course::Stays,

@@ -101,7 +101,8 @@ impl<'s> Reader<'s> {
         let mut said = Vec::new();
         for property in properties {
             let [property] = property[..] else { return None };
-            let parts = self.parts_of_node(*self.nodes.get(property)?)?;
+            let at = *self.nodes.get(property)?;
+            let parts = self.parts_of_node(at + usize::from(self.is_word_at(at, "distinct")))?;
             let ([name] | [name, _]) = &parts[..] else { return None };
             let ["!", name] = name[..] else { return None };
             let value = match parts.get(1).map(|value| &value[..]) {

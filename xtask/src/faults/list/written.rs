@@ -130,6 +130,47 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
+        file: "lowering/src/cfg/loop_unroll_and_jam/order.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "the judge is asked about the order of the program",
+                "let new = [«together.clone()», place(part)]",
+                "i.clone()",
+            ),
+            Fault(
+                "what runs before the inner loop is said to run behind it",
+                "_ = place(block, «FORE»));",
+                "AFT",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_unroll_and_jam/nest.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "inner loops that run more and more often are jammed",
+                "if !exact.is_some_and(|exact| «scev.is_invariant(exact, id)») {",
+                "true",
+            ),
+            Fault(
+                "what may not return is jammed",
+                "if «calls::may_not_return(function, op, symbols)» {",
+                "false",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_unroll_and_jam/rewire.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "a copy starts with what the loop hands out",
+            "let operands = successor_operands(function, branch).swap_remove(«back»);",
+            "out",
+        )],
+    },
+    Place {
         file: "transforms/src/fusion/versioned_region.rs",
         tests: &[FIXTURES],
         faults: &[Fault(
