@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`preferences`] | limits, and what is allowed; LLVM's names and defaults |
 //! | [`decision`] | the decision: its order of steps, and their record |
+//! | [`explanation`] | the remark that lists the steps |
 //!
 //! Whoever asks gives [`Facts`] about a loop and answers a few [`Questions`]. The answer is a
 //! [`Decision`] that says what to do; it doesn't say that this is legal. Peeling and unrolling keep
@@ -13,6 +14,7 @@
 //! `LoopPeel`.
 
 pub mod decision;
+pub mod explanation;
 pub mod preferences;
 
 pub use decision::{Action, Cost, Decision, Directives, Facts, Questions, Step, decide};

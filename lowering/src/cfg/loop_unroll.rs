@@ -37,6 +37,7 @@ use loomir_ir::pass::{CanonicalForm, EditLimit, Options, Pass, PassContext, Pass
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc};
 use loomir_transforms::remark::Remarks;
+use loomir_transforms::unrolling::explanation::explained;
 use loomir_transforms::unrolling::preferences::OPTIONS;
 use loomir_transforms::unrolling::{Action, Cost, Decision, Preferences, Questions, decide};
 
@@ -399,15 +400,18 @@ impl Plan {
                 ("PartialUnrolled", *count, text)
             }
         });
+        let outcome = match (&made, self.obstacle) {
+            (Some((.., text)), _) => text.clone(),
+            (None, Some(why)) => format!("loop not unrolled: {why}"),
+            (None, None) => "loop not unrolled".to_owned(),
+        };
         if let Some((name, count, text)) = made {
             all.push(remarks.passed(name, self.loc, &text).arg("count", count as i64));
         } else if let Some(why) = self.obstacle {
             all.push(remarks.missed("NotUnrolled", self.loc, "loop not unrolled", why));
         }
         if explains {
-            let steps = self.decision.steps.iter().map(|step| format!("{}: {}", step.name, step.text));
-            let text = steps.collect::<Vec<_>>().join("; ");
-            all.push(remarks.analysis("UnrollDecision", self.loc, &text));
+            all.push(explained(remarks, self.loc, &self.decision.steps, &outcome));
         }
         all
     }

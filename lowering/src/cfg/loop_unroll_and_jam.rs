@@ -41,6 +41,7 @@ use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc};
 use loomir_transforms::legality::{ApprovedPlan, Verdict};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::unrolling::Step;
+use loomir_transforms::unrolling::explanation::explained;
 
 use decision::{Decision, Preferences};
 use nest::Nest;
@@ -228,11 +229,15 @@ impl Jammer<'_> {
                 Some(remarks.passed(name, plan.loc, &text).arg("count", approved.plan().count as i64))
             }
         };
+        let outcome = match &plan.answer {
+            Answer::Jam(approved) if is_allowed => approved.plan().said().1,
+            Answer::Unfit(_, why) => format!("{what}: {why}"),
+            Answer::Refused(_) => format!("{what}: dependences could change their order"),
+            Answer::Jam(_) | Answer::Keep => what.to_owned(),
+        };
         said.into_iter().for_each(|remark| self.report.remarks.push(remark));
         if self.preferences.explains() && !plan.steps.is_empty() {
-            let steps = plan.steps.iter().map(|step| format!("{}: {}", step.name, step.text));
-            let text = steps.collect::<Vec<_>>().join("; ");
-            self.report.remarks.push(remarks.analysis("UnrollDecision", plan.loc, &text));
+            self.report.remarks.push(explained(remarks, plan.loc, &plan.steps, &outcome));
         }
     }
 }
