@@ -3,9 +3,11 @@
 //! A shape names blocks, not numbers of an analysis, so it stays true while other loops change.
 
 use hashbrown::HashSet;
+use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op};
 
+use super::size;
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::exits::gcd;
@@ -109,7 +111,8 @@ impl Shape {
         let is_shared = function.predecessor_edges(*behind).nth(1).is_some();
         let others = self.exits.iter().flat_map(|exit| &exit.targets).filter(|to| *to != behind);
         let others: HashSet<Block> = others.copied().collect();
-        let are_few = others.is_empty() || others.len() == 1 && is_predictable;
+        let is_rare = |exit: &Block| is_predictable || deoptimizes(function, *exit);
+        let are_few = others.len() <= 1 && others.iter().all(is_rare);
         !is_shared && self.exits.len() <= 2 && are_few
     }
 
@@ -125,6 +128,25 @@ impl Exit {
         let mut edges = self.leaves.iter().enumerate().filter(|(_, own)| **own == leaves);
         edges.next().map(|(index, _)| index).filter(|_| edges.next().is_none())
     }
+}
+
+/// The maximal number of blocks that are followed to a deoptimization.
+const MAX_FOLLOWED: usize = 16;
+
+/// True if all ways from a block lead to a call that deoptimizes, which is rarely reached.
+fn deoptimizes(function: &Body, from: Block) -> bool {
+    let next = |block: &Block| {
+        let mut successors = function.block_successors(*block);
+        let only = successors.next()?;
+        successors.all(|other| other == only).then_some(only)
+    };
+    let last = std::iter::successors(Some(from), next).take(MAX_FOLLOWED).last();
+    let ops: Vec<Op> = last.map(|block| function.ops(block).collect()).unwrap_or_default();
+    let is_call = |op: &Op| {
+        size::intrinsic(function, *op).is_some_and(|name| name.starts_with("experimental.deoptimize"))
+    };
+    let [.., call, end] = &ops[..] else { return false };
+    function.is(*end, llvm::ReturnOp::DEF) && is_call(call)
 }
 
 /// Returns the branch of a block and the number of its edge to another.

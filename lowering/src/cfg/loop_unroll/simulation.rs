@@ -9,12 +9,13 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::arith::constant::Numbers;
+use loomir_dialects::interp::integer::mask;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::{Symbol, SymbolTable};
 use loomir_ir::text::attr_to_string;
-use loomir_ir::{Block, Body, Context, Op, Trait, Type, Value};
+use loomir_ir::{Block, Body, Context, Op, OpDef, Trait, Type, Value};
 use loomir_transforms::unrolling::Cost;
 
 use super::shape::Shape;
@@ -201,9 +202,15 @@ impl Run<'_, '_> {
             let bits = self.loaded(op, iteration);
             return bits.is_some_and(|bits| self.known.insert(result, bits).is_none());
         }
-        let operands: Option<Vec<u128>> = function.operands(op).map(|value| self.value(value)).collect();
-        match operands.and_then(|operands| self.scev.result_of(op, &operands)) {
-            Some(bits) => self.known.insert(result, bits).is_none(),
+        let operands: Vec<Option<u128>> = function.operands(op).map(|value| self.value(value)).collect();
+        let all: Option<Vec<u128>> = operands.iter().copied().collect();
+        if let Some(bits) = all.and_then(|all| self.scev.result_of(op, &all)) {
+            return self.known.insert(result, bits).is_none();
+        }
+        let width = function.value_type(result).integer_width(function.ctx());
+        match width.and_then(|width| simplified(function, op, &operands, width)) {
+            Some(Simpler::Number(bits)) => self.known.insert(result, bits).is_none(),
+            Some(Simpler::Operand) => true,
             None => false,
         }
     }
@@ -275,21 +282,50 @@ impl Run<'_, '_> {
         let (base, name) = self.scev.leaves(address).iter().find_map(of_global)?;
         let global = self.symbols.get(name).filter(|own| ctx.op_info(own.name).is(llvm::GlobalOp::DEF))?;
         let ty = function.value_type(function.results(op).next()?);
-        let elements = constant_elements(ctx, global, ty)?;
+        let (elements, length) = constant_elements(ctx, global, ty)?;
         let base = self.scev.expr(base);
         let offset = self.scev.minus(address, base);
         let offset = u64::try_from(self.scev.as_constant(offset)?).ok()?;
         let size = u64::from(ty.integer_width(ctx)?.div_ceil(8));
         let index = usize::try_from(offset / size).ok().filter(|_| offset.is_multiple_of(size))?;
         match elements {
-            Numbers::One(bits) => (index == 0).then_some(bits),
+            Numbers::One(bits) => ((index as u64) < length).then_some(bits),
             Numbers::Many(all) => all.get(index).copied(),
         }
     }
 }
 
-/// Returns the elements of type `ty` of a variable that is constant and can't be replaced.
-fn constant_elements(ctx: &Context, global: &Symbol, ty: Type) -> Option<Numbers> {
+/// The result of an operation of which one operand is known.
+enum Simpler {
+    Number(u128),
+    /// The other operand.
+    Operand,
+}
+
+/// Simplifies an operation on integers of `width` bits of which at most one operand is known.
+fn simplified(function: &Body, op: Op, operands: &[Option<u128>], width: u32) -> Option<Simpler> {
+    let [a, b] = *operands else { return None };
+    let is = |defs: &[&'static OpDef]| defs.iter().any(|def| function.is(op, def));
+    let either = |bits: u128| a == Some(bits) || b == Some(bits);
+    let ones = mask(width);
+    let shifts = [llvm::ShlOp::DEF, llvm::LShrOp::DEF, llvm::AShrOp::DEF];
+    if is(&[llvm::MulOp::DEF, llvm::AndOp::DEF]) && either(0) || is(&shifts) && a == Some(0) {
+        return Some(Simpler::Number(0));
+    }
+    if is(&[llvm::OrOp::DEF]) && either(ones) {
+        return Some(Simpler::Number(ones));
+    }
+    let is_other = is(&[llvm::AddOp::DEF, llvm::OrOp::DEF, llvm::XOrOp::DEF]) && either(0)
+        || is(&[llvm::MulOp::DEF]) && either(1)
+        || is(&[llvm::AndOp::DEF]) && either(ones)
+        || (is(&shifts) || is(&[llvm::SubOp::DEF])) && b == Some(0)
+        || is(&[llvm::UDivOp::DEF, llvm::SDivOp::DEF]) && b == Some(1);
+    is_other.then_some(Simpler::Operand)
+}
+
+/// Returns the elements of type `ty` of a variable that is constant and can't be replaced, and their
+/// number.
+fn constant_elements(ctx: &Context, global: &Symbol, ty: Type) -> Option<(Numbers, u64)> {
     let linkage = global.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage))?;
     let is_final = ["external", "internal", "private", "linkonce_odr", "weak_odr"]
         .iter()
@@ -298,13 +334,13 @@ fn constant_elements(ctx: &Context, global: &Symbol, ty: Type) -> Option<Numbers
         global.attr(ctx, "constant").is_some() && global.attr(ctx, "externally_initialized").is_none();
     let value = global.attr(ctx, "value").filter(|_| is_final && is_constant)?;
     let whole = global.attr(ctx, "global_type").and_then(|own| own.as_type(ctx))?;
-    let element = match LlvmType::of(ctx, whole) {
-        Some(LlvmType::Array { element, .. }) => element,
-        _ => whole,
+    let (element, length) = match LlvmType::of(ctx, whole) {
+        Some(LlvmType::Array { element, length }) => (element, length),
+        _ => (whole, 1),
     };
     let is_byte_sized = ty.integer_width(ctx).is_some_and(|width| width.is_multiple_of(8));
     if element != ty || !is_byte_sized {
         return None;
     }
-    Numbers::of(ctx, value)
+    Some((Numbers::of(ctx, value)?, length))
 }
