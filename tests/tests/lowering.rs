@@ -1,10 +1,14 @@
-//! End-to-end tests of lowering: the growth of its cost in time and in memory.
+//! End-to-end tests of lowering and of graphs: the growth of its cost in time and in memory, and
+//! directives that clang writes.
 
 use std::time::{Duration, Instant};
 
 use loomir::ir::Body;
 use loomir::lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
 use loomir_testing::chains::Chain;
+
+#[path = "lowering/pragmas.rs"]
+mod pragmas;
 
 /// The cost of lowering a chain.
 struct Cost {
