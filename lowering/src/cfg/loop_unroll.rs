@@ -10,6 +10,7 @@
 //! | `facts`, `size` | facts that the decision needs |
 //! | `directives` | pragmas, as metadata of the loop |
 //! | `peel_count` | the number of iterations whose peeling helps |
+//! | `peel_loads` | loads that peeling lets move |
 //! | `simulation` | the cost of a loop unrolled completely |
 //! | `copies` | peeling, and unrolling without a remainder |
 //! | `remainder` | unrolling with a remainder loop |
@@ -42,6 +43,7 @@ use loomir_transforms::unrolling::preferences::OPTIONS;
 use loomir_transforms::unrolling::{Action, Cost, Decision, Preferences, Questions, decide};
 
 use copies::Copy;
+use directives::{Before, Made};
 use expander::Recipe;
 use remainder::Runtime;
 use rounds::Visitor;
@@ -56,6 +58,7 @@ pub(super) mod directives;
 pub(crate) mod expander;
 pub(super) mod facts;
 mod peel_count;
+mod peel_loads;
 pub(super) mod remainder;
 pub(super) mod rounds;
 pub(super) mod shape;
@@ -322,6 +325,7 @@ fn carry_out(
         }
     };
     let (own, mut remainder, mut latch) = (|block: Block| block, None, shape.latch);
+    let before = shape.backedge(function).map(|(branch, _)| Before::of(function, branch));
     match change {
         Change::Peel { count } => {
             let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
@@ -349,18 +353,26 @@ fn carry_out(
                 add(&made.copies, &own);
                 add(std::slice::from_ref(&made.remainder), &own);
                 add(&made.again, &|block| made.remainder.block(block));
-                remainder = Some(made.remainder.header);
+                remainder = Some((made.remainder.latch, made.remainder.header));
             }
         }
     }
     let is_repeated = matches!(change, Change::Partial { .. } | Change::Runtime(_));
     let is_profiled = matches!(plan.decision.action, Action::Peel { profiled: true, .. });
-    if is_repeated && plan.decision.is_explicit || is_profiled {
-        let branch = shape::edge_to(function, latch, shape.header);
-        branch.into_iter().for_each(|(branch, _)| directives::mark_unrolled(function, branch));
+    let mut follow = |(latch, header): (Block, Block), made: Made, is_marked: bool| {
+        let Some((branch, _)) = shape::edge_to(function, latch, header) else { return };
+        let follows = is_repeated && before.as_ref().is_some_and(|own| own.follow(function, branch, made));
+        if is_marked && !follows {
+            directives::mark_unrolled(function, branch);
+        }
+    };
+    let is_marked = is_repeated && plan.decision.is_explicit || is_profiled;
+    follow((latch, shape.header), Made::Unrolled, is_marked);
+    if let Some(remainder) = remainder {
+        follow(remainder, Made::Remainder, false);
+        headers.push(remainder.1);
     }
     changed.extend(first.into_iter().chain(blocks));
-    headers.extend(remainder);
     headers
 }
 

@@ -2,8 +2,9 @@
 //!
 //! In the text a latch's branch has a node (`!llvm.loop`) that lists properties, each a node of a
 //! name and maybe a value. In the dialect it has `#llvm.loop_annotation<…>`, with a field for each
-//! property, some in groups. [`PROPERTIES`] maps one to the other. Properties without a field
-//! (source locations, follow-ups after a transformation, parallel accesses) stay metadata.
+//! property, some in groups. [`PROPERTIES`] maps one to the other. A follow-up lists the properties
+//! of a loop that a transformation makes. Properties without a field (source locations, parallel
+//! accesses) stay metadata.
 
 use std::fmt::Write;
 
@@ -27,9 +28,11 @@ enum Value {
     One,
     /// `i32`.
     Number,
+    /// Properties of another loop.
+    Follow,
 }
 
-use Value::{Flag, Number, One, OneOf, Opposite, Present};
+use Value::{Flag, Follow, Number, One, OneOf, Opposite, Present};
 
 /// The group and field of the attribute, the property's name in the text, and its value. In the
 /// order of the attribute.
@@ -39,16 +42,31 @@ const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("vectorize", "predicateEnable", "llvm.loop.vectorize.predicate.enable", Flag),
     ("vectorize", "scalableEnable", "llvm.loop.vectorize.scalable.enable", Flag),
     ("vectorize", "width", "llvm.loop.vectorize.width", Number),
+    ("vectorize", "followupVectorized", "llvm.loop.vectorize.followup_vectorized", Follow),
+    ("vectorize", "followupEpilogue", "llvm.loop.vectorize.followup_epilogue", Follow),
+    ("vectorize", "followupAll", "llvm.loop.vectorize.followup_all", Follow),
     ("interleave", "count", "llvm.loop.interleave.count", Number),
     ("unroll", "disable", "llvm.loop.unroll.disable", OneOf("llvm.loop.unroll.enable")),
     ("unroll", "count", "llvm.loop.unroll.count", Number),
     ("unroll", "runtimeDisable", "llvm.loop.unroll.runtime.disable", Present),
     ("unroll", "full", "llvm.loop.unroll.full", Present),
+    ("unroll", "followupUnrolled", "llvm.loop.unroll.followup_unrolled", Follow),
+    ("unroll", "followupRemainder", "llvm.loop.unroll.followup_remainder", Follow),
+    ("unroll", "followupAll", "llvm.loop.unroll.followup_all", Follow),
     ("unrollAndJam", "disable", "llvm.loop.unroll_and_jam.disable", OneOf("llvm.loop.unroll_and_jam.enable")),
     ("unrollAndJam", "count", "llvm.loop.unroll_and_jam.count", Number),
+    ("unrollAndJam", "followupOuter", "llvm.loop.unroll_and_jam.followup_outer", Follow),
+    ("unrollAndJam", "followupInner", "llvm.loop.unroll_and_jam.followup_inner", Follow),
+    ("unrollAndJam", "followupRemainderOuter", "llvm.loop.unroll_and_jam.followup_remainder_outer", Follow),
+    ("unrollAndJam", "followupRemainderInner", "llvm.loop.unroll_and_jam.followup_remainder_inner", Follow),
+    ("unrollAndJam", "followupAll", "llvm.loop.unroll_and_jam.followup_all", Follow),
     ("licm", "disable", "llvm.licm.disable", Present),
     ("licm", "versioningDisable", "llvm.loop.licm_versioning.disable", Present),
     ("distribute", "disable", "llvm.loop.distribute.enable", Opposite),
+    ("distribute", "followupCoincident", "llvm.loop.distribute.followup_coincident", Follow),
+    ("distribute", "followupSequential", "llvm.loop.distribute.followup_sequential", Follow),
+    ("distribute", "followupFallback", "llvm.loop.distribute.followup_fallback", Follow),
+    ("distribute", "followupAll", "llvm.loop.distribute.followup_all", Follow),
     ("pipeline", "disable", "llvm.loop.pipeline.disable", Flag),
     ("pipeline", "initiationinterval", "llvm.loop.pipeline.initiationinterval", Number),
     ("peeled", "count", "llvm.loop.peeled.count", Number),
@@ -57,118 +75,112 @@ const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("", "isVectorized", "llvm.loop.isvectorized", One),
 ];
 
-/// Returns the body of the attribute of a loop with these properties. Each has a name, and
-/// optionally a value with its type. `None` if there is no field for one, or it occurs twice.
-pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<String> {
-    let mut fields: Vec<Option<String>> = vec![None; PROPERTIES.len()];
-    for (name, value) in properties {
-        let (index, said) = PROPERTIES.iter().enumerate().find_map(|(index, (_, _, own, kind))| {
-            let said = match (kind, value) {
-                (Present | OneOf(_), None) if own == name => "true".to_owned(),
-                (OneOf(other), None) if other == name => "false".to_owned(),
-                _ if own != name => return None,
-                (Flag, Some(("i1", value @ ("true" | "false")))) => (*value).to_owned(),
-                (Opposite, Some(("i1", "true"))) => "false".to_owned(),
-                (Opposite, Some(("i1", "false"))) => "true".to_owned(),
-                (One, Some(("i32", "1"))) => "true".to_owned(),
-                (Number, Some(("i32", value))) => format!("{} : i32", value.parse::<i32>().ok()?),
-                _ => return None,
-            };
-            Some((index, said))
-        })?;
-        if fields[index].replace(said).is_some() {
-            return None;
-        }
-    }
-    let mut body = format!("{ANNOTATION}<");
-    let mut open = "";
-    let mut separator = "";
-    for ((group, field, ..), said) in PROPERTIES.iter().zip(fields) {
-        let Some(said) = said else { continue };
-        if *group != open {
-            body.push_str(if open.is_empty() { "" } else { ">" });
-            let _ = match *group {
-                "" => write!(body, "{separator}"),
-                group => write!(body, "{separator}{group} = <"),
-            };
-            open = group;
-        } else {
-            body.push_str(separator);
-        }
-        let _ = write!(body, "{field} = {said}");
-        separator = ", ";
-    }
-    body.push_str(if open.is_empty() { ">" } else { ">>" });
-    Some(body)
+/// The deepest nesting of follow-ups.
+pub(super) const MAX_FOLLOWED: usize = 8;
+
+/// The value of a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Said {
+    Nothing,
+    /// A type and a value.
+    Typed(String, String),
+    /// The properties of a loop that a transformation makes.
+    Follow(Properties),
 }
+
+/// The properties of a loop, by LLVM's names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Properties(Vec<(String, Said)>);
 
 /// Returns the properties of an attribute with this body, as nodes of metadata. `None` if a
 /// property has no node here.
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
-    let mut nodes = Vec::new();
-    for (field, said) in fields(body.strip_prefix(ANNOTATION)?)? {
-        // A group may carry its name, `#llvm.loop_unroll<…>`.
-        let said = match said.strip_prefix("#llvm.loop_") {
-            Some(named) => &named[named.find('<')?..],
-            None => said,
-        };
-        match said.strip_prefix('<') {
-            Some(_) => {
-                for (inner, said) in fields(said)? {
-                    nodes.extend(node(field, inner, said)?);
-                }
-            }
-            None => nodes.extend(node("", field, said)?),
-        }
-    }
-    Some(nodes)
+    Some(Properties::read(body.strip_prefix(ANNOTATION)?, MAX_FOLLOWED)?.nodes())
 }
-
-/// Returns the node of one field; an empty list if there is nothing to write.
-fn node(group: &str, field: &str, said: &str) -> Option<Option<String>> {
-    let (_, _, name, value) = PROPERTIES.iter().find(|(own, f, ..)| *own == group && *f == field)?;
-    let is_true = match said {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    };
-    Some(match (value, is_true) {
-        (Present, Some(false)) | (One, Some(false)) => None,
-        (Present | OneOf(_), Some(true)) => Some(format!("!{{!\"{name}\"}}")),
-        (OneOf(other), Some(false)) => Some(format!("!{{!\"{other}\"}}")),
-        (Flag, Some(flag)) => Some(format!("!{{!\"{name}\", i1 {flag}}}")),
-        (Opposite, Some(flag)) => Some(format!("!{{!\"{name}\", i1 {}}}", !flag)),
-        (One, Some(true)) => Some(format!("!{{!\"{name}\", i32 1}}")),
-        (Number, None) => {
-            let number: i32 = said.strip_suffix(": i32")?.trim().parse().ok()?;
-            Some(format!("!{{!\"{name}\", i32 {number}}}"))
-        }
-        _ => return None,
-    })
-}
-
-/// The properties of a loop, by LLVM's names, each with a typed value if it has one.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Properties(Vec<(String, Option<(String, String)>)>);
 
 impl Properties {
+    /// Returns the properties of these names.
+    pub(super) fn new(all: Vec<(String, Said)>) -> Properties {
+        Properties(all)
+    }
+
     /// Reads the annotation of a branch. `None` if it has properties that have no name here.
     pub(crate) fn of(ctx: &Context, annotation: Attr) -> Option<Properties> {
         let AttrKind::Opaque { body, .. } = annotation.kind(ctx) else { return None };
-        let node = |node: String| {
-            let inside = node.strip_prefix("!{!\"")?.strip_suffix('}')?;
-            let (name, rest) = inside.split_once('"')?;
-            let value = rest.strip_prefix(", ").and_then(|value| value.split_once(' '));
-            let owned = |(ty, value): (&str, &str)| (ty.to_owned(), value.to_owned());
-            Some((name.to_owned(), value.map(owned)))
+        Properties::read(body.strip_prefix(ANNOTATION)?, MAX_FOLLOWED)
+    }
+
+    /// Reads `<field = value, …>`. `None` if a field is not known.
+    fn read(text: &str, depth: usize) -> Option<Properties> {
+        let mut all = Vec::new();
+        for (field, said) in fields(text)? {
+            match unnamed(said).starts_with('<') {
+                true => {
+                    for (inner, said) in fields(unnamed(said))? {
+                        all.extend(property(field, inner, said, depth)?);
+                    }
+                }
+                false => all.extend(property("", field, said, depth)?),
+            }
+        }
+        Some(Properties(all))
+    }
+
+    /// Returns the body of the attribute: `<field = value, …>`. `None` if there is no field for a
+    /// property, or it occurs twice.
+    pub(super) fn body(&self) -> Option<String> {
+        let mut fields: Vec<Option<String>> = vec![None; PROPERTIES.len()];
+        for (name, value) in &self.0 {
+            let (index, said) = PROPERTIES
+                .iter()
+                .enumerate()
+                .find_map(|(index, (_, _, own, kind))| Some((index, field(name, value, own, *kind)?)))?;
+            if fields[index].replace(said).is_some() {
+                return None;
+            }
+        }
+        let mut body = "<".to_owned();
+        let mut open = "";
+        let mut separator = "";
+        for ((group, field, ..), said) in PROPERTIES.iter().zip(fields) {
+            let Some(said) = said else { continue };
+            if *group != open {
+                body.push_str(if open.is_empty() { "" } else { ">" });
+                let _ = match *group {
+                    "" => write!(body, "{separator}"),
+                    group => write!(body, "{separator}{group} = <"),
+                };
+                open = group;
+            } else {
+                body.push_str(separator);
+            }
+            let _ = write!(body, "{field} = {said}");
+            separator = ", ";
+        }
+        body.push_str(if open.is_empty() { ">" } else { ">>" });
+        Some(body)
+    }
+
+    /// Returns the properties as nodes of metadata.
+    fn nodes(&self) -> Vec<String> {
+        let node = |(name, said): &(String, Said)| match said {
+            Said::Nothing => format!("!{{!\"{name}\"}}"),
+            Said::Typed(ty, value) => format!("!{{!\"{name}\", {ty} {value}}}"),
+            Said::Follow(all) => {
+                let nodes = all.nodes().into_iter().map(|node| format!(", {node}"));
+                format!("!{{!\"{name}\"{}}}", nodes.collect::<String>())
+            }
         };
-        nodes(body)?.into_iter().map(node).collect::<Option<Vec<_>>>().map(Properties)
+        self.0.iter().map(node).collect()
+    }
+
+    fn get(&self, name: &str) -> Option<&Said> {
+        self.0.iter().find(|(own, _)| own == name).map(|(_, said)| said)
     }
 
     /// True if a property is there, and its value is not false.
     pub(crate) fn has(&self, name: &str) -> bool {
-        let is_false = |value: &(String, String)| value.1 == "false";
-        self.0.iter().any(|(own, value)| own == name && !value.as_ref().is_some_and(is_false))
+        self.get(name).is_some_and(|said| !matches!(said, Said::Typed(_, value) if value == "false"))
     }
 
     /// True if a property has a name that begins like this.
@@ -178,7 +190,26 @@ impl Properties {
 
     /// Returns the number that a property has.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.0.iter().find(|(own, _)| own == name)?.1.as_ref()?.1.parse().ok()
+        match self.get(name)? {
+            Said::Typed(_, value) => value.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns the properties of a loop that a transformation makes: those of all follow-ups with
+    /// these names, each once. `None` if there is no such follow-up.
+    pub(crate) fn followed(&self, names: &[&str]) -> Option<Properties> {
+        let mut found: Option<Properties> = None;
+        for said in names.iter().filter_map(|name| self.get(name)) {
+            let Said::Follow(own) = said else { continue };
+            let all = found.get_or_insert_default();
+            for (name, said) in &own.0 {
+                if all.get(name).is_none() {
+                    all.0.push((name.clone(), said.clone()));
+                }
+            }
+        }
+        found
     }
 
     /// Removes the properties whose names begin like this.
@@ -189,20 +220,75 @@ impl Properties {
     /// Sets a property, with a number of 32 bits if there is one.
     pub(crate) fn set(&mut self, name: &str, number: Option<u64>) {
         self.0.retain(|(own, _)| own != name);
-        self.0.push((name.to_owned(), number.map(|number| ("i32".to_owned(), number.to_string()))));
+        let typed = |number: u64| Said::Typed("i32".to_owned(), number.to_string());
+        self.0.push((name.to_owned(), number.map_or(Said::Nothing, typed)));
     }
 
     /// Returns the annotation with these properties; `None` if it can't be written.
     pub(crate) fn annotation(&self, ctx: &Context) -> Option<Attr> {
-        let borrowed: Vec<(&str, Option<(&str, &str)>)> = self
-            .0
-            .iter()
-            .map(|(name, value)| (&**name, value.as_ref().map(|(ty, value)| (&**ty, &**value))))
-            .collect();
-        let body = annotation(&borrowed)?;
+        let body = ANNOTATION.to_owned() + &self.body()?;
         let dialect = ctx.name("llvm");
         Some(ctx.attr(AttrKind::Opaque { dialect, body: body.into(), pretty: true, ty: None }))
     }
+}
+
+/// Returns the text of a value in the field of the property `own`, if the property `name` belongs
+/// there.
+fn field(name: &str, said: &Said, own: &str, kind: Value) -> Option<String> {
+    if let (OneOf(other), Said::Nothing) = (kind, said)
+        && other == name
+    {
+        return Some("false".to_owned());
+    }
+    if own != name {
+        return None;
+    }
+    Some(match (kind, said) {
+        (Present | OneOf(_), Said::Nothing) => "true".to_owned(),
+        (Follow, Said::Nothing) => "<>".to_owned(),
+        (Follow, Said::Follow(all)) => all.body()?,
+        (kind, Said::Typed(ty, value)) => match (kind, &**ty, &**value) {
+            (Flag, "i1", "true" | "false") => value.clone(),
+            (Opposite, "i1", "true") => "false".to_owned(),
+            (Opposite, "i1", "false") => "true".to_owned(),
+            (One, "i32", "1") => "true".to_owned(),
+            (Number, "i32", value) => format!("{} : i32", value.parse::<i32>().ok()?),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// Returns an attribute's text without its name: `<…>` of `#llvm.loop_unroll<…>`.
+fn unnamed(said: &str) -> &str {
+    let named = said.strip_prefix("#llvm.loop_").and_then(|named| Some(&named[named.find('<')?..]));
+    named.unwrap_or(said)
+}
+
+/// Returns the property of one field; an empty list if there is nothing to write.
+fn property(group: &str, field: &str, said: &str, depth: usize) -> Option<Option<(String, Said)>> {
+    let (_, _, name, value) = PROPERTIES.iter().find(|(own, f, ..)| *own == group && *f == field)?;
+    let is_true = match said {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    };
+    let flag = |flag: bool| Said::Typed("i1".to_owned(), flag.to_string());
+    let (name, said) = match (value, is_true) {
+        (Present, Some(false)) | (One, Some(false)) => return Some(None),
+        (Present | OneOf(_), Some(true)) => (*name, Said::Nothing),
+        (OneOf(other), Some(false)) => (*other, Said::Nothing),
+        (Flag, Some(value)) => (*name, flag(value)),
+        (Opposite, Some(value)) => (*name, flag(!value)),
+        (One, Some(true)) => (*name, Said::Typed("i32".to_owned(), "1".to_owned())),
+        (Number, None) => {
+            let number: i32 = said.strip_suffix(": i32")?.trim().parse().ok()?;
+            (*name, Said::Typed("i32".to_owned(), number.to_string()))
+        }
+        (Follow, None) => (*name, Said::Follow(Properties::read(unnamed(said), depth.checked_sub(1)?)?)),
+        _ => return None,
+    };
+    Some(Some((name.to_owned(), said)))
 }
 
 /// Returns the fields of `<a = b, c = <…>>`, one level of them.
@@ -231,20 +317,35 @@ fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
 mod tests {
     use super::*;
 
+    fn typed(ty: &str, value: &str) -> Said {
+        Said::Typed(ty.to_owned(), value.to_owned())
+    }
+
+    fn body(properties: &[(&str, Said)]) -> Option<String> {
+        let owned = properties.iter().map(|(name, said)| ((*name).to_owned(), said.clone()));
+        Some(ANNOTATION.to_owned() + &Properties::new(owned.collect()).body()?)
+    }
+
     #[test]
     fn every_property_has_a_field_and_comes_back() {
         for (.., name, value) in PROPERTIES {
-            let values: &[Option<(&str, &str)>] = match value {
-                Present | OneOf(_) => &[None],
-                Flag | Opposite => &[Some(("i1", "true")), Some(("i1", "false"))],
-                One => &[Some(("i32", "1"))],
-                Number => &[Some(("i32", "4"))],
+            let inner = ("llvm.loop.unroll.count".to_owned(), typed("i32", "3"));
+            let values = match value {
+                Present | OneOf(_) => vec![Said::Nothing],
+                Flag | Opposite => vec![typed("i1", "true"), typed("i1", "false")],
+                One => vec![typed("i32", "1")],
+                Number => vec![typed("i32", "4")],
+                Follow => {
+                    vec![Said::Follow(Properties::new(vec![inner])), Said::Follow(Properties::default())]
+                }
             };
             for value in values {
-                let body = annotation(&[(name, *value)]).expect("a field");
+                let body = body(&[(name, value.clone())]).expect("a field");
                 let text = match value {
-                    None => format!("!{{!\"{name}\"}}"),
-                    Some((ty, value)) => format!("!{{!\"{name}\", {ty} {value}}}"),
+                    Said::Nothing => format!("!{{!\"{name}\"}}"),
+                    Said::Typed(ty, value) => format!("!{{!\"{name}\", {ty} {value}}}"),
+                    Said::Follow(own) if own == Properties::default() => format!("!{{!\"{name}\"}}"),
+                    Said::Follow(_) => format!("!{{!\"{name}\", !{{!\"llvm.loop.unroll.count\", i32 3}}}}"),
                 };
                 assert_eq!(nodes(&body), Some(vec![text]), "{body}");
             }
@@ -254,17 +355,23 @@ mod tests {
     #[test]
     fn fields_are_in_groups_and_in_order() {
         let properties = [
-            ("llvm.loop.mustprogress", None),
-            ("llvm.loop.unroll.enable", None),
-            ("llvm.loop.vectorize.width", Some(("i32", "4"))),
-            ("llvm.loop.vectorize.enable", Some(("i1", "true"))),
+            ("llvm.loop.mustprogress", Said::Nothing),
+            ("llvm.loop.unroll.enable", Said::Nothing),
+            ("llvm.loop.vectorize.width", typed("i32", "4")),
+            ("llvm.loop.vectorize.enable", typed("i1", "true")),
         ];
-        let body = "loop_annotation<vectorize = <disable = false, width = 4 : i32>, unroll = <disable = false>, mustProgress = true>";
-        assert_eq!(annotation(&properties).as_deref(), Some(body));
-        assert_eq!(annotation(&[("llvm.loop.other", None)]), None);
-        let named = body.replace("vectorize = <", "vectorize = #llvm.loop_vectorize<");
-        assert_eq!(nodes(&named), nodes(body));
+        let text = "loop_annotation<vectorize = <disable = false, width = 4 : i32>, unroll = <disable = false>, mustProgress = true>";
+        assert_eq!(body(&properties).as_deref(), Some(text));
+        assert_eq!(body(&[("llvm.loop.other", Said::Nothing)]), None);
+        let named = text.replace("vectorize = <", "vectorize = #llvm.loop_vectorize<");
+        assert_eq!(nodes(&named), nodes(text));
         assert_eq!(nodes("loop_annotation<startLoc = loc(1)>"), None);
-        assert_eq!(annotation(&[]).as_deref(), Some("loop_annotation<>"));
+        assert_eq!(body(&[]).as_deref(), Some("loop_annotation<>"));
+    }
+
+    #[test]
+    fn follow_ups_do_not_nest_without_end() {
+        let deep = "<unroll = <followupAll = ".repeat(40) + "<>" + &">>".repeat(40);
+        assert_eq!(nodes(&(ANNOTATION.to_owned() + &deep)), None);
     }
 }

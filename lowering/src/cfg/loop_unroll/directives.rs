@@ -104,6 +104,61 @@ fn jams(own: &Properties) -> bool {
     !is_disabled && (own.has(&format!("{JAM}enable")) || count.is_some())
 }
 
+/// A loop that unrolling or jamming makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::cfg) enum Made {
+    /// The unrolled loop.
+    Unrolled,
+    /// The remainder.
+    Remainder,
+    /// The outer loop, unrolled and jammed.
+    Outer,
+    /// The jammed inner loop.
+    Inner,
+    /// The outer loop of the remainder.
+    RemainderOuter,
+    /// The inner loop of the remainder.
+    RemainderInner,
+}
+
+impl Made {
+    /// Returns the prefix of the follow-ups of this transformation, and the name of its own.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Made::Unrolled => (UNROLL, "unrolled"),
+            Made::Remainder => (UNROLL, "remainder"),
+            Made::Outer => (JAM, "outer"),
+            Made::Inner => (JAM, "inner"),
+            Made::RemainderOuter => (JAM, "remainder_outer"),
+            Made::RemainderInner => (JAM, "remainder_inner"),
+        }
+    }
+}
+
+/// The properties of a loop before it changes, which say what follows.
+pub(in crate::cfg) struct Before(Option<Properties>);
+
+impl Before {
+    /// Reads the properties at the branch of a latch.
+    pub(in crate::cfg) fn of(function: &Body, branch: Op) -> Before {
+        Before(properties(function, branch))
+    }
+
+    /// Gives a loop that was made the properties of its follow-ups, in place of all others. Returns
+    /// false if there are no follow-ups.
+    pub(in crate::cfg) fn follow(&self, function: &mut Body, branch: Op, made: Made) -> bool {
+        let (prefix, own) = made.names();
+        let names = [format!("{prefix}followup_all"), format!("{prefix}followup_{own}")];
+        let names = names.each_ref().map(String::as_str);
+        let Some(all) = self.0.as_ref().and_then(|before| before.followed(&names)) else { return false };
+        match all == Properties::default() {
+            true => function.remove_attr(branch, LOOP_ANNOTATION),
+            false => write(function, branch, &all),
+        }
+        true
+    }
+}
+
 /// Marks a loop as unrolled: other directives about unrolling are gone, and none may follow.
 pub(in crate::cfg) fn mark_unrolled(function: &mut Body, branch: Op) {
     let Some(mut own) = properties(function, branch) else { return };

@@ -15,6 +15,7 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Op, OpDef, Value};
 use loomir_transforms::affine::operation::Predicate;
 
+use super::peel_loads;
 use super::shape::Shape;
 use crate::cfg::branch::successor_operands;
 use crate::cfg::scev::ScalarEvolution;
@@ -67,7 +68,10 @@ const FOLLOWED: &[&OpDef] = &[
 pub(super) fn first(scev: &mut ScalarEvolution<'_>, id: LoopId, shape: &Shape, max: u64) -> u64 {
     let by_arguments = Arguments::new(scev, id, shape).count(max);
     let by_conditions = Conditions { scev, id, max, first: 0 }.first(shape);
-    by_arguments.max(by_conditions)
+    match by_arguments.max(by_conditions) {
+        0 => peel_loads::count(scev, id, shape),
+        count => count,
+    }
 }
 
 /// Counts iterations until arguments of a header are invariant.

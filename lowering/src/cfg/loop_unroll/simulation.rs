@@ -323,8 +323,8 @@ fn simplified(function: &Body, op: Op, operands: &[Option<u128>], width: u32) ->
     is_other.then_some(Simpler::Operand)
 }
 
-/// Returns the elements of type `ty` of a variable that is constant and can't be replaced, and their
-/// number.
+/// Returns the elements of type `ty` of a variable that is constant and can't be replaced, and
+/// their number.
 fn constant_elements(ctx: &Context, global: &Symbol, ty: Type) -> Option<(Numbers, u64)> {
     let linkage = global.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage))?;
     let is_final = ["external", "internal", "private", "linkonce_odr", "weak_odr"]

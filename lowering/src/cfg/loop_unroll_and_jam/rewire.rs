@@ -21,7 +21,7 @@ use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands,
 };
 use crate::cfg::loop_unroll::copies::{Copy, types_of};
-use crate::cfg::loop_unroll::directives;
+use crate::cfg::loop_unroll::directives::{self, Before, Made};
 use crate::cfg::loop_unroll::remainder::{Runtime, Unrolled, with_remainder};
 use crate::cfg::loop_unroll::shape::edge_to;
 
@@ -71,6 +71,7 @@ pub(super) fn jam(function: &mut Body, approved: &ApprovedPlan<Jam>) -> Option<J
     let before = function.terminator(nest.inner.preheader)?;
     let (branch, _) = nest.outer.backedge(function)?;
     let (mut blocks, mut headers) = (vec![nest.outer.preheader], Vec::new());
+    let said = Before::of(function, branch);
     directives::obey_jam(function, branch, plan.is_explicit && !plan.is_full);
     let copies = match &plan.remainder {
         None => {
@@ -85,21 +86,41 @@ pub(super) fn jam(function: &mut Body, approved: &ApprovedPlan<Jam>) -> Option<J
             let Unrolled { copies, remainder, again, between } = made;
             blocks.extend(between);
             let rest = |block: &Block| remainder.block(*block);
+            let rest_of = |function: &mut Body, block: &dyn Fn(Block) -> Block| {
+                let loops = [(&nest.outer, Made::RemainderOuter), (&nest.inner, Made::RemainderInner)];
+                for (own, made) in loops {
+                    follow(function, &said, [block(own.latch), block(own.header)], made);
+                }
+            };
+            rest_of(function, &|block| rest(&block));
             blocks.extend(nest.outer.blocks.iter().map(rest));
             headers.push(remainder.header);
             headers.extend(nest.headers.iter().map(rest));
             for copy in &again {
+                rest_of(function, &|block| copy.block(rest(&block)));
                 blocks.extend(nest.outer.blocks.iter().map(|block| copy.block(rest(block))));
                 headers.extend(nest.headers.iter().map(|block| copy.block(rest(block))));
             }
             copies
         }
     };
+    if let Some(last) = copies.last() {
+        let inner = [last.block(nest.inner.latch), nest.inner.header];
+        follow(function, &said, inner, Made::Inner);
+        follow(function, &said, [last.latch, nest.outer.header], Made::Outer);
+    }
     for part in [&nest.fore, &nest.inner.blocks, &vec![nest.outer.latch]] {
         blocks.extend(copies.iter().flat_map(|copy| part.iter().map(|block| copy.block(*block))));
     }
     headers.extend(copies.iter().flat_map(|copy| nest.headers.iter().map(|own| copy.block(*own))));
     Some(Jammed { blocks, headers })
+}
+
+/// Gives a loop that was made, if it is one, the properties of its follow-ups.
+fn follow(function: &mut Body, said: &Before, [latch, header]: [Block; 2], made: Made) {
+    if let Some((branch, _)) = edge_to(function, latch, header) {
+        said.follow(function, branch, made);
+    }
 }
 
 /// Copies the body of the outer loop and lets its parts run one after the other. Returns the

@@ -10,7 +10,11 @@ use loomir_ir::{Attr, AttrKind, OperationState, Type};
 
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::{METADATA, loops};
+use crate::ll::METADATA;
+use crate::ll::loops::{self, Properties, Said};
+
+/// The maximal number of properties of a loop, those in follow-ups included.
+const MAX_PROPERTIES: usize = 256;
 
 impl<'s> Reader<'s> {
     /// `!0 = distinct !{…}` or `!name = !{…}`.
@@ -98,25 +102,53 @@ impl<'s> Reader<'s> {
         if *first != [node] {
             return None;
         }
-        let mut said = Vec::new();
+        let (mut said, mut left) = (Vec::new(), MAX_PROPERTIES);
         for property in properties {
             let [property] = property[..] else { return None };
             let at = *self.nodes.get(property)?;
-            let parts = self.parts_of_node(at + usize::from(self.is_word_at(at, "distinct")))?;
-            let ([name] | [name, _]) = &parts[..] else { return None };
-            let ["!", name] = name[..] else { return None };
-            let value = match parts.get(1).map(|value| &value[..]) {
-                None => None,
-                Some([ty, value]) => Some((*ty, *value)),
-                Some(_) => return None,
-            };
-            said.push((name.strip_prefix('"')?.strip_suffix('"')?, value));
+            said.push(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0);
         }
-        let body = loops::annotation(&said)?;
+        let attr = Properties::new(said).annotation(&self.ctx)?;
         self.loops.insert(node);
-        let dialect = self.ctx.name("llvm");
-        let attr = AttrKind::Opaque { dialect, body: body.into(), pretty: true, ty: None };
-        Some((loops::ANNOTATION, self.ctx.attr(attr)))
+        Some((loops::ANNOTATION, attr))
+    }
+
+    /// Returns the property in the node at a token, `!{!"name", i32 2}`, and the token behind it.
+    /// A follow-up lists nodes: `!{!"name", !1, !{!"other"}}`. At most `left` properties are read.
+    fn loop_property(&self, at: usize, depth: usize, left: &mut usize) -> Option<((String, Said), usize)> {
+        *left = left.checked_sub(1)?;
+        let at = at + usize::from(self.is_word_at(at, "distinct"));
+        let has = |at: usize, text: &str| at < self.tokens.len() && self.text_at(at) == text;
+        if !has(at, "!") || !self.is_sign_at(at + 1, "{") || !has(at + 2, "!") {
+            return None;
+        }
+        let name = self.tokens.get(at + 3).map(|_| self.text_at(at + 3))?;
+        let name = name.strip_prefix('"')?.strip_suffix('"')?.to_owned();
+        let (mut at, mut said, mut followed) = (at + 4, Said::Nothing, Vec::new());
+        while self.is_sign_at(at, ",") && self.tokens.len() > at + 1 {
+            at += 1;
+            let text = self.text_at(at);
+            if text == "!" {
+                let (property, next) = self.loop_property(at, depth.checked_sub(1)?, left)?;
+                followed.push(property);
+                at = next;
+            } else if self.tokens[at].kind == Kind::Metadata {
+                let node = *self.nodes.get(text)?;
+                followed.push(self.loop_property(node, depth.checked_sub(1)?, left)?.0);
+                at += 1;
+            } else if said == Said::Nothing && self.tokens.len() > at + 2 {
+                said = Said::Typed(text.to_owned(), self.text_at(at + 1).to_owned());
+                at += 2;
+            } else {
+                return None;
+            }
+        }
+        let said = match (followed.is_empty(), said) {
+            (true, said) => said,
+            (false, Said::Nothing) => Said::Follow(Properties::new(followed)),
+            _ => return None,
+        };
+        self.is_sign_at(at, "}").then_some(((name, said), at + 1))
     }
 
     /// Returns the weights in a node, for a branch with as many targets:
