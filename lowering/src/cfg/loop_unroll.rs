@@ -17,6 +17,7 @@
 //! | `rounds` | visits of loops, from the inside out |
 //! | `expander` | numbers of iterations, computed before the loop |
 //! | `decided` | comparisons that peeling decides |
+//! | `weights` | weights of branches |
 //! | `tidy_up` | folding of what became constant |
 //!
 //! **Soundness.** Copies run in the order of the iterations, so only tests can go wrong. A test is
@@ -48,6 +49,7 @@ use expander::Recipe;
 use remainder::Runtime;
 use rounds::Visitor;
 use shape::{Course, Exit, Shape};
+use weights::Odds;
 
 use super::scev::ScalarEvolution;
 use super::{lcssa, loop_simplify};
@@ -65,6 +67,7 @@ pub(super) mod shape;
 mod simulation;
 mod size;
 mod tidy_up;
+mod weights;
 
 /// The greatest cost of a number of iterations that is computed before a loop, where nothing asks
 /// for more.
@@ -340,8 +343,10 @@ fn carry_out(
             add(&copies::unroll(function, shape, *count, true, course), &own);
         }
         Change::Partial { count } => {
+            let odds = Odds::of(function, shape).filter(|_| shape.tests_last(*count));
             let copies = copies::unroll(function, shape, *count, false, in_copy(*count));
             latch = copies.last().map_or(latch, |last| last.latch);
+            odds.into_iter().for_each(|odds| odds.at_latch(function, (latch, shape.header), *count));
             add(&copies, &own);
         }
         Change::Runtime(runtime) => {

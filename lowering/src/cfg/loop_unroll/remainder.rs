@@ -32,6 +32,7 @@ use super::copies::{Copy, forwarding, types_of, unroll};
 use super::directives;
 use super::expander::{Recipe, Writer};
 use super::shape::{Course, Exit, ExitRule, Shape, edge_to};
+use super::weights::Odds;
 use crate::cfg::arithmetic::compare;
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
@@ -109,6 +110,7 @@ pub(in crate::cfg) fn with_remainder(
     let last = *shape.blocks.last()?;
     let remainder = Copy::of(function, shape, last);
     let numbers = numbers(function, shape.preheader, plan);
+    let odds = Odds::of(function, shape);
     let test = Test { out, back };
     let (copies, between);
     if plan.is_epilogue {
@@ -117,6 +119,12 @@ pub(in crate::cfg) fn with_remainder(
     } else {
         between = prologue(function, shape, &remainder, &numbers, &test)?;
         copies = repeat(function)?;
+    }
+    if let (Some(odds), [_, behind, _]) = (odds, &between[..]) {
+        let tests = if plan.is_epilogue { [shape.preheader, *behind] } else { [*behind, shape.preheader] };
+        odds.at_tests(function, tests, plan.count);
+        odds.at_latch(function, (copies.last()?.latch, shape.header), plan.count);
+        odds.at_remainder(function, (remainder.latch, remainder.header), plan.count);
     }
     let own = remainder.shape(shape, *between.first()?);
     let mut again = Vec::new();

@@ -116,6 +116,16 @@ impl Shape {
         !is_shared && self.exits.len() <= 2 && are_few
     }
 
+    /// True if of `count` copies of the body only the last tests at its latch.
+    pub(in crate::cfg) fn tests_last(&self, count: u64) -> bool {
+        let latch = self.exits.iter().find(|exit| exit.block == self.latch);
+        let tests = |copy: u64| {
+            let course = |exit: &Exit| exit.rule.in_copy(u128::from(copy), u128::from(count));
+            latch.map(course) == Some(Course::Tests)
+        };
+        count > 0 && tests(count - 1) && !(0..count - 1).any(tests)
+    }
+
     /// True if the latch is an exiting block.
     pub(in crate::cfg) fn is_rotated(&self) -> bool {
         self.exits.iter().any(|exit| exit.block == self.latch)
