@@ -49,8 +49,8 @@ impl Odds {
     }
 
     /// Sets the weights at the tests of an unrolled loop and its remainder: the block that tests for
-    /// few iterations, and the one that tests for iterations left over. Both lead to the remainder,
-    /// or around the unrolled loop, by their first edges.
+    /// few iterations, and the one that tests for iterations left over. The first edges of both are
+    /// taken if there are such.
     pub(super) fn at_tests(self, function: &mut Body, [few, left]: [Block; 2], count: u64) {
         let before = geometric(self.0, count - 1);
         let rest = before / (before + power(self.0, count - 1));
