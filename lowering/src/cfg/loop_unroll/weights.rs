@@ -48,9 +48,9 @@ impl Odds {
         }
     }
 
-    /// Sets the weights at the tests of an unrolled loop and its remainder: the block that tests for
-    /// few iterations, and the one that tests for iterations left over. The first edges of both are
-    /// taken if there are such.
+    /// Sets the weights at the tests of an unrolled loop and its remainder: the block that tests
+    /// for few iterations, and the one that tests for iterations left over. The first edges of both
+    /// are taken if there are such.
     pub(super) fn at_tests(self, function: &mut Body, [few, left]: [Block; 2], count: u64) {
         let before = geometric(self.0, count - 1);
         let rest = before / (before + power(self.0, count - 1));
