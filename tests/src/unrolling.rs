@@ -1,6 +1,6 @@
 //! Random loops of graphs before and after unrolling and peeling.
 //!
-//! A quarter of the functions are [nests] for unroll-and-jam. A quarter are loops that count: over
+//! A quarter of the functions are nests for unroll-and-jam. A quarter are loops that count: over
 //! integers of 8 to 64 bits, with any comparison, step and promise, tested at the end or at the
 //! start, with a second exit, values carried over several iterations, conditions that become known,
 //! and a loop inside. The other half are random graphs of blocks. All are executed before and
