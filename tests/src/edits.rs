@@ -20,6 +20,8 @@ pub const KINDS: &[&str] = &[
     "any order",
     "strip-mine",
     "peel",
+    "unroll",
+    "jam",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -43,7 +45,7 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -68,6 +70,8 @@ pub fn edit(
         6 => Change::SplitRange { at: bound(trees, program, item, depth, random)? },
         10 => Change::StripMine { size: random.range(1, 4) },
         11 => Change::Peel { first: random.below(3), last: random.below(3) },
+        12 => Change::Unroll { count: 1 + random.below(4) },
+        13 => Change::UnrollAndJam { count: 2 + random.below(2) },
         // What no edit makes.
         _ => {
             let new = match (kind, trees.get(item)) {

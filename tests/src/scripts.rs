@@ -16,6 +16,7 @@
 //! | `split` | the first iteration of the second loop |
 //! | `fuse` | by how many iterations the second loop runs later |
 //! | `strip-mine` | the iterations of a block |
+//! | `unroll`, `jam` | the iterations of a block |
 //! | `peel` | how many of the first iterations, how many of the last |
 //!
 //! A place is the path from the root to an item: the number of the child at each node, with `.`
@@ -115,6 +116,8 @@ fn parse_edit(text: &str) -> Option<Edit> {
         ("split", [at]) => Change::SplitRange { at: AffineForm::constant(*at) },
         ("fuse", [shift]) => Change::Fuse { shift: *shift },
         ("strip-mine", [size]) => Change::StripMine { size: *size },
+        ("unroll", [count]) => Change::Unroll { count: place_of(*count)? },
+        ("jam", [count]) => Change::UnrollAndJam { count: place_of(*count)? },
         ("peel", [first, last]) => Change::Peel { first: place_of(*first)?, last: place_of(*last)? },
         _ => return None,
     };

@@ -43,8 +43,10 @@ use crate::tree::{
     Arm, Green, Header, If, Item, LoopId, Mark, Node, Origin, Program, Reordered, Span, StatementId,
     TreeStore,
 };
+use crate::unrolling::annotation;
 use bounds::Range;
 use expression::{Expression, Sum};
+use instances::Instances;
 use known::{Computed, Known};
 use reach::Between;
 
@@ -54,6 +56,7 @@ mod carried;
 mod conditional;
 mod expression;
 pub(crate) mod guard;
+mod instances;
 mod known;
 pub(crate) mod overlap;
 mod parallel;
@@ -113,6 +116,7 @@ pub fn regenerate(
         arm: None,
         begun: HashSet::new(),
         mapping: Mapping::default(),
+        instances: Instances::default(),
         scopes: Vec::new(),
         known: Known::new(),
         outermost: None,
@@ -202,11 +206,13 @@ struct Emit<'a> {
     reordered: &'a Reordered,
     /// The tree of the versioned node that is being written.
     arm: Option<Arm>,
-    /// Loops with an earlier part in the current sequence. Their results are currently the values
-    /// passed on by that part.
-    begun: HashSet<LoopId>,
+    /// Loops with an earlier part in the current sequence, in an iteration of the loops around.
+    /// Their results are currently the values passed on by that part.
+    begun: HashSet<(LoopId, Vec<AffineForm>)>,
     /// The current replacements of the program's values.
     mapping: Mapping,
+    /// The replacements where a value has several.
+    instances: Instances,
     scopes: Vec<Scope>,
     /// Values that are computed.
     known: Known,
@@ -263,6 +269,12 @@ impl Emit<'_> {
             }
             let copy = self.body.copy_op(*op, &mut self.mapping);
             Builder::new(self.body, at).place(copy);
+            if self.instances.is_open() {
+                for (index, old) in self.body.results(*op).collect::<Vec<_>>().into_iter().enumerate() {
+                    let new = self.body.result(copy, index);
+                    self.define(old, new, map, self.scopes.len() as u32);
+                }
+            }
             self.drop_flags(*op);
         }
     }
@@ -285,10 +297,11 @@ impl Emit<'_> {
     /// Returns the replacement of a value of the program here, in the iteration `map` of the
     /// surrounding loops. Records it in the mapping.
     fn resolve(&mut self, value: Value, map: &[AffineForm], at: InsertPoint) -> Value {
-        let Some((of, 0)) = self.program.loop_of_argument(self.body, value) else {
-            return self.mapping.value(value);
+        let new = match self.program.loop_of_argument(self.body, value) {
+            Some((of, 0)) => self.variable(of, value, map, at),
+            _ if self.instances.is_open() => self.instance(value, map, at),
+            _ => return self.mapping.value(value),
         };
-        let new = self.variable(of, value, map, at);
         self.mapping.map(value, new);
         new
     }
@@ -299,6 +312,11 @@ impl Emit<'_> {
         let info = self.program.loop_info(of);
         let ty = self.body.value_type(old);
         if let Some(form) = &info.space.variable {
+            if self.instances.is_open() {
+                let mut parameters: SmallVec<[Value; 4]> = SmallVec::new();
+                form.each_parameter(&mut |value| parameters.push(value));
+                parameters.into_iter().for_each(|value| _ = self.resolve(value, map, at));
+            }
             let form = form.substitute(&mut |level| absolute(map.get(level as usize)?, depth));
             let form = form.ok_or(Reason::NotAffine).and_then(|form| self.here(&form));
             let affine = self.scopes.iter().any(|scope| scope.affine);
@@ -450,6 +468,7 @@ impl Emit<'_> {
             // One iteration needs no loop.
             let variable = self.only_variable(lead, range, value, at);
             let range = Some(range);
+            let mark = self.open_instances(header, self.scopes.len() as u32 + 1);
             self.begin_with(header, at);
             self.open_scope(lead, variable, meaning, range);
             self.known.open();
@@ -460,6 +479,7 @@ impl Emit<'_> {
             let yielded = self.yielded_by(header, at);
             self.known.close();
             self.scopes.pop();
+            self.close_instances(mark);
             self.end_with(header, &yielded);
             self.loc = around;
             return;
@@ -473,6 +493,7 @@ impl Emit<'_> {
         self.written.insert(op, info.op);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
+        let mark = self.open_instances(header, self.scopes.len() as u32 + 1);
         let block = self.new_block(header, lead, op);
         let variable = self.body.argument(block, 0);
         self.open_scope(lead, variable, meaning, range.as_ref());
@@ -481,6 +502,7 @@ impl Emit<'_> {
         let yielded = self.yielded_by(header, InsertPoint::End(block));
         self.known.close();
         self.scopes.pop();
+        self.close_instances(mark);
         if info.dimension.is_some() {
             let mut builder = Builder::new(self.body, InsertPoint::End(block));
             builder.set_loc(self.loc);
@@ -527,9 +549,21 @@ impl Emit<'_> {
             _ if self.in_remainder => marks::REMAINDER,
             Some(Mark::Remainder) => marks::REMAINDER,
             Some(Mark::Distributed) => marks::DISTRIBUTED,
+            Some(Mark::Unrolled) => return self.mark_done(header, annotation::UNROLL, state),
+            Some(Mark::Jammed) => return self.mark_done(header, annotation::JAM, state),
             None => return,
         };
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
+    }
+
+    /// Keeps the directives of a loop, but for those that were obeyed.
+    fn mark_done(&self, header: &Header, changed: &str, state: &mut OperationState) {
+        let ctx = self.body.ctx();
+        let lead = header.origins.first().map(|lead| self.program.loop_info(lead.of).op);
+        let own = lead.and_then(|op| self.body.attr(op, annotation::ANNOTATION));
+        if let Some(done) = own.and_then(|own| annotation::done(ctx, own, changed)) {
+            state.set_attr(ctx, annotation::ANNOTATION, done);
+        }
     }
 
     /// Returns the origin that determines the form of a loop: the first `affine` one, because
@@ -662,14 +696,18 @@ impl Emit<'_> {
     fn new_block(&mut self, header: &Header, lead: &Origin, op: Op) -> Block {
         let region = self.body.region(op, 0);
         let block = self.body.append_block(region, &[]);
-        let variable = self.program.loop_info(lead.of).variable;
-        let carried = header.origins.iter().flat_map(|origin| self.carried_by(origin));
-        for old in std::iter::once(variable).chain(carried).collect::<Vec<_>>() {
-            let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
-            let new = self.body.add_argument(block, ty);
-            self.body.set_argument_loc(new, loc);
-            if old != variable {
-                self.mapping.map(old, new);
+        let add = |emit: &mut Self, old: Value| {
+            let (ty, loc) = (emit.body.value_type(old), emit.body.argument_loc(old));
+            let new = emit.body.add_argument(block, ty);
+            emit.body.set_argument_loc(new, loc);
+            new
+        };
+        add(self, self.program.loop_info(lead.of).variable);
+        let depth = self.scopes.len() as u32 + 1;
+        for (first, _) in header.runs() {
+            for old in self.carried_by(first) {
+                let new = add(self, old);
+                self.define(old, new, &first.map, depth);
             }
         }
         block

@@ -37,15 +37,22 @@ pub use loops::LoopRef;
 use peel::Peel;
 use strip_mine::StripMine;
 use unroll::Unroll;
+use unroll_and_jam::{AffineUnrollAndJam, UnrollAndJam};
 
 mod loops;
 pub mod peel;
 pub mod strip_mine;
 pub mod unroll;
+pub mod unroll_and_jam;
 
 /// All transformations, as passes on `func.func` with their information.
-pub const ALL: &[(PassInfo, Info)] =
-    &[registered::<Peel>(), registered::<StripMine>(), registered::<Unroll>()];
+pub const ALL: &[(PassInfo, Info)] = &[
+    registered::<AffineUnrollAndJam>(),
+    registered::<Peel>(),
+    registered::<StripMine>(),
+    registered::<Unroll>(),
+    registered::<UnrollAndJam>(),
+];
 
 /// The name and the texts of a transformation.
 #[derive(Clone, Copy, Debug)]

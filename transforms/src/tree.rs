@@ -26,6 +26,7 @@ pub mod program;
 pub mod raise;
 pub mod red;
 mod reordered;
+pub(crate) mod runs;
 mod sequence;
 mod sides;
 

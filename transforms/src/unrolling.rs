@@ -3,6 +3,8 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`preferences`] | limits, and what is allowed; LLVM's names and defaults |
+//! | [`annotation`] | directives at loops of the tree |
+//! | [`jam`] | the decision about unroll-and-jam |
 //! | [`decision`] | the decision: its order of steps, and their record |
 //! | [`explanation`] | the remark that lists the steps |
 //!
@@ -13,9 +15,12 @@
 //! The order of steps, the limits and the names of remarks follow LLVM's `LoopUnrollPass` and
 //! `LoopPeel`.
 
+pub mod annotation;
 pub mod decision;
 pub mod explanation;
+pub mod jam;
 pub mod preferences;
 
 pub use decision::{Action, Cost, Decision, Directives, Facts, Questions, Step, decide};
+pub use jam::{JAM_OPTIONS, JamDirectives, JamFacts, JamPreferences, decide_jam};
 pub use preferences::Preferences;

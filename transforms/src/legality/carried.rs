@@ -16,13 +16,14 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use loomir_ir::Op;
 
 use crate::access::base::Base;
 use crate::access::{Class, Domain};
 use crate::affine::AffineForm;
 use crate::tree::program::LoopInfo;
-use crate::tree::{Green, LoopId, Node, Origin, Program, StatementId, TreeStore};
+use crate::tree::{Green, LoopId, Node, Program, StatementId, TreeStore};
 
 /// Returns the loop that a statement anchors.
 pub(super) fn anchored(program: &Program, statement: StatementId) -> Option<&LoopInfo> {
@@ -54,17 +55,17 @@ pub(super) fn class(
     Some((class, info.op))
 }
 
-/// True if a part of a loop, with this body, contains the anchor, so that the anchor's iterations
-/// are the part's.
-pub(super) fn is_judged((program, trees): (&Program, &TreeStore), origin: &Origin, body: Green) -> bool {
-    let stands_for = |statement: StatementId| {
-        let of = anchored(program, statement);
-        of.is_some_and(|info| info.op == program.loop_info(origin.of).op)
-    };
-    trees.items(body).any(|item| match trees.get(item) {
-        Node::Leaf { statement, map } => stands_for(statement) && trees.map(map) == &origin.map[..],
-        _ => false,
-    })
+/// Returns the loops, with their iterations, whose anchors a body contains: the anchor's iterations
+/// are those of the loops. Linear in the items.
+pub(super) fn judged<'t>(
+    (program, trees): (&Program, &'t TreeStore),
+    body: Green,
+) -> HashSet<(Op, &'t [AffineForm])> {
+    let anchors = trees.items(body).filter_map(|item| match trees.get(item) {
+        Node::Leaf { statement, map } => Some((anchored(program, statement)?.op, trees.map(map))),
+        _ => None,
+    });
+    anchors.collect()
 }
 
 /// True if an item is a loop with iterations of this loop.

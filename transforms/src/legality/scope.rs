@@ -7,15 +7,21 @@
 //! parts of one sequence. Results of a conditional are visible behind its yields in the same
 //! branch, and behind the two branches of one condition if both yield.
 //!
+//! A loop of the tree may run several iterations of one loop of the program. In it, several
+//! iterations of a value are visible at once. Elsewhere only the latest is. Copies in consecutive
+//! iterations of a loop with carried values begin with those that the copy before yields.
+//!
 //! **Assumptions.**
 //! - A value is visible in the iteration that computes it, behind its computation. Tried with
 //!   `fixtures/fusion/conditional_results.mlir`.
 //! - Results of a loop are visible behind its last part. Tried with
 //!   `fixtures/fusion/carried_parts.mlir`.
+//! - Bounds of loops have one value where several iterations are visible. Tried with
+//!   `fixtures/unroll/jam_refused.mlir`.
 //!
 //! **Cost.** Linear in the operands.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Block, Op, Value, ValueDef};
 
 use super::changed_region::ChangedRegion;
@@ -24,6 +30,8 @@ use crate::access::LoopContext;
 use crate::affine::AffineForm;
 use crate::assumption::Assumption;
 use crate::tree::levels::absolute;
+use crate::tree::program::LoopInfo;
+use crate::tree::runs::{number_in_run, one_before};
 use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
 /// Judges the items of a sequence in `inside`, the innermost loop of the loop context.
@@ -39,6 +47,9 @@ pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[G
         loop_context: part.loop_context.clone(),
         sequences: 0,
         begun: HashMap::new(),
+        several: 0,
+        passed_on: HashSet::new(),
+        passed: Vec::new(),
     };
     match scope.sequence(items).and_then(|()| scope.end()) {
         Ok(()) => Verdict::legal(),
@@ -50,8 +61,8 @@ struct Scope<'a> {
     part: &'a ChangedRegion<'a>,
     arm: Arm,
     inside: Option<LoopId>,
-    /// The iterations whose results of an operation are visible, over levels.
-    visible: HashMap<Op, Vec<Vec<AffineForm>>>,
+    /// The iterations whose results of an operation are visible.
+    visible: HashMap<Op, Vec<Visible>>,
     /// These operations, in the order of their appearance.
     shown: Vec<Op>,
     /// The values yielded in the surrounding branches.
@@ -65,6 +76,21 @@ struct Scope<'a> {
     /// Loops with carried values and their sequence, with the iteration of the surrounding loops
     /// that runs there.
     begun: HashMap<(LoopId, u32), Vec<AffineForm>>,
+    /// The number of loops around that run several iterations of one loop of the program.
+    several: usize,
+    /// Carried values that are visible in later iterations of a run, and these iterations.
+    passed_on: HashSet<(Value, Vec<AffineForm>)>,
+    /// The same, in the order of their appearance.
+    passed: Vec<(Value, Vec<AffineForm>)>,
+}
+
+/// An iteration whose results are visible, over levels.
+struct Visible {
+    iteration: Vec<AffineForm>,
+    /// True if it is told apart from other iterations.
+    several: bool,
+    /// True if earlier iterations that are not told apart from this one are hidden by it.
+    hides: bool,
 }
 
 /// A conditional whose results a branch yields, and its iteration.
@@ -77,6 +103,8 @@ struct Open {
     map: Vec<AffineForm>,
     /// True if the loop leads a loop of the tree that runs whole.
     leads: bool,
+    /// True if the iteration is the first of its run.
+    begins: bool,
 }
 
 impl Scope<'_> {
@@ -92,6 +120,13 @@ impl Scope<'_> {
             match self.part.trees.get(*item) {
                 Node::Empty => {}
                 Node::Sequence { .. } => self.sequence(&self.part.trees.items(*item).collect::<Vec<_>>())?,
+                Node::Versioned { .. } if self.several > 0 => {
+                    let op = self
+                        .open
+                        .last()
+                        .map_or(self.part.body.root(), |open| self.part.program.loop_info(open.of).op);
+                    return Err(Verdict::Unknown { accesses: (op, op) });
+                }
                 Node::Versioned { assumption, fast, fallback } => {
                     let tested = match self.arm {
                         Arm::Fast => self.part.trees.assumptions(assumption),
@@ -108,7 +143,7 @@ impl Scope<'_> {
                     for value in self.part.body.operands(op) {
                         self.need(value, op, &iteration)?;
                     }
-                    let (shown, yielded) = (self.shown.len(), self.yielded.len());
+                    let (shown, yielded) = (self.mark(), self.yielded.len());
                     self.sequence(&[body])?;
                     self.hide(shown);
                     let own = self.yielded.split_off(yielded);
@@ -157,37 +192,33 @@ impl Scope<'_> {
                 }
             }
         }
-        // The bounds refer to the visible instances of values.
-        let mut parameters = Vec::new();
-        header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
-        let lead = header.origins.first().map(|lead| part.program.loop_info(lead.of).op);
-        for value in parameters {
-            let of = part.program.loop_around(part.body, value);
-            let iteration = of.and_then(|of| self.open.iter().rev().find(|open| open.of == of));
-            let outside: Vec<AffineForm> = (0..part.loop_context.depth).map(AffineForm::level).collect();
-            let iteration = iteration.map_or(outside, |open| open.map.clone());
-            self.need(value, lead.unwrap_or(part.body.root()), &iteration)?;
-        }
-        let (shown, open) = (self.shown.len(), self.open.len());
+        self.bounds(header)?;
+        let (shown, open) = (self.mark(), self.open.len());
+        let runs = header.runs();
+        let firsts: HashSet<*const Origin> =
+            runs.iter().map(|(first, _)| std::ptr::from_ref(*first)).collect();
         for (place, origin) in header.origins.iter().enumerate() {
             let leads = place == 0 && header.span == Span::Whole;
             let map = self.levels(&origin.map, self.loop_context.depth + 1)?;
-            self.open.push(Open { of: origin.of, map, leads });
+            let begins = firsts.contains(&std::ptr::from_ref(origin));
+            self.open.push(Open { of: origin.of, map, leads, begins });
         }
+        let runs_several = header.runs_several();
+        let around_several = self.several > 0;
+        self.several += usize::from(runs_several);
         let within = self.loop_context.inside(part.program, part.trees, id);
         let around = std::mem::replace(&mut self.loop_context, within);
         self.sequence(&[inside])?;
-        for origin in &header.origins {
-            self.carry(header, origin, inside)?;
-        }
+        self.carry(header, &runs, inside)?;
+        self.several -= usize::from(runs_several);
         self.loop_context = around;
         self.hide(shown);
         for (done, origin) in self.open.split_off(open).into_iter().zip(&header.origins) {
             let info = part.program.loop_info(done.of);
-            if info.carried > 0 {
+            if info.carried > 0 && done.begins {
                 let around = done.map[..done.map.len().saturating_sub(1)].to_vec();
                 let begun = self.begun.entry((done.of, number)).or_insert_with(|| around.clone());
-                if *begun != around {
+                if *begun != around && !around_several {
                     return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
                 }
                 // Values passed on by a part of it are for the next part.
@@ -200,34 +231,94 @@ impl Scope<'_> {
         Ok(())
     }
 
+    /// Checks that the values that bound a loop are visible, and the same in all iterations that
+    /// run there.
+    fn bounds(&mut self, header: &Header) -> Result<(), Verdict> {
+        let (program, body) = (self.part.program, self.part.body);
+        let mut parameters = Vec::new();
+        header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
+        let (own, lead) = (parameters.len(), header.origins.first());
+        if self.several > 0 {
+            for origin in &header.origins {
+                let space = &program.loop_info(origin.of).space;
+                let forms = space.bounds().chain(&space.variable);
+                forms.for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
+            }
+        }
+        let op = lead.map_or(body.root(), |lead| program.loop_info(lead.of).op);
+        for (place, value) in parameters.into_iter().enumerate() {
+            let of = program.loop_around(body, value);
+            let mut running = self.open.iter().rev().filter(|open| Some(open.of) == of);
+            let iteration = running.next();
+            if running.next().is_some() {
+                return Err(Verdict::MayBeIllegal(Witness::Unavailable { value, user: op }));
+            }
+            if place < own {
+                let outside = (0..self.part.loop_context.depth).map(AffineForm::level);
+                let iteration = iteration.map_or_else(|| outside.collect(), |open| open.map.clone());
+                self.need(value, op, &iteration)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the results of an iteration of `op` visible to the end of the loop around.
     fn show(&mut self, op: Op, iteration: Vec<AffineForm>) {
-        self.visible.entry(op).or_default().push(iteration);
+        let several = self.several > 0;
+        let seen = self.visible.entry(op).or_default();
+        let hides = seen
+            .last()
+            .is_some_and(|last| last.hides || last.iteration != iteration && !(several && last.several));
+        seen.push(Visible { iteration, several, hides });
         self.shown.push(op);
     }
 
-    /// Hides the values that were computed since `shown` operations were visible.
-    fn hide(&mut self, shown: usize) {
+    /// Returns the number of values that are visible, by operation and as carried ones.
+    fn mark(&self) -> (usize, usize) {
+        (self.shown.len(), self.passed.len())
+    }
+
+    /// Hides the values that became visible since a mark.
+    fn hide(&mut self, (shown, passed): (usize, usize)) {
         for op in self.shown.split_off(shown) {
             self.visible.get_mut(&op).map(Vec::pop);
+        }
+        for own in self.passed.split_off(passed) {
+            self.passed_on.remove(&own);
         }
     }
 
     /// Checks that loop-carried values are visible at the end of the loop's body. The loop must run
     /// whole and in order, unless the order of its parts is judged elsewhere.
-    fn carry(&self, header: &Header, origin: &Origin, inside: Green) -> Result<(), Verdict> {
+    fn carry(&mut self, header: &Header, runs: &[(&Origin, &Origin)], inside: Green) -> Result<(), Verdict> {
         let program = self.part.program;
-        let info = program.loop_info(origin.of);
-        if info.carried == 0 {
+        if header.origins.iter().all(|origin| program.loop_info(origin.of).carried == 0) {
             return Ok(());
         }
-        if !self.runs_whole(header, origin)
-            && (header.parallel || !carried::is_judged((self.part.program, self.part.trees), origin, inside))
-        {
-            return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
+        let judged = carried::judged((program, self.part.trees), inside);
+        for (first, last) in runs {
+            let info = program.loop_info(first.of);
+            if info.carried == 0 {
+                continue;
+            }
+            let carried = Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
+            let is_judged = |origin: &Origin| judged.contains(&(info.op, &origin.map[..]));
+            if first == last {
+                if !self.runs_whole(header, first) && (header.parallel || !is_judged(first)) {
+                    return carried;
+                }
+            } else {
+                let around = |origin: &Origin| origin.map.split_last().map(|(_, around)| around.to_vec());
+                let is_own = |own: &&Origin| own.of == first.of && around(own) == around(first);
+                let run: Vec<&Origin> = header.origins.iter().filter(is_own).collect();
+                if header.parallel || !are_consecutive(&run) || !run.into_iter().all(is_judged) {
+                    return carried;
+                }
+            }
+            let map = self.levels(&last.map, self.loop_context.depth)?;
+            self.handed_on(info.block, &map)?;
         }
-        let map = self.levels(&origin.map, self.loop_context.depth)?;
-        self.handed_on(info.block, &map)
+        Ok(())
     }
 
     /// True if a loop of the tree runs this loop of the program whole and in order.
@@ -241,21 +332,28 @@ impl Scope<'_> {
             }
             _ => own == others,
         };
-        let extents = info.space.extents().zip(first.space.extents());
-        let same_times = info.alike == first.alike
+        let extents = |info: &LoopInfo, origin: &Origin| -> Option<Vec<AffineForm>> {
+            let map = self.levels(&origin.map, self.loop_context.depth).ok()?;
+            let here = |form: &AffineForm| form.substitute(&mut |level| map.get(level as usize).cloned());
+            info.space.extents()?.iter().map(here).collect()
+        };
+        let around = |origin: &Origin| origin.map[..origin.map.len().saturating_sub(1)].to_vec();
+        let same_times = (info.alike == first.alike && around(origin) == around(lead))
             || (info.space.step == first.space.step
-                && extents.is_some_and(|(own, others)| are_equal(&own, &others)));
+                && extents(info, origin)
+                    .zip(extents(first, lead))
+                    .is_some_and(|(own, others)| are_equal(&own, &others)));
         header.span == Span::Whole && origin.iteration() == Some(&AffineForm::level(0)) && same_times
     }
 
-    fn handed_on(&self, block: Block, map: &[AffineForm]) -> Result<(), Verdict> {
+    fn handed_on(&mut self, block: Block, map: &[AffineForm]) -> Result<(), Verdict> {
         let body = self.part.body;
         let Some(terminator) = body.terminator(block) else { return Ok(()) };
         body.operands(terminator).try_for_each(|value| self.need(value, terminator, map))
     }
 
     /// Checks that values used behind the sequence are visible.
-    fn end(&self) -> Result<(), Verdict> {
+    fn end(&mut self) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         if self.part.alone.is_some() {
             return Ok(());
@@ -277,7 +375,7 @@ impl Scope<'_> {
 
     /// Checks that a value of the program is available for `user`, in the iteration `map` of the
     /// loops around the value.
-    fn need(&self, value: Value, user: Op, map: &[AffineForm]) -> Result<(), Verdict> {
+    fn need(&mut self, value: Value, user: Op, map: &[AffineForm]) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         let missing = Witness::Unavailable { value, user };
         let outside = self.part.loop_context.depth;
@@ -290,23 +388,66 @@ impl Scope<'_> {
             // Equivalent loops have equivalent induction variables.
             let is_it = |open: &Open| match index {
                 0 => open.leads && program.loop_info(open.of).alike == info.alike,
-                _ => open.of == of,
+                _ => open.of == of && open.begins,
             };
-            let there = self.open.iter().any(|open| is_it(open) && Some(&open.map[..]) == own);
-            return if there { Ok(()) } else { Err(Verdict::MayBeIllegal(missing)) };
+            if self.open.iter().rev().any(|open| is_it(open) && Some(&open.map[..]) == own) {
+                return Ok(());
+            }
+            return match own.filter(|_| index > 0) {
+                Some(own) => self.need_passed_on(value, user, own.to_vec()),
+                None => Err(Verdict::MayBeIllegal(missing)),
+            };
         }
         let ValueDef::OpResult { op, .. } = body.def(value) else { return Ok(()) };
         if self.part.alone.is_some_and(|it| it.handed_on.contains(&op) || !body.is_within(op, it.op)) {
             return Ok(());
         }
         let Some(depth) = program.depth_of(body, op).filter(|depth| *depth >= outside) else { return Ok(()) };
-        let seen = self.visible.get(&op).filter(|all| !all.is_empty());
-        let there = seen.into_iter().flatten().any(|own| Some(&own[..]) == map.get(..depth as usize));
-        match there {
-            true => Ok(()),
-            false if seen.is_none() => Err(Verdict::Illegal(missing)),
-            false => Err(Verdict::MayBeIllegal(missing)),
+        let Some(seen) = self.visible.get(&op).filter(|all| !all.is_empty()) else {
+            return Err(Verdict::Illegal(missing));
+        };
+        // An earlier iteration that is not told apart from the latest is hidden.
+        let wanted = map.get(..depth as usize);
+        let of_all = if seen.last().is_some_and(|last| last.hides) { 1 } else { seen.len() };
+        let there = seen.iter().rev().take(of_all).any(|own| Some(&own.iteration[..]) == wanted);
+        if there { Ok(()) } else { Err(Verdict::MayBeIllegal(missing)) }
+    }
+
+    /// Checks that a carried value is available in a later iteration of a run: the iteration before
+    /// it yields it. Walks back to an iteration whose values are known to be visible.
+    fn need_passed_on(&mut self, value: Value, user: Op, map: Vec<AffineForm>) -> Result<(), Verdict> {
+        let (body, program) = (self.part.body, self.part.program);
+        let missing = Verdict::MayBeIllegal(Witness::Unavailable { value, user });
+        let (mut own, mut iteration) = (value, map);
+        let mut walked = Vec::new();
+        loop {
+            if self.passed_on.contains(&(own, iteration.clone())) {
+                break;
+            }
+            let Some((of, index)) = program.loop_of_argument(body, own) else { return Err(missing) };
+            let is_first = |open: &Open| open.of == of && open.begins && open.map == iteration;
+            if !walked.is_empty() && self.open.iter().rev().any(is_first) {
+                break;
+            }
+            let is_run =
+                |open: &Open| open.of == of && open.begins && number_in_run(&open.map, &iteration).is_some();
+            let end = body.terminator(program.loop_info(of).block);
+            let before = one_before(&iteration);
+            let (true, Some(end), Some(before)) = (self.open.iter().any(is_run), end, before) else {
+                return Err(missing);
+            };
+            walked.push((own, iteration));
+            (own, iteration) = (body.operand(end, index - 1), before.into());
+            if !matches!(program.loop_of_argument(body, own), Some((other, 1..)) if other == of) {
+                self.need(own, user, &iteration)?;
+                break;
+            }
         }
+        for passed in walked {
+            self.passed_on.insert(passed.clone());
+            self.passed.push(passed);
+        }
+        Ok(())
     }
 
     fn levels(&self, forms: &[AffineForm], depth: u32) -> Result<Vec<AffineForm>, Verdict> {
@@ -314,4 +455,13 @@ impl Scope<'_> {
         let all: Option<Vec<AffineForm>> = forms.iter().map(|form| absolute(form, depth)).collect();
         all.ok_or(Verdict::Unknown { accesses: (op, op) })
     }
+}
+
+/// True if these iterations of a loop of the program follow each other, and those of the next
+/// iteration of the loop of the tree follow them.
+fn are_consecutive(run: &[&Origin]) -> bool {
+    let Some((first, later)) = run.split_first() else { return false };
+    let follows = |(number, origin): (i64, &&Origin)| number_in_run(&first.map, &origin.map) == Some(number);
+    (1..).zip(later).all(follows)
+        && first.iteration().is_some_and(|own| own.coefficient_of_level(0) == run.len() as i64)
 }

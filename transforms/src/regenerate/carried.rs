@@ -8,16 +8,17 @@ use loomir_dialects::interfaces::LoopLike;
 use loomir_ir::{InsertPoint, Value};
 
 use super::{Emit, outside};
-use crate::tree::{Header, Origin};
+use crate::affine::AffineForm;
+use crate::tree::{Header, LoopId, Origin};
 
 impl Emit<'_> {
     /// Returns the initial values of the loops.
     pub(super) fn inits(&mut self, header: &Header, at: InsertPoint) -> Vec<Value> {
         let mut inits = Vec::new();
-        for origin in &header.origins {
+        for (origin, _) in header.runs() {
             let op = self.program.loop_info(origin.of).op;
             let view = self.body.op_ref(op);
-            let own = if self.begun.contains(&origin.of) {
+            let own = if self.begun.contains(&self.instance_of(origin)) {
                 self.body.results(op).collect()
             } else {
                 view.info().interface::<dyn LoopLike>().map(|model| model.inits(view)).unwrap_or_default()
@@ -30,17 +31,19 @@ impl Emit<'_> {
 
     /// Maps the carried values to the initial values, for the first iteration.
     pub(super) fn begin_with(&mut self, header: &Header, at: InsertPoint) {
-        let arguments: Vec<Value> =
-            header.origins.iter().flat_map(|origin| self.carried_by(origin)).collect();
-        for (argument, init) in arguments.into_iter().zip(self.inits(header, at)) {
-            self.mapping.map(argument, init);
+        let mut inits = self.inits(header, at).into_iter();
+        let depth = self.scopes.len() as u32 + 1;
+        for (origin, _) in header.runs() {
+            for (argument, init) in self.carried_by(origin).into_iter().zip(inits.by_ref()) {
+                self.define(argument, init, &origin.map, depth);
+            }
         }
     }
 
     /// Returns the values yielded at the end of an iteration.
     pub(super) fn yielded_by(&mut self, header: &Header, at: InsertPoint) -> Vec<Value> {
         let mut yielded = Vec::new();
-        for origin in &header.origins {
+        for (_, origin) in header.runs() {
             let terminator = self.body.terminator(self.program.loop_info(origin.of).block);
             let own = terminator.map(|terminator| self.body.operands(terminator).collect::<Vec<_>>());
             yielded.extend(own.into_iter().flatten().map(|value| self.resolve(value, &origin.map, at)));
@@ -51,11 +54,24 @@ impl Emit<'_> {
     /// Maps the loops' results to these values, for now.
     pub(super) fn end_with(&mut self, header: &Header, values: &[Value]) {
         let mut values = values.iter();
-        for origin in &header.origins {
-            self.begun.insert(origin.of);
-            let results = self.body.results(self.program.loop_info(origin.of).op);
-            results.zip(values.by_ref()).for_each(|(result, value)| self.mapping.map(result, *value));
+        let depth = self.scopes.len() as u32;
+        for (origin, _) in header.runs() {
+            let info = self.program.loop_info(origin.of);
+            if info.carried > 0 {
+                let instance = self.instance_of(origin);
+                self.begun.insert(instance);
+            }
+            let around = outside(&origin.map);
+            let results: Vec<Value> = self.body.results(info.op).collect();
+            for (result, value) in results.into_iter().zip(values.by_ref()) {
+                self.define(result, *value, &around, depth);
+            }
         }
+    }
+
+    /// Returns the loop of an origin with the iteration of the loops around it.
+    fn instance_of(&self, origin: &Origin) -> (LoopId, Vec<AffineForm>) {
+        (origin.of, outside(&origin.map))
     }
 
     /// Returns the carried values of a loop of the program.

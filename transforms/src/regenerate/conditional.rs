@@ -8,12 +8,12 @@
 //! branch. The new `if` has the results that both its branches yield: those of several merged
 //! `if`s, and none if the yields moved elsewhere.
 
+use hashbrown::HashSet;
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
 use super::Emit;
 use crate::affine::AffineForm;
-use crate::tree::If;
-use crate::tree::{Green, Node};
+use crate::tree::{Green, If, Map, Node};
 
 impl Emit<'_> {
     pub(super) fn conditional(&mut self, If { of, map, bodies }: If, at: InsertPoint) {
@@ -26,7 +26,8 @@ impl Emit<'_> {
         state.properties = self.body.properties(old);
         state.attributes = self.body.attributes(old);
         let results = self.results_of(bodies);
-        state.result_types = results.iter().map(|value| self.body.value_type(*value)).collect::<Vec<Type>>();
+        state.result_types =
+            results.iter().map(|(value, _)| self.body.value_type(*value)).collect::<Vec<Type>>();
         let op = Builder::new(self.body, at).insert(state);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
@@ -46,12 +47,16 @@ impl Emit<'_> {
             let own = [index, 0].map(|index| self.body.entry_block(self.body.region(old, index)));
             let like = own.into_iter().flatten().find_map(|block| self.body.terminator(block));
             if let Some(terminator) = like {
-                let yielded = results.iter().map(|value| self.mapping.value(*value)).collect();
+                let mut yielded = Vec::with_capacity(results.len());
+                for (value, map) in &results {
+                    yielded.push(self.resolve(*value, trees.map(*map), end));
+                }
                 self.terminator(terminator, yielded, end);
             }
         }
-        for (index, old) in results.into_iter().enumerate() {
-            self.mapping.map(old, self.body.result(op, index));
+        for (index, (old, map)) in results.into_iter().enumerate() {
+            let new = self.body.result(op, index);
+            self.define(old, new, trees.map(map), self.scopes.len() as u32);
         }
         self.loc = around;
         if is_outermost {
@@ -65,23 +70,31 @@ impl Emit<'_> {
         let values: Vec<Value> = self.body.operands(terminator).collect();
         for (index, value) in values.into_iter().enumerate() {
             let new = self.resolve(value, map, at);
-            self.mapping.map(self.body.result(conditional, index), new);
+            let result = self.body.result(conditional, index);
+            self.define(result, new, map, self.scopes.len() as u32);
         }
     }
 
-    /// Returns the results of original conditionals that both sides yield. Linear in the items of
-    /// both sides.
-    fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<Value> {
+    /// Returns the results of original conditionals that both sides yield, with their iterations.
+    /// Linear in the items of both sides.
+    fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<(Value, Map)> {
         let conditionals =
             |side: Option<Green>| side.map(|side| self.conditionals_yielded(side)).unwrap_or_default();
         let (mut both, others) = (conditionals(sides[0]), conditionals(sides[1]));
+        let others: HashSet<(Op, Map)> = others.into_iter().collect();
         both.retain(|conditional| others.contains(conditional));
-        both.into_iter().flat_map(|conditional| self.body.results(conditional)).collect()
+        let results = |(of, map): (Op, Map)| self.body.results(of).map(move |result| (result, map));
+        both.into_iter().flat_map(results).collect()
     }
-    /// Returns the original conditionals whose results a side yields. Linear in its items.
-    pub(super) fn conditionals_yielded(&self, side: Green) -> Vec<Op> {
+
+    /// Returns the original conditionals whose results a side yields, with their iterations. Linear
+    /// in its items.
+    pub(super) fn conditionals_yielded(&self, side: Green) -> Vec<(Op, Map)> {
         let yielding = self.trees.items(side).filter_map(|item| match self.trees.get(item) {
-            Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),
+            Node::Leaf { statement, map } => {
+                let of = self.program.statement(statement).yields_for(self.body)?;
+                Some((of, map))
+            }
             _ => None,
         });
         yielding.collect()

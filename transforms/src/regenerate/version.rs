@@ -106,7 +106,7 @@ impl Emit<'_> {
                 }
                 // A guard may contain several conditionals. Each of them yields inside.
                 Node::Guard { body, .. } => {
-                    ops.extend(self.conditionals_yielded(body).into_iter().map(|op| (op, false)));
+                    ops.extend(self.conditionals_yielded(body).into_iter().map(|(op, _)| (op, false)));
                 }
                 Node::Empty | Node::Sequence { .. } | Node::Versioned { .. } => {}
             }

@@ -2,9 +2,10 @@
 
 use loomir_ir::{Body, Op, Trait};
 
-use crate::affine::AffineForm;
+use crate::affine::{AffineForm, Atom};
 use crate::tree::program::LoopInfo;
-use crate::tree::{Green, Node, Program, Red, TreeStore};
+use crate::tree::{Green, Node, Program, Red, StatementId, TreeStore};
+use crate::unrolling::JamFacts;
 
 /// The operations that count, compare and branch at a loop's end, less the terminator.
 const TEST: u64 = 2;
@@ -12,8 +13,10 @@ const TEST: u64 = 2;
 /// A loop of a tree that was raised, and its place there.
 pub struct LoopRef<'a> {
     block: &'a Body,
+    program: &'a Program,
     trees: &'a TreeStore,
     place: Box<[usize]>,
+    node: Green,
     body: Green,
     info: &'a LoopInfo,
 }
@@ -36,7 +39,7 @@ impl<'a> LoopRef<'a> {
         nodes.filter_map(|(node, place)| {
             let Node::Loop { header, body } = trees.get(node) else { return None };
             let origin = trees.header(header).origins.first()?;
-            Some(LoopRef { block, trees, place, body, info: program.loop_info(origin.of) })
+            Some(LoopRef { block, program, trees, place, node, body, info: program.loop_info(origin.of) })
         })
     }
 
@@ -62,27 +65,73 @@ impl<'a> LoopRef<'a> {
 
     /// Returns the trip count, if it is constant.
     pub fn trip_count(&self) -> Option<u64> {
-        let space = &self.info.space;
-        let extents = space.extents().filter(|_| space.is_counted() && space.domain.exact)?;
-        let constants: Option<Vec<i64>> = extents.iter().map(AffineForm::as_constant).collect();
-        let (least, step) = (constants?.into_iter().min()?, space.step.filter(|step| *step > 0)?);
-        u64::try_from(least).ok().map(|least| least.div_ceil(step.unsigned_abs()))
+        trip_count(self.info)
     }
 
     /// Returns the number of operations inside, without constants, and those of the loop's test.
     pub fn size(&self) -> u64 {
-        let mut ops = Vec::new();
-        let mut regions: Vec<_> = self.block.own_regions(self.info.op).collect();
-        while let Some(region) = regions.pop() {
-            for block in self.block.blocks(region) {
-                for op in self.block.ops(block) {
-                    ops.push(op);
-                    regions.extend(self.block.own_regions(op));
+        size(self.block, self.info.op)
+    }
+
+    /// Returns the function.
+    pub fn body(&self) -> &'a Body {
+        self.block
+    }
+
+    /// Returns true if the loop contains loops, but none of these does.
+    pub fn is_around_innermost(&self) -> bool {
+        let inner = self.inner();
+        !inner.is_empty() && inner.iter().all(|(_, body)| !has_loops(self.trees, *body))
+    }
+
+    /// Returns the reason why the inner loops cannot run as one loop for several iterations of this
+    /// one, if there is a reason other than a dependence.
+    pub fn why_not_jammed(&self) -> Option<&'static str> {
+        if self.is_dimension() {
+            return Some("it is a dimension of a parallel loop");
+        }
+        self.trees.why_not_jammed(self.program, self.node)
+    }
+
+    /// Returns the facts that decide about unroll-and-jam. Linear in the loop's contents.
+    pub fn jam_facts(&self) -> JamFacts {
+        let mut facts = JamFacts { size: self.size(), trip_count: self.trip_count(), ..JamFacts::default() };
+        let mut inner = self.inner();
+        while let Some((of, body)) = inner.pop() {
+            let inside = loops_in(self.trees, self.program, body);
+            if inside.is_empty() {
+                let size = size(self.block, of.op);
+                if size > facts.inner_size {
+                    (facts.inner_size, facts.inner_trip_count) = (size, trip_count(of));
+                }
+            }
+            inner.extend(inside);
+            for item in self.trees.items(body) {
+                match self.trees.get(item) {
+                    Node::Guard { .. } => facts.branches = true,
+                    Node::Leaf { statement, .. } => facts.shares_loads |= self.shares_loads(statement),
+                    _ => {}
                 }
             }
         }
-        let is_counted = |op: &&Op| !self.block.has_trait(**op, Trait::ConstantLike);
-        ops.iter().filter(is_counted).count() as u64 + TEST
+        facts
+    }
+
+    /// True if a statement loads what is the same in all iterations of the loop.
+    fn shares_loads(&self, statement: StatementId) -> bool {
+        let own = Atom::Level(self.info.depth);
+        let is_free = |form: &Option<AffineForm>| {
+            form.as_ref().is_some_and(|form| form.all_atoms(&|atom| *atom != own))
+        };
+        let classes = &self.program.statement(statement).effects.classes;
+        classes.iter().any(|(class, _)| {
+            !class.writes && class.subscripts.as_ref().is_some_and(|all| all.iter().all(is_free))
+        })
+    }
+
+    /// Returns the loops directly inside, each with its body.
+    fn inner(&self) -> Vec<(&'a LoopInfo, Green)> {
+        loops_in(self.trees, self.program, self.body)
     }
 
     /// Returns true if the loop is a dimension of a parallel loop.
@@ -98,4 +147,44 @@ fn has_loops(trees: &TreeStore, body: Green) -> bool {
         Node::Guard { body, .. } => has_loops(trees, body),
         _ => false,
     })
+}
+
+/// Returns the loops of a sequence, in guards too, each with its body. Recurses once for each
+/// guard. Raising bounds their nesting depth.
+fn loops_in<'a>(trees: &TreeStore, program: &'a Program, body: Green) -> Vec<(&'a LoopInfo, Green)> {
+    let mut found = Vec::new();
+    for item in trees.items(body) {
+        match trees.get(item) {
+            Node::Loop { header, body } => {
+                let lead = trees.header(header).origins.first();
+                found.extend(lead.map(|lead| (program.loop_info(lead.of), body)));
+            }
+            Node::Guard { body, .. } => found.extend(loops_in(trees, program, body)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn trip_count(info: &LoopInfo) -> Option<u64> {
+    let space = &info.space;
+    let extents = space.extents().filter(|_| space.is_counted() && space.domain.exact)?;
+    let constants: Option<Vec<i64>> = extents.iter().map(AffineForm::as_constant).collect();
+    let (least, step) = (constants?.into_iter().min()?, space.step.filter(|step| *step > 0)?);
+    u64::try_from(least).ok().map(|least| least.div_ceil(step.unsigned_abs()))
+}
+
+fn size(block: &Body, of: Op) -> u64 {
+    let mut ops = Vec::new();
+    let mut regions: Vec<_> = block.own_regions(of).collect();
+    while let Some(region) = regions.pop() {
+        for inside in block.blocks(region) {
+            for op in block.ops(inside) {
+                ops.push(op);
+                regions.extend(block.own_regions(op));
+            }
+        }
+    }
+    let is_counted = |op: &&Op| !block.has_trait(**op, Trait::ConstantLike);
+    ops.iter().filter(is_counted).count() as u64 + TEST
 }

@@ -15,8 +15,9 @@ use loomir_ir::{Diagnostic, Loc};
 use super::{Info, LoopRef, Proposals, Transformation};
 use crate::remark::Remarks;
 use crate::tree::Change;
+use crate::unrolling::annotation::directives;
 use crate::unrolling::preferences::OPTIONS;
-use crate::unrolling::{Action, Cost, Directives, Facts, Preferences, Questions, decide};
+use crate::unrolling::{Action, Cost, Facts, Preferences, Questions, decide};
 
 /// Proposes to unroll every innermost loop.
 pub struct Unroll {
@@ -66,7 +67,8 @@ impl Transformation for Unroll {
                 is_innermost: true,
                 ..Facts::default()
             };
-            let decision = decide(&facts, &Directives::default(), &self.preferences, &mut Unasked);
+            let decision =
+                decide(&facts, &directives(target.body(), target.op()), &self.preferences, &mut Unasked);
             let change = match decision.action {
                 Action::Keep => None,
                 Action::Full { count } => Some((count, true)),
@@ -76,8 +78,6 @@ impl Transformation for Unroll {
             let Some((count, is_whole)) = change else { continue };
             if target.is_dimension() {
                 out.missed(&target, "it is a dimension of a parallel loop");
-            } else if !is_whole && target.carries_values() {
-                out.missed(&target, "it carries values from one iteration to the next");
             } else if count > MOST {
                 out.missed(&target, "it would be copied more than 4096 times");
             } else if is_whole {

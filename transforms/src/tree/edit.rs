@@ -16,6 +16,7 @@ mod fuse;
 mod order;
 mod range;
 mod substitute;
+mod unroll;
 
 pub(crate) use fuse::{Parts, Times, Together};
 pub(crate) use range::counted;
@@ -79,6 +80,11 @@ pub enum Change {
         /// The number of iterations of one block. Positive.
         count: usize,
     },
+    /// Unrolls a loop, and runs the copies of each inner loop as one loop.
+    UnrollAndJam {
+        /// The number of iterations of one block. Positive.
+        count: usize,
+    },
     /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
         /// The number of first iterations.
@@ -115,6 +121,7 @@ impl Edit {
             Change::SplitRange { at } => trees.range_split(program, item, at)?.to_vec(),
             Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
+            Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
             Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
                 if let Node::Versioned { .. } = trees.get(sequence.node()) {

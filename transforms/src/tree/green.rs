@@ -131,7 +131,7 @@ pub struct Header {
     pub mark: Option<Mark>,
 }
 
-/// The mark that fusion leaves on a loop for later runs.
+/// The mark that an edit leaves on a loop for later runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mark {
     /// A remainder of fusion. It is not fused.
@@ -139,6 +139,10 @@ pub enum Mark {
     /// A loop that contains a part distributed from another one. It is not distributed for another
     /// fusion.
     Distributed,
+    /// An unrolled loop, or the iterations left over. Directives that ask for unrolling are obeyed.
+    Unrolled,
+    /// The same for unroll-and-jam.
+    Jammed,
 }
 
 /// Stored properties of a node.

@@ -67,43 +67,6 @@ impl TreeStore {
         Some(self.make_loop(Header { span: blocks, origins: outer, parallel, mark: None }, inner))
     }
 
-    /// Unrolls the loop `tree`: a loop over whole blocks of `count` iterations, written one after
-    /// the other, and behind it a loop over the iterations left over.
-    ///
-    /// `None` if the loop can't be [strip-mined](TreeStore::strip_mined), does not begin at zero, or
-    /// its range has no single end.
-    pub(crate) fn unrolled(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
-        let Node::Loop { header, .. } = self.get(tree) else { return None };
-        let Span::Range { lower, upper, .. } = counted(program, self.header(header))?.span else {
-            return None;
-        };
-        let [end] = &upper[..] else { return None };
-        if lower[..] != [AffineForm::constant(0)] {
-            return None;
-        }
-        let blocks = self.strip_mined(program, tree, i64::try_from(count).ok()?)?;
-        let Node::Loop { header, body: block } = self.get(blocks) else { return None };
-        let outer = self.header(header).clone();
-        let Span::Range { scale, lower, .. } = &outer.span else { return None };
-        let Node::Loop { header, body } = self.get(self.item(block, 0)?) else { return None };
-        let each = self.header(header).clone();
-        let Span::Range { scale: step, .. } = each.span else { return None };
-        let one_block = Span::range(step, vec![AffineForm::constant(0)], vec![AffineForm::constant(*scale)]);
-        let one_block = self.make_loop(Header { span: one_block, ..each }, body);
-        let copies = self.peeled(program, one_block, count, 0)?;
-        let copies = self.sequence(&copies);
-        // The iterations left over begin behind the last whole block.
-        let last = AffineForm::constant(step.checked_sub(1)?);
-        let iterations = end.plus(&last, 1)?.floor_div(step)?;
-        let whole_blocks = iterations.floor_div(i64::try_from(count).ok()?)?;
-        let behind = whole_blocks.times(i64::try_from(count).ok()?)?;
-        let [_, left] = self.range_split(program, tree, &behind)?;
-        let last_begin = end.minus(&AffineForm::constant(scale.checked_sub(step)?))?;
-        let whole = Span::range(*scale, lower.to_vec(), vec![last_begin]);
-        let whole = self.make_loop(Header { span: whole, ..outer }, copies);
-        Some([whole, left].into_iter().filter(|own| !self.is_never_run(*own)).collect())
-    }
-
     /// Peels first and last iterations of the loop `tree`: loops of at most one iteration run
     /// before and behind it. `None` if its first and its last iteration are not a single affine
     /// form each.
@@ -149,7 +112,7 @@ impl TreeStore {
     }
 
     /// True if a loop has no iteration for any parameters.
-    fn is_never_run(&self, tree: Green) -> bool {
+    pub(super) fn is_never_run(&self, tree: Green) -> bool {
         matches!(self.get(tree), Node::Loop { header, .. } if self.header(header).span.is_empty())
     }
 

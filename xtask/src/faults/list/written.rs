@@ -117,15 +117,47 @@ pub(super) const FAULTS: &[Place] = &[
                 "for number in «(0..last).rev()» {",
                 "0..last",
             ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/unroll.rs",
+        tests: &[FIXTURES, INSTANCES, TRANSFORMATIONS],
+        faults: &[
             Fault(
                 "an unrolled loop runs a block that is not whole",
-                "let whole = Span::range(*scale, lower.to_vec(), vec![«last_begin»]);",
+                "lower.to_vec(), vec![«behind.times(scale)?»]);",
                 "end.clone()",
             ),
             Fault(
                 "iterations left over begin one too late",
                 "let [_, left] = self.range_split(program, tree, &«behind»)?;",
                 "behind.plus(&AffineForm::constant(1), 1)?",
+            ),
+            Fault(
+                "all copies run the iteration of the first",
+                "AffineForm::constant(«copy»).plus(&AffineForm::level(0), self.count)",
+                "copy.min(0)",
+            ),
+            Fault(
+                "an inner loop may run other iterations in each copy",
+                "«span.forms().all(|form| form.all_atoms(&|atom| *atom != Atom::Level(depth)))»",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/instances.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "every copy uses the values of the last one",
+                "self.instances.values.insert((old, «map»), new);",
+                "Box::from([])",
+            ),
+            Fault(
+                "a later copy begins with what the loop begins with",
+                "own = self.body.operand(end, «index.checked_sub(1)?»);",
+                "0",
             ),
         ],
     },

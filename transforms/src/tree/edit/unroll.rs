@@ -1,0 +1,194 @@
+//! Unrolling, and unroll-and-jam: a loop whose iterations each run several of the program's.
+//!
+//! ```text
+//!     for i { A; for j { B }; C }        for i by 2 { A(i); A(i+1);
+//!                                                     for j { B(i); B(i+1) };
+//!                                                     C(i); C(i+1) }
+//!                                        for i, the iterations left over { A; for j { B }; C }
+//! ```
+//!
+//! Unrolling writes whole copies one after the other. Unroll-and-jam does the same with what stands
+//! between loops, and runs the copies of an inner loop as one loop.
+
+use crate::affine::{AffineForm, Atom};
+use crate::tree::edit::range::counted;
+use crate::tree::green::{Green, Header, Mark, Node, Origin, Span, TreeStore};
+use crate::tree::program::Program;
+
+/// The copies of one loop.
+struct Copies<'a> {
+    program: &'a Program,
+    /// The number of loops of the program around the loop.
+    around: u32,
+    count: i64,
+}
+
+impl Copies<'_> {
+    /// Returns the iteration that a copy runs in place of the loop's own, level 0.
+    fn iteration(&self, copy: i64) -> Option<AffineForm> {
+        AffineForm::constant(copy).plus(&AffineForm::level(0), self.count)
+    }
+}
+
+impl TreeStore {
+    /// Unrolls the loop `tree`: a loop over whole blocks of `count` iterations, written one after
+    /// the other, and behind it a loop over the iterations left over.
+    ///
+    /// `None` if `tree` is no loop, `count` is not positive, the range is known only when the
+    /// program runs, does not begin at zero, or has no single end.
+    pub(crate) fn unrolled(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
+        self.in_blocks(program, tree, (count, Mark::Unrolled), |trees, copies, body| {
+            let items: Vec<Green> = trees.items(body).collect();
+            trees.repeated(copies, &items, 0)
+        })
+    }
+
+    /// Unrolls the loop `tree` as [`unrolled`](TreeStore::unrolled) does, and runs the copies of
+    /// each inner loop as one loop. Guards are copied whole, with the loops inside them.
+    ///
+    /// `None` as for unrolling, or if an inner loop is parallel, or its range depends on the loop.
+    pub(crate) fn unrolled_and_jammed(
+        &mut self,
+        program: &Program,
+        tree: Green,
+        count: usize,
+    ) -> Option<Vec<Green>> {
+        self.in_blocks(program, tree, (count, Mark::Jammed), |trees, copies, body| {
+            trees.jammed(copies, body, 0)
+        })
+    }
+
+    /// Returns a loop over whole blocks with the body that `block` makes, and a loop over the
+    /// iterations left over.
+    fn in_blocks(
+        &mut self,
+        program: &Program,
+        tree: Green,
+        (count, mark): (usize, Mark),
+        block: impl FnOnce(&mut TreeStore, &Copies<'_>, Green) -> Option<Vec<Green>>,
+    ) -> Option<Vec<Green>> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
+        let Span::Range { scale, lower, upper } = span else { return None };
+        let [end] = &upper[..] else { return None };
+        let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
+        let around = program.loop_info(origins.first()?.of).depth;
+        if lower[..] != [AffineForm::constant(0)] {
+            return None;
+        }
+        let copies = Copies { program, around, count };
+        let block = block(self, &copies, body)?;
+        let block = self.sequence(&block);
+        let origins = copied(&copies, &origins, 0)?;
+        // The iterations left over begin behind the last whole block.
+        let last = AffineForm::constant(scale.checked_sub(1)?);
+        let whole_blocks = end.plus(&last, 1)?.floor_div(scale)?.floor_div(count)?;
+        let behind = whole_blocks.times(count)?;
+        let [_, left] = self.range_split(program, tree, &behind)?;
+        let left = self.marked(left, mark);
+        let span = Span::range(scale.checked_mul(count)?, lower.to_vec(), vec![behind.times(scale)?]);
+        let whole = self.make_loop(Header { span, origins, parallel, mark: Some(mark) }, block);
+        Some([whole, left].into_iter().filter(|own| !self.is_never_run(*own)).collect())
+    }
+
+    /// Returns a loop with a mark.
+    fn marked(&mut self, tree: Green, mark: Mark) -> Green {
+        let Node::Loop { header, body } = self.get(tree) else { return tree };
+        let header = Header { mark: Some(mark), ..self.header(header).clone() };
+        self.make_loop(header, body)
+    }
+
+    /// Returns the reason why a loop cannot be [unrolled and jammed], if it is one about inner
+    /// loops. Recurses once for each loop. Raising bounds their nesting depth.
+    ///
+    /// [unrolled and jammed]: TreeStore::unrolled_and_jammed
+    pub(crate) fn why_not_jammed(&self, program: &Program, tree: Green) -> Option<&'static str> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let around = program.loop_info(self.header(header).origins.first()?.of).depth;
+        self.obstacle(&Copies { program, around, count: 1 }, body, 0)
+    }
+
+    fn obstacle(&self, copies: &Copies<'_>, body: Green, depth: u32) -> Option<&'static str> {
+        let loops = self.items(body).filter_map(|item| match self.get(item) {
+            Node::Loop { header, body } => Some((self.header(header), body)),
+            _ => None,
+        });
+        for (header, body) in loops {
+            if header.parallel {
+                return Some("an inner loop is parallel");
+            }
+            if !is_same_for_all(copies, header, depth) {
+                return Some("the bounds of an inner loop depend on it");
+            }
+            if let Some(why) = self.obstacle(copies, body, depth + 1) {
+                return Some(why);
+            }
+        }
+        None
+    }
+
+    /// Returns copies of items one after the other. `depth` loops are between the unrolled loop and
+    /// the items.
+    fn repeated(&mut self, copies: &Copies<'_>, items: &[Green], depth: u32) -> Option<Vec<Green>> {
+        let mut all = Vec::new();
+        for copy in 0..copies.count {
+            let own = copies.iteration(copy)?;
+            for item in items {
+                let copied = self.substituted_inside(*item, depth, &|level| {
+                    Some(if level == 0 { own.clone() } else { AffineForm::level(level) })
+                });
+                all.push(copied?);
+            }
+        }
+        Some(all)
+    }
+
+    /// Returns the items of a jammed body, `depth` loops inside the unrolled loop. Recurses once
+    /// for each loop. Raising bounds their nesting depth.
+    fn jammed(&mut self, copies: &Copies<'_>, body: Green, depth: u32) -> Option<Vec<Green>> {
+        let items: Vec<Green> = self.items(body).collect();
+        let is_loop = |trees: &TreeStore, item: &Green| matches!(trees.get(*item), Node::Loop { .. });
+        let mut all = Vec::new();
+        for items in items.chunk_by(|a, b| !is_loop(self, a) && !is_loop(self, b)).collect::<Vec<_>>() {
+            let [Node::Loop { header, body }] =
+                items.iter().map(|item| self.get(*item)).collect::<Vec<_>>()[..]
+            else {
+                all.extend(self.repeated(copies, items, depth)?);
+                continue;
+            };
+            let header = self.header(header).clone();
+            if header.parallel || !is_same_for_all(copies, &header, depth) {
+                return None;
+            }
+            let origins = copied(copies, &header.origins, depth + 1)?;
+            let inside = self.jammed(copies, body, depth + 1)?;
+            let inside = self.sequence(&inside);
+            all.push(self.make_loop(Header { origins, ..header }, inside));
+        }
+        Some(all)
+    }
+}
+
+/// Returns the origins of all copies of a loop, `depth` loops inside the unrolled loop's body with
+/// itself.
+fn copied(copies: &Copies<'_>, origins: &[Origin], depth: u32) -> Option<Box<[Origin]>> {
+    let mut all = Vec::new();
+    for copy in 0..copies.count {
+        let own = copies.iteration(copy)?.raised(depth)?;
+        let with = |level: u32| Some(if level == depth { own.clone() } else { AffineForm::level(level) });
+        for origin in origins {
+            all.push(origin.mapped(&|form| form.substitute(&mut |level| with(level)))?);
+        }
+    }
+    Some(all.into())
+}
+
+/// True if an inner loop runs the same iterations in all copies. Its bounds depend neither on the
+/// unrolled loop nor on values computed in it.
+fn is_same_for_all(copies: &Copies<'_>, header: &Header, depth: u32) -> bool {
+    let Some(Header { span, origins, .. }) = counted(copies.program, header) else { return false };
+    let spaces = origins.iter().map(|origin| &copies.program.loop_info(origin.of).space);
+    let mut bounds = spaces.flat_map(|space| space.bounds().chain(&space.variable));
+    span.forms().all(|form| form.all_atoms(&|atom| *atom != Atom::Level(depth)))
+        && span.forms().chain(bounds.by_ref()).all(|form| copies.program.is_known(form, copies.around))
+}
