@@ -17,9 +17,12 @@ fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
-    let Tally { cases, changed, compared, skipped, proved } = tally;
+    let Tally { cases, changed, compared, skipped, asked, proved, by_name } = tally;
     println!(
-        "seed={seed}\ncases={cases}\nchanged={changed}\nproved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
+        "seed={seed}\ncases={cases}\nchanged={changed}\nasked={asked}\nproved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
     );
+    for (name, [changed, asked, proved]) in by_name {
+        println!("{name}_changed={changed}\n{name}_asked={asked}\n{name}_proved={proved}");
+    }
     ExitCode::from(u8::from(failures > 0))
 }

@@ -22,6 +22,7 @@ pub const KINDS: &[&str] = &[
     "peel",
     "unroll",
     "jam",
+    "flatten",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -45,7 +46,7 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -72,6 +73,7 @@ pub fn edit(
         11 => Change::Peel { first: random.below(3), last: random.below(3) },
         12 => Change::Unroll { count: 1 + random.below(4) },
         13 => Change::UnrollAndJam { count: 2 + random.below(2) },
+        14 => Change::Flatten,
         // What no edit makes.
         _ => {
             let new = match (kind, trees.get(item)) {

@@ -10,7 +10,7 @@
 //! | change | numbers |
 //! | --- | --- |
 //! | `move` | the place in the sequence afterwards |
-//! | `reverse` | none |
+//! | `reverse`, `flatten` | none |
 //! | `permute` | for each loop, from the outside, the number that it had |
 //! | `distribute` | the first item of the second loop |
 //! | `split` | the first iteration of the second loop |
@@ -108,6 +108,7 @@ fn parse_edit(text: &str) -> Option<Edit> {
     let place_of = |number: i64| usize::try_from(number).ok();
     let change = match (change, &numbers[..]) {
         ("move", [to]) => Change::Move { to: place_of(*to)? },
+        ("flatten", []) => Change::Flatten,
         ("reverse", []) => Change::Reverse,
         ("permute", order) => {
             Change::Permute { order: order.iter().map(|own| place_of(*own)).collect::<Option<_>>()? }

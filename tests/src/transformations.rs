@@ -8,6 +8,8 @@
 //! Half of the programs are regular nests. The other half have operations that some operands make
 //! undefined.
 
+use std::collections::BTreeMap;
+
 use loomir::check::proof::ProofOptions;
 use loomir::transforms::transform::ALL;
 
@@ -19,7 +21,7 @@ use crate::random::Random;
 const CHECKED: u64 = 5;
 
 /// The numbers of compared programs and runs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs.
     pub cases: u64,
@@ -29,8 +31,12 @@ pub struct Tally {
     pub compared: usize,
     /// Calls that are not.
     pub skipped: usize,
+    /// Changed programs that the checker was asked about.
+    pub asked: usize,
     /// Changed programs that the checker proves equal.
     pub proved: usize,
+    /// The numbers of changed programs, asked and proved ones, by transformation alone.
+    pub by_name: BTreeMap<&'static str, [usize; 3]>,
 }
 
 /// Runs the programs of these numbers before and after each transformation.
@@ -48,7 +54,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
         };
         let failed = |error: String| format!("case {index}: {error}");
         let case = case.map_err(failed)?;
-        for pipeline in &pipelines {
+        for (name, pipeline) in &pipelines {
             let changed = case.transformed(&checker, pipeline).map_err(failed)?;
             let is_changed = changed != case.printed;
             let proves = (is_changed && index % CHECKED == 0).then(ProofOptions::default);
@@ -56,22 +62,30 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
             tally.changed += usize::from(is_changed);
             tally.compared += comparison.compared;
             tally.skipped += comparison.skipped;
+            tally.asked += usize::from(comparison.proved.is_some());
             tally.proved += usize::from(comparison.proved == Some(true));
+            if let Some(own) = name.map(|name| tally.by_name.entry(name).or_default()) {
+                own[0] += usize::from(is_changed);
+                own[1] += usize::from(comparison.proved.is_some());
+                own[2] += usize::from(comparison.proved == Some(true));
+            }
         }
         tally.cases += 1;
     }
     Ok(())
 }
 
-/// Returns each transformation with each of its samples. The last sample also runs before fusion.
-fn pipelines() -> Vec<String> {
+/// Returns each transformation with each of its samples, and its name. The last sample also runs
+/// before fusion, without a name.
+fn pipelines() -> Vec<(Option<&'static str>, String)> {
     let mut all = Vec::new();
     for (_, info) in ALL {
         let mut passes = info.samples.iter().map(|sample| format!("{}{{{sample}}}", info.name));
-        all.extend(passes.clone().map(|pass| format!("builtin.module(func.func({pass}))")));
+        let alone = passes.clone().map(|pass| format!("builtin.module(func.func({pass}))"));
+        all.extend(alone.map(|passes| (Some(info.name), passes)));
         let before_fusion =
             passes.next_back().map(|pass| format!("{pass},loop-fusion{{fusion-profitability=always}}"));
-        all.extend(before_fusion.map(|passes| format!("builtin.module(func.func({passes}))")));
+        all.extend(before_fusion.map(|passes| (None, format!("builtin.module(func.func({passes}))"))));
     }
     all
 }

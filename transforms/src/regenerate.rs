@@ -524,7 +524,7 @@ impl Emit<'_> {
     /// Returns the induction variable of a loop with one iteration.
     fn only_variable(&mut self, lead: &Origin, range: &Range, value: &AffineForm, at: InsertPoint) -> Value {
         let info = self.program.loop_info(lead.of);
-        let ty = self.body.value_type(info.variable);
+        let ty = self.counter_type(lead);
         if let Some(value) = value.as_constant() {
             let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
             if !fits((value.into(), value.into()), width) {
@@ -606,11 +606,15 @@ impl Emit<'_> {
 
     /// Returns the induction variable of a new loop, as a form over the levels down to it, and the
     /// positive coefficient of its own level. It is the variable of the program's loop. If that
-    /// counts down, it is another one that counts up from the lower bound.
+    /// counts down, it is another one that counts up from the lower bound. If a flattened loop runs
+    /// another iteration of it only now and then, it counts from zero.
     fn meaning(&self, lead: &Origin) -> Option<(AffineForm, i64)> {
         let depth = self.scopes.len() as u32;
         let space = &self.program.loop_info(lead.of).space;
         let form = self.around(lead, space.variable.as_ref()?)?;
+        if is_flattened(lead) {
+            return Some((AffineForm::level(depth), 1));
+        }
         let scale = form.coefficient_of_level(depth);
         let (form, scale) = match scale < 0 {
             true => {
@@ -622,6 +626,16 @@ impl Emit<'_> {
         let rest = form.plus(&AffineForm::level(depth), scale.checked_neg()?)?;
         let is_outside = rest.all_atoms(&|atom| *atom != Atom::Level(depth));
         (scale > 0 && is_outside).then_some((form, scale))
+    }
+
+    /// Returns the type of the induction variable of a new loop: that of the program's. One that
+    /// counts the iterations of a flattened loop has 64 bits.
+    fn counter_type(&self, lead: &Origin) -> Type {
+        let ty = self.body.value_type(self.program.loop_info(lead.of).variable);
+        match is_flattened(lead) && ty != Type::INDEX {
+            true => self.body.ctx().int_type(64),
+            false => ty,
+        }
     }
 
     /// Enters a loop with this induction variable, and with its meaning over the levels.
@@ -702,7 +716,9 @@ impl Emit<'_> {
             emit.body.set_argument_loc(new, loc);
             new
         };
-        add(self, self.program.loop_info(lead.of).variable);
+        let variable = add(self, self.program.loop_info(lead.of).variable);
+        let ty = self.counter_type(lead);
+        self.body.set_value_type(variable, ty);
         let depth = self.scopes.len() as u32 + 1;
         for (first, _) in header.runs() {
             for old in self.carried_by(first) {
@@ -721,4 +737,13 @@ fn outside(map: &[AffineForm]) -> Vec<AffineForm> {
     let seen =
         |form: &AffineForm| form.substitute(&mut |level| Some(AffineForm::level(level.checked_sub(1)?)));
     around.iter().filter_map(seen).collect()
+}
+
+/// True if the iteration of a loop is a quotient of the new loop's: it was flattened.
+fn is_flattened(lead: &Origin) -> bool {
+    let divides = |atom: &Atom| match atom {
+        Atom::FloorDiv(form, _) => form.coefficient_of_level(0) != 0,
+        _ => false,
+    };
+    lead.iteration().is_some_and(|own| own.terms().iter().any(|(atom, _)| divides(atom)))
 }

@@ -33,12 +33,14 @@ use crate::remark::Remarks;
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Change, Edit, Program, TreeStore};
 
+use flatten::Flatten;
 pub use loops::LoopRef;
 use peel::Peel;
 use strip_mine::StripMine;
 use unroll::Unroll;
 use unroll_and_jam::{AffineUnrollAndJam, UnrollAndJam};
 
+pub mod flatten;
 mod loops;
 pub mod peel;
 pub mod strip_mine;
@@ -48,6 +50,7 @@ pub mod unroll_and_jam;
 /// All transformations, as passes on `func.func` with their information.
 pub const ALL: &[(PassInfo, Info)] = &[
     registered::<AffineUnrollAndJam>(),
+    registered::<Flatten>(),
     registered::<Peel>(),
     registered::<StripMine>(),
     registered::<Unroll>(),

@@ -185,10 +185,68 @@ fn nothing_added(
     Verdict::legal()
 }
 
+/// Leaves that run neighbouring iterations: copies of one, in the same loops.
+struct Family<'l> {
+    /// The leaf with the least iterations.
+    leaf: &'l ScheduledStatement,
+    /// For each iteration variable, the number of neighbouring iterations.
+    copies: Vec<i64>,
+}
+
+/// Returns the leaves with neighbours taken together. Linear.
+fn families<'l>(leaves: &[&'l ScheduledStatement]) -> Vec<Family<'l>> {
+    let constants =
+        |leaf: &ScheduledStatement| -> Vec<i64> { leaf.map.iter().map(AffineForm::constant_part).collect() };
+    let mut groups: HashMap<_, usize> = HashMap::new();
+    let mut listed: Vec<Vec<&'l ScheduledStatement>> = Vec::new();
+    for leaf in leaves {
+        let terms: Vec<_> = leaf.map.iter().map(AffineForm::terms).collect();
+        let place = *groups.entry((&leaf.domain, terms)).or_insert(listed.len());
+        match listed.get_mut(place) {
+            Some(group) => group.push(leaf),
+            None => listed.push(vec![leaf]),
+        }
+    }
+    let alone = |leaf: &'l ScheduledStatement| Family { leaf, copies: vec![1; leaf.map.len()] };
+    let mut all = Vec::new();
+    for group in listed {
+        let points: HashSet<Vec<i64>> = group.iter().map(|leaf| constants(leaf)).collect();
+        let least = group.iter().copied().min_by_key(|leaf| constants(leaf));
+        let bounds = (0..least.map_or(0, |least| least.map.len())).map(|place| {
+            let own = || points.iter().map(|point| point[place]);
+            own().max()?.checked_sub(own().min()?)?.checked_add(1)
+        });
+        let copies: Option<Vec<i64>> = bounds.collect();
+        let volume = copies.as_ref().and_then(|all| all.iter().try_fold(1i64, |a, b| a.checked_mul(*b)));
+        match (least, copies) {
+            // A box of iterations, without gaps, begins at its least point.
+            (Some(leaf), Some(copies)) if volume == Some(points.len() as i64) => {
+                all.push(Family { leaf, copies });
+            }
+            _ => all.extend(group.into_iter().map(alone)),
+        }
+    }
+    all
+}
+
+/// True if two leaves run iterations of different remainders by a step.
+fn are_interleaved(a: &ScheduledStatement, b: &ScheduledStatement) -> bool {
+    a.map.iter().zip(&*b.map).any(|(own, other)| match own.terms() {
+        [(Atom::Level(_), step)] if own.terms() == other.terms() => {
+            let gap = own.constant_part().checked_sub(other.constant_part());
+            gap.is_some_and(|gap| gap.checked_rem(*step).is_some_and(|rest| rest != 0))
+        }
+        _ => false,
+    })
+}
+
 /// Checks that no two iterations of one leaf, or of two leaves, run the same instance of the
 /// statement.
 fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &ScheduledStatement) -> Verdict {
     let loop_context = part.loop_context;
+    if are_interleaved(a, b) {
+        return Verdict::legal();
+    }
     let maps: Vec<(&AffineForm, &AffineForm)> =
         a.map.iter().zip(&*b.map).skip(loop_context.depth as usize).collect();
     let forms: Vec<&AffineForm> = a.map.iter().chain(&*b.map).collect();
@@ -255,14 +313,21 @@ fn nothing_lost(
     let mut all = System::new(space.vars(), Var(0), unknowns.clone());
     let constraints = part.loop_context.constraints.iter().chain(&whole.domain.constraints);
     all.constrain(constraints, &|level| of_whole[level as usize]);
-    let images = leaves.iter().map(|leaf| {
+    let images = families(leaves).into_iter().map(|Family { leaf, copies }| {
         let mut image = System::new(space.vars(), Var(0), unknowns.clone());
         let mut levels = of_whole[..part.loop_context.depth as usize].to_vec();
         levels.extend((part.loop_context.depth..leaf.domain.levels).map(|_| image.set.exists()));
         let level = |level: u32| levels[level as usize];
         image.constrain(&leaf.domain.constraints, &level);
-        for (form, var) in leaf.map.iter().zip(&of_whole).skip(part.loop_context.depth as usize) {
-            let form = image.affine(form, &level);
+        let places = leaf.map.iter().zip(&of_whole).zip(copies);
+        for ((form, var), copies) in places.skip(part.loop_context.depth as usize) {
+            let mut form = image.affine(form, &level);
+            if copies > 1 {
+                let copy = image.set.exists();
+                image.set.add_ge(copy, 0);
+                image.set.add_lt(copy, copies);
+                form = form + copy;
+            }
             image.set.add_eq(*var, form);
         }
         image.set

@@ -89,7 +89,7 @@ impl Emit<'_> {
     ) -> OperationState {
         let info = self.program.loop_info(lead.of);
         let ctx = self.body.ctx().clone();
-        let ty = self.body.value_type(info.variable);
+        let ty = self.counter_type(lead);
         let inits = self.inits(header, at);
         let types = inits.iter().map(|value| self.body.value_type(*value)).collect();
         if let Some(reason) = self.overflow(lead, range, ty) {
@@ -126,7 +126,10 @@ impl Emit<'_> {
             }
             let step = self.body.operands(info.op).nth(2);
             let is_for = self.body.is(info.op, scf::ForOp::DEF);
-            state.operands.push(match step.filter(|_| is_for && info.space.step == Some(range.step)) {
+            let is_same = |step: &Value| {
+                is_for && info.space.step == Some(range.step) && self.body.value_type(*step) == ty
+            };
+            state.operands.push(match step.filter(is_same) {
                 Some(step) => self.resolve(step, &outside(&lead.map), at),
                 None => self.number(range.step, ty, at),
             });

@@ -107,7 +107,13 @@ impl Emit<'_> {
         let of_type = type_range(self.body, value);
         if let Some(scope) = self.scopes.iter().find(|own| own.variable == value) {
             let most = scope.between.most.map_or(i128::MAX, i128::from);
-            return both(of_type, (i128::MIN, most));
+            let numbers = |forms: &[AffineForm]| -> Vec<i128> {
+                forms.iter().filter_map(|form| form.as_constant().map(i128::from)).collect()
+            };
+            let least = numbers(&scope.between.lower).into_iter().max().unwrap_or(i128::MIN);
+            let end = numbers(&scope.between.upper).into_iter().min().map_or(i128::MAX, |end| end - 1);
+            // A loop without iterations may have bounds that contradict each other.
+            return both(of_type, (least, most.min(end).max(least)));
         }
         let known = self.program.surroundings.facts.range(&Atom::Param(value), &HashMap::new());
         known.map_or(of_type, |known| both(known, of_type))

@@ -93,6 +93,59 @@ impl<'a> LoopRef<'a> {
         self.trees.why_not_jammed(self.program, self.node)
     }
 
+    /// Returns the trip count of the only inner loop, if the nest may be flattened.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it can't be.
+    pub fn flat_count(&self) -> Result<i64, &'static str> {
+        self.trees.flat_count(self.program, self.node)
+    }
+
+    /// True if the variable of the loop or that of its only inner loop, which runs `count` times,
+    /// is used other than as `count · outer + inner`. Linear in the contents.
+    pub fn uses_apart(&self, count: i64) -> bool {
+        let [(inner, body)] = self.inner()[..] else { return true };
+        let variables = [self.info.variable, inner.variable];
+        let depth = self.info.depth;
+        let together = |form: &AffineForm| {
+            let outer = form.coefficient_of_level(depth + 1).checked_mul(count);
+            let is_split = |atom: &Atom| match atom {
+                Atom::FloorDiv(form, _) => {
+                    !form.all_atoms(&|atom| ![Atom::Level(depth), Atom::Level(depth + 1)].contains(atom))
+                }
+                _ => false,
+            };
+            outer == Some(form.coefficient_of_level(depth))
+                && !form.terms().iter().any(|(atom, _)| is_split(atom))
+        };
+        let uses = |op: Op| {
+            let all: Vec<Op> = self.block.preorder(op).collect();
+            all.into_iter().any(|op| self.block.operands(op).any(|value| variables.contains(&value)))
+        };
+        self.trees.items(body).any(|item| match self.trees.get(item) {
+            Node::Leaf { statement, .. } => {
+                let statement = self.program.statement(statement);
+                let stores = |op: &Op| {
+                    let first = self.block.operands(*op).next();
+                    statement.effects.classes.iter().any(|(class, _)| class.writes)
+                        && first.is_some_and(|value| variables.contains(&value))
+                };
+                let classes = &statement.effects.classes;
+                let is_together = !classes.is_empty()
+                    && classes.iter().all(|(class, _)| {
+                        class
+                            .subscripts
+                            .as_ref()
+                            .is_some_and(|all| all.iter().all(|form| form.as_ref().is_some_and(together)))
+                    });
+                statement.ops.iter().any(|op| uses(*op) && (!is_together || stores(op)))
+            }
+            Node::Guard { of, .. } => uses(self.program.if_info(of).op),
+            _ => true,
+        })
+    }
+
     /// Returns the facts that decide about unroll-and-jam. Linear in the loop's contents.
     pub fn jam_facts(&self) -> JamFacts {
         let mut facts = JamFacts { size: self.size(), trip_count: self.trip_count(), ..JamFacts::default() };

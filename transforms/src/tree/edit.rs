@@ -12,6 +12,7 @@ use super::program::Program;
 use super::red::Red;
 use crate::affine::AffineForm;
 
+mod flatten;
 mod fuse;
 mod order;
 mod range;
@@ -47,6 +48,8 @@ pub enum Change {
         /// The shift of the second loop in iterations. Not negative.
         shift: i64,
     },
+    /// Runs a perfect nest of two loops as one loop.
+    Flatten,
     /// Runs a loop from its last iteration to its first.
     Reverse,
     /// Runs the loops of a perfect nest in another order.
@@ -115,6 +118,7 @@ impl Edit {
                 let second = sequence.child(trees, at + 1)?;
                 trees.fused(program, item, second, *shift)?.into_items()
             }
+            Change::Flatten => vec![trees.flattened(program, item)?],
             Change::Reverse => vec![trees.reversed(program, item)?],
             Change::Permute { order } => vec![trees.permuted(program, item, order)?],
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),

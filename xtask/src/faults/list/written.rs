@@ -146,6 +146,18 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
+        file: "transforms/src/tree/edit/flatten.rs",
+        tests: &[FIXTURES, INSTANCES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "a flattened loop runs one iteration less",
+                "vec![«outer_count.times(inner_count)?»]",
+                "outer_count.times(inner_count)?.plus(&AffineForm::constant(-1), 1)?",
+            ),
+            Fault("the inner iteration is the outer one", "0 => Some(«rest.clone()»),", "quotient.clone()"),
+        ],
+    },
+    Place {
         file: "transforms/src/regenerate/instances.rs",
         tests: &[FIXTURES, TRANSFORMATIONS],
         faults: &[
@@ -511,6 +523,11 @@ pub(super) const FAULTS: &[Place] = &[
         file: "transforms/src/regenerate.rs",
         tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
         faults: &[
+            Fault(
+                "the counter of a flattened loop is as narrow as those before",
+                "match «is_flattened(lead) && ty != Type::INDEX» {",
+                "false",
+            ),
             Fault(
                 "steps that run in another order keep their flags",
                 "let steps = self.body.preorder(original).filter(|op| «reordered.contains(*op, arm)»);",
