@@ -40,6 +40,7 @@ use strip_mine::StripMine;
 use unroll::Unroll;
 use unroll_and_jam::{AffineUnrollAndJam, UnrollAndJam};
 
+mod first_iterations;
 pub mod flatten;
 mod loops;
 pub mod peel;

@@ -1,6 +1,6 @@
 //! The loops of a tree, with their places.
 
-use loomir_ir::{Body, Op, Trait};
+use loomir_ir::{Block, Body, Op, Trait, Value};
 
 use crate::affine::{AffineForm, Atom};
 use crate::tree::program::LoopInfo;
@@ -76,6 +76,25 @@ impl<'a> LoopRef<'a> {
     /// Returns the function.
     pub fn body(&self) -> &'a Body {
         self.block
+    }
+
+    /// Returns the block of the loop's body.
+    pub fn block(&self) -> Block {
+        self.info.block
+    }
+
+    /// Returns the induction variable.
+    pub fn variable(&self) -> Value {
+        self.info.variable
+    }
+
+    /// Returns the first value of the induction variable and its step, if both are constants.
+    pub fn values(&self) -> Option<(i64, i64)> {
+        let form = self.info.space.variable.as_ref()?;
+        match form.terms() {
+            [(Atom::Level(level), step)] if *level == self.info.depth => Some((form.constant_part(), *step)),
+            _ => None,
+        }
     }
 
     /// Returns true if the loop contains loops, but none of these does.

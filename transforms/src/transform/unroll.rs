@@ -12,6 +12,7 @@
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
 
+use super::first_iterations::peel_count;
 use super::{Info, LoopRef, Proposals, Transformation};
 use crate::remark::Remarks;
 use crate::tree::Change;
@@ -24,16 +25,16 @@ pub struct Unroll {
     preferences: Preferences,
 }
 
-/// Nothing is simulated on the tree: canonicalization and another pass find out.
-struct Unasked;
+/// Questions about a loop. Full unrolling is not simulated on the tree.
+struct Asked<'q, 'a>(&'q LoopRef<'a>);
 
-impl Questions for Unasked {
+impl Questions for Asked<'_, '_> {
     fn full_unroll_cost(&mut self, _: u64, _: u64) -> Option<Cost> {
         None
     }
 
-    fn peel_count(&mut self, _: u64) -> u64 {
-        0
+    fn peel_count(&mut self, max: u64) -> u64 {
+        peel_count(self.0, max)
     }
 }
 
@@ -67,8 +68,12 @@ impl Transformation for Unroll {
                 is_innermost: true,
                 ..Facts::default()
             };
-            let decision =
-                decide(&facts, &directives(target.body(), target.op()), &self.preferences, &mut Unasked);
+            let decision = decide(
+                &facts,
+                &directives(target.body(), target.op()),
+                &self.preferences,
+                &mut Asked(&target),
+            );
             let change = match decision.action {
                 Action::Keep => None,
                 Action::Full { count } => Some((count, true)),
