@@ -131,9 +131,9 @@ pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
 /// The options of [`fuse_program`].
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramOptions<'o> {
-    /// Those of fusion.
+    /// The options of fusion.
     pub fusion: &'o FuseOptions,
-    /// Those of contraction, if arrays are contracted.
+    /// The options of contraction, if arrays are contracted.
     pub contraction: Option<&'o ContractionOptions>,
     /// Writes all functions of the `llvm` dialect anew from the loop tree, to test the way there
     /// and back. Otherwise only changed ones.

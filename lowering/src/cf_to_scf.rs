@@ -12,7 +12,8 @@
 //! | --- | --- |
 //! | `structure` | blocks become regions |
 //! | `exits` | the ways out of a region |
-//! | `counted` | loops that count |
+//! | `counted` | loops that count, and their variables |
+//! | `for_loop` | such a loop as `scf.for` |
 //!
 //! The method follows H. Bahmann et al., *Perfect Reconstructability of Control Flow from Demand
 //! Dependence Graphs*, ACM TACO 11, 2015, without its copies of code.
@@ -25,8 +26,8 @@
 //!
 //! # Limits
 //!
-//! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, or if
-//!   a `switch` is on more than 64 bits.
+//! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, or
+//!   if a `switch` is on more than 64 bits.
 //! - Regions nest at most 200 deep, and a construct passes on at most a million values.
 
 use loomir_dialects::interp::layout::DataLayout;
@@ -42,6 +43,7 @@ use structure::Structure;
 
 mod counted;
 mod exits;
+mod for_loop;
 mod structure;
 
 /// The greatest number of regions in each other.

@@ -1,4 +1,5 @@
-//! Runs every fixture: `tests/fixtures/AREA/NAME.mlir` or `.ll` against the snapshot beside it, `NAME.snap`.
+//! Runs every fixture: `tests/fixtures/AREA/NAME.mlir` or `.ll` against the snapshot beside it,
+//! `NAME.snap`.
 //!
 //! One test a fixture, named by its path, so `cargo test -p loomir-testing --test fixtures fusion/`
 //! runs an area. Accept what is shown with `cargo xtask bless`, after looking at it.

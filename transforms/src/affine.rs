@@ -20,6 +20,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`operation`] | the integer operations, independent of dialects |
+//! | `casts` | numbers of another width |
 //! | [`range`] | intervals of values |
 //! | [`word_range`] | intervals of results, in both readings, from those of operands |
 //! | [`condition`] | conditions as affine constraints |
@@ -46,9 +47,10 @@ use smallvec::{SmallVec, smallvec};
 use classes::Classes;
 use closed_forms::{ClosedForms, Polyhedral};
 use condition::Condition;
-use operation::{Binary, Operation, has_no_signed_wrap, is_nonnegative};
+use operation::{Binary, Operation, has_no_signed_wrap};
 use range::{Range, fits, width};
 
+mod casts;
 pub mod classes;
 pub mod closed_forms;
 pub mod condition;
@@ -617,25 +619,10 @@ impl<'b> Forms<'b> {
             return expr_form(*map.results(ctx).first()?, ctx, dims, symbols);
         }
         let operation = Operation::of(body, op)?;
-        let (first, result) = (body.operand(op, 0), body.result(op, 0));
+        let first = body.operand(op, 0);
         let is_never_negative = |this: &mut Self, value| this.range(value, fuel).0 >= 0;
         match operation {
-            // A cast keeps the value if the value is in range of the result type.
-            Operation::Signed
-                if has_no_signed_wrap(body, op) || fits(self.range(first, fuel), width(body, result)) =>
-            {
-                self.form(first, fuel)
-            }
-            Operation::Unsigned
-                if (is_nonnegative(body, op) || is_never_negative(self, first))
-                    && fits(self.range(first, fuel), width(body, result)) =>
-            {
-                self.form(first, fuel)
-            }
-            Operation::Unsigned => {
-                let original = operation::unsigned_original(body, first, result)?;
-                self.form(original, fuel).filter(|_| is_never_negative(self, original))
-            }
+            Operation::Signed | Operation::Unsigned => self.cast_form(op, operation, fuel),
             Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl) => {
                 self.exact_ring(op, operation, fuel)
             }

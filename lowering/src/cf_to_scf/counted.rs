@@ -12,16 +12,13 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::array;
-use loomir_dialects::{arith, llvm, scf};
+use loomir_dialects::{arith, llvm};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Attr, Block, Builder, InsertPoint, OpDef, Type, Value};
+use loomir_ir::{Builder, OpDef, Type, Value};
 
-use super::Opaque;
-use super::exits::{Exits, Target};
-use super::structure::{Structure, poison};
 use crate::cfg::arithmetic;
 use crate::cfg::branch::targets;
-use crate::cfg::loop_unroll::expander::{Recipe, Writer, values_of_test};
+use crate::cfg::loop_unroll::expander::{Recipe, values_of_test};
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Expr, Flags};
@@ -29,18 +26,18 @@ use crate::cfg::scev::expr::{Expr, Flags};
 /// A loop with a number of iterations that is known when it begins.
 pub(super) struct Counted {
     /// The number of iterations. At least 1 and less than two to the power of 63.
-    trips: Recipe,
+    pub(super) trips: Recipe,
     /// Values that are not poison if the loop runs.
-    settled: HashSet<Value>,
+    pub(super) settled: HashSet<Value>,
     /// For each header argument, its steps.
-    variables: Vec<Option<Variable>>,
+    pub(super) variables: Vec<Option<Variable>>,
     /// For each argument of the exit, the variable that it is, and true if it is its next value.
-    finals: Vec<Option<(usize, bool)>>,
+    pub(super) finals: Vec<Option<(usize, bool)>>,
 }
 
 /// A header argument that changes by a fixed step.
-struct Variable {
-    step: Recipe,
+pub(super) struct Variable {
+    pub(super) step: Recipe,
     kind: Kind,
 }
 
@@ -123,130 +120,9 @@ fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Opti
     Some(Variable { step: Recipe::of(scev, of, step)?, kind })
 }
 
-impl Structure<'_> {
-    /// Writes a loop that counts, and returns the way out of it.
-    pub(super) fn for_loop(
-        &mut self,
-        counted: &Counted,
-        (of, annotation): (LoopId, Vec<(String, Attr)>),
-        inits: &[Value],
-        into: Block,
-        depth: usize,
-    ) -> Result<Exits, Opaque> {
-        let trips = self.write_recipe(counted, &counted.trips, into);
-        let steps: Vec<Option<Value>> = counted
-            .variables
-            .iter()
-            .map(|variable| Some(self.write_recipe(counted, &variable.as_ref()?.step, into)))
-            .collect();
-        let header = self.analysis.block(self.analysis.loops().get(of).header());
-        let loc = self.place_of(header);
-        let inside = self.temporary(&[Type::INDEX]);
-        let index = self.body.argument(inside, 0);
-        let count = cast(&mut Builder::new(self.body, InsertPoint::End(inside)), index, Type::I64);
-        let mut arguments = Vec::with_capacity(inits.len());
-        let mut carried = Vec::new();
-        for (at, init) in inits.iter().enumerate() {
-            arguments.push(match (&counted.variables[at], steps[at]) {
-                (Some(variable), Some(step)) => {
-                    let mut builder = Builder::new(self.body, InsertPoint::End(inside));
-                    variable.at(&mut builder, *init, step, count, false)
-                }
-                _ => {
-                    carried.push(at);
-                    let ty = self.body.value_type(*init);
-                    self.body.add_argument(inside, ty)
-                }
-            });
-        }
-        let exits = self.body_of(of, arguments, inside, depth)?;
-        let again = self.again(of);
-        let next = exits.values(again).map(<[Value]>::to_vec);
-        let left: Vec<Target> = exits.targets().filter(|target| *target != again).collect();
-        let (Some(next), [exit]) = (next, &left[..]) else { return Err(Opaque::Branch) };
-        let mut yielded: Vec<Value> = carried.iter().map(|at| next[*at]).collect();
-        let mut operands: Vec<Value> = carried.iter().map(|at| inits[*at]).collect();
-        let passed = exits.values(*exit).unwrap_or_default().to_vec();
-        let mut values = Vec::with_capacity(passed.len());
-        for (value, own) in passed.into_iter().zip(&counted.finals) {
-            values.push(match own {
-                Some((at, is_next)) => Passed::Final(*at, *is_next),
-                None if self.body.value_block(value) != Some(inside) => Passed::Same(value),
-                None => {
-                    let place = yielded.iter().position(|known| *known == value).unwrap_or_else(|| {
-                        let ty = self.body.value_type(value);
-                        self.body.add_argument(inside, ty);
-                        operands.push(poison(&mut Builder::new(self.body, InsertPoint::End(into)), ty));
-                        yielded.push(value);
-                        yielded.len() - 1
-                    });
-                    Passed::Result(place)
-                }
-            });
-        }
-        let mut builder = Builder::new(self.body, InsertPoint::End(inside));
-        builder.set_loc(loc);
-        let state = builder.state(scf::YieldOp::DEF).operands(&yielded);
-        builder.insert(state);
-        let mut builder = Builder::new(self.body, InsertPoint::End(into));
-        builder.set_loc(loc);
-        let [zero, one] = [0, 1].map(|number| index_constant(&mut builder, number));
-        let end = cast(&mut builder, trips, Type::INDEX);
-        let types: Vec<Type> = yielded.iter().map(|value| builder.type_of(*value)).collect();
-        let operands: Vec<Value> = [zero, end, one].into_iter().chain(operands).collect();
-        let op =
-            builder.insert(builder.state(scf::ForOp::DEF).operands(&operands).results(&types).regions(1));
-        let region = self.body.region(op, 0);
-        self.body.move_block(inside, region, None);
-        self.annotate(op, annotation);
-        let mut results = Vec::with_capacity(values.len());
-        for value in values {
-            results.push(match value {
-                Passed::Same(value) => value,
-                Passed::Result(place) => self.body.result(op, place),
-                Passed::Final(at, is_next) => {
-                    let mut builder = Builder::new(self.body, InsertPoint::End(into));
-                    let mut steps_done = trips;
-                    if !is_next {
-                        let one = arithmetic::constant(&mut builder, 64, 1);
-                        steps_done = arithmetic::binary(&mut builder, llvm::SubOp::DEF, trips, one);
-                    }
-                    match (&counted.variables[at], steps[at]) {
-                        (Some(own), Some(step)) => own.at(&mut builder, inits[at], step, steps_done, is_next),
-                        _ => return Err(Opaque::Branch),
-                    }
-                }
-            });
-        }
-        Ok(Exits::one(*exit, results))
-    }
-
-    /// Writes an expression as a number of 64 bits. Its value must fit in 63, if it has more.
-    fn write_recipe(&mut self, counted: &Counted, recipe: &Recipe, into: Block) -> Value {
-        let settled: HashSet<Value> = counted.settled.iter().map(|value| self.current(*value)).collect();
-        let mut recipe = recipe.clone();
-        recipe.rename(&|value| self.current(value));
-        let width = recipe.width();
-        let mut builder = Builder::new(self.body, InsertPoint::End(into));
-        let value = Writer::trusting(&mut builder, &|value| settled.contains(&value)).write(&recipe);
-        match width {
-            ..64 => resized(&mut builder, llvm::ZExtOp::DEF, value, 64),
-            64 => value,
-            _ => resized(&mut builder, llvm::TruncOp::DEF, value, 64),
-        }
-    }
-}
-
-/// A value passed to the exit of a loop.
-enum Passed {
-    Same(Value),
-    Result(usize),
-    Final(usize, bool),
-}
-
 impl Variable {
     /// Writes the value after some steps. `step` has 64 bits, without the sign of a narrower step.
-    fn at(
+    pub(super) fn at(
         &self,
         builder: &mut Builder<'_>,
         start: Value,
@@ -349,7 +225,7 @@ fn sum(builder: &mut Builder<'_>, a: Value, b: Value, exact: bool) -> Value {
     flagged(builder, llvm::AddOp::DEF, a, b, exact)
 }
 
-fn resized(builder: &mut Builder<'_>, def: &'static OpDef, value: Value, width: u32) -> Value {
+pub(super) fn resized(builder: &mut Builder<'_>, def: &'static OpDef, value: Value, width: u32) -> Value {
     if builder.type_of(value).integer_width(&builder.ctx()) == Some(width) {
         return value;
     }
@@ -367,7 +243,7 @@ fn resized(builder: &mut Builder<'_>, def: &'static OpDef, value: Value, width: 
     builder.value(state)
 }
 
-fn cast(builder: &mut Builder<'_>, value: Value, to: Type) -> Value {
+pub(super) fn cast(builder: &mut Builder<'_>, value: Value, to: Type) -> Value {
     if to == Type::INDEX
         && let Some(number) = constant(builder, value)
     {
@@ -377,7 +253,7 @@ fn cast(builder: &mut Builder<'_>, value: Value, to: Type) -> Value {
     builder.value(state)
 }
 
-fn index_constant(builder: &mut Builder<'_>, number: i64) -> Value {
+pub(super) fn index_constant(builder: &mut Builder<'_>, number: i64) -> Value {
     let ctx = builder.ctx();
     let state = builder.state(arith::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(Type::INDEX, number));
     builder.value(state.results(&[Type::INDEX]))

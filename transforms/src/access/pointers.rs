@@ -129,7 +129,7 @@ fn steps(body: &Body, pointer: Value, layout: &DataLayout) -> Option<Vec<Step>> 
         let op = body.defining_op(at)?;
         let (fixed, scaled) = byte_offsets(body.op_ref(op), layout).ok()?;
         let flags = body.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(body.ctx())).unwrap_or(0);
-        steps.push(Step { fixed, scaled, flags: flags as i64 });
+        steps.push(Step { fixed, scaled, flags });
         at = body.operand(op, 0);
     }
     Some(steps)
