@@ -31,6 +31,7 @@
 //! - The inner loop runs equally often in all iterations of the outer loop.
 //! - Values that the outer loop hands on are computed before the inner loop, or can be.
 //! - Every operation returns, and none is convergent.
+//! - The inner loop has no metadata that can't be read, such as parallel accesses.
 
 use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;
@@ -190,6 +191,11 @@ impl Jammer<'_> {
             _ => Err("it has several loops inside"),
         };
         let nest = nest.map_err(|why| unfit("NotCandidate", why))?;
+        // It may promise that its iterations are independent. Those of a jammed loop need not be.
+        let inner = nest.inner.backedge(scev.function());
+        if inner.and_then(|(branch, _)| directives::read(scev.function(), branch)).is_none() {
+            return Err(unfit("NotCandidate", "the inner loop has metadata that can't be read"));
+        }
         let Decision { count, trip_count, trip_multiple, is_explicit, steps } =
             decision::decide(scev, (id, *child), &nest, self.symbols, (&directives, self.preferences));
         if count == 0 {
