@@ -8,9 +8,12 @@
 //!   before the loop is no earlier than the program would.
 //! - A recurrence with the flag `nsw` has its exact value in each iteration, read as signed.
 //!   In 64 bits neither `k * step` nor the sum with the start leaves the range then.
+//! - No object covers half of all addresses: a loop that accesses another place of one object in
+//!   each iteration has less than two to the power of 63 iterations.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_dialects::llvm::types::array;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::graph::loops::LoopId;
@@ -21,7 +24,7 @@ use crate::cfg::branch::targets;
 use crate::cfg::loop_unroll::expander::{Recipe, values_of_test};
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
-use crate::cfg::scev::expr::{Expr, Flags};
+use crate::cfg::scev::expr::{Expr, ExprType, Flags};
 
 /// A loop with a number of iterations that is known when it begins.
 pub(super) struct Counted {
@@ -64,12 +67,13 @@ fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Counted> {
     };
     let trips = scev.trip_count(of)?;
     let range = scev.range_in(trips, Some(of));
-    if range.unsigned.1 > i64::MAX as u128 {
+    let is_bounded = range.unsigned.1 <= i64::MAX as u128;
+    if !is_bounded && (scev.width(trips) > 64 || !is_bounded_by_an_object(scev, of, latch)) {
         return None;
     }
     // A number of 64 bits that is read as signed, or fewer bits that are not negative so.
     let trips = match scev.width(trips) {
-        ..=64 if range.signed.0 >= 0 => Recipe::of_number(scev, of, trips)?,
+        ..=64 if range.signed.0 >= 0 || !is_bounded => Recipe::of_number(scev, of, trips)?,
         ..=65 => Recipe::of(scev, of, trips)?,
         _ => return None,
     };
@@ -90,6 +94,63 @@ fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Counted> {
     let settled = values_of_test(scev, of).collect();
     Some(Counted { trips, settled, variables, finals })
 }
+
+/// True if each iteration accesses another place of one object, which has less than two to the power
+/// of 63 places. A greater count is undefined behaviour then.
+///
+/// The address is in bounds of the object that an invariant address is in, and its index counts up.
+/// The index therefore leaves the object before it wraps, wherever it starts.
+fn is_bounded_by_an_object(scev: &mut ScalarEvolution<'_>, of: LoopId, latch: u32) -> bool {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let nodes = analysis.loops().get(of).nodes.iter().copied();
+    let always = nodes.filter(|node| analysis.dominators().dominates(*node, latch));
+    let accesses = always.flat_map(|node| function.ops(analysis.block(node))).filter_map(|op| {
+        let is = |def| function.is(op, def);
+        match (is(llvm::LoadOp::DEF), is(llvm::StoreOp::DEF)) {
+            (true, _) => Some(function.operand(op, 0)),
+            (_, true) => Some(function.operand(op, 1)),
+            _ => None,
+        }
+    });
+    let accesses: Vec<Value> = accesses.collect();
+    accesses.into_iter().any(|pointer| counts_in_bounds(scev, of, pointer))
+}
+
+/// True if an address is `getelementptr inbounds`, on an invariant address, of one index of 64 bits
+/// that counts up.
+fn counts_in_bounds(scev: &mut ScalarEvolution<'_>, of: LoopId, pointer: Value) -> bool {
+    let function = scev.function();
+    let Some(op) = function.defining_op(pointer).filter(|op| function.is(*op, llvm::GEPOp::DEF)) else {
+        return false;
+    };
+    let flags = function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx()));
+    let base = function.operand(op, 0);
+    let is_invariant = function.value_block(base).is_some_and(|block| {
+        let node = scev.analysis().number(block);
+        !scev.analysis().loops().contains(of, node)
+    });
+    let offsets = byte_offsets(function.op_ref(op), scev.data_layout());
+    let Ok((0.., [(index, 1..=MAX_SCALE)])) = offsets.as_ref().map(|(fixed, scaled)| (*fixed, &scaled[..]))
+    else {
+        return false;
+    };
+    let is_word = |ty: ExprType| ty == ExprType::Integer(64);
+    if flags.is_none_or(|flags| flags & 1 == 0)
+        || !is_invariant
+        || !scev.expr_type(base).is_some_and(|ty| ty == ExprType::Pointer(64))
+        || !scev.expr_type(*index).is_some_and(is_word)
+    {
+        return false;
+    }
+    let id = scev.expr(*index);
+    let Expr::AddRec(around, parts) = scev.get(id).clone() else { return false };
+    let [_, step] = parts[..] else { return false };
+    let is_small = |number: Option<u128>| number.is_some_and(|number| number <= MAX_SCALE as u128);
+    around == of && is_small(scev.as_constant(step)) && scev.as_constant(step) != Some(0)
+}
+
+/// The greatest factor that such an address may have.
+const MAX_SCALE: i64 = 1 << 20;
 
 fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Option<Variable> {
     let ty = scev.expr_type(argument).filter(|ty| ty.width() <= 64)?;
