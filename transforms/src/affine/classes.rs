@@ -345,8 +345,11 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
 fn may_make_poison(body: &Body, op: Op) -> bool {
     let shifts = [Binary::Shl, Binary::ShrS, Binary::ShrU].map(Operation::Binary);
     match Operation::of(body, op) {
-        Some(operation) if shifts.contains(&operation) => constant_of(body, body.operand(op, 1)).is_none(),
-        Some(Operation::Compare(_)) => false,
+        Some(operation) if shifts.contains(&operation) => {
+            let width = i64::from(width(body, body.result(op, 0)));
+            let by = constant_of(body, body.operand(op, 1)).and_then(|by| by.as_int(body.ctx()));
+            has_flags(body, op) || by.is_none_or(|by| !(0..width).contains(&by))
+        }
         Some(_) => has_flags(body, op),
         None => !body.is(op, memref::DimOp::DEF),
     }

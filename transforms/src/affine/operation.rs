@@ -319,7 +319,9 @@ fn is_disjoint(body: &Body, op: Op) -> bool {
 /// True if an operation has flags that may make it poison.
 pub fn has_flags(body: &Body, op: Op) -> bool {
     overflow_flags(body, op) != Some(0)
-        || ["isExact", "nonNeg", "isDisjoint"].into_iter().any(|flag| body.attr(op, flag).is_some())
+        || ["isExact", "nonNeg", "isDisjoint", llvm::SAME_SIGN]
+            .into_iter()
+            .any(|flag| body.attr(op, flag).is_some())
 }
 
 /// True if a sum, difference, product, shift or truncation that does not fit, read as signed, is
