@@ -72,13 +72,19 @@ fn is_untouchable(function: &Body) -> bool {
     function.root_ref().attr("optimize_none").is_some() || passed.iter().any(says)
 }
 
+/// The calls that must stand before a return.
+const DEOPTIMIZE: &str = "llvm.experimental.deoptimize";
+
 /// True if an operation depends on the control flow around it: calls that return twice or are
 /// convergent, tail calls that must stay such, the stack pointer, and tokens.
 fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     let view = function.op_ref(op);
     let tail = view.attr("TailCallKind").map(|kind| attr_to_string(view.ctx(), kind));
+    let callee = view.attr("callee").and_then(|name| name.as_flat_symbol(view.ctx()));
+    let leaves = callee.is_some_and(|name| view.ctx().str(name).starts_with(DEOPTIMIZE));
     let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
     keeps_its_control(function, op, symbols)
+        || leaves
         || tail.is_some_and(|kind| kind.contains("musttail"))
         || view.is(llvm::StackSaveOp::DEF)
         || view.is(llvm::StackRestoreOp::DEF)

@@ -344,9 +344,10 @@ pub fn is_nonnegative(body: &Body, op: Op) -> bool {
 /// without loss as an unsigned number.
 pub(super) fn unsigned_original(body: &Body, narrow: Value, wide: Value) -> Option<Value> {
     let op = body.defining_op(narrow)?;
-    let is_truncation = Operation::of(body, op) == Some(Operation::Signed) && has_no_unsigned_wrap(body, op);
-    let original = body.operand(op, 0);
-    (is_truncation && body.value_type(original) == body.value_type(wide)).then_some(original)
+    if Operation::of(body, op) != Some(Operation::Signed) || !has_no_unsigned_wrap(body, op) {
+        return None;
+    }
+    Some(body.operand(op, 0)).filter(|original| body.value_type(*original) == body.value_type(wide))
 }
 
 fn has_flag(body: &Body, op: Op, name: &str) -> bool {

@@ -99,10 +99,14 @@ impl Emit<'_> {
             if let Some(known) = self.instances.values.get(&key) {
                 break *known;
             }
-            // A later copy begins with the values that the one before yields.
-            let (of, index) = self.program.loop_of_argument(self.body, own)?;
-            let is_it = |chain: &Chain| chain.of == of && number_in_run(&chain.first, &key.1).is_some();
-            let chain = self.instances.chains.iter().rposition(is_it)?;
+            // A later copy begins with the values that the one before yields. A yielded value of a
+            // loop around has one replacement.
+            let Some((chain, of, index)) = self.chain_of(own, &key.1) else {
+                if own == value {
+                    return None;
+                }
+                break self.mapping.value(own);
+            };
             if let Some(known) = self.instances.chains[chain].passed_on.get(&key) {
                 break *known;
             }
@@ -121,6 +125,14 @@ impl Emit<'_> {
             self.instances.chains[chain].passed_on.insert(asked, found);
         }
         Some(found)
+    }
+
+    /// Returns the chain whose later copies begin with a value that its loop carries, in this
+    /// iteration, with the loop and the index of the value among the loop's arguments.
+    fn chain_of(&self, value: Value, iteration: &[AffineForm]) -> Option<(usize, LoopId, usize)> {
+        let (of, index) = self.program.loop_of_argument(self.body, value)?;
+        let is_it = |chain: &Chain| chain.of == of && number_in_run(&chain.first, iteration).is_some();
+        Some((self.instances.chains.iter().rposition(is_it)?, of, index))
     }
 
     /// Returns the iteration of the loops around the computation of a value. `None` if it is
