@@ -80,8 +80,8 @@ const DEOPTIMIZE: &str = "llvm.experimental.deoptimize";
 fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     let view = function.op_ref(op);
     let tail = view.attr("TailCallKind").map(|kind| attr_to_string(view.ctx(), kind));
-    let callee = view.attr("callee").and_then(|name| name.as_flat_symbol(view.ctx()));
-    let leaves = callee.is_some_and(|name| view.ctx().str(name).starts_with(DEOPTIMIZE));
+    let intrinsic = view.attr("intrin").and_then(|name| name.as_str(view.ctx()));
+    let leaves = intrinsic.is_some_and(|name| name.starts_with(DEOPTIMIZE));
     let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
     keeps_its_control(function, op, symbols)
         || leaves
