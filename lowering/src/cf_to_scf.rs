@@ -73,7 +73,7 @@ impl Opaque {
     pub fn reason(self) -> &'static str {
         match self {
             Opaque::Untouchable => "it says optnone",
-            Opaque::Bound => "a call in it returns twice, is convergent, or must be a tail call",
+            Opaque::Bound => "a call in it is bound to the branches around it",
             Opaque::Branch => "it branches in a way that structured control flow does not have",
             Opaque::Deep => "its structured control flow would nest too deep",
             Opaque::Large => "its regions would pass on too many values",

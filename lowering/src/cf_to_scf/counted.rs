@@ -95,8 +95,8 @@ fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Counted> {
     Some(Counted { trips, settled, variables, finals })
 }
 
-/// True if each iteration accesses another place of one object, which has less than two to the power
-/// of 63 places. A greater count is undefined behaviour then.
+/// True if each iteration accesses another place of one object, which has less than two to the
+/// power of 63 places. A greater count is undefined behaviour then.
 ///
 /// The address is in bounds of the object that an invariant address is in, and its index counts up.
 /// The index therefore leaves the object before it wraps, wherever it starts.
