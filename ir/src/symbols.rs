@@ -94,6 +94,11 @@ impl SymbolTable {
         self.symbols.get(&name)
     }
 
+    /// Returns all symbols with their names, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (Name, &Symbol)> {
+        self.symbols.iter().map(|(name, symbol)| (*name, symbol))
+    }
+
     /// The symbol a flat reference names.
     pub fn resolve(&self, ctx: &Context, reference: Attr) -> Option<&Symbol> {
         self.get(reference.as_flat_symbol(ctx)?)

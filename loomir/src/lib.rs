@@ -43,7 +43,6 @@ pub use loomir_transforms::polyhedra;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::{builtin, func, llvm, scf};
 use loomir_ir::pass::EditLimit;
 use loomir_ir::symbols::SymbolTable;
@@ -328,19 +327,18 @@ fn as_one_edit(
 struct Around {
     callees: Arc<Callees>,
     symbols: SymbolTable,
-    layout: DataLayout,
+    ctx: Context,
 }
 
 impl Around {
     fn of(module: &Body) -> Around {
-        let symbols = SymbolTable::of(module);
-        let layout = DataLayout::of_symbols(module.ctx(), &symbols);
-        Around { callees: Arc::new(Callees::of(module)), symbols, layout }
+        let (callees, symbols) = (Arc::new(Callees::of(module)), SymbolTable::of(module));
+        Around { callees, symbols, ctx: module.ctx().clone() }
     }
 
     /// Returns the same analyses with knowledge of the surroundings.
     fn known_to(&self, analyses: &Analyses) -> Analyses {
-        analyses.with_callees(&self.callees).with_layout(&self.layout)
+        analyses.with_callees(&self.callees).with_symbols(&self.ctx, &self.symbols)
     }
 }
 

@@ -21,9 +21,12 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::llvm;
 use loomir_ir::pass;
-use loomir_ir::{Body, Op};
+use loomir_ir::symbols::{Symbol, SymbolTable};
+use loomir_ir::{Body, Context, Name, Op};
 
 use crate::affine::closed_forms;
 pub use crate::affine::closed_forms::ClosedForms;
@@ -73,6 +76,8 @@ pub struct Analyses {
     /// The data layout of the module. Without one, an access through a pointer touches the whole
     /// object.
     pub layout: Option<Arc<DataLayout>>,
+    /// The names of the module's variables in the `llvm` dialect.
+    pub variables: Arc<HashSet<Name>>,
 }
 
 impl Default for Analyses {
@@ -85,6 +90,7 @@ impl Default for Analyses {
             statements: Arc::new(statements::Single),
             callees: Arc::default(),
             layout: None,
+            variables: Arc::default(),
         }
     }
 }
@@ -178,10 +184,15 @@ impl Analyses {
         Analyses { callees: callees.clone(), ..self.clone() }
     }
 
-    /// Returns the same analyses for a module with this data layout.
+    /// Returns the same analyses for functions of a module with these symbols.
     #[must_use]
-    pub fn with_layout(&self, layout: &DataLayout) -> Analyses {
-        Analyses { layout: Some(Arc::new(layout.clone())), ..self.clone() }
+    pub fn with_symbols(&self, ctx: &Context, symbols: &SymbolTable) -> Analyses {
+        let layout = DataLayout::of_symbols(ctx, symbols);
+        let variable = |(name, symbol): (Name, &Symbol)| {
+            ctx.op_info(symbol.name).is(llvm::GlobalOp::DEF).then_some(name)
+        };
+        let variables = Arc::new(symbols.iter().filter_map(variable).collect());
+        Analyses { layout: Some(Arc::new(layout)), variables, ..self.clone() }
     }
 
     /// Returns the analyses that the options of a pass choose.

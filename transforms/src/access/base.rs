@@ -10,11 +10,15 @@
 //! - An allocation is distinct from every older object, whatever its memory space.
 //! - Results of `memref.distinct_objects` are distinct in one execution; results of different
 //!   iterations may overlap. Tried in `fixtures/distribution/cuts.mlir`.
+//! - Variables of the `llvm` dialect are distinct, as LLVM assumes, even if a linker may give one
+//!   place two names. An argument with `noalias` does not overlap a global.
 //! - A cast with sizes of its own may exceed its argument; then nothing is known about it.
 
-use hashbrown::HashMap;
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects, Resource, ViewLike};
-use loomir_dialects::memref;
+use loomir_dialects::{llvm, memref};
 use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
 
 /// The assumption about memrefs that nothing is known about.
@@ -104,12 +108,21 @@ pub struct Bases<'b> {
     /// For each value its base, and the value that it renames. Casts that keep subscripts are
     /// renamings.
     memo: HashMap<Value, (Base, Value)>,
+    /// The names of variables of the `llvm` dialect, which are objects of their own.
+    variables: Arc<HashSet<Name>>,
 }
 
 impl<'b> Bases<'b> {
     /// Bases in a body.
     pub fn new(body: &'b Body, mode: AliasMode) -> Self {
-        Bases { body, mode, memo: HashMap::new() }
+        Bases { body, mode, memo: HashMap::new(), variables: Arc::default() }
+    }
+
+    /// Returns the same bases, where these names are variables of the `llvm` dialect. Other names,
+    /// such as aliases, may be other names of an object.
+    #[must_use]
+    pub fn with_variables(self, variables: &Arc<HashSet<Name>>) -> Self {
+        Bases { variables: variables.clone(), ..self }
     }
 
     /// Returns the base of a memref value, and the value that its subscripts are relative to:
@@ -184,6 +197,12 @@ impl<'b> Bases<'b> {
         {
             return Base::Global(name);
         }
+        if self.body.is(op, llvm::AddressOfOp::DEF)
+            && let Some(name) = view.attr("global_name").and_then(|a| a.as_flat_symbol(self.body.ctx()))
+            && self.variables.contains(&name)
+        {
+            return Base::Global(name);
+        }
         let allocates = view.info().interface::<dyn MemoryEffects>().is_some_and(|model| {
             let effects = model.effects(view);
             effects.iter().any(|e| e.kind == EffectKind::Allocate && e.on == Resource::Value(value))
@@ -216,6 +235,7 @@ impl<'b> Bases<'b> {
             {
                 Overlap::AssumedApart
             }
+            (Argument(x), Global(_)) | (Global(_), Argument(x)) if self.is_noalias(x) => Overlap::Apart,
             (Argument(_), Argument(_) | Global(_)) | (Global(_), Argument(_)) => Overlap::May,
         }
     }

@@ -58,7 +58,7 @@ impl<'b> Reader<'b> {
     pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
         let (around, everywhere) = (Vec::new(), Vec::new());
-        let (bases, trusts_arguments) = (Bases::new(body, mode), true);
+        let (bases, trusts_arguments) = (Bases::new(body, mode).with_variables(&analyses.variables), true);
         Reader {
             body,
             forms,
