@@ -21,6 +21,7 @@
 //! | [`loop_unroll`] | the passes that unroll and peel loops |
 //! | [`loop_unroll_and_jam`] | the pass that unrolls outer loops and jams the loops inside |
 //! | [`simplify_cfg`] | the pass that removes detours from the control flow |
+//! | `expander` | expressions as operations before a loop |
 //! | [`mod@picture`] | control flow as a picture |
 //! | [`accesses`] | memory accesses, their iterations, and their dependences |
 //! | [`mod@print`] | loops, cycles, dominators and post-dominators as `opt` prints them |
@@ -54,6 +55,7 @@ mod copy;
 pub mod edit;
 pub(crate) mod effects;
 pub mod exit_folding;
+pub(crate) mod expander;
 pub mod fix_irreducible;
 pub mod guards;
 mod hub;

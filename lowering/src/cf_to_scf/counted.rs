@@ -21,7 +21,7 @@ use loomir_ir::{Builder, OpDef, Type, Value};
 
 use crate::cfg::arithmetic;
 use crate::cfg::branch::targets;
-use crate::cfg::loop_unroll::expander::{Recipe, values_of_test};
+use crate::cfg::expander::{Recipe, values_of_test};
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Expr, ExprType, Flags};

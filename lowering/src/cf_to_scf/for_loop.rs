@@ -10,7 +10,7 @@ use super::counted::{Counted, cast, index_constant, resized};
 use super::exits::{Exits, Target};
 use super::structure::{Structure, poison};
 use crate::cfg::arithmetic;
-use crate::cfg::loop_unroll::expander::{Recipe, Writer};
+use crate::cfg::expander::{Recipe, Writer};
 
 /// A value passed to the exit of a loop.
 enum Passed {

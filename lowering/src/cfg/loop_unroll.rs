@@ -15,7 +15,6 @@
 //! | `copies` | peeling, and unrolling without a remainder |
 //! | `remainder` | unrolling with a remainder loop |
 //! | `rounds` | visits of loops, from the inside out |
-//! | `expander` | numbers of iterations, computed before the loop |
 //! | `decided` | comparisons that peeling decides |
 //! | `weights` | weights of branches |
 //! | `tidy_up` | folding of what became constant |
@@ -45,19 +44,18 @@ use loomir_transforms::unrolling::{Action, Cost, Decision, Preferences, Question
 
 use copies::Copy;
 use directives::{Before, Made};
-use expander::Recipe;
 use remainder::Runtime;
 use rounds::Visitor;
 use shape::{Course, Exit, Shape};
 use weights::Odds;
 
+use super::expander::Recipe;
 use super::scev::ScalarEvolution;
 use super::{lcssa, loop_simplify};
 
 pub(super) mod copies;
 mod decided;
 pub(super) mod directives;
-pub(crate) mod expander;
 pub(super) mod facts;
 mod peel_count;
 mod peel_loads;

@@ -30,13 +30,13 @@ use loomir_transforms::affine::operation::Predicate;
 
 use super::copies::{Copy, forwarding, types_of, unroll};
 use super::directives;
-use super::expander::{Recipe, Writer};
 use super::shape::{Course, Exit, ExitRule, Shape, edge_to};
 use super::weights::Odds;
 use crate::cfg::arithmetic::compare;
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
+use crate::cfg::expander::{Recipe, Writer};
 
 /// The plan of a run-time unrolling.
 #[derive(Clone, Debug)]
