@@ -81,7 +81,8 @@ pub struct Site<'s, 'b> {
 
 impl Site<'_, '_> {
     /// True if a memref refers to the same memory throughout the statement. A view that is created
-    /// inside the statement may differ each time. An allocation or a global counts as one object in any case.
+    /// inside the statement may differ each time. An allocation or a global counts as one object in
+    /// any case.
     fn is_one(&self, origin: Value) -> bool {
         let is_object = self.base == Base::Allocation(origin) || matches!(self.base, Base::Global(_));
         is_object || self.forms.is_parameter(origin)
