@@ -153,10 +153,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     record::keep(&format!("{name}-{cases}-{seed}"), &heading, &values)
 }
 
-/// Half a percent of each campaign, in the tests' own profile and without a record.
+/// A quarter of a percent of each campaign, in the tests' own profile and without a record.
 pub(crate) fn run_samples(tools: &Tools) -> Result<(), Failure> {
     for campaign in CAMPAIGNS {
-        let counts = start_child(tools, campaign, campaign.cases.div_ceil(200), 1, false)?;
+        let counts = start_child(tools, campaign, campaign.cases.div_ceil(400), 1, false)?;
         let counts: Vec<String> = counts.iter().map(|(key, value)| format!("{key}={value}")).collect();
         println!("{}: {}", campaign.name, counts.join(" "));
     }

@@ -41,7 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "doc", does: "rustdoc", needs_llvm: false, run: doc },
     Step {
         name: "campaigns",
-        does: "half a percent of each campaign",
+        does: "a quarter of a percent of each campaign",
         needs_llvm: false,
         run: campaign::run_samples,
     },
