@@ -81,11 +81,12 @@ pub struct Site<'s, 'b> {
 
 impl Site<'_, '_> {
     /// True if a memref refers to the same memory throughout the statement. A view that is created
-    /// inside the statement may differ each time. An allocation or a global counts as one object in
-    /// any case.
+    /// inside the statement may differ each time. An allocation or the address of a
+    /// variable counts as one object in any case.
     fn is_one(&self, origin: Value) -> bool {
-        let is_object = self.base == Base::Allocation(origin) || matches!(self.base, Base::Global(_));
-        is_object || self.forms.is_parameter(origin)
+        let defined = self.body.defining_op(origin);
+        let is_variable = defined.is_some_and(|op| self.body.is(op, llvm::AddressOfOp::DEF));
+        self.base == Base::Allocation(origin) || is_variable || self.forms.is_parameter(origin)
     }
 
     /// True if a form uses a value that is a product, or may be one.
