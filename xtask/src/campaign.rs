@@ -156,7 +156,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 /// A quarter of a percent of each campaign, in the tests' own profile and without a record.
 pub(crate) fn run_samples(tools: &Tools) -> Result<(), Failure> {
     for campaign in CAMPAIGNS {
-        // The campaign of the checker has a limit on its undecided share, which a small sample exceeds.
+        // The checker's campaign has a limit on undecided pairs. A small sample may exceed it.
         let share = if campaign.name == "check" { 200 } else { 400 };
         let counts = start_child(tools, campaign, campaign.cases.div_ceil(share), 1, false)?;
         let counts: Vec<String> = counts.iter().map(|(key, value)| format!("{key}={value}")).collect();
