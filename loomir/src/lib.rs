@@ -43,13 +43,16 @@ pub use loomir_transforms::polyhedra;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::{builtin, func, llvm, scf};
 use loomir_ir::pass::EditLimit;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::{ParseOptions, PrintOptions};
-use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
+use loomir_ir::{Body, Context, Diagnostics, Name, Registry, verifier};
 use loomir_lowering::raising;
 use loomir_transforms::access::callees::Callees;
+use loomir_transforms::access::variables_of;
 use loomir_transforms::{contraction, distribution, fusion, promotion};
 
 pub use loomir_transforms::access::Analyses;
@@ -327,18 +330,30 @@ fn as_one_edit(
 struct Around {
     callees: Arc<Callees>,
     symbols: SymbolTable,
-    ctx: Context,
+    layout: Arc<DataLayout>,
+    variables: Arc<HashSet<Name>>,
 }
 
 impl Around {
     fn of(module: &Body) -> Around {
-        let (callees, symbols) = (Arc::new(Callees::of(module)), SymbolTable::of(module));
-        Around { callees, symbols, ctx: module.ctx().clone() }
+        Around::known(module.ctx(), Callees::of(module), SymbolTable::of(module))
+    }
+
+    /// Returns the surroundings of a function that is in no module.
+    fn nothing(ctx: &Context) -> Around {
+        Around::known(ctx, Callees::default(), SymbolTable::default())
+    }
+
+    /// Reads the symbols once, because every round on every function asks.
+    fn known(ctx: &Context, callees: Callees, symbols: SymbolTable) -> Around {
+        let layout = Arc::new(DataLayout::of_symbols(ctx, &symbols));
+        let variables = Arc::new(variables_of(ctx, &symbols));
+        Around { callees: Arc::new(callees), symbols, layout, variables }
     }
 
     /// Returns the same analyses with knowledge of the surroundings.
     fn known_to(&self, analyses: &Analyses) -> Analyses {
-        analyses.with_callees(&self.callees).with_symbols(&self.ctx, &self.symbols)
+        analyses.with_callees(&self.callees).with_module(&self.layout, &self.variables)
     }
 }
 
@@ -347,7 +362,7 @@ impl Around {
 /// nothing changed.
 fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) -> bool) -> Raised {
     let (mut changed_any, mut raised) = (false, Raised::default());
-    let outside = Arc::new(Around::of(module));
+    let outside = Arc::new(Around::nothing(module.ctx()));
     let mut stack = vec![(&mut *module, outside)];
     while let Some((body, around)) = stack.pop() {
         if body.root_ref().is(func::FuncOp::DEF) {

@@ -94,7 +94,7 @@ fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
 /// Writes a raised function with branches. Operations of `arith` and `index` remain.
 ///
 /// # Errors
-/// Those of [`lower_affine`] and [`convert_scf_to_cf`].
+/// The errors of [`lower_affine`] and [`convert_scf_to_cf`].
 pub fn lower(raised: &mut Body) -> Result<(), Diagnostics> {
     lower_affine(raised)?;
     convert_scf_to_cf(raised)

@@ -57,6 +57,13 @@ pub mod structure;
 pub mod survey;
 pub mod updates;
 
+/// Returns the names of a module's variables in the `llvm` dialect. Linear in its symbols.
+pub fn variables_of(ctx: &Context, symbols: &SymbolTable) -> HashSet<Name> {
+    let variable =
+        |(name, symbol): (Name, &Symbol)| ctx.op_info(symbol.name).is(llvm::GlobalOp::DEF).then_some(name);
+    symbols.iter().filter_map(variable).collect()
+}
+
 /// The implementations of all interfaces in use.
 #[derive(Clone, Debug)]
 pub struct Analyses {
@@ -184,15 +191,11 @@ impl Analyses {
         Analyses { callees: callees.clone(), ..self.clone() }
     }
 
-    /// Returns the same analyses for functions of a module with these symbols.
+    /// Returns the same analyses for functions of a module with this data layout and these
+    /// [variables](variables_of). Constant.
     #[must_use]
-    pub fn with_symbols(&self, ctx: &Context, symbols: &SymbolTable) -> Analyses {
-        let layout = DataLayout::of_symbols(ctx, symbols);
-        let variable = |(name, symbol): (Name, &Symbol)| {
-            ctx.op_info(symbol.name).is(llvm::GlobalOp::DEF).then_some(name)
-        };
-        let variables = Arc::new(symbols.iter().filter_map(variable).collect());
-        Analyses { layout: Some(Arc::new(layout)), variables, ..self.clone() }
+    pub fn with_module(&self, layout: &Arc<DataLayout>, variables: &Arc<HashSet<Name>>) -> Analyses {
+        Analyses { layout: Some(layout.clone()), variables: variables.clone(), ..self.clone() }
     }
 
     /// Returns the analyses that the options of a pass choose.

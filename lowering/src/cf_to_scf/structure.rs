@@ -182,8 +182,7 @@ impl<'a> Structure<'a> {
             let ops: Vec<Op> = self.body.ops(block).filter(|op| *op != branch).collect();
             ops.into_iter().for_each(|op| self.body.move_to_end(op, into));
         }
-        let exits = self.branch(branch, into, place)?;
-        Ok(exits)
+        self.branch(branch, into, place)
     }
 
     /// Writes the branch at the end of a chain's block, and erases the old one.
@@ -407,7 +406,7 @@ impl<'a> Structure<'a> {
         let before = self.temporary(&types);
         let arguments: Vec<Value> = self.body.arguments(before).collect();
         let exits = self.body_of(of, arguments, before, place.depth)?;
-        let again = Target::Block(self.order[header as usize]);
+        let again = self.again(of);
         let mut builder = Builder::new(self.body, InsertPoint::End(before));
         builder.set_loc(loc);
         let condition = exits.is_taken(again, &mut builder);
@@ -458,8 +457,7 @@ impl<'a> Structure<'a> {
         into: Block,
         depth: usize,
     ) -> Result<Exits, Opaque> {
-        let header = Target::Block(self.order[self.analysis.loops().get(of).header() as usize]);
-        self.chain((header, arguments), into, Place { of: Some(of), depth: depth + 1 })
+        self.chain((self.again(of), arguments), into, Place { of: Some(of), depth: depth + 1 })
     }
 
     /// Returns the target that repeats a loop.

@@ -1,7 +1,8 @@
 //! Flattening: a perfect nest of two loops becomes one loop.
 //!
 //! With `m` iterations of the inner loop, `for i in 0..n { for j in 0..m { … } }` becomes
-//! `for x in 0..n·m` with `i = ⌊x / m⌋` and `j = x - m·⌊x / m⌋`. The order does not change.
+//! `for x in 0..n·m` with `i = ⌊x / m⌋` and `j = x - m·⌊x / m⌋`.
+//! The order does not change.
 
 use super::range::counted;
 use crate::affine::{AffineForm, Atom};
