@@ -164,7 +164,7 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
             Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
             None => (fuse_in(body, around, fusion), ContractionReport::default()),
         };
-        let changed = own.ever_changed() || contracted.changed() || regenerate_all;
+        let changed = own.changed() || contracted.changed() || regenerate_all;
         fused.fusion.append(own);
         fused.contraction.append(contracted);
         fused.changed |= changed;

@@ -181,10 +181,8 @@ pub struct Report {
     pub has_neighbours: bool,
     /// The names of the values that the assumptions are about.
     names: HashMap<Value, String>,
-    /// True if the last round changed the function.
+    /// True if a round changed the function.
     changed: bool,
-    /// True if a round before the last one did.
-    ever_changed: bool,
 }
 
 impl Report {
@@ -196,7 +194,6 @@ impl Report {
         self.choice.add(other.choice);
         self.has_neighbours |= other.has_neighbours;
         self.changed |= other.changed;
-        self.ever_changed |= other.ever_changed;
     }
 }
 

@@ -38,11 +38,14 @@ pub(super) const MAX_ROUNDS: usize = 16;
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
     let mut report = round(body, options);
+    let mut changed = report.changed;
     for _ in 1..options.max_rounds {
-        if !(report.changed && report.has_neighbours) {
+        if !(changed && report.has_neighbours) {
             break;
         }
-        report.go_on(round(body, options));
+        let more = round(body, options);
+        changed = more.changed;
+        report.go_on(more);
     }
     report
 }
@@ -51,11 +54,6 @@ impl Report {
     /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
         self.changed
-    }
-
-    /// Returns true if this round or an earlier one changed the function.
-    pub fn ever_changed(&self) -> bool {
-        self.ever_changed || self.changed
     }
 
     /// Adds the report of a later round on the same function. Refusals were already reported by an
@@ -71,8 +69,7 @@ impl Report {
         self.fused += later.fused;
         self.assumed.extend(later.assumed);
         self.has_neighbours = later.has_neighbours;
-        self.ever_changed |= self.changed | later.ever_changed;
-        self.changed = later.changed;
+        self.changed |= later.changed;
     }
 }
 
