@@ -395,15 +395,18 @@ fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) ->
 pub struct Raised {
     /// The loops.
     pub loops: usize,
-    /// The loops among them that the loop tree has.
-    pub raised: usize,
-    /// The loops among these with a known number of iterations.
+    /// The loops among them that are on the loop tree with a known number of iterations.
     pub counted: usize,
-    /// The other loops, by the reason why their function is not on the tree.
+    /// The loops that are not on the tree, by the reason why their function is not.
     pub kept: BTreeMap<&'static str, usize>,
 }
 
 impl Raised {
+    /// Returns the number of loops that are on the loop tree.
+    pub fn raised(&self) -> usize {
+        self.loops - self.kept.values().sum::<usize>()
+    }
+
     /// Calls `f` on a function with structured control flow, if it has loops. Returns true if the
     /// function changed.
     fn on_regions(
@@ -424,7 +427,6 @@ impl Raised {
                 return false;
             }
         };
-        self.raised += loops;
         self.counted += raised.all_ops().filter(|op| raised.is(*op, scf::ForOp::DEF)).count();
         if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
             return false;

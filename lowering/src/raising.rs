@@ -7,9 +7,9 @@
 
 use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, Body, Diagnostics, Op, Value};
 use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::mem2reg::{Promoted, mem2reg};
@@ -79,13 +79,13 @@ const DEOPTIMIZE: &str = "llvm.experimental.deoptimize";
 /// convergent, tail calls that must stay such, the stack pointer, and tokens.
 fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     let view = function.op_ref(op);
-    let tail = view.attr("TailCallKind").map(|kind| attr_to_string(view.ctx(), kind));
+    let tail = view.attr("TailCallKind").and_then(|kind| TAIL_CALL_KIND.value(view.ctx(), kind));
     let intrinsic = view.attr("intrin").and_then(|name| name.as_str(view.ctx()));
     let leaves = intrinsic.is_some_and(|name| name.starts_with(DEOPTIMIZE));
     let is_token = |value: Value| LlvmType::of(view.ctx(), view.type_of(value)) == Some(LlvmType::Token);
     keeps_its_control(function, op, symbols)
         || leaves
-        || tail.is_some_and(|kind| kind.contains("musttail"))
+        || (tail.is_some() && tail == TAIL_CALL_KIND.value_of("musttail"))
         || view.is(llvm::StackSaveOp::DEF)
         || view.is(llvm::StackRestoreOp::DEF)
         || view.results().any(is_token)

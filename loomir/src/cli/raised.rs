@@ -12,7 +12,7 @@ pub(super) fn summary(raised: &Raised, fused: usize, refused: usize) -> String {
     let kept: String = kept.collect();
     format!(
         "{} on the loop tree of {}, {} counted; {fused} fused, {} kept apart{kept}\n",
-        raised.raised,
+        raised.raised(),
         counted(raised.loops, "loop"),
         raised.counted,
         counted(refused, "pair"),
