@@ -12,7 +12,9 @@ use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostics, Op, Value};
 use loomir_transforms::guard_folding::fold_guards;
+use loomir_transforms::marks::VERSIONED;
 use loomir_transforms::mem2reg::{Promoted, mem2reg};
+use loomir_transforms::nest_sinking::sink_into_nests;
 use loomir_transforms::simplify::canonicalize::canonicalize;
 use loomir_transforms::simplify::cse::cse;
 use loomir_transforms::simplify::sroa::sroa;
@@ -59,6 +61,7 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
     cse(&mut raised);
     fold_guards(&mut raised);
     canonicalize(&mut raised);
+    sink_into_nests(&mut raised);
     Ok(raised)
 }
 
@@ -91,13 +94,24 @@ fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
         || view.results().any(is_token)
 }
 
-/// Writes a raised function with branches. Operations of `arith` and `index` remain.
+/// Writes a raised function with branches. Operations of `arith` and `index` remain. Loops of
+/// versions are marked, because their check does not look like one any more.
 ///
 /// # Errors
 /// The errors of [`lower_affine`] and [`convert_scf_to_cf`].
 pub fn lower(raised: &mut Body) -> Result<(), Diagnostics> {
     lower_affine(raised)?;
+    mark_versions(raised);
     convert_scf_to_cf(raised)
+}
+
+/// Marks the loops on both sides of run-time checks.
+fn mark_versions(raised: &mut Body) {
+    let is_version = |op: &Op| raised.attr(*op, VERSIONED).is_some();
+    let versions: Vec<Op> = raised.all_ops().filter(is_version).collect();
+    let is_loop = |op: &Op| raised.info(*op).interface::<dyn LoopLike>().is_some();
+    let loops: Vec<Op> = versions.iter().flat_map(|op| raised.preorder(*op)).filter(is_loop).collect();
+    loops.into_iter().for_each(|op| raised.set_attr(op, VERSIONED, Attr::UNIT));
 }
 
 /// Converts the functions of a module that [`lower`] wrote to the `llvm` dialect, and simplifies

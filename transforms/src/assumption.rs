@@ -6,7 +6,8 @@
 //! relations of numbers. Any condition under which the edit is legal will do. How often it holds is
 //! a question of profitability.
 
-use loomir_ir::{Body, Value};
+use hashbrown::HashSet;
+use loomir_ir::{Body, Op, Value, ValueDef};
 
 use crate::naming::called;
 
@@ -19,7 +20,8 @@ pub(crate) const MAX_TESTS: usize = 8;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Assumption {
     /// The memory of two memrefs does not overlap. Each has the identity layout and elements of
-    /// whole bytes. In the order of the body.
+    /// whole bytes. Or two pointers: what the versioned code accesses through them does not
+    /// overlap. In the order of the body.
     Apart(Value, Value),
     /// A form of parameters is zero; its first coefficient is positive.
     Zero(AffineForm),
@@ -28,7 +30,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// Returns the assumption that two memrefs do not overlap.
+    /// Returns the assumption that two memrefs, or accesses through two pointers, do not overlap.
     pub fn apart(a: Value, b: Value) -> Assumption {
         if a.index() <= b.index() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
     }
@@ -72,6 +74,12 @@ impl Assumption {
             Assumption::Apart(a, b) => [*a, *b].into_iter().for_each(f),
             _ => self.each_parameter(f),
         }
+    }
+
+    /// Returns the two memrefs or pointers that are assumed apart.
+    pub(crate) fn apart_values(&self) -> impl Iterator<Item = Value> {
+        let pair = if let Assumption::Apart(a, b) = self { Some([*a, *b]) } else { None };
+        pair.into_iter().flatten()
     }
 
     /// Returns the number of comparisons that test the assumption.
@@ -163,6 +171,15 @@ fn compared(called: &dyn Fn(Value) -> String, form: &AffineForm, relation: &str)
     }
     let relation = if turned && relation == ">=" { "<=" } else { relation };
     format!("{} {relation} {}", first.join(" + "), second.join(" + "))
+}
+
+/// True if a value is computed by one of these operations, or inside it.
+pub(crate) fn is_computed_by(body: &Body, value: Value, ops: &HashSet<Op>) -> bool {
+    let owner = match body.def(value) {
+        ValueDef::OpResult { op, .. } => op,
+        ValueDef::BlockArgument { block, .. } => body.region_parent(body.block_region(block)),
+    };
+    std::iter::successors(Some(owner), |op| body.parent_op(*op)).any(|op| ops.contains(&op))
 }
 
 /// True if an unknown can be tested at run time: it is a single value.

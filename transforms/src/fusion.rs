@@ -63,6 +63,7 @@ use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, Saving, StaticCost, Work};
 use crate::legality::{self, DependenceOracle, QUESTION, Verdict};
 use crate::marks;
+use crate::regenerate::extents::Reached;
 use crate::tree::{Green, If, Node, Program, TreeStore};
 use decision::Missed;
 use group::{Fit, Group, Joined};
@@ -237,6 +238,10 @@ struct Fusion<'a> {
     /// The operations of that segment, if it has several entries. Their results cannot be tested
     /// before the segment.
     inside: Option<HashSet<Op>>,
+    /// The original items of that segment.
+    originals: Vec<Green>,
+    /// The bytes that loops access behind pointers.
+    reached: Reached,
     /// True if operations between loops may be reordered with them under run-time checks.
     assumes_swaps: bool,
     /// The works of loops, by their depth.
@@ -263,12 +268,14 @@ impl<'a> Fusion<'a> {
             program,
             trees,
             alias: options.alias,
-            assumed: Bases::new(body, options.alias),
+            assumed: Bases::new(body, options.alias).testing_pointers(),
             sure: Bases::new(body, options.alias.untested()),
             options,
             report: Report::default(),
             tests: Vec::new(),
             inside: None,
+            originals: Vec::new(),
+            reached: Reached::default(),
             assumes_swaps: true,
             works: HashMap::new(),
             only: None,
@@ -328,11 +335,13 @@ impl<'a> Fusion<'a> {
                 .for_each(|entry| self.finish_entry(entry, loop_context, done));
         }
         self.inside = segment.operations();
+        self.originals.clone_from(&segment.originals);
         let mut fast = Vec::new();
         for entry in segment.entries {
             self.finish_entry(entry, loop_context, &mut fast);
         }
         self.inside = None;
+        self.originals.clear();
         let mut tests = std::mem::take(&mut self.tests);
         assumption::sort(&mut tests);
         self.report.assumed.extend_from_slice(&tests);

@@ -19,6 +19,7 @@
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
+//! | [`nest_sinking`] | a loop around one other loop becomes a perfect nest |
 //! | [`if_to_select`] | pure conditionals become selections |
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
@@ -55,6 +56,7 @@ mod lookup;
 pub mod marks;
 pub mod mem2reg;
 mod naming;
+pub mod nest_sinking;
 pub mod promotion;
 mod references;
 pub mod regenerate;
@@ -78,6 +80,7 @@ const PASSES: &[PassInfo] = &[
     contraction::PASS,
     promotion::PASS,
     guard_folding::PASS,
+    nest_sinking::PASS,
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,

@@ -10,8 +10,9 @@ pub(crate) const REMAINDER: &str = "loomir.remainder";
 /// Marks a loop that contains a part of another loop. It is not distributed for another fusion.
 pub(crate) const DISTRIBUTED: &str = "loomir.distributed";
 
-/// Marks the run-time check of a versioned nest. Nothing inside is versioned again.
-pub(crate) const VERSIONED: &str = "loomir.versioned";
+/// Marks the run-time check of a versioned nest, or a loop on one of its sides. Nothing inside is
+/// versioned again.
+pub const VERSIONED: &str = "loomir.versioned";
 
 /// The marks of loops.
-pub const OF_LOOPS: [&str; 2] = [REMAINDER, DISTRIBUTED];
+pub const OF_LOOPS: [&str; 3] = [REMAINDER, DISTRIBUTED, VERSIONED];

@@ -55,6 +55,8 @@ mod bounds;
 mod carried;
 mod conditional;
 mod expression;
+pub(crate) mod extents;
+mod extents_apart;
 pub(crate) mod guard;
 mod instances;
 mod known;

@@ -83,13 +83,13 @@ impl Remarks<'_> {
                     "Versioned",
                     place,
                     &format!(
-                        "{loops} loops run if these memref arguments do not overlap, the original ones if they do: {joined}"
+                        "{loops} loops run if the memory of these does not overlap, the original ones if it does: {joined}"
                     ),
                 ),
                 _ => self.analysis(
                     "Assumed",
                     place,
-                    &format!("Assumed of the memref arguments that these do not overlap: {joined}"),
+                    &format!("Assumed that the memory of these does not overlap: {joined}"),
                 ),
             };
             remark.arg("apart", pairs.into_iter().collect::<Arg>())

@@ -3,8 +3,9 @@
 //! In the text a latch's branch has a node (`!llvm.loop`) that lists properties, each a node of a
 //! name and maybe a value. In the dialect it has `#llvm.loop_annotation<…>`, with a field for each
 //! property, some in groups. [`PROPERTIES`] maps one to the other. A follow-up lists the properties
-//! of a loop that a transformation makes. Properties without a field (source locations, parallel
-//! accesses) stay metadata.
+//! of a loop that a transformation makes. Loomir's own marks are attributes beside it, and
+//! properties in the text, so that a later run finds them. Properties without a field (source
+//! locations, parallel accesses) stay metadata.
 
 use std::fmt::Write;
 
@@ -12,6 +13,10 @@ use loomir_ir::{Attr, AttrKind, Context};
 
 /// The name of the attribute.
 pub(crate) const ANNOTATION: &str = "loop_annotation";
+
+/// The start of the names of Loomir's own marks. Each is a property of that name without a value,
+/// and an attribute of the branch.
+pub(super) const MARK: &str = "loomir.";
 
 /// The form of a property's value in the text, and its meaning in the attribute.
 #[derive(Clone, Copy)]

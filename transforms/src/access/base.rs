@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects, Resource, ViewLike};
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::{llvm, memref};
 use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
 
@@ -76,6 +77,19 @@ pub enum Base {
     World,
 }
 
+impl Base {
+    /// Returns the value that the object is named by, if it is memory and one value names it.
+    pub(crate) fn named_by(self) -> Option<Value> {
+        match self {
+            Base::Allocation(value)
+            | Base::Argument(value)
+            | Base::Distinct(value)
+            | Base::Unknown(value) => Some(value),
+            Base::Global(_) | Base::Carried(_) | Base::Exit | Base::World => None,
+        }
+    }
+}
+
 /// The relation of two objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overlap {
@@ -83,7 +97,7 @@ pub enum Overlap {
     Same,
     /// They may overlap.
     May,
-    /// Distinct, under the assumption that two arguments are.
+    /// Accesses of the two objects are assumed not to overlap.
     AssumedApart,
     /// Distinct.
     Apart,
@@ -110,12 +124,22 @@ pub struct Bases<'b> {
     memo: HashMap<Value, (Base, Value)>,
     /// The names of variables of the `llvm` dialect, which are objects of their own.
     variables: Arc<HashSet<Name>>,
+    /// True if accesses through two pointers may be tested at run time.
+    tests_pointers: bool,
 }
 
 impl<'b> Bases<'b> {
     /// Bases in a body.
     pub fn new(body: &'b Body, mode: AliasMode) -> Self {
-        Bases { body, mode, memo: HashMap::new(), variables: Arc::default() }
+        Bases { body, mode, memo: HashMap::new(), variables: Arc::default(), tests_pointers: false }
+    }
+
+    /// Returns the same bases, where accesses through pointers may be tested at run time too.
+    /// Whoever assumes two pointers apart must know the [extents](crate::regenerate::extents) of
+    /// their accesses.
+    #[must_use]
+    pub(crate) fn testing_pointers(self) -> Self {
+        Bases { tests_pointers: true, ..self }
     }
 
     /// Returns the same bases, where these names are variables of the `llvm` dialect. Other names,
@@ -212,6 +236,17 @@ impl<'b> Bases<'b> {
 
     /// Returns the relation of two objects.
     pub fn overlap(&self, a: Base, b: Base) -> Overlap {
+        let sure = self.known_overlap(a, b);
+        let is_assumed = || match (self.mode, a, b) {
+            (AliasMode::Distinct, Base::Argument(_), Base::Argument(_)) => true,
+            (AliasMode::Version, a, b) => self.can_be_tested(a, b),
+            _ => false,
+        };
+        if sure == Overlap::May && is_assumed() { Overlap::AssumedApart } else { sure }
+    }
+
+    /// Returns the relation of two objects without assumptions.
+    fn known_overlap(&self, a: Base, b: Base) -> Overlap {
         use Base::{Allocation, Argument, Carried, Distinct, Exit, Global, Unknown, World};
         if a == b && a != World {
             return Overlap::Same;
@@ -229,19 +264,27 @@ impl<'b> Bases<'b> {
             (Allocation(_), _) | (_, Allocation(_)) => Overlap::Apart,
             (Global(_), Global(_)) => Overlap::Apart,
             (Argument(x), Argument(y)) if self.is_noalias(x) || self.is_noalias(y) => Overlap::Apart,
-            (Argument(_), Argument(_)) if self.mode == AliasMode::Distinct => Overlap::AssumedApart,
-            (Argument(x), Argument(y))
-                if self.mode == AliasMode::Version && self.can_be_tested(x) && self.can_be_tested(y) =>
-            {
-                Overlap::AssumedApart
-            }
             (Argument(x), Global(_)) | (Global(_), Argument(x)) if self.is_noalias(x) => Overlap::Apart,
             (Argument(_), Argument(_) | Global(_)) | (Global(_), Argument(_)) => Overlap::May,
         }
     }
 
+    /// True if a run-time check can tell that accesses of two objects that may overlap are apart.
+    fn can_be_tested(&self, a: Base, b: Base) -> bool {
+        let (Some(x), Some(y)) = (a.named_by(), b.named_by()) else { return false };
+        let are_arguments = matches!((a, b), (Base::Argument(_), Base::Argument(_)));
+        let is_pointer = |value| {
+            let ty = LlvmType::of(self.body.ctx(), self.body.value_type(value));
+            ty == Some(LlvmType::Pointer { space: 0 })
+        };
+        match self.tests_pointers && is_pointer(x) {
+            true => is_pointer(y),
+            false => are_arguments && self.has_range(x) && self.has_range(y),
+        }
+    }
+
     /// True if the address range of a memref, from its address on, can be computed at run time.
-    fn can_be_tested(&self, value: Value) -> bool {
+    fn has_range(&self, value: Value) -> bool {
         let ctx = self.body.ctx();
         match self.body.value_type(value).kind(ctx) {
             TypeKind::MemRef { shape: Some(_), layout: None, element, memory_space: None } => {

@@ -34,10 +34,12 @@ use super::reshape::Reshaped;
 use super::schedule::{self, Entry};
 use super::search::Search;
 use super::versioned_region::Segment;
-use super::{Fusion, Profitability};
+use super::{Fusion, Plan, Profitability};
 use crate::access::LoopContext;
+use crate::access::base::AliasMode;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
+use crate::marks;
 use crate::tree::{Green, If, Item};
 
 /// The limit on search steps in one longer sequence.
@@ -267,6 +269,33 @@ impl Fusion<'_> {
         line
     }
 
+    /// Plans the fusion of `second` with `first`, as they are or under assumptions about numbers.
+    fn plan_either_way(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        loop_context: &LoopContext,
+    ) -> Result<Plan, Missed> {
+        match self.plan_reshaped(first, between, second, loop_context) {
+            Err(missed) => self.plan_assuming(first, between, second, loop_context, missed),
+            plan => plan,
+        }
+    }
+
+    /// True if a run-time check can be written for the assumptions of a plan.
+    fn is_testable(&mut self, first: &Group, between: &[Entry], second: &Group, plan: &Plan) -> bool {
+        if self.alias != AliasMode::Version || plan.assumed.is_empty() {
+            return true;
+        }
+        let mut items: Vec<Green> = first.originals.iter().chain(&second.originals).copied().collect();
+        if !plan.swapped.is_empty() {
+            items.extend(between.iter().flat_map(|entry| entry.originals(self.trees)));
+        }
+        let assumed: Vec<Assumption> = first.assumed.iter().chain(&plan.assumed).cloned().collect();
+        self.extents_are_known(&assumed, &items)
+    }
+
     /// Plans the fusion of `second` with `first`, and computes its saving.
     pub(super) fn attempt(
         &mut self,
@@ -275,10 +304,18 @@ impl Fusion<'_> {
         second: &Group,
         loop_context: &LoopContext,
     ) -> Result<Attempt, Missed> {
-        let mut plan = match self.plan_reshaped(first, between, second, loop_context) {
-            Err(missed) => self.plan_assuming(first, between, second, loop_context, missed)?,
-            Ok(plan) => plan,
-        };
+        let alias = self.alias;
+        let is_version = |group: &Group| self.body.attr(group.op(self.program), marks::VERSIONED).is_some();
+        if is_version(first) || is_version(second) {
+            self.alias = alias.untested();
+        }
+        let mut plan = self.plan_either_way(first, between, second, loop_context);
+        if plan.as_ref().is_ok_and(|plan| !self.is_testable(first, between, second, plan)) {
+            self.alias = alias.untested();
+            plan = self.plan_either_way(first, between, second, loop_context);
+        }
+        self.alias = alias;
+        let mut plan = plan?;
         let Reshaped { first: other, second: others, before, behind, .. } = &mut plan.reshaped;
         for group in [other, others, before, behind].into_iter().flatten() {
             group.work = self.work(group.item, loop_context);

@@ -23,14 +23,16 @@
 //! plus the swaps in the segments.
 
 use hashbrown::HashSet;
-use loomir_ir::{Body, Op, Trait, Value, ValueDef};
+use loomir_ir::{Body, Op, Trait};
 
 use super::Fusion;
 use super::grouping::Grouping;
 use super::schedule::Entry;
 use crate::access::LoopContext;
 use crate::access::base::AliasMode;
+use crate::assumption::is_computed_by;
 use crate::assumption::{self, Assumption};
+use crate::regenerate::extents;
 use crate::tree::{Green, Item, TreeStore};
 
 /// Neighbouring entries that are in one version, if they have assumptions.
@@ -106,15 +108,29 @@ impl Fusion<'_> {
             });
             at = end + 1;
         }
-        let is_fine = |segment: &Segment| {
+        let mut is_fine = |segment: &Segment| {
             segment.operations().is_none_or(|ops| {
                 let assumed = segment.assumed();
+                let extents_are_known = self.extents_are_known(&assumed, &segment.originals);
                 // The terminator of a conditional with results must stay inside the conditional.
                 let yields = ops.iter().any(|op| self.body.has_trait(*op, Trait::Terminator));
-                !yields && assumed.len() <= self.options.max_tests && !tests_any_of(self.body, &assumed, &ops)
+                extents_are_known
+                    && !yields
+                    && assumed.len() <= self.options.max_tests
+                    && !tests_any_of(self.body, &assumed, &ops)
             })
         };
-        segments.iter().all(is_fine).then_some(segments)
+        segments.iter().all(&mut is_fine).then_some(segments)
+    }
+
+    /// True if the bytes are known that these items access behind each pointer that assumptions are
+    /// about. Inside of loops, the items are those of the segment around.
+    pub(super) fn extents_are_known(&mut self, assumed: &[Assumption], items: &[Green]) -> bool {
+        let items = if self.originals.is_empty() { items } else { &self.originals };
+        let code = (self.body, self.program, &*self.trees);
+        assumed.iter().flat_map(Assumption::apart_values).all(|value| {
+            !extents::is_pointer(self.body, value) || self.reached.behind(code, items, value).is_some()
+        })
     }
 
     /// Returns the entries of a segment without those that may unconditionally run before it, and
@@ -206,15 +222,9 @@ impl Ties {
 
 /// True if an assumption is about a value computed by these operations, or inside them.
 pub(super) fn tests_any_of(ir: &Body, assumed: &[Assumption], ops: &HashSet<Op>) -> bool {
-    let owner = |value: Value| match ir.def(value) {
-        ValueDef::OpResult { op, .. } => op,
-        ValueDef::BlockArgument { block, .. } => ir.region_parent(ir.block_region(block)),
-    };
-    let is_inside =
-        |value| std::iter::successors(Some(owner(value)), |op| ir.parent_op(*op)).any(|op| ops.contains(&op));
     assumed.iter().any(|assumption| {
         let mut found = false;
-        assumption.each_parameter(&mut |value| found |= is_inside(value));
+        assumption.each_parameter(&mut |value| found |= is_computed_by(ir, value, ops));
         found
     })
 }

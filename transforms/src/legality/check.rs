@@ -80,7 +80,8 @@ struct Difference<'a> {
 impl<'a> Checker<'a> {
     /// Creates a checker for trees of `program`, whose operations are in `body`.
     pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
-        let (bases, sure) = (Bases::new(body, alias), Bases::new(body, alias.untested()));
+        let bases = Bases::new(body, alias).testing_pointers();
+        let sure = Bases::new(body, alias.untested());
         Checker { body, program, alias, bases, sure, dependence: &Polyhedral, limits, asks_of_all: false }
     }
 

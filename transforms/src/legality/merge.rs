@@ -115,9 +115,9 @@ fn hulls_are_apart(
     of_first.iter().all(|a| of_second.iter().all(|b| are_apart((a, b))))
 }
 
-/// Adds the assumption that two objects do not overlap, if both are arguments.
+/// Adds the assumption that two objects do not overlap, if values name both.
 pub(super) fn assume_apart(assumed: &mut Vec<Assumption>, a: Base, b: Base) {
-    if let (Base::Argument(x), Base::Argument(y)) = (a, b) {
+    if let (Some(x), Some(y)) = (a.named_by(), b.named_by()) {
         assumption::add(assumed, [Assumption::apart(x, y)]);
     }
 }

@@ -9,13 +9,15 @@
 //! - Bounds of the loops that run next are not poison; their initial values may be, and are frozen.
 //!   Tried in `fixtures/fusion/versioned_numbers.mlir`.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{arith, llvm, memref, scf};
 use loomir_ir::opdef::OpDef;
 use loomir_ir::{Attr, Body, Builder, InsertPoint, Op, Type, Value};
 
 use super::Emit;
 use super::expression::Sum;
+use super::extents::{Reached, is_pointer};
+use super::extents_apart::Stretch;
 use super::known::Computed;
 use super::overlap::{Make, Overlap};
 use crate::affine::AffineForm;
@@ -58,7 +60,7 @@ impl Emit<'_> {
         at: InsertPoint,
     ) {
         let bounds = self.bounds_of(fallback);
-        let condition = self.test(assumed, &bounds, at);
+        let condition = self.test(assumed, fallback, &bounds, at);
         let old = self.handed_on(fast);
         let types: Vec<Type> = old.iter().map(|v| self.body.value_type(*v)).collect();
         let mut builder = Builder::new(self.body, at);
@@ -145,12 +147,28 @@ impl Emit<'_> {
         bounds.collect()
     }
 
-    /// Returns the conjunction of all assumptions. None of `defined` is poison.
-    fn test(&mut self, assumed: &[Assumption], defined: &[Value], at: InsertPoint) -> Value {
-        let mut overlap = Overlap::default();
+    /// Returns the conjunction of all assumptions about a versioned node with these items. None of
+    /// `defined` is poison.
+    fn test(&mut self, assumed: &[Assumption], items: Green, defined: &[Value], at: InsertPoint) -> Value {
+        let (mut overlap, mut reached) = (Overlap::default(), Reached::default());
+        let mut stretches: HashMap<Value, Option<Stretch>> = HashMap::new();
         let mut all: Option<Value> = None;
         for assumption in assumed {
             let holds = match assumption {
+                Assumption::Apart(a, b) if is_pointer(self.body, *a) => {
+                    let mut stretch = |pointer: Value| {
+                        *stretches.entry(pointer).or_insert_with(|| {
+                            let code = (&*self.body, self.program, self.trees);
+                            let extent = reached.behind(code, &[items], pointer)?;
+                            Some(self.stretch((pointer, &extent), defined, at))
+                        })
+                    };
+                    match (stretch(*a), stretch(*b)) {
+                        (Some(a), Some(b)) => self.are_apart([a, b], at),
+                        // Fusion makes no such check.
+                        _ => self.truth(false, at),
+                    }
+                }
                 Assumption::Apart(a, b) => {
                     let memrefs = [*a, *b].map(|value| self.mapping.value(value));
                     overlap.apart(&mut At { emit: self, at }, memrefs)
@@ -226,7 +244,7 @@ impl Emit<'_> {
     }
 
     /// Returns a value of the program at this place, frozen if it might be poison.
-    fn frozen(&mut self, value: Value, defined: &[Value], at: InsertPoint) -> Value {
+    pub(super) fn frozen(&mut self, value: Value, defined: &[Value], at: InsertPoint) -> Value {
         let here = self.mapping.value(value);
         let made_by =
             |def: &'static OpDef| self.body.defining_op(value).is_some_and(|op| self.body.is(op, def));
@@ -237,7 +255,7 @@ impl Emit<'_> {
         if let Some(known) = self.known.get(&key) {
             return known;
         }
-        // Only integers of fixed width can be frozen.
+        // Indices cannot be frozen.
         let ty = self.body.value_type(here);
         let fixed = if ty == Type::INDEX { Type::I64 } else { ty };
         let number = self.value_of(Sum::offset(here, 0), fixed, at);
@@ -247,7 +265,7 @@ impl Emit<'_> {
         frozen
     }
 
-    fn compare(&mut self, predicate: &str, operands: [Value; 2], at: InsertPoint) -> Value {
+    pub(super) fn compare(&mut self, predicate: &str, operands: [Value; 2], at: InsertPoint) -> Value {
         let ctx = self.body.ctx().clone();
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);

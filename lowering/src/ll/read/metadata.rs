@@ -68,9 +68,11 @@ impl<'s> Reader<'s> {
             let start = self.pos;
             let end = self.metadata_node()?;
             let node = self.text_at(start);
+            if kind == "llvm.loop" && start == end && self.loop_annotation(state, node).is_some() {
+                continue;
+            }
             let attribute = match kind {
                 _ if start != end => None,
-                "llvm.loop" => self.loop_annotation(state, node),
                 "prof" => self.branch_weights(state, node),
                 _ => None,
             };
@@ -88,9 +90,9 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Returns the annotation in the node of a loop, for a branch:
-    /// `distinct !{!self, !property, …}`. The node is then not kept.
-    fn loop_annotation(&mut self, state: &OperationState, node: &'s str) -> Option<(&'static str, Attr)> {
+    /// Gives a branch the annotation and the marks in the node of its loop:
+    /// `distinct !{!self, !property, …}`. The node is then not kept. `None` if it has others.
+    fn loop_annotation(&mut self, state: &mut OperationState, node: &'s str) -> Option<()> {
         let def = self.ctx.op_info(state.name);
         if !def.is(llvm::BrOp::DEF) && !def.is(llvm::CondBrOp::DEF) {
             return None;
@@ -108,9 +110,16 @@ impl<'s> Reader<'s> {
             let at = *self.nodes.get(property)?;
             said.push(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0);
         }
-        let attr = Properties::new(said).annotation(&self.ctx)?;
+        let (marks, said): (Vec<_>, Vec<_>) = said
+            .into_iter()
+            .partition(|(name, said)| name.starts_with(loops::MARK) && *said == Said::Nothing);
+        if marks.is_empty() || !said.is_empty() {
+            let attr = Properties::new(said).annotation(&self.ctx)?;
+            state.set_attr(&self.ctx, loops::ANNOTATION, attr);
+        }
+        marks.iter().for_each(|(name, _)| state.set_attr(&self.ctx, name, Attr::UNIT));
         self.loops.insert(node);
-        Some((loops::ANNOTATION, attr))
+        Some(())
     }
 
     /// Returns the property in the node at a token, `!{!"name", i32 2}`, and the token behind it.

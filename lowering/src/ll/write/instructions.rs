@@ -13,7 +13,7 @@ use loomir_ir::{AttrKind, Diagnostic, OpRef, TypeKind};
 use super::function::{Function, type_text};
 use super::names::quoted;
 use super::{Module, calls, no_text};
-use crate::ll::loops;
+use crate::ll::{kept_metadata, loops};
 
 type Line = Result<String, Diagnostic>;
 
@@ -336,13 +336,21 @@ fn cond_br(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     Ok(text)
 }
 
-/// `, !llvm.loop !n` of an annotation of a loop, as far as it has a text.
+/// `, !llvm.loop !n` of an annotation of a loop and of its marks, as far as they have a text.
 fn annotation(m: &mut Module, op: OpRef<'_>) -> String {
     let nodes = match op.attr(loops::ANNOTATION).map(|attr| attr.kind(&m.ctx)) {
         Some(AttrKind::Opaque { body, .. }) => loops::nodes(body),
         _ => None,
     };
-    nodes.map_or_else(String::new, |nodes| format!(", !llvm.loop !{}", m.metadata.of_loop(&nodes)))
+    let is_kept = kept_metadata(op, "llvm.loop").is_some();
+    let names = op.attributes().entries(&m.ctx).iter().map(|(name, _)| m.ctx.str(*name));
+    let marks = names.filter(|name| name.starts_with(loops::MARK));
+    let marks: Vec<String> = marks.map(|name| format!("!{{!\"{name}\"}}")).collect();
+    if is_kept || (nodes.is_none() && marks.is_empty()) {
+        return String::new();
+    }
+    let nodes = [nodes.unwrap_or_default(), marks].concat();
+    format!(", !llvm.loop !{}", m.metadata.of_loop(&nodes))
 }
 
 fn switch(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {

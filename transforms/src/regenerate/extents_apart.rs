@@ -1,0 +1,90 @@
+//! The run-time check that accesses through two pointers do not overlap.
+//!
+//! Two ranges of addresses do not overlap if the way from the start of each to the start of the
+//! other is at least as long as the range. Ways are counted in 64 bits, where addresses wrap;
+//! lengths are computed in as many bits as they need. A range of negative length has no access.
+
+use loomir_dialects::{arith, llvm};
+use loomir_ir::opdef::OpDef;
+use loomir_ir::{Builder, InsertPoint, Mapping, Type, Value};
+
+use super::Emit;
+use super::expression::Sum;
+use super::extents::Extent;
+use crate::affine::AffineForm;
+
+/// A range of addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    /// The first address, of 64 bits.
+    start: Value,
+    /// The number of bytes, in a wide type.
+    length: Value,
+}
+
+impl Emit<'_> {
+    /// Returns a truth value: two ranges do not overlap.
+    pub(super) fn are_apart(&mut self, [a, b]: [Stretch; 2], at: InsertPoint) -> Value {
+        let ahead = self.is_out_of_reach(a, b.start, at);
+        let behind = self.is_out_of_reach(b, a.start, at);
+        self.make(arith::AndIOp::DEF, &[ahead, behind], at)
+    }
+
+    /// Computes the range of addresses behind a pointer. None of `defined` is poison.
+    pub(super) fn stretch(
+        &mut self,
+        (pointer, extent): (Value, &Extent),
+        defined: &[Value],
+        at: InsertPoint,
+    ) -> Stretch {
+        let bits = extent.bits(self.body).unwrap_or(u32::MAX);
+        let wide = self.body.ctx().int_type(bits);
+        let address = self.frozen(pointer, defined, at);
+        let address = self.cast(llvm::PtrToIntOp::DEF, address, Type::I64, at);
+        let upper = self.outermost_bound(&extent.upper, arith::MaxSIOp::DEF, wide, defined, at);
+        if extent.lower.iter().all(|bound| bound.as_constant() == Some(0)) {
+            return Stretch { start: address, length: upper };
+        }
+        let lower = self.outermost_bound(&extent.lower, arith::MinSIOp::DEF, wide, defined, at);
+        let offset = self.cast(arith::TruncIOp::DEF, lower, Type::I64, at);
+        let start = self.make(arith::AddIOp::DEF, &[address, offset], at);
+        Stretch { start, length: self.make(arith::SubIOp::DEF, &[upper, lower], at) }
+    }
+
+    /// Returns the least or the greatest of some bounds.
+    fn outermost_bound(
+        &mut self,
+        bounds: &[AffineForm],
+        pick: &'static OpDef,
+        wide: Type,
+        defined: &[Value],
+        at: InsertPoint,
+    ) -> Value {
+        let mut found = None;
+        for bound in bounds {
+            let mut values = Mapping::default();
+            bound.each_parameter(&mut |value| values.map(value, self.frozen(value, defined, at)));
+            // An extent has no quotients.
+            let sum = Sum::of(bound, &values, &|_| None).unwrap_or_else(|| Sum::constant(0));
+            let value = self.value_of(sum, wide, at);
+            found = Some(found.map_or(value, |other| self.make(pick, &[other, value], at)));
+        }
+        // Nothing is accessed.
+        found.unwrap_or_else(|| self.number(0, wide, at))
+    }
+
+    /// True if an address comes only behind a stretch, going up from its start.
+    fn is_out_of_reach(&mut self, stretch: Stretch, address: Value, at: InsertPoint) -> Value {
+        let wide = self.body.value_type(stretch.length);
+        let way = self.make(arith::SubIOp::DEF, &[address, stretch.start], at);
+        let way = self.cast(arith::ExtUIOp::DEF, way, wide, at);
+        self.compare("sge", [way, stretch.length], at)
+    }
+
+    fn cast(&mut self, def: &'static OpDef, value: Value, ty: Type, at: InsertPoint) -> Value {
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let state = builder.state(def).operands(&[value]).results(&[ty]);
+        builder.value(state)
+    }
+}
