@@ -14,7 +14,6 @@ const CASES: u64 = 2000;
 fn neighbouring_loops_do_the_same_after_fusion() {
     let (mut fused, mut refused, mut compared) = (0, 0, 0);
     let (mut late, mut rests, mut early, mut behind) = (0, 0, 0, 0);
-    let (mut backwards, mut split) = (0, 0);
     for index in 0..CASES {
         let function = neighbours(&mut Random::of_case(1, index), "kernel");
         let (remarks, runs) = fused_alike(index, &function, &format!("peel-max-count={}", index % 4));
@@ -24,17 +23,12 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         rests += remarks.matches("before the rest").count();
         early += remarks.matches("in front of both, now").count();
         behind += remarks.matches("behind both, now").count();
-        backwards += remarks.matches("run backwards").count();
-        split += remarks.matches("a part of the").count();
         refused += remarks.matches("Loops not fused").count();
     }
-    let reordered = format!("{backwards} backwards, {split} split");
-    let counts = format!(
-        "{fused} fused, {late} late, {rests} with rests, {reordered}, {refused} not, {compared} runs compared"
-    );
+    let counts =
+        format!("{fused} fused, {late} late, {rests} with rests, {refused} not, {compared} runs compared");
     assert!(fused > 200 && refused > 200 && compared as u64 > 3 * CASES, "{counts}");
     assert!(late > 50 && rests > 50, "{counts}");
-    assert!(backwards > 20 && split > 5, "{counts}");
     let counts = format!("{early} operations moved in front of both, {behind} behind");
     assert!(early > 20 && behind > 40, "{counts}");
 }

@@ -17,11 +17,6 @@
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `rest` | iterations that run by themselves |
-//! | `reorder` | what is done with one of two so that they may be fused |
-//! | `backwards` | a loop run from its last iteration to its first |
-//! | `interchange` | a loop and the one inside it in the other order |
-//! | `distribute` | a loop made two, of which one is fused |
-//! | `computed` | forms as values |
 //! | `version` | the test before loops that may be fused where it holds |
 //! | `remarks` | what is said of it |
 //!
@@ -52,11 +47,8 @@ use loomir_transforms::legality::ApprovedPlan;
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Adjacent, Candidate, between, following};
-use distribute::Remainder;
 use exit_values::Finals;
-use proposal::Past;
 use remarks::Missed;
-use reorder::{Change, Reordered};
 use rewire::Plan;
 pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
@@ -68,17 +60,12 @@ use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 mod apart;
 mod candidate;
 mod def_use;
-mod distribute;
 mod exit_values;
-mod expander;
-mod interchange;
 mod motion;
 mod plan;
 mod proposal;
 mod remainder;
 mod remarks;
-mod reorder;
-mod reverse;
 mod rewire;
 mod strategy;
 mod summary;
@@ -101,8 +88,6 @@ pub struct Options {
     pub version: bool,
     /// Whether loops are copied only where they touch something in common, or wherever that lets them be fused.
     pub profitability: Profitability,
-    /// Whether one of two loops may run in another order than it did, so that they fuse.
-    pub reorder: bool,
     /// The bound on fusions.
     pub edits: EditLimit,
 }
@@ -117,7 +102,6 @@ impl Default for Options {
             peel_max_count: 0,
             version: true,
             profitability: Profitability::default(),
-            reorder: true,
             edits: EditLimit::default(),
         }
     }
@@ -140,12 +124,6 @@ pub struct Report {
     pub peeled: usize,
     /// How many pairs were fused where a test holds.
     pub versions: usize,
-    /// How many loops run backwards.
-    pub reversed: usize,
-    /// How many changed places with the one inside.
-    pub interchanged: usize,
-    /// How many were split.
-    pub distributed: usize,
     /// A remark for each pair and for each loop that is no candidate.
     pub remarks: Diagnostics,
 }
@@ -222,8 +200,6 @@ struct Group {
     missed: Option<Missed>,
     /// Whether it took in another one in this round, or is what was left of one.
     has_grown: bool,
-    /// The order in which its iterations ran, if they are numbered otherwise.
-    past: Option<Past>,
 }
 
 /// What may be done so that loops become one.
@@ -231,13 +207,13 @@ struct Group {
 enum Round {
     /// Nothing is copied but iterations in front. Behind such a loop, as behind any other, one can stand that is fused with it.
     Plain,
-    /// Iterations may be left behind, one of both may run in another order or be split, and both be copied to be fused where a test holds.
+    /// Iterations may be left behind, and both be copied to be fused where a test holds.
     Reshaping,
 }
 
 impl Group {
     fn of(place: usize, candidate: Candidate, summary: Summary) -> Group {
-        Group { candidate, summary, start: 0, place, missed: None, has_grown: false, past: None }
+        Group { candidate, summary, start: 0, place, missed: None, has_grown: false }
     }
 
     /// The same with 0 as the number of its first iteration, if it is another one; those before have negative numbers. Nothing at all if a number leaves 64 bits.
@@ -317,12 +293,10 @@ impl<'f> Fusion<'f> {
             };
             (second.candidate, second.has_grown) = (candidate, false);
             let before = open.remove(&second.candidate.entry(self.function));
-            let fused =
-                before.and_then(|at| Some((at, self.pair(depth, &mut done[at], &mut second, round)?)));
-            let (mut at, behind) = fused.unwrap_or((done.len(), Some(second)));
-            if let Some(behind) = behind {
-                done.push(behind);
-                at = done.len() - 1;
+            let fused = before.filter(|at| self.pair(depth, &mut done[*at], &mut second, round).is_some());
+            let at = fused.unwrap_or(done.len());
+            if fused.is_none() {
+                done.push(second);
             }
             if let Some(next) = following(self.analysis, &done[at].candidate) {
                 open.insert(next, at);
@@ -331,14 +305,8 @@ impl<'f> Fusion<'f> {
         done
     }
 
-    /// Tries two adjacent loops. If they become one, that is the first; with what is behind it if the second was split.
-    fn pair(
-        &mut self,
-        depth: u32,
-        first: &mut Group,
-        second: &mut Group,
-        round: Round,
-    ) -> Option<Option<Group>> {
+    /// Tries two adjacent loops. If they become one, that is the first.
+    fn pair(&mut self, depth: u32, first: &mut Group, second: &mut Group, round: Round) -> Option<()> {
         if !self.options.edits.allows_more() {
             return None;
         }
@@ -348,29 +316,24 @@ impl<'f> Fusion<'f> {
             Some(missed) if !first.has_grown => Err(missed),
             _ => self.plan(depth, first, second),
         };
-        let (plan, tested, reordered) = match (plan, round) {
+        let (plan, is_tested) = match (plan, round) {
             (Ok(plan), Round::Plain) if plan.plan().remainders.behind != [false; 2] => return None,
-            (Ok(plan), _) => (plan, None, None),
+            (Ok(plan), _) => (plan, false),
             (Err(missed), Round::Plain) => {
                 second.missed = Some(missed);
                 return None;
             }
-            (Err(missed), Round::Reshaping) => match self.reordered(depth, [first, second], &missed) {
-                Some(Reordered { plan, change, rest }) => (plan, None, Some((change, rest))),
-                None => match self.versioned(depth, [first, second]) {
-                    Some((plan, test)) => (plan, Some(test), None),
-                    None => {
-                        let remark = remarks::missed(self.function, loops, &missed, self.options.strategy);
-                        self.remarks.push((second.place, remark));
-                        return None;
-                    }
-                },
+            (Err(missed), Round::Reshaping) => match self.versioned(depth, [first, second]) {
+                Some(plan) => (plan, true),
+                None => {
+                    let remark = remarks::missed(self.function, loops, &missed, self.options.strategy);
+                    self.remarks.push((second.place, remark));
+                    return None;
+                }
             },
         };
-        let (change, rest) = reordered.unzip();
-        let remark = remarks::fused(self.function, loops, plan.plan(), tested.as_ref(), change.as_ref());
-        let rest = change.zip(rest.flatten());
-        let behind = self.carry_out(depth, first, second, &plan, rest)?;
+        let remark = remarks::fused(self.function, loops, plan.plan(), is_tested);
+        self.carry_out(depth, first, second, &plan)?;
         self.options.edits.made(NAME, remark.loc);
         self.remarks.push((second.place, remark));
         let plan = plan.plan();
@@ -379,27 +342,21 @@ impl<'f> Fusion<'f> {
         self.report.kept += plan.motion.kept.len();
         self.report.peeled += plan.remainders.peeled as usize;
         self.report.fused += 1;
-        let is_backwards = matches!(change, Some(Change::Reversed(_)));
-        let is_interchanged = matches!(change, Some(Change::Interchanged(_)));
-        self.report.reversed += usize::from(is_backwards);
-        self.report.interchanged += usize::from(is_interchanged);
         let was_shifted = self.shifted.contains(&second.candidate.id);
-        if first.start > 0 || was_shifted || is_backwards || is_interchanged {
+        if first.start > 0 || was_shifted {
             self.shifted.insert(first.candidate.id);
         }
-        Some(behind)
+        Some(())
     }
 
     /// Makes the second loop part of the first, as the judge approved, and adds what is known of it.
-    /// Places the rest of a loop that was split. Returns it if it stands behind both.
     fn carry_out(
         &mut self,
         depth: u32,
         first: &mut Group,
         second: &Group,
         approved: &ApprovedPlan<Plan>,
-        rest: Option<(Change, (Remainder, Summary))>,
-    ) -> Option<Option<Group>> {
+    ) -> Option<()> {
         let plan = approved.plan();
         let pair = [&first.candidate, &second.candidate];
         let mut finals = std::mem::take(&mut first.summary.finals);
@@ -415,12 +372,6 @@ impl<'f> Fusion<'f> {
             touched.into_iter().for_each(|nest| summary.nest.merge(nest));
         }
         summary.finals = if plan.remainders.is_nothing() { finals } else { Finals::default() };
-        let mut behind = None;
-        if let Some((Change::Distributed(which, _), rest)) = rest {
-            self.report.distributed += 1;
-            let fused = first.candidate.clone();
-            (first.candidate, behind) = self.placed(second.place, fused, summary, which, rest);
-        }
         self.analysis.step(self.function, NAME);
         (first.missed, first.has_grown) = (None, true);
         first.start += plan.remainders.peeled;
@@ -433,7 +384,7 @@ impl<'f> Fusion<'f> {
         }
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
-        Some(behind)
+        Some(())
     }
 
     /// Takes the arguments of blocks between two loops away that are reached from one block: what leaves the first is the argument of its exit.
@@ -461,7 +412,6 @@ pub const PASS: PassInfo = PassInfo {
     options: &[
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "the most iterations that may be peeled off before fusing"),
-        ("reorder", "true", "run a loop in another order, to fuse it"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
         (
             "fusion-profitability",
@@ -479,10 +429,8 @@ pub const PASS: PassInfo = PassInfo {
         let peel_max_count = options.parse("peel-max-count", 0)?;
         let version = options.parse("version", true)?;
         let profitability = options.parse("fusion-profitability", Profitability::default())?;
-        let reorder = options.parse("reorder", true)?;
         let reshapes = !options.parse("no-reshape", false)?;
-        let options =
-            Options { strategy, peel_max_count, version, profitability, reorder, ..Options::default() };
+        let options = Options { strategy, peel_max_count, version, profitability, ..Options::default() };
         Ok(Box::new(LoopFusion { options, reshapes }))
     },
 };
@@ -521,9 +469,6 @@ impl Pass for LoopFusion {
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
         cx.count("Operations kept between", report.kept as u64);
         cx.count("Iterations peeled", report.peeled as u64);
-        cx.count("Loops reversed", report.reversed as u64);
-        cx.count("Loops interchanged", report.interchanged as u64);
-        cx.count("Loops distributed", report.distributed as u64);
         cx.count("Loops versioned", report.versions as u64);
         cx.count("Number of sunk preheader instructions.", report.sunk as u64);
         report.remarks.into_iter().for_each(|remark| cx.remark(remark));

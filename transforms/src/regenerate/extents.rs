@@ -1,4 +1,4 @@
-//! The bytes that a part of a program accesses behind a pointer, at the most.
+//! The memory that a part of a program accesses behind a pointer, at the most.
 //!
 //! A run-time check that accesses through two pointers do not overlap compares two ranges of bytes.
 //! Each range covers all accesses through its pointer in the outermost loops and statements that a
@@ -29,37 +29,56 @@ use crate::tree::{Arm, Green, LoopId, Node, Program, StatementId, TreeStore};
 const MAX_TRIED: u32 = 64;
 /// The maximal number of bounds of a range, on each side.
 const MAX_BOUNDS: usize = 4;
-/// The maximal number of bits in which a range is computed.
-const MAX_BITS: u32 = 512;
+/// The number of bits in which a range is computed.
+pub(crate) const BITS: u32 = 128;
 
-/// A range of bytes behind a pointer. It begins at the least of the lower bounds, and ends before
-/// the greatest of the upper bounds. The bounds are sums of products of values.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// A range of elements behind a pointer. It begins at the least of the lower bounds, and ends
+/// before the greatest of the upper bounds. The bounds are sums of products of values.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Extent {
+    /// The bytes of an element.
+    pub(crate) unit: i64,
     pub(crate) lower: Vec<AffineForm>,
     pub(crate) upper: Vec<AffineForm>,
 }
 
 impl Extent {
-    /// Adds another range. `None` if there are too many bounds.
+    /// Adds another range. `None` if its elements have another size, or there are too many bounds.
     fn add(&mut self, other: &Extent) -> Option<()> {
         other.lower.iter().for_each(|bound| insert(&mut self.lower, bound, -1));
         other.upper.iter().for_each(|bound| insert(&mut self.upper, bound, 1));
-        (self.lower.len() <= MAX_BOUNDS && self.upper.len() <= MAX_BOUNDS).then_some(())
+        let few = self.lower.len() <= MAX_BOUNDS && self.upper.len() <= MAX_BOUNDS;
+        (few && self.unit == other.unit).then_some(())
     }
 
-    /// Returns the number of bits in which the bounds, and their differences, are computed without
-    /// wrapping. `None` if there are too many.
-    pub(crate) fn bits(&self, body: &Body) -> Option<u32> {
-        let bounds = self.lower.iter().chain(&self.upper);
-        let bits = bounds.map(|bound| bits_of(body, bound)).collect::<Option<Vec<u32>>>()?;
-        let most = bits.into_iter().max().unwrap_or(0) + 2;
-        [128, 256, MAX_BITS].into_iter().find(|bits| most <= *bits)
+    /// True if the bounds, and their differences, are computed without wrapping.
+    fn fits(&self, body: &Body) -> bool {
+        let most = |bounds: &[AffineForm]| {
+            let all = bounds.iter().map(|bound| greatest_number(body, bound));
+            all.collect::<Option<Vec<u128>>>().map(|all| all.into_iter().max().unwrap_or(0))
+        };
+        let sum = most(&self.lower).zip(most(&self.upper)).and_then(|(a, b)| a.checked_add(b));
+        sum.is_some_and(|sum| sum < 1 << (BITS - 1))
     }
 
     fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
         self.lower.iter().chain(&self.upper).for_each(|bound| bound.each_parameter(f));
     }
+}
+
+/// Returns a number that the amount of a sum of products never exceeds. `None` if that has too many
+/// bits, or for quotients.
+fn greatest_number(body: &Body, form: &AffineForm) -> Option<u128> {
+    let mut sum = u128::from(form.constant_part().unsigned_abs());
+    for (atom, coefficient) in form.terms() {
+        let mut product = u128::from(coefficient.unsigned_abs());
+        for factor in atom.factors()? {
+            let width = body.value_type(*factor).integer_width(body.ctx()).unwrap_or(64);
+            product = product.checked_mul(1u128.checked_shl(width.checked_sub(1)?)?)?;
+        }
+        sum = sum.checked_add(product)?;
+    }
+    Some(sum)
 }
 
 /// True if a value is an address, and not a memref.
@@ -78,21 +97,6 @@ fn insert(bounds: &mut Vec<AffineForm>, bound: &AffineForm, outwards: i64) {
         }
     }
     bounds.push(bound.clone());
-}
-
-/// Returns the number of bits that a sum of products needs. `None` for quotients.
-fn bits_of(body: &Body, form: &AffineForm) -> Option<u32> {
-    let bits = |number: i64| 65 - number.unsigned_abs().leading_zeros();
-    let mut most = bits(form.constant_part());
-    for (atom, coefficient) in form.terms() {
-        let widths = atom.factors()?.iter().map(|factor| {
-            let width = body.value_type(*factor).integer_width(body.ctx()).unwrap_or(64);
-            width.max(64)
-        });
-        most = most.max(widths.sum::<u32>() + bits(*coefficient));
-    }
-    // The number of terms is below 2 to the power of this.
-    Some(most + usize::BITS - form.terms().len().leading_zeros())
 }
 
 /// Remembers the accesses of loops behind pointers.
@@ -114,21 +118,29 @@ impl Reached {
         pointer: Value,
     ) -> Option<Extent> {
         let Parts { loops, statements } = Parts::of(program, trees, items);
-        let mut all = Extent::default();
+        let mut all: Option<Extent> = None;
+        let mut add = |own: Option<&Extent>| match &mut all {
+            Some(all) => all.add(own?),
+            none => {
+                *none = Some(own?.clone());
+                Some(())
+            }
+        };
         for of in &loops {
             let extents = self.of_loops.entry(*of);
             let extents = extents.or_insert_with(|| Rc::new(of_loop(body, program, trees, *of)));
             if let Some(extent) = extents.get(&pointer) {
-                all.add(extent.as_ref()?)?;
+                add(extent.as_ref())?;
             }
         }
         for of in &statements {
             for (class, _) in &program.statement(*of).effects.classes {
                 if class.base.named_by() == Some(pointer) {
-                    all.add(&of_class(class, 0)?)?;
+                    add(of_class(class, 0).as_ref())?;
                 }
             }
         }
+        let all = all?;
         let mut own: HashSet<Op> = loops.iter().map(|of| program.loop_info(*of).op).collect();
         own.extend(statements.iter().flat_map(|of| &program.statement(*of).ops));
         let mut is_early = true;
@@ -138,7 +150,7 @@ impl Reached {
         };
         visit(pointer);
         all.each_parameter(&mut visit);
-        (is_early && all.bits(body).is_some()).then_some(all)
+        (is_early && all.fits(body)).then_some(all)
     }
 }
 
@@ -184,7 +196,7 @@ fn of_loop(body: &Body, program: &Program, trees: &TreeStore, of: LoopId) -> Ext
         for (class, _) in &leaf.classes {
             let Some(pointer) = class.base.named_by() else { continue };
             let own = of_class(class, leaf.domain.levels);
-            let all = extents.entry(pointer).or_insert_with(|| Some(Extent::default()));
+            let all = extents.entry(pointer).or_insert_with(|| own.clone());
             let joined = all.as_mut().zip(own).and_then(|(all, own)| all.add(&own));
             if joined.is_none() {
                 *all = None;
@@ -199,17 +211,18 @@ fn of_loop(body: &Body, program: &Program, trees: &TreeStore, of: LoopId) -> Ext
 fn of_class(class: &Class, depth: u32) -> Option<Extent> {
     let subscripts = class.subscripts.as_ref().filter(|_| class.origin == class.base.named_by())?;
     let first = subscripts.first()?.as_ref()?;
-    let unit = AffineForm::constant(class.unit).as_constant().filter(|unit| *unit > 0)?;
     // Subscripts of the other dimensions are below their sizes, unless an access covers several
     // elements.
-    if subscripts.len() != class.sizes.len() + 1 || (subscripts.len() > 1 && class.domain.levels > depth) {
+    if class.unit <= 0
+        || subscripts.len() != class.sizes.len() + 1
+        || (subscripts.len() > 1 && class.domain.levels > depth)
+    {
         return None;
     }
     let row = class.sizes.iter().try_fold(AffineForm::constant(1), |row, size| row.product(size))?;
-    let bytes = |subscript: AffineForm| subscript.product(&row)?.times(unit);
     let lower = greatest(&first.times(-1)?, &class.domain, &mut { MAX_TRIED })?.times(-1)?;
     let upper = greatest(first, &class.domain, &mut { MAX_TRIED })?.plus(&AffineForm::constant(1), 1)?;
-    Some(Extent { lower: vec![bytes(lower)?], upper: vec![bytes(upper)?] })
+    Some(Extent { unit: class.unit, lower: vec![lower.product(&row)?], upper: vec![upper.product(&row)?] })
 }
 
 /// Returns a form over parameters that a form over the levels of a domain never exceeds. Recurses

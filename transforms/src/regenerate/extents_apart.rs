@@ -2,7 +2,7 @@
 //!
 //! Two ranges of addresses do not overlap if the way from the start of each to the start of the
 //! other is at least as long as the range. Ways are counted in 64 bits, where addresses wrap;
-//! lengths are computed in as many bits as they need. A range of negative length has no access.
+//! lengths are numbers of elements in 128 bits. A range of negative length has no access.
 
 use loomir_dialects::{arith, llvm};
 use loomir_ir::opdef::OpDef;
@@ -10,7 +10,7 @@ use loomir_ir::{Builder, InsertPoint, Mapping, Type, Value};
 
 use super::Emit;
 use super::expression::Sum;
-use super::extents::Extent;
+use super::extents::{BITS, Extent};
 use crate::affine::AffineForm;
 
 /// A range of addresses.
@@ -18,8 +18,10 @@ use crate::affine::AffineForm;
 pub(super) struct Stretch {
     /// The first address, of 64 bits.
     start: Value,
-    /// The number of bytes, in a wide type.
+    /// The number of elements, in a wide type.
     length: Value,
+    /// The bytes of an element.
+    unit: i64,
 }
 
 impl Emit<'_> {
@@ -37,18 +39,19 @@ impl Emit<'_> {
         defined: &[Value],
         at: InsertPoint,
     ) -> Stretch {
-        let bits = extent.bits(self.body).unwrap_or(u32::MAX);
-        let wide = self.body.ctx().int_type(bits);
+        let (wide, unit) = (self.body.ctx().int_type(BITS), extent.unit);
         let address = self.frozen(pointer, defined, at);
         let address = self.cast(llvm::PtrToIntOp::DEF, address, Type::I64, at);
         let upper = self.outermost_bound(&extent.upper, arith::MaxSIOp::DEF, wide, defined, at);
         if extent.lower.iter().all(|bound| bound.as_constant() == Some(0)) {
-            return Stretch { start: address, length: upper };
+            return Stretch { start: address, length: upper, unit };
         }
         let lower = self.outermost_bound(&extent.lower, arith::MinSIOp::DEF, wide, defined, at);
         let offset = self.cast(arith::TruncIOp::DEF, lower, Type::I64, at);
+        let unit_here = self.number(unit, Type::I64, at);
+        let offset = self.make(arith::MulIOp::DEF, &[offset, unit_here], at);
         let start = self.make(arith::AddIOp::DEF, &[address, offset], at);
-        Stretch { start, length: self.make(arith::SubIOp::DEF, &[upper, lower], at) }
+        Stretch { start, length: self.make(arith::SubIOp::DEF, &[upper, lower], at), unit }
     }
 
     /// Returns the least or the greatest of some bounds.
@@ -76,7 +79,12 @@ impl Emit<'_> {
     /// True if an address comes only behind a stretch, going up from its start.
     fn is_out_of_reach(&mut self, stretch: Stretch, address: Value, at: InsertPoint) -> Value {
         let wide = self.body.value_type(stretch.length);
-        let way = self.make(arith::SubIOp::DEF, &[address, stretch.start], at);
+        let mut way = self.make(arith::SubIOp::DEF, &[address, stretch.start], at);
+        if stretch.unit > 1 {
+            // Whole elements: what is left over is no further one.
+            let unit = self.number(stretch.unit, Type::I64, at);
+            way = self.make(arith::DivUIOp::DEF, &[way, unit], at);
+        }
         let way = self.cast(arith::ExtUIOp::DEF, way, wide, at);
         self.compare("sge", [way, stretch.length], at)
     }

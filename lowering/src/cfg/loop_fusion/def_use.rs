@@ -57,11 +57,6 @@ const CARRIED: &str = "its result goes on to the next iteration here";
 const AT_ONCE: &str = "it is used here, which can't wait until the second loop is over";
 
 impl DefUse {
-    /// Whether the second loop uses nothing of the first.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.hoisted.is_empty() && self.known.is_empty() && self.sunk.is_empty()
-    }
-
     /// Whether a value that is named between the loops is there before them.
     pub(super) fn is_known(&self, value: Value) -> bool {
         self.known.contains_key(&value)

@@ -12,7 +12,6 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Op, Value};
 use loomir_transforms::access::LoopContext;
 use loomir_transforms::access::base::{AliasMode, Base, Bases};
-use loomir_transforms::assumption::Assumption;
 use loomir_transforms::fusion::Profitability;
 use loomir_transforms::legality::{ApprovedPlan, DependenceOracle, Schedule, Verdict};
 
@@ -52,24 +51,22 @@ impl Fusion<'_> {
             _ => return Err(Missed::OneGuard),
         }
         let between = between(function, self.analysis, a, b).ok_or(Missed::NonAdjacent)?;
-        let (plan, assumed) = self.plan_between(depth, [first, second], between, AliasMode::May)?;
-        debug_assert!(assumed.is_empty(), "where anything may overlap nothing is assumed");
-        self.approved(depth, [first, second], plan, &[], AliasMode::May)
+        let plan = self.plan_between(depth, [first, second], between)?;
+        self.approved(depth, [first, second], plan)
     }
 
-    /// How two loops may be fused between which that runs, if they run both, or why not, and what is assumed for it.
+    /// How two loops may be fused between which that runs, if they run both, or why not.
     fn plan_between(
         &self,
         depth: u32,
         [first, second]: [&Group; 2],
         between: Between,
-        mode: AliasMode,
-    ) -> Result<(Plan, Vec<Assumption>), Missed> {
+    ) -> Result<Plan, Missed> {
         let function = &*self.function;
         let counted = second.counted_anew(depth).ok_or(Missed::Unnumbered)?;
         let second = counted.as_ref().unwrap_or(second);
         let (a, b) = (&first.candidate, &second.candidate);
-        let bases = Bases::new(function, mode);
+        let bases = Bases::new(function, AliasMode::May);
         let (oracle, loop_context) = (self.oracle(&bases), self.loop_context(depth));
         let surroundings = Surroundings {
             function,
@@ -85,9 +82,9 @@ impl Fusion<'_> {
         if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
             return Err(Missed::EndsEarly(barrier, op));
         }
-        let (remainders, assumed) = self.remainders([first, second], &loop_context, &oracle, 0)?;
-        let (motion, remainders, assumed) = match surroundings.plan(&between, &def_use, None) {
-            Ok(motion) => (motion, remainders, assumed),
+        let remainders = self.remainders([first, second], &loop_context, &oracle, 0)?;
+        let (motion, remainders) = match surroundings.plan(&between, &def_use, None) {
+            Ok(motion) => (motion, remainders),
             Err(stuck) => {
                 let may_be_kept = self.most_peeled() > 0 && !matches!(stuck, Stuck::AtGuard(_));
                 let kept = || self.kept([first, second], &surroundings, &between, &def_use);
@@ -104,7 +101,7 @@ impl Fusion<'_> {
         };
         let late = i64::from(first.start + remainders.peeled);
         let second = second.summary.nest.shifted(depth, late).ok_or(Missed::Unnumbered)?;
-        Ok((Plan { between, motion, def_use, merged, remainders, second }, assumed))
+        Ok(Plan { between, motion, def_use, merged, remainders, second })
     }
 
     /// What dependences are told with.
@@ -124,14 +121,14 @@ impl Fusion<'_> {
         }
     }
 
-    /// Where what runs between goes if some of it is kept behind iterations of the first loop that run in front; which iterations run by themselves then, as few as may be, and what is assumed.
+    /// Where what runs between goes if some of it is kept behind iterations of the first loop that run in front; which iterations run by themselves then, as few as may be.
     fn kept(
         &self,
         [first, second]: [&Group; 2],
         surroundings: &Surroundings<'_>,
         between: &Between,
         def_use: &DefUse,
-    ) -> Option<(Motion, Remainders, Vec<Assumption>)> {
+    ) -> Option<(Motion, Remainders)> {
         let Surroundings { loop_context, oracle, .. } = *surroundings;
         let most = self.most_peeled();
         let waiting = surroundings.waiting(between, def_use);
@@ -144,12 +141,11 @@ impl Fusion<'_> {
         plan(most)?;
         let mut at_least = 1;
         while at_least <= most {
-            let (remainders, assumed) =
-                self.remainders([first, second], loop_context, oracle, at_least).ok()?;
+            let remainders = self.remainders([first, second], loop_context, oracle, at_least).ok()?;
             // The first iteration runs in any case, the others if it is known that they do.
             let behind = if remainders.is_longer { remainders.peeled } else { 1 };
             if let Some(motion) = plan(behind) {
-                return Some((motion, remainders, assumed));
+                return Some((motion, remainders));
             }
             at_least = remainders.peeled.checked_add(1).filter(|_| remainders.is_longer)?;
         }
@@ -168,13 +164,12 @@ impl Fusion<'_> {
         loop_context: &LoopContext,
         oracle: &DependenceOracle<'_>,
         at_least: u32,
-    ) -> Result<(Remainders, Vec<Assumption>), Missed> {
+    ) -> Result<Remainders, Missed> {
         let counts = (first.summary.count, second.summary.count);
         let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
         let verdict = |peeled: u32| {
-            let loops =
-                proposal::loops(loop_context.depth, [first, second], [None; 2], 1, first.start + peeled);
-            Schedule::new(loop_context, loops).check(oracle)
+            let loops = proposal::loops(loop_context.depth, [first, second], 1, first.start + peeled);
+            Schedule::new(loop_context, loops.into()).check(oracle)
         };
         let is_legal = |verdict: &Verdict| matches!(verdict, Verdict::Legal { .. });
         let at_once = verdict(at_least);
@@ -193,8 +188,7 @@ impl Fusion<'_> {
         let pair = [first, second];
         if remainders.is_nothing() || (!self.options.whole && self.may_copy(pair, &remainders)) {
             let found = if remainders.peeled == at_least { at_once } else { verdict(remainders.peeled) };
-            let Verdict::Legal { assumed } = found else { return Err(Missed::Dependences(found)) };
-            return Ok((remainders, assumed));
+            return if is_legal(&found) { Ok(remainders) } else { Err(Missed::Dependences(found)) };
         }
         let counts = Missed::TripCounts(counts.0, counts.1);
         Err(if least > 0 { Missed::Dependences(at_once) } else { counts })
@@ -205,7 +199,7 @@ impl Fusion<'_> {
         &mut self,
         depth: u32,
         [first, second]: [&mut Group; 2],
-    ) -> Option<(ApprovedPlan<Plan>, Test)> {
+    ) -> Option<ApprovedPlan<Plan>> {
         if self.options.whole || !self.options.version || !self.summaries.all_may_be_copied() {
             return None;
         }
@@ -218,28 +212,25 @@ impl Fusion<'_> {
             candidate: Candidate { guard: None, ..group.candidate.clone() },
             summary: group.summary.clone(),
             missed: None,
-            past: None,
             ..*group
         };
         let bare = [bare(first), bare(second)];
         let groups = [&bare[0], &bare[1]];
-        let (mut plan, assumed) = self.plan_between(depth, groups, between, AliasMode::Distinct).ok()?;
+        let mut plan = self.plan_between(depth, groups, between).ok()?;
         let copied = Remainders { behind: [true; 2], ..Remainders::default() };
         let is_worth_it = self.may_copy(groups, &copied);
-        let nests = [&first.summary.nest, &second.summary.nest];
-        let test = Test::of(function, &self.summaries, [a, b], &blocks, &assumed, nests, depth)
-            .filter(|_| is_worth_it)?;
+        let test = Test::of(function, [a, b], &blocks).filter(|_| is_worth_it)?;
         // What is tested moves further.
         plan.motion.hoisted.retain(|op| !test.moved.contains(op));
         plan.motion.sunk.retain(|op| !test.moved.contains(op));
         plan.motion.kept.retain(|op| !test.moved.contains(op));
-        let plan = self.approved(depth, groups, plan, &assumed, AliasMode::Distinct).ok()?;
+        let plan = self.approved(depth, groups, plan).ok()?;
         let pair = [&mut first.candidate, &mut second.candidate];
         let place = (&mut *self.analysis, &mut self.constants);
         version::split(self.function, place, pair, &blocks, &test, &plan)?;
         self.straighten(&first.candidate, &second.candidate);
         self.report.versions += 1;
-        Some((plan, test))
+        Some(plan)
     }
 
     /// Whether iterations of two loops may run by themselves: that is worth it, and copies of the loops are what they are.

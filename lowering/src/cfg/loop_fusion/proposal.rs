@@ -19,7 +19,6 @@ use loomir_ir::{Op, Trait};
 use loomir_transforms::access::base::{AliasMode, Bases};
 use loomir_transforms::access::dependence::Polyhedral;
 use loomir_transforms::affine::AffineForm;
-use loomir_transforms::assumption::Assumption;
 use loomir_transforms::legality::{ApprovedPlan, DependenceOracle, Ending, Piece, Schedule};
 use loomir_transforms::tree::access_summary::AccessSummary;
 
@@ -29,25 +28,14 @@ use super::summary::{Summary, anything};
 use super::{Fusion, Group};
 use crate::cfg::effects::touches_memory;
 
-/// The order in which the iterations of a loop ran in the program, if they are numbered otherwise.
-#[derive(Clone, Debug)]
-pub(super) struct Past {
-    /// When each ran, over its levels.
-    pub(super) time: Vec<AffineForm>,
-    /// The rest of a loop that was split, and whether it came first in each iteration.
-    pub(super) rest: Option<(Summary, bool)>,
-}
-
 // Where pieces run in what is proposed.
-const ABOVE: i64 = -6;
-const PREHEADER: i64 = -5;
-const EARLY: i64 = -4;
-const FRONT: i64 = -3;
-const REST_OF_FIRST: i64 = -2;
+const ABOVE: i64 = -5;
+const PREHEADER: i64 = -4;
+const EARLY: i64 = -3;
+const FRONT: i64 = -2;
 const FUSED: i64 = 0;
-const REST_OF_SECOND: i64 = 1;
-const BEHIND: i64 = 2;
-const LATE: i64 = 3;
+const BEHIND: i64 = 1;
+const LATE: i64 = 2;
 
 /// The places in the fused loop's body.
 const FIRST: i64 = 0;
@@ -70,27 +58,24 @@ impl Run {
 }
 
 impl Fusion<'_> {
-    /// Asks the judge whether a plan for two loops may be carried out where all that is `tested` holds.
+    /// Asks the judge whether a plan for two loops may be carried out.
     pub(super) fn approved(
         &self,
         depth: u32,
         [first, second]: [&Group; 2],
         plan: Plan,
-        tested: &[Assumption],
-        mode: AliasMode,
     ) -> Result<ApprovedPlan<Plan>, Missed> {
         let counted = second.counted_anew(depth).ok_or(Missed::Unnumbered)?;
         let second = counted.as_ref().unwrap_or(second);
-        let bases = Bases::new(self.function, mode);
+        let bases = Bases::new(self.function, AliasMode::May);
         // A search may be told less; the judge is told exactly.
         let oracle = DependenceOracle { dependence: &Polyhedral, ..self.oracle(&bases) };
         let loop_context = self.loop_context(depth);
         let runs = self.runs(depth, first, &plan);
         let at = 3 + plan.between.blocks().map(|block| self.function.ops(block).count() as i64).sum::<i64>();
         let mut pieces: Vec<Piece<'_>> = runs.iter().map(Run::piece).collect();
-        let pasts = [first.past.as_ref(), second.past.as_ref()];
-        pieces.extend(loops(depth, [first, second], pasts, at, first.start + plan.remainders.peeled));
-        Schedule::new(&loop_context, pieces).judge(plan, tested, &oracle).map_err(Missed::Dependences)
+        pieces.extend(loops(depth, [first, second], at, first.start + plan.remainders.peeled));
+        Schedule::new(&loop_context, pieces).judge(plan, &[], &oracle).map_err(Missed::Dependences)
     }
 
     /// All that moves and is no loop.
@@ -147,46 +132,16 @@ impl Fusion<'_> {
 }
 
 /// Two loops as they are fused: the second stood at a place behind the first, and runs `late`
-/// iterations later. How their iterations ran is said by `pasts`, if that is asked.
-pub(super) fn loops<'g>(
-    depth: u32,
-    [first, second]: [&'g Group; 2],
-    pasts: [Option<&'g Past>; 2],
-    at: i64,
-    late: u32,
-) -> Vec<Piece<'g>> {
+/// iterations later.
+pub(super) fn loops<'g>(depth: u32, [first, second]: [&'g Group; 2], at: i64, late: u32) -> [Piece<'g>; 2] {
     let level = AffineForm::level(depth);
     // A number of iterations that leaves 64 bits is refused before.
     let later = level.plus(&AffineForm::constant(i64::from(late)), 1).unwrap_or_default();
-    let mut pieces = group(first, pasts[0], [0, FIRST, REST_OF_FIRST], &level, &level);
-    pieces.extend(group(second, pasts[1], [at, SECOND, REST_OF_SECOND], &level, &later));
-    pieces
-}
-
-/// One of two loops, which stood at a place and runs at another one of the body, with the rest of it.
-fn group<'g>(
-    of: &'g Group,
-    past: Option<&'g Past>,
-    [at, place, rest_at]: [i64; 3],
-    level: &AffineForm,
-    now: &AffineForm,
-) -> Vec<Piece<'g>> {
-    let own = [level.clone()];
-    let (past, rest) = match past {
-        Some(Past { time, rest }) => (&time[..], rest.as_ref()),
-        None => (&own[..], None),
+    let old = |at: i64| vec![AffineForm::constant(at), level.clone()];
+    let new = |now: &AffineForm, place: i64| {
+        vec![AffineForm::constant(FUSED), now.clone(), AffineForm::constant(place)]
     };
-    let old = |part: i64| [&time(&[at])[..], past, &time(&[part])].concat();
-    let part = rest.map_or(0, |(_, comes_first)| i64::from(*comes_first));
-    // The levels that were counted before the loop's own, or behind it, are counted still.
-    let inner = past.iter().filter(|form| past.len() > 1 && *form != level).cloned();
-    let new = time(&[FUSED]).into_iter().chain([now.clone(), AffineForm::constant(place)]).chain(inner);
-    let mut pieces = vec![of.summary.piece(old(part), new.collect())];
-    pieces.extend(rest.map(|(summary, comes_first)| {
-        let new = [&time(&[rest_at])[..], &own].concat();
-        summary.piece(old(i64::from(!comes_first)), new)
-    }));
-    pieces
+    [first.summary.piece(old(0), new(&level, FIRST)), second.summary.piece(old(at), new(&later, SECOND))]
 }
 
 impl Summary {

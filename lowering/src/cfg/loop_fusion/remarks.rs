@@ -2,7 +2,7 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion`. A loop is shown by the branch of its latch.
 
-use loomir_ir::diagnostics::{Arg, Fields};
+use loomir_ir::diagnostics::Arg;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Diagnostic, Loc, Op};
 use loomir_transforms::legality::Verdict;
@@ -11,11 +11,9 @@ use loomir_transforms::remark::{self, Remarks};
 use super::candidate::{Candidate, Unfit};
 use super::def_use::Entangled;
 use super::motion::Stuck;
-use super::reorder::{Change, Which};
 use super::rewire::Plan;
 use super::strategy::Strategy;
 use super::summary::{Barrier, Count};
-use super::version::Test;
 use crate::cfg::Analysis;
 
 /// Why a pair was not fused.
@@ -41,30 +39,14 @@ pub(super) enum Missed {
     Stuck(Stuck),
 }
 
-/// The remark for a pair that was fused so, where a test holds if there is one, after what was done with one of the two.
+/// The remark for a pair that was fused so, where a test holds if there is one.
 pub(super) fn fused(
     function: &Body,
     [first, second]: [Option<Op>; 2],
     plan: &Plan,
-    test: Option<&Test>,
-    change: Option<&Change>,
+    is_tested: bool,
 ) -> Diagnostic {
     let Plan { def_use, remainders, .. } = plan;
-    let name = |which: &Which| if *which == Which::First { "first" } else { "second" };
-    let shape = match change {
-        None => String::new(),
-        Some(Change::Reversed(which)) => format!(", the {} run backwards", name(which)),
-        Some(Change::Interchanged(which)) => format!(", the loops of the {} interchanged", name(which)),
-        Some(Change::Distributed(which, _)) => format!(", a part of the {}", name(which)),
-    };
-    let of_shape = |change: &Change| -> Fields {
-        let (how, which) = match change {
-            Change::Reversed(which) => ("backwards", which),
-            Change::Interchanged(which) => ("interchanged", which),
-            Change::Distributed(which, _) => ("distributed", which),
-        };
-        vec![("how", how.into()), ("which", name(which).into())]
-    };
     let front = match remainders.peeled {
         0 => String::new(),
         1 => ", after one iteration of the first".to_owned(),
@@ -76,8 +58,8 @@ pub(super) fn fused(
         [false, true] => ", before the rest of the second",
         [true, true] => ", before the rest of either",
     };
-    let tested = test.map_or(String::new(), |test| format!(", where {}", test.text()));
-    let text = format!("Loops fused{shape}{front}{behind}{tested}");
+    let tested = if is_tested { ", where both run" } else { "" };
+    let text = format!("Loops fused{front}{behind}{tested}");
     let remark = remarks(function).passed("Fused", place(function, second), &text);
     let mut remark = note(remark, function, first, "with this loop");
     for op in &def_use.hoisted {
@@ -89,17 +71,13 @@ pub(super) fn fused(
     for op in &plan.motion.kept {
         remark = note(remark, function, Some(*op), &kept(plan.motion.kept_behind));
     }
-    if let Some(Change::Distributed(_, rest)) = change {
-        remark = remark.note(*rest, "what stays a loop of its own begins here");
-    }
     remark
         .arg("first", place(function, first))
         .arg("hoisted", plan.hoisted().count())
         .arg("sunk", plan.sunk().count())
         .arg("kept", plan.motion.kept.len())
         .arg("peeled", remainders.peeled as usize)
-        .arg("versioned", test.is_some())
-        .arg("reordered", change.map(of_shape))
+        .arg("versioned", is_tested)
         .arg("remainders", remainders.behind.iter().filter(|rest| **rest).count())
 }
 

@@ -48,8 +48,6 @@ pub(super) struct Summaries {
     single: HashSet<Op>,
     /// What is known of parameters.
     pub(super) facts: Arc<Facts>,
-    /// The layout of the target.
-    pub(super) data_layout: DataLayout,
 }
 
 /// What is known of one loop.
@@ -149,18 +147,6 @@ impl Summary {
         self.barrier.zip(second.late).or_else(|| second.barrier.zip(self.seen))
     }
 
-    /// The same of other operations in place of these, in what is said of it.
-    pub(super) fn of_others(&self, others: &[(Op, Op)]) -> Summary {
-        let others: HashMap<Op, Op> = others.iter().copied().collect();
-        let other = |op: Op| others.get(&op).copied().unwrap_or(op);
-        let mut nest = AccessSummary::default();
-        nest.world = self.nest.world.map(other);
-        for own in &self.nest.classes {
-            nest.add(Representative { op: other(own.op), ..own.clone() });
-        }
-        Summary { nest, late: self.late.map(other), seen: self.seen.map(other), ..self.clone() }
-    }
-
     /// Adds what runs behind this one in each iteration.
     pub(super) fn add(&mut self, second: &Summary) {
         self.nest.merge(&second.nest);
@@ -172,11 +158,6 @@ impl Summary {
 }
 
 impl Counter {
-    /// The same of another argument.
-    pub(super) fn renamed(&self, argument: Value) -> Counter {
-        Counter { argument, ..self.clone() }
-    }
-
     /// True if both have one value in iterations of equal number, and one may stand for the other.
     pub(super) fn counts_like(&self, other: &Counter) -> bool {
         self.ty == other.ty && self.operands == other.operands
@@ -237,7 +218,7 @@ impl Summaries {
             };
             loops.insert(of, Summary::of(&mut scev, of, nest, marks));
         }
-        Summaries { loops, accesses: table.ops, barriers, single, facts, data_layout }
+        Summaries { loops, accesses: table.ops, barriers, single, facts }
     }
 
     /// What is known of a loop.
@@ -258,13 +239,6 @@ impl Summaries {
     /// True if there may be copies of every operation of the function.
     pub(super) fn all_may_be_copied(&self) -> bool {
         self.single.is_empty()
-    }
-
-    /// Takes in that an operation has gone: another one may be called as it was.
-    pub(super) fn forget(&mut self, op: Op) {
-        self.accesses.remove(&op);
-        self.barriers.remove(&op);
-        self.single.remove(&op);
     }
 
     /// Returns the accesses of an operation, seen from inside so many loops. Nothing if it touches

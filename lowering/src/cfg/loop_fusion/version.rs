@@ -6,41 +6,28 @@
 //!            └────► both loops as they were ─────────────────► behind
 //! ```
 //!
-//! Tested is that both run, where they stand behind different guards or one behind none; and that what two arguments point to is apart, where one loop touches the one and the other the other.
+//! Tested is that both run, where they stand behind different guards or one behind none.
 //! The loops that were are those of the fast side, so all that is known of them stays known; the copies are no candidates.
 //!
-//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if it is poison the program is undefined in any case, since what stands before it returns. Bytes
-//! are counted in 128 bits, where nothing wraps, from places that are at most as far away as the least and the greatest numbers of iterations say. A poison number there decides at random, but once, which side
-//! runs: either is right then, or undefined as the program was.
+//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if it is poison the program is undefined in any case, since what stands before it returns.
 //!
-//! **Cost.** Linear in what is copied, and in what is used of it behind; pairs of bounds of two objects.
+//! **Cost.** Linear in what is copied, and in what is used of it behind.
 //!
 //! **Assumptions.**
-//! - Addresses are compared only in one address space, whose addresses are numbers of at most 64
-//!   bits.
 //! - Everything between is copied with the loops, so no operation of the function may be
 //!   `noduplicate`.
 //!
-//! Tried with `loop_fusion_traps/layout_spaces.ll` and `declared.ll`.
+//! Tried with `loop_fusion_traps/guards.ll` and `declared.ll`.
 
 use hashbrown::HashSet;
-use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
-use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
-use loomir_transforms::access::Class;
-use loomir_transforms::access::base::Base;
-use loomir_transforms::affine::operation::Predicate;
-use loomir_transforms::affine::{AffineForm, Atom};
-use loomir_transforms::assumption::Assumption;
 use loomir_transforms::legality::ApprovedPlan;
-use loomir_transforms::tree::access_summary::AccessSummary;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
-use super::expander::{binary, compare, is_computable, number};
 use super::rewire::Plan;
-use super::summary::Summaries;
 use crate::cfg::Analysis;
+use crate::cfg::arithmetic::binary;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
 use crate::cfg::constants::Constants;
 use crate::cfg::effects::is_speculatable;
@@ -48,8 +35,6 @@ use crate::cfg::guards::Guard;
 
 /// Most operations that a guard is computed of between the loops.
 const MAX_MOVED: usize = 16;
-/// Most pairs of bounds that are compared.
-const MAX_PAIRS: usize = 16;
 
 /// What is tested.
 #[derive(Clone, Debug, Default)]
@@ -58,16 +43,6 @@ pub(super) struct Test {
     guards: Vec<(Value, bool)>,
     /// The operations between the loops that they are computed of, in order.
     pub(super) moved: Vec<Op>,
-    /// Bytes that must not overlap.
-    apart: Vec<[Bytes; 2]>,
-}
-
-/// The bytes behind a pointer from one place to another, which is none of them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Bytes {
-    of: Value,
-    from: AffineForm,
-    to: AffineForm,
 }
 
 /// The blocks between two loops of which either may be guarded: from the exit of the first to the preheader of the second, as if both ran. Nothing if something else leads there.
@@ -102,55 +77,14 @@ pub(super) fn as_if_both_run(
 }
 
 impl Test {
-    /// That both loops run, and what is assumed of two nests. Nothing if that cannot be tested.
-    pub(super) fn of(
-        function: &Body,
-        summaries: &Summaries,
-        [first, second]: [&Candidate; 2],
-        between: &[Block],
-        assumed: &[Assumption],
-        [own, others]: [&AccessSummary; 2],
-        depth: u32,
-    ) -> Option<Test> {
+    /// That both loops run. Nothing if that cannot be asked earlier, or no guard asks it.
+    pub(super) fn of(function: &Body, [first, second]: [&Candidate; 2], between: &[Block]) -> Option<Test> {
         let mut test = Test::default();
         for guard in [first.guard, second.guard].into_iter().flatten() {
             test.guards.push((guard.condition, guard.enters_if));
             test.ask_earlier(function, guard.condition, between)?;
         }
-        let entered = first.guard.and_then(|guard| entered(function, &guard));
-        let ahead = entered.map_or(Vec::new(), |entered| blocks_before(function, entered, first.header));
-        let is_there = |value: Value| {
-            let is_late = |block: Block| between.contains(&block) || ahead.contains(&block);
-            function.value_block(value).is_some_and(|block| !is_late(block))
-        };
-        for assumption in assumed {
-            let Assumption::Apart(x, y) = assumption else { return None };
-            if !may_be_compared(function, &summaries.data_layout, [*x, *y]) {
-                return None;
-            }
-            for (x, y) in [(x, y), (y, x)] {
-                for a in own.of_base(Base::Argument(*x)) {
-                    for b in others.of_base(Base::Argument(*y)) {
-                        if !a.class.writes && !b.class.writes {
-                            continue;
-                        }
-                        let pair = [Bytes::of(&a.class, *x, depth)?, Bytes::of(&b.class, *y, depth)?];
-                        let mut unknown = false;
-                        for form in pair.iter().flat_map(|bytes| [&bytes.from, &bytes.to]) {
-                            unknown |= !is_computable(function, form);
-                            form.each_parameter(&mut |value| unknown |= !is_there(value));
-                        }
-                        if unknown {
-                            return None;
-                        }
-                        if !test.apart.contains(&pair) {
-                            test.apart.push(pair);
-                        }
-                    }
-                }
-            }
-        }
-        (test.apart.len() <= MAX_PAIRS).then_some(test)
+        (!test.guards.is_empty()).then_some(test)
     }
 
     /// Adds the operations between the loops that a value is computed of, operands first.
@@ -177,13 +111,6 @@ impl Test {
         Some(())
     }
 
-    /// What is tested, in words.
-    pub(super) fn text(&self) -> String {
-        let both = (!self.guards.is_empty()).then_some("both run");
-        let apart = (!self.apart.is_empty()).then_some("their accesses do not overlap");
-        both.into_iter().chain(apart).collect::<Vec<_>>().join(" and ")
-    }
-
     /// Computes it at the end of a block.
     fn write(&self, function: &mut Body, constants: &mut Constants, at: Block) -> Option<Value> {
         let end = function.terminator(at)?;
@@ -198,96 +125,8 @@ impl Test {
                 binary(&mut builder, llvm::XOrOp::DEF, *condition, yes)
             });
         }
-        let mut apart = None;
-        for pair in &self.apart {
-            let [(a, a_end), (b, b_end)] = [&pair[0], &pair[1]].map(|bytes| bytes.write(&mut builder));
-            let before = compare(&mut builder, Predicate::Sle, a_end, b);
-            let behind = compare(&mut builder, Predicate::Sle, b_end, a);
-            let own = binary(&mut builder, llvm::OrOp::DEF, before, behind);
-            apart = Some(apart.map_or(own, |all| binary(&mut builder, llvm::AndOp::DEF, all, own)));
-        }
-        if let Some(apart) = apart {
-            let state = builder.state(llvm::FreezeOp::DEF).operands(&[apart]).results(&[Type::I1]);
-            all.push(builder.value(state));
-        }
         all.into_iter().reduce(|a, b| binary(&mut builder, llvm::AndOp::DEF, a, b))
     }
-}
-
-impl Bytes {
-    /// Those that a class touches behind an argument, at the most, in any iteration of the loops inside `depth` others.
-    fn of(class: &Class, of: Value, depth: u32) -> Option<Bytes> {
-        let subscripts = class.subscripts.as_ref().filter(|_| class.origin == Some(of))?;
-        let [Some(offset)] = &subscripts[..] else { return None };
-        let from = extreme(offset, class, depth, false)?;
-        let to = extreme(offset, class, depth, true)?.plus(&AffineForm::constant(1), 1)?;
-        Some(Bytes { of, from, to })
-    }
-
-    /// The addresses of both ends, in 128 bits.
-    fn write(&self, builder: &mut Builder<'_>) -> (Value, Value) {
-        let ctx = builder.ctx();
-        let (address, wide) = (ctx.int_type(64), ctx.int_type(WIDE));
-        let state = builder.state(llvm::PtrToIntOp::DEF).operands(&[self.of]).results(&[address]);
-        let start = builder.value(state);
-        let state = builder.state(llvm::ZExtOp::DEF).operands(&[start]).results(&[wide]);
-        let start = builder.value(state);
-        let [from, to] = [&self.from, &self.to].map(|form| {
-            let offset = number(builder, form, WIDE);
-            binary(builder, llvm::AddOp::DEF, start, offset)
-        });
-        (from, to)
-    }
-}
-
-/// True if addresses are numbers of at most 64 bits in one address space, so that they can be
-/// compared.
-fn may_be_compared(function: &Body, data_layout: &DataLayout, pointers: [Value; 2]) -> bool {
-    let spaces = pointers.map(|pointer| match LlvmType::of(function.ctx(), function.value_type(pointer)) {
-        Some(LlvmType::Pointer { space }) => Some(space),
-        _ => None,
-    });
-    let is_number = |space: u32| data_layout.is_integral(space) && data_layout.pointer(space).bits <= 64;
-    spaces[0] == spaces[1] && spaces[0].is_some_and(is_number)
-}
-
-/// The width in which bytes are counted.
-const WIDE: u32 = 128;
-
-/// The least or the greatest number that a form over the levels of a class is, at the most, as one without levels.
-fn extreme(form: &AffineForm, class: &Class, depth: u32, greatest: bool) -> Option<AffineForm> {
-    let mut form = form.clone();
-    for level in (depth..class.domain.levels).rev() {
-        let factor = form.coefficient_of_level(level);
-        if factor == 0 {
-            continue;
-        }
-        let goes_up = (factor > 0) == greatest;
-        let own = AffineForm::level(level);
-        let bounds = class.domain.constraints.iter().filter_map(|constraint| {
-            let side = constraint.coefficient_of_level(level);
-            let bound = match (goes_up, side) {
-                (true, -1) => constraint.plus(&own, 1),
-                (false, 1) => own.minus(constraint),
-                _ => None,
-            };
-            bound.filter(|bound| {
-                (level..class.domain.levels).all(|inner| bound.coefficient_of_level(inner) == 0)
-            })
-        });
-        let least = (!goes_up).then(|| AffineForm::constant(0));
-        let bounds: Vec<AffineForm> = bounds.filter(is_plain).collect();
-        let constant = bounds.iter().find(|bound| bound.as_constant().is_some());
-        let bound = constant.or(bounds.first()).cloned().or(least)?;
-        form = form.plus(&own, factor.checked_neg()?)?.plus(&bound, factor)?;
-    }
-    let is_outside = |atom: &Atom| matches!(atom, Atom::Param(_));
-    form.all_atoms(&is_outside).then_some(form)
-}
-
-/// Whether a form is a sum of levels and numbers known before.
-fn is_plain(form: &AffineForm) -> bool {
-    form.all_atoms(&|atom| matches!(atom, Atom::Param(_) | Atom::Level(_)))
 }
 
 /// Puts both loops, for which a plan was approved, what is between and what is behind until the guard of the second is over on the fast side of a test, with a copy on the other. The loops of the fast side stand behind no guard any more.
