@@ -20,7 +20,6 @@ const LEFT: &[(&str, &str, usize)] = &[
     ("ir", "", 13),
     ("ir", "text", 5),
     ("loomir", "cli", 3),
-    ("lowering", "cfg::loop_fusion", 4),
     ("lowering", "cfg::loop_fusion", 7),
     ("lowering", "ll::read", 5),
     ("lowering", "ll::write", 6),

@@ -396,11 +396,6 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault("it is tested that a loop does not run", "all.push(if «*holds» {", "!*holds"),
             Fault(
-                "bytes are only looked at from the last on",
-                "let from = extreme(offset, class, depth, «false»)?;",
-                "true",
-            ),
-            Fault(
                 "the copies hand out what the fused loops do",
                 "if is_copy { «mapping.value(*value)» } else { *value }",
                 "*value",
@@ -408,41 +403,32 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/proposal.rs",
-        tests: &[FIXTURES, TRAPS, GRAPHS],
+        file: "transforms/src/regenerate/extents.rs",
+        tests: &[FIXTURES],
         faults: &[
             Fault(
-                "the rest of a loop ran on the other side",
-                "|(_, comes_first)| «i64::from(*comes_first)»",
-                "i64::from(!*comes_first)",
-            ),
-            Fault(
-                "the second loop runs as late as it did",
-                "level.plus(&AffineForm::constant(«i64::from(late)»), 1)",
+                "the last element that a loop accesses is left out of its range",
+                "&mut { MAX_TRIED })?.plus(&AffineForm::constant(«1»), 1)?;",
                 "0",
             ),
-            Fault(
-                "a loop run backwards ran forwards",
-                "Some(Past { time, rest }) => («&time[..]», rest.as_ref()),",
-                "&own[..]",
-            ),
+            Fault("of two bounds the one further inside is kept", "if gap.signum() «==» outwards {", "!="),
         ],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/reverse.rs",
-        tests: &[GRAPHS],
+        file: "transforms/src/regenerate/extents_apart.rs",
+        tests: &[FIXTURES],
         faults: &[Fault(
-            "the last value is that of one iteration more",
-            "let way = «last.times(step)?»;",
-            "last.plus(&AffineForm::constant(1), 1)?.times(step)?",
+            "only one of two ranges is compared",
+            "let behind = self.is_out_of_reach(«b, a.start», at);",
+            "a, b.start",
         )],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/interchange.rs",
-        tests: &[FIXTURES],
+        file: "lowering/src/cfg/loop_fusion/proposal.rs",
+        tests: &[FIXTURES, TRAPS, GRAPHS],
         faults: &[Fault(
-            "loops that change places run as often as before",
-            "outer.count_to(function, by_outer, lasts[«1»], above)?;",
+            "the second loop runs as late as it did",
+            "level.plus(&AffineForm::constant(«i64::from(late)»), 1)",
             "0",
         )],
     },
