@@ -47,7 +47,7 @@ use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::{builtin, func, llvm, scf};
 use loomir_ir::pass::EditLimit;
-use loomir_ir::symbols::SymbolTable;
+use loomir_ir::symbols::{SymbolTable, symbol_name};
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Name, Registry, verifier};
 use loomir_lowering::raising;
@@ -151,15 +151,15 @@ pub struct Fused {
     pub contraction: ContractionReport,
     /// The functions of the `llvm` dialect.
     pub raised: Raised,
-    /// True if the program changed.
-    pub changed: bool,
+    /// The names of the functions that changed, in the order of the program.
+    pub changed: Vec<Name>,
 }
 
 /// [`fuse`], or with options for contraction [`fuse_and_contract`], with all results.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
     let ProgramOptions { fusion, contraction, regenerate_all } = *options;
     let mut fused = Fused::default();
-    fused.raised = for_each_function(module, &mut |body, around| {
+    (fused.raised, fused.changed) = for_each_function(module, &mut |body, around| {
         let (own, contracted) = match contraction {
             Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
             None => (fuse_in(body, around, fusion), ContractionReport::default()),
@@ -167,7 +167,6 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
         let changed = own.changed() || contracted.changed() || regenerate_all;
         fused.fusion.append(own);
         fused.contraction.append(contracted);
-        fused.changed |= changed;
         changed
     });
     fused
@@ -359,16 +358,20 @@ impl Around {
 
 /// Calls `f` on every function of a module and of modules in it. It returns true if it changed the
 /// function. A function of the `llvm` dialect is raised to regions for that, and stays as it was if
-/// nothing changed.
-fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) -> bool) -> Raised {
-    let (mut changed_any, mut raised) = (false, Raised::default());
+/// nothing changed. Returns the names of changed functions.
+fn for_each_function(
+    module: &mut Body,
+    f: &mut dyn FnMut(&mut Body, &Around) -> bool,
+) -> (Raised, Vec<Name>) {
+    let (mut changed, mut raised) = (Vec::new(), Raised::default());
+    let mut any_raised = false;
     let outside = Arc::new(Around::nothing(module.ctx()));
     let mut stack = vec![(&mut *module, outside)];
     while let Some((body, around)) = stack.pop() {
-        if body.root_ref().is(func::FuncOp::DEF) {
-            f(body, &around);
-        } else if body.root_ref().is(llvm::FuncOp::DEF) {
-            changed_any |= raised.on_regions(body, &around, f);
+        let is_raised = body.root_ref().is(llvm::FuncOp::DEF) && raised.on_regions(body, &around, f);
+        any_raised |= is_raised;
+        if is_raised || body.root_ref().is(func::FuncOp::DEF) && f(body, &around) {
+            changed.extend(symbol_name(body, body.root()));
         }
         if !body.has_nested() {
             continue;
@@ -378,7 +381,7 @@ fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) ->
         stack.extend(body.nested_in_order().into_iter().map(|nested| (nested, inside.clone())));
         stack[mark..].reverse();
     }
-    if changed_any {
+    if any_raised {
         module.for_each_body(&mut |body| {
             if body.root_ref().is(builtin::ModuleOp::DEF) {
                 // Operations without a counterpart were not added.
@@ -387,7 +390,7 @@ fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Around) ->
             }
         });
     }
-    raised
+    (raised, changed)
 }
 
 /// Functions of the `llvm` dialect with loops, on the loop tree.

@@ -45,8 +45,8 @@ mod write;
 
 pub(crate) use loops::{ANNOTATION as LOOP_ANNOTATION, Properties};
 pub use read::{from_ll, is_ll};
-pub use write::to_ll;
 pub(crate) use write::{Label, block_labels, results};
+pub use write::{splice, to_ll};
 
 /// The attribute that keeps metadata as it was written: on a module its nodes and lists of nodes,
 /// elsewhere the attached metadata.

@@ -1,6 +1,6 @@
 //! `loomir fuse`: the main job.
 
-use crate::ir::{Body, Context};
+use crate::ir::{Body, Context, Name};
 use crate::{ContractionOptions, CostSource, FuseOptions, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
@@ -150,19 +150,20 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(last) = limit::said(&edits) {
         output::to_stderr(&remarks::say(ctx, &last.into(), &source, Stream::Err));
     }
-    output::write(matches, &written(ctx, &module, &source, fused.changed)?)?;
+    output::write(matches, &written(ctx, &module, &source, &fused.changed)?)?;
     missed::fail(matches, ctx, refused, &source)?;
     // The process is about to end, which frees everything at once; one by one takes longer.
     std::mem::forget(module);
     Ok(())
 }
 
-/// Returns the program in the language it was read in. An unchanged program in LLVM IR is the text
-/// that was read.
-fn written(ctx: &Context, module: &Body, source: &Input, changed: bool) -> Result<String, Failure> {
+/// Returns the program in the language it was read in. In LLVM IR, everything but the changed
+/// functions is the text that was read.
+fn written(ctx: &Context, module: &Body, source: &Input, changed: &[Name]) -> Result<String, Failure> {
     match crate::lowering::is_ll(&source.text) {
         false => Ok(crate::print(module)),
-        true if !changed => Ok(source.text.clone()),
-        true => crate::to_ll(module).map_err(|errors| source.failure(ctx, &errors)),
+        true if changed.is_empty() => Ok(source.text.clone()),
+        true => crate::lowering::splice(&source.text, module, changed)
+            .map_err(|errors| source.failure(ctx, &errors)),
     }
 }

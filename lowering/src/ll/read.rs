@@ -15,6 +15,7 @@
 //! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
 //! | `instructions`, `calls` | one instruction each |
 //! | `beside` | names, debug records and other data that is kept beside the dialect |
+//! | `outline` | where definitions are in a text |
 //!
 //! An error ends the global or function it is in; all of a text are reported. Linear in the text.
 
@@ -41,7 +42,10 @@ mod instructions;
 mod lexer;
 mod metadata;
 mod numbers;
+mod outline;
 mod types;
+
+pub(super) use outline::Outline;
 
 /// The maximal nesting of types and constants.
 const MAX_DEPTH: usize = 256;
@@ -58,6 +62,8 @@ struct Reader<'s> {
     tokens: Vec<Token>,
     pos: usize,
     types: HashMap<&'s str, Named>,
+    /// The names of the types that were read. `%0` and `%"0"` have the same one.
+    type_names: HashSet<Name>,
     /// The first tokens of attribute groups, behind their brace.
     groups: HashMap<&'s str, usize>,
     /// Symbols with an address that are no functions: variables and aliases.
@@ -102,6 +108,7 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
         tokens: Vec::new(),
         pos: 0,
         types: HashMap::new(),
+        type_names: HashSet::new(),
         groups: HashMap::new(),
         addresses: HashSet::new(),
         nodes: HashMap::new(),

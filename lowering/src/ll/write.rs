@@ -7,6 +7,7 @@
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
 //! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
 //! | `metadata` | kept metadata, annotations of loops |
+//! | `splice` | changed functions, into the text that was read |
 //!
 //! One walk for numbers and one for text: linear in the module and in what is written.
 
@@ -19,6 +20,7 @@ use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Value};
 use metadata::Nodes;
 use types::TypeText;
 
+use super::read::Outline;
 use super::{MODULE_ASM, UNNAMED};
 
 mod attributes;
@@ -30,9 +32,11 @@ mod globals;
 mod instructions;
 mod metadata;
 mod names;
+mod splice;
 mod types;
 
 pub(crate) use beside::Label;
+pub use splice::splice;
 
 /// Data collected for the whole module while its parts are written.
 pub(crate) struct Module {
@@ -56,6 +60,17 @@ impl Module {
             declared: HashMap::new(),
             unnamed: HashMap::new(),
             metadata: Nodes::kept(module),
+        }
+    }
+
+    /// Returns the data for text that is added to a text that has been read.
+    fn behind(module: &Body, outline: &Outline) -> Module {
+        Module {
+            types: TypeText::behind(module.ctx(), outline.types.clone()),
+            declared: outline.symbols.iter().map(|name| (name.clone(), ())).collect(),
+            unnamed: outline.unnamed.clone(),
+            metadata: Nodes::behind(module, outline.next_node),
+            ..Module::new(module)
         }
     }
 
@@ -93,6 +108,14 @@ impl Module {
         if self.declared.insert(name.to_owned(), ()).is_none() {
             self.intrinsics.push(declaration);
         }
+    }
+
+    /// Writes declarations of intrinsics, and metadata.
+    fn write_tail(&self, text: &mut String) {
+        for declaration in &self.intrinsics {
+            let _ = writeln!(text, "\n{declaration}");
+        }
+        self.metadata.write(text);
     }
 }
 
@@ -138,10 +161,7 @@ pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
             text.push_str(part);
         }
     }
-    for declaration in &m.intrinsics {
-        let _ = writeln!(text, "\n{declaration}");
-    }
-    m.metadata.write(&mut text);
+    m.write_tail(&mut text);
     Ok(text)
 }
 

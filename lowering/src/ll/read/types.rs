@@ -225,6 +225,9 @@ impl<'s> Reader<'s> {
         };
         self.types.insert(text, Named::Open);
         let name = self.ctx.name(&self.name_at(here)?);
+        if !self.type_names.insert(name) {
+            return Err(self.error("two types have this name"));
+        }
         self.pos = at;
         let is_packed = self.is_sign("<") && self.is_sign_behind("{");
         let ty = if self.accept_word("opaque") {

@@ -20,6 +20,8 @@ pub(super) struct Nodes {
     numbers: HashMap<String, usize>,
     /// No lower number is free.
     next: usize,
+    /// Nodes with lower numbers and lists are not written, because they are in the text already.
+    first: usize,
 }
 
 impl Nodes {
@@ -42,6 +44,12 @@ impl Nodes {
             }
         }
         kept
+    }
+
+    /// Returns the kept nodes of a module whose text is there already. The number of each new node
+    /// is at least `first`.
+    pub(super) fn behind(module: &Body, first: usize) -> Nodes {
+        Nodes { lists: String::new(), next: first, first, ..Nodes::kept(module) }
     }
 
     fn free(&mut self) -> usize {
@@ -78,7 +86,8 @@ impl Nodes {
     /// Everything, behind empty lines.
     pub(super) fn write(&self, text: &mut String) {
         text.push_str(&self.lists);
-        let mut nodes: Vec<(&usize, &String)> = self.nodes.iter().collect();
+        let mut nodes: Vec<(&usize, &String)> =
+            self.nodes.iter().filter(|(number, _)| **number >= self.first).collect();
         nodes.sort_unstable();
         for (i, (number, node)) in nodes.into_iter().enumerate() {
             let _ = writeln!(text, "{}!{number} = {node}", if i == 0 { "\n" } else { "" });

@@ -16,15 +16,23 @@ const MAX_DEPTH: usize = 256;
 pub(super) struct TypeText {
     ctx: Context,
     known: HashMap<Type, Option<Rc<str>>>,
+    /// Named structs that are defined elsewhere, as they are written there.
+    given: HashMap<String, Rc<str>>,
     defined: HashMap<Name, ()>,
     definitions: String,
 }
 
 impl TypeText {
     pub(super) fn new(ctx: &Context) -> Self {
+        TypeText::behind(ctx, HashMap::new())
+    }
+
+    /// Returns the text of types behind a text that defines these structs.
+    pub(super) fn behind(ctx: &Context, given: HashMap<String, Rc<str>>) -> Self {
         TypeText {
             ctx: ctx.clone(),
             known: HashMap::new(),
+            given,
             defined: HashMap::new(),
             definitions: String::new(),
         }
@@ -119,6 +127,9 @@ impl TypeText {
 
     fn make_struct(&mut self, s: &Struct, depth: usize) -> Option<String> {
         let Some(name) = s.name else { return self.struct_body(s, depth) };
+        if let Some(given) = self.given.get(self.ctx.str(name)) {
+            return Some(given.to_string());
+        }
         let text = symbol('%', self.ctx.str(name));
         // A recursive mention of the struct has no body, and comes after its name is known.
         if (s.body.is_some() || s.opaque) && self.defined.insert(name, ()).is_none() {
