@@ -11,6 +11,7 @@ use loomir_ir::pass::PassRegistry;
 use loomir_ir::{Context, Registry};
 
 mod analyses;
+mod cc;
 mod check;
 mod explain;
 mod flags;
@@ -59,7 +60,7 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `explain`,
-/// `run`, `check`, `reduce`) as its `main`. Start from [`registry`](crate::registry) and
+/// `run`, `check`, `reduce`, `cc`) as its `main`. Start from [`registry`](crate::registry) and
 /// [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
@@ -106,7 +107,13 @@ fn run(tools: &Tools) -> Result<(), Failure> {
             run::command(),
             check::command(),
             reduce::command(),
+            cc::command(),
         ]);
+    // A compiler's command line is the compiler's own.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|name| name == cc::NAME) {
+        return cc::main(tools, words.collect());
+    }
     // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
     let args = flags::with_two_dashes(&command, std::env::args_os());
     let matches: ArgMatches = command.get_matches_from(args);

@@ -127,7 +127,7 @@ pub fn print(module: &Body) -> String {
 
 /// Fuses the loops of every function of a module, of nested modules too.
 pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
-    fuse_program(module, &ProgramOptions { fusion: options, contraction: None, regenerate_all: false }).fusion
+    fuse_program(module, &ProgramOptions::of(options)).fusion
 }
 
 /// The options of [`fuse_program`].
@@ -140,6 +140,16 @@ pub struct ProgramOptions<'o> {
     /// Writes all functions of the `llvm` dialect anew from the loop tree, to test the way there
     /// and back. Otherwise only changed ones.
     pub regenerate_all: bool,
+    /// The maximal number of branches on data ([`raising::dispatches`]) of a function in LLVM IR
+    /// that may change. Such a function gets them when it is written anew, and becomes slower.
+    pub max_dispatches: usize,
+}
+
+impl<'o> ProgramOptions<'o> {
+    /// Returns the options of a run that only fuses.
+    pub fn of(fusion: &'o FuseOptions) -> Self {
+        ProgramOptions { fusion, contraction: None, regenerate_all: false, max_dispatches: usize::MAX }
+    }
 }
 
 /// The results of fusing the loops of a program.
@@ -151,15 +161,25 @@ pub struct Fused {
     pub contraction: ContractionReport,
     /// The functions of the `llvm` dialect.
     pub raised: Raised,
+    /// The number of functions with more branches on data than allowed, which stayed as they were.
+    pub reshaped: usize,
     /// The names of the functions that changed, in the order of the program.
     pub changed: Vec<Name>,
 }
 
-/// [`fuse`], or with options for contraction [`fuse_and_contract`], with all results.
+/// [`fuse`], or with options for contraction [`fuse_and_contract`], with all results. Functions
+/// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
+/// code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
-    let ProgramOptions { fusion, contraction, regenerate_all } = *options;
+    let ProgramOptions { fusion, contraction, regenerate_all, max_dispatches } = *options;
     let mut fused = Fused::default();
+    let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
     (fused.raised, fused.changed) = for_each_function(module, &mut |body, around| {
+        if max_dispatches < usize::MAX && raising::dispatches(body) > max_dispatches {
+            fused.reshaped += 1;
+            return false;
+        }
+        let fusion = if loomir_lowering::ll::is_for_size(body.root_ref()) { &small } else { fusion };
         let (own, contracted) = match contraction {
             Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
             None => (fuse_in(body, around, fusion), ContractionReport::default()),
@@ -230,8 +250,7 @@ pub fn fuse_and_contract(
     fusion: &FuseOptions,
     contraction: &ContractionOptions,
 ) -> (FuseReport, ContractionReport) {
-    let contraction = Some(contraction);
-    let options = ProgramOptions { fusion, contraction, regenerate_all: false };
+    let options = ProgramOptions { contraction: Some(contraction), ..ProgramOptions::of(fusion) };
     let Fused { fusion, contraction, .. } = fuse_program(module, &options);
     (fusion, contraction)
 }

@@ -114,7 +114,17 @@ pub(crate) fn must_progress(ctx: &Context, annotation: Attr) -> bool {
 
 /// True if a function promises that all its loops make progress.
 pub(crate) fn function_must_progress(function: OpRef<'_>) -> bool {
+    has_word(function, &["mustprogress"])
+}
+
+/// True if a function is to be small: `optsize` or `minsize`.
+pub fn is_for_size(function: OpRef<'_>) -> bool {
+    has_word(function, &["optsize", "minsize"])
+}
+
+/// True if a function has one of these attributes.
+fn has_word(function: OpRef<'_>, words: &[&str]) -> bool {
     let ctx = function.ctx();
-    let words = function.attr("passthrough").and_then(|words| words.as_array(ctx)).unwrap_or_default();
-    words.iter().any(|word| word.as_str(ctx) == Some("mustprogress"))
+    let own = function.attr("passthrough").and_then(|own| own.as_array(ctx)).unwrap_or_default();
+    own.iter().any(|own| own.as_str(ctx).is_some_and(|own| words.contains(&own)))
 }

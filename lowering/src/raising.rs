@@ -26,6 +26,10 @@ use crate::cfg::simplify_cfg::simplify_cfg;
 use crate::to_llvm::{self, Options};
 use crate::{convert_scf_to_cf, lower_affine};
 
+mod dispatch;
+
+pub use dispatch::dispatches;
+
 /// Returns the number of loops of an `llvm.func`. Linear.
 pub fn loops(function: &Body) -> usize {
     let region = function.region(function.root(), 0);

@@ -133,9 +133,9 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let contraction = ContractionOptions::after(&options);
     let contracts = matches.get_one::<bool>("contract") == Some(&true);
     let program = ProgramOptions {
-        fusion: &options,
         contraction: contracts.then_some(&contraction),
         regenerate_all: matches.get_one::<String>("regenerate").is_some_and(|which| which == "all"),
+        ..ProgramOptions::of(&options)
     };
     let fused = crate::fuse_program(&mut module, &program);
     let refused = fused.fusion.refused;

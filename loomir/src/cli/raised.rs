@@ -19,6 +19,7 @@ pub(super) fn summary(raised: &Raised, fused: usize, refused: usize) -> String {
     )
 }
 
-fn counted(number: usize, what: &str) -> String {
+/// Returns a number with its noun.
+pub(super) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -4,14 +4,14 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Attr, Body, Op, OpRef};
+use loomir_ir::{Body, Op};
 use loomir_transforms::unrolling::Facts;
 
 use super::shape::{ExitRule, Shape};
 use super::size;
 use crate::cfg::calls;
 use crate::cfg::scev::ScalarEvolution;
-use crate::ll::kept_metadata;
+use crate::ll::{is_for_size, kept_metadata};
 
 /// The greatest trip count that counts as constant.
 const MOST: u128 = u32::MAX as u128;
@@ -60,13 +60,6 @@ pub(in crate::cfg) fn facts(
         fixed: fixed(function, shape, symbols),
         no_remainder: ops().any(|op| calls::is_convergent(function, op, symbols)),
     }
-}
-
-/// True if a function is to be small.
-fn is_for_size(function: OpRef<'_>) -> bool {
-    let words = function.attr("passthrough").and_then(|words| words.as_array(function.ctx()));
-    let is_size = |word: &Attr| matches!(word.as_str(function.ctx()), Some("optsize" | "minsize"));
-    words.unwrap_or_default().iter().any(is_size)
 }
 
 /// Returns the reason why a loop may not be copied.

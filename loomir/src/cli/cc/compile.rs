@@ -1,0 +1,129 @@
+//! Carrying out a command: front ends, Loomir, back ends, and clang for the rest.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::arguments::{CommandLine, Last};
+use super::clang::{Clang, has_colors};
+use super::options::Role;
+use super::program::{Changed, fused};
+use super::report::Report;
+use super::{Failure, Tools, output, plan};
+
+/// Carries out a command with inputs in C. `words` are the command as it was given.
+///
+/// # Errors
+/// Clang's errors, which it has printed.
+pub(super) fn run(
+    tools: &Tools,
+    clang: &Clang,
+    line: &CommandLine,
+    words: &[OsString],
+    report: &Report,
+) -> Result<(), Failure> {
+    let folder = Folder::new(line)?;
+    let mut changed = Vec::new();
+    for input in line.c_inputs() {
+        let name = line.arguments[input].words[0].to_string_lossy().into_owned();
+        let written = folder.object(line, input);
+        match compile(tools, clang, line, (input, &name, &written)) {
+            Ok(said) => {
+                report.line(&name, &said);
+                changed.push((input, written));
+            }
+            Err(why) => report.line(&name, &why),
+        }
+    }
+    if changed.is_empty() {
+        drop(folder);
+        return clang.become_it(words);
+    }
+    match plan::rest(line, &changed) {
+        Some(rest) => clang.run(&rest),
+        None => Ok(()),
+    }
+}
+
+/// Compiles an input through Loomir, if it changes something. Returns what it changed.
+///
+/// # Errors
+/// The reason why clang compiles the input from C. Nothing is printed then: clang will.
+fn compile(
+    tools: &Tools,
+    clang: &Clang,
+    line: &CommandLine,
+    (input, name, written): (usize, &str, &Path),
+) -> Result<String, String> {
+    let failed = |failure: Failure| match failure {
+        Failure::Input(text) | Failure::Usage(text) => text.trim_end().to_owned(),
+        Failure::Status(status) => format!("status {status}"),
+    };
+    let mut front = plan::front_end(line, input);
+    if has_colors() && line.with(Role::Color).next().is_none() {
+        front.push("-fcolor-diagnostics".into());
+    }
+    let read = clang.printed(&front).map_err(failed)?;
+    if !read.status.success() {
+        return Err("left to clang: the front end fails".to_owned());
+    }
+    let source =
+        String::from_utf8(read.stdout).map_err(|_| "left to clang: its LLVM IR is not UTF-8".to_owned())?;
+    let Changed { text, said } = fused(tools, &source, name)?;
+    drop(source);
+    let made = clang.fed(&plan::back_end(line, written), text).map_err(failed)?;
+    // What the back end says lacks the places in C.
+    if !made.status.success() || !made.stderr.is_empty() {
+        let first = String::from_utf8_lossy(&made.stderr).lines().next().unwrap_or_default().to_owned();
+        return Err(format!("left to clang: the back end says \"{first}\""));
+    }
+    output::to_stderr(&String::from_utf8_lossy(&read.stderr));
+    Ok(said)
+}
+
+/// A folder for objects that are linked. It is removed at the end, with its contents.
+struct Folder(Option<PathBuf>);
+
+impl Folder {
+    /// Makes a folder, if the command links.
+    fn new(line: &CommandLine) -> Result<Folder, Failure> {
+        if line.last != Last::Link {
+            return Ok(Folder(None));
+        }
+        let process = std::process::id();
+        for number in 0..=MAX_FOLDERS {
+            let path = std::env::temp_dir().join(format!("loomir-cc-{process}-{number}"));
+            match std::fs::create_dir(&path) {
+                Err(error) if number == MAX_FOLDERS || error.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(Failure::input(format!(
+                        "cannot make the folder '{}': {error}",
+                        path.display()
+                    )));
+                }
+                Err(_) => {}
+                Ok(()) => return Ok(Folder(Some(path))),
+            }
+        }
+        Ok(Folder(None))
+    }
+
+    /// Returns the file that the back end writes for an input.
+    fn object(&self, line: &CommandLine, input: usize) -> PathBuf {
+        let path = plan::output(line, input, self.0.as_deref().unwrap_or(Path::new("")));
+        if let (Some(_), Some(folder)) = (&self.0, path.parent()) {
+            // Inputs of equal names have folders of their own. Clang says so if it cannot write.
+            let _ = std::fs::create_dir(folder);
+        }
+        path
+    }
+}
+
+/// The number of folders of this name that may be there already.
+const MAX_FOLDERS: u32 = 100;
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+}
