@@ -116,6 +116,24 @@ pub fn parse_with(
         true => loomir_lowering::from_ll(ctx, source, file_name)?,
         false => loomir_ir::text::parse_with(ctx, source, file_name, options)?,
     };
+    verified(module)
+}
+
+/// Reads a module of LLVM IR for [`splice`](loomir_lowering::splice). Definitions that cannot be
+/// read become declarations, with a remark each.
+///
+/// # Errors
+/// As for [`parse`].
+pub fn parse_ll_in_part(
+    ctx: &Context,
+    source: &str,
+    file_name: &str,
+) -> Result<(Body, Diagnostics), Diagnostics> {
+    let (module, remarks) = loomir_lowering::from_ll_in_part(ctx, source, file_name)?;
+    Ok((verified(module)?, remarks))
+}
+
+fn verified(module: Body) -> Result<Body, Diagnostics> {
     let diagnostics = verifier::verify(&module);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
 }

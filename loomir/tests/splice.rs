@@ -79,3 +79,61 @@ fn unchanged_functions_are_found_verbatim() {
     }
     assert!(kept >= 8 && changed >= 5, "{kept} kept, {changed} changed");
 }
+
+/// A computed goto, the table of its targets, and exceptions, beside loops that fuse.
+const UNREAD: &str = "\
+@table = internal constant [2 x ptr] [ptr blockaddress(@jump, %one), ptr blockaddress(@jump, %two)], align 16
+define internal i32 @jump(i64 %i, ptr noalias %p) #0 {
+  %at = getelementptr inbounds [2 x ptr], ptr @table, i64 0, i64 %i
+  %to = load ptr, ptr %at, align 8
+  indirectbr ptr %to, [label %one, label %two]
+one:
+  ret i32 1
+two:
+  ret i32 2
+}
+define void @throws() personality ptr @handler {
+  invoke void @call() to label %end unwind label %caught
+end:
+  ret void
+caught:
+  %x = landingpad { ptr, i32 } cleanup
+  resume { ptr, i32 } %x
+}
+declare void @call()
+declare i32 @handler(...)
+define i32 @fuses(ptr noalias %a) {
+entry:
+  br label %first
+first:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %first ]
+  %p = getelementptr inbounds i32, ptr %a, i64 %i
+  store i32 7, ptr %p, align 4
+  %i.next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %i.next, 20
+  br i1 %more, label %first, label %second
+second:
+  %j = phi i64 [ 0, %first ], [ %j.next, %second ]
+  %s = phi i32 [ 0, %first ], [ %s.next, %second ]
+  %q = getelementptr inbounds i32, ptr %a, i64 %j
+  %x = load i32, ptr %q, align 4
+  %s.next = add i32 %s, %x
+  %j.next = add nuw nsw i64 %j, 1
+  %also = icmp ult i64 %j.next, 20
+  br i1 %also, label %second, label %end
+end:
+  %r = call i32 @jump(i64 1, ptr %a)
+  %t = add i32 %r, %s.next
+  ret i32 %t
+}
+attributes #0 = { noinline nounwind memory(read) }
+";
+
+#[test]
+fn functions_that_cannot_be_read_stay() {
+    let output = fused(UNREAD);
+    let (before, after) = (definitions(&output), definitions(UNREAD));
+    let changed: Vec<&str> = before.keys().copied().filter(|name| before[name] != after[name]).collect();
+    assert_eq!(changed, ["fuses"]);
+    insta::assert_snapshot!(shown(&["fuse", "-"], UNREAD));
+}

@@ -24,7 +24,8 @@
 //! # Limits
 //!
 //! - Exceptions (`invoke` and its companions), `indirectbr`, `callbr`, block addresses, functions
-//!   in other address spaces and summaries are refused by a diagnostic.
+//!   in other address spaces and summaries are refused by a diagnostic. [`from_ll_in_part`]
+//!   declares such functions and variables instead, and [`splice`] leaves their text as it is.
 //! - A call of a function as another type goes through its address.
 //! - Names of values and blocks, debug records, flags and locations of phi nodes are kept while a
 //!   function is unchanged (`ll/as_read.rs`). A function that a pass changes loses them.
@@ -44,7 +45,7 @@ mod read;
 mod write;
 
 pub(crate) use loops::{ANNOTATION as LOOP_ANNOTATION, Properties};
-pub use read::{from_ll, is_ll};
+pub use read::{from_ll, from_ll_in_part, is_ll};
 pub(crate) use write::{Label, block_labels, results};
 pub use write::{splice, to_ll};
 

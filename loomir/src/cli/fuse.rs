@@ -1,6 +1,6 @@
 //! `loomir fuse`: the main job.
 
-use crate::ir::{Body, Context, Name};
+use crate::ir::{Body, Context, Diagnostics, Name};
 use crate::{ContractionOptions, CostSource, FuseOptions, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
@@ -124,8 +124,11 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(&tools.ctx, matches)?;
     let ctx = &tools.ctx;
-    let mut module = source.parse(ctx, matches)?;
+    let (mut module, unread) = read(ctx, &source, matches)?;
     let says = !matches.get_flag("quiet");
+    if says {
+        output::to_stderr(&remarks::say(ctx, &unread, &source, Stream::Err));
+    }
     let edits = limit::of(matches);
     let options = FuseOptions { remarks: says, edits: edits.clone(), ..options(matches)? };
     output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
@@ -155,6 +158,15 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     // The process is about to end, which frees everything at once; one by one takes longer.
     std::mem::forget(module);
     Ok(())
+}
+
+/// Reads the program. What cannot be read of LLVM IR stays as it is, with remarks.
+fn read(ctx: &Context, source: &Input, matches: &ArgMatches) -> Result<(Body, Diagnostics), Failure> {
+    match crate::lowering::is_ll(&source.text) {
+        false => Ok((source.parse(ctx, matches)?, Diagnostics::new())),
+        true => crate::parse_ll_in_part(ctx, &source.text, &source.name)
+            .map_err(|errors| source.failure(ctx, &errors)),
+    }
 }
 
 /// Returns the program in the language it was read in. In LLVM IR, everything but the changed

@@ -23,9 +23,11 @@ use std::borrow::Cow;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::builtin;
+use loomir_dialects::llvm::attributes::LINKAGE;
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::{
     Attr, AttrKind, Block, Body, Context, Diagnostic, Diagnostics, Loc, LocKind, Name, OperationState,
+    Severity,
 };
 
 use lexer::{Kind, Token, unescape};
@@ -74,6 +76,8 @@ struct Reader<'s> {
     loops: HashSet<&'s str>,
     /// Nodes referred to by something that is kept as it is written.
     kept: HashSet<&'s str>,
+    /// Definitions that were read as declarations, if that is wanted.
+    declared: Option<Diagnostics>,
 }
 
 /// The contents of a module besides variables and functions.
@@ -101,6 +105,28 @@ struct Rest<'s> {
 /// assert!(loomir_lowering::from_ll(&ctx, "define i32 @f() {\n  ret i32 %x\n}\n", "f.ll").is_err());
 /// ```
 pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<Body, Diagnostics> {
+    Ok(read(ctx, source, name, None)?.0)
+}
+
+/// Parses a module of LLVM IR in part. A function or variable with something in it that is not
+/// supported becomes a declaration, with a remark. [`splice`](super::splice) leaves it as it is.
+///
+/// # Errors
+/// Everything else that cannot be read, each at its token.
+pub fn from_ll_in_part(
+    ctx: &Context,
+    source: &str,
+    name: &str,
+) -> std::result::Result<(Body, Diagnostics), Diagnostics> {
+    read(ctx, source, name, Some(Diagnostics::new()))
+}
+
+fn read(
+    ctx: &Context,
+    source: &str,
+    name: &str,
+    declared: Option<Diagnostics>,
+) -> std::result::Result<(Body, Diagnostics), Diagnostics> {
     let mut reader = Reader {
         ctx: ctx.clone(),
         source,
@@ -114,6 +140,7 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
         nodes: HashMap::new(),
         loops: HashSet::new(),
         kept: HashSet::new(),
+        declared,
     };
     if u32::try_from(source.len()).is_err() {
         return Err(Diagnostic::error(Loc::UNKNOWN, "the text is larger than 4 GiB").into());
@@ -344,7 +371,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn module(mut self) -> std::result::Result<Body, Diagnostics> {
+    fn module(mut self) -> std::result::Result<(Body, Diagnostics), Diagnostics> {
         let loc = self.ctx.loc(LocKind::File { file: self.file, line: 1, column: 1 });
         let state = OperationState::of(&self.ctx, builtin::ModuleOp::DEF, loc);
         let mut module = Body::new(&self.ctx, state);
@@ -380,7 +407,16 @@ impl<'s> Reader<'s> {
             let dict = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(entries.collect())));
             module.set_attr(module.root(), super::METADATA, dict);
         }
-        Ok(module)
+        Ok((module, self.declared.unwrap_or_default()))
+    }
+
+    /// Notes that a definition becomes a declaration, because of an error in it. Its linkage is
+    /// that of declarations. Returns the error if definitions must be read.
+    fn declare(&mut self, error: Box<Diagnostic>, symbol: &mut OperationState) -> Result<()> {
+        let Some(declared) = &mut self.declared else { return Err(error) };
+        declared.push(Diagnostic { severity: Severity::Remark, ..*error }.help("it stays as it is"));
+        symbol.set_attr(&self.ctx, "linkage", LINKAGE.attr(&self.ctx, 0));
+        Ok(())
     }
 
     /// Skips the definition of a type. Its first use reads it.

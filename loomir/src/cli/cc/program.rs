@@ -32,7 +32,7 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     let refused = |errors: crate::ir::Diagnostics| {
         format!("left to clang: {}", errors.to_text(&tools.ctx).lines().next().unwrap_or_default())
     };
-    let mut module = crate::parse(&tools.ctx, source, name).map_err(refused)?;
+    let (mut module, _) = crate::parse_ll_in_part(&tools.ctx, source, name).map_err(refused)?;
     let options = FuseOptions { remarks: false, ..FuseOptions::default() };
     let contraction = ContractionOptions::after(&options);
     let program = ProgramOptions {

@@ -103,10 +103,22 @@ impl<'s> Reader<'s> {
             state.set_attr(&self.ctx, "res_attrs", self.ctx.array_attr(&[attrs]));
         }
         state.set_defaults(&self.ctx);
-        let mut body = Body::new(&self.ctx, state);
         if !is_definition {
-            return Ok(body);
+            return Ok(Body::new(&self.ctx, state));
         }
+        let behind = self.pos;
+        self.definition(state.clone(), &head, result).or_else(|error| {
+            self.declare(error, &mut state)?;
+            self.pos = behind;
+            self.skip_balanced()?;
+            Ok(Body::new(&self.ctx, state))
+        })
+    }
+
+    /// Reads the body of a function.
+    fn definition(&mut self, state: OperationState, head: &Head<'s>, result: Type) -> Result<Body> {
+        let loc = state.loc;
+        let mut body = Body::new(&self.ctx, state);
         let region = body.region(body.root(), 0);
         let entry = body.append_block(region, &head.types);
         let mut f = FunctionReader {

@@ -214,8 +214,18 @@ impl<'s> Reader<'s> {
         state.set_attr(&self.ctx, "global_type", self.ctx.type_attr(ty));
         // Without a value it is defined elsewhere, according to its linkage.
         let is_elsewhere = matches!(linkage, Some("external" | "extern_weak"));
-        let initial = if is_elsewhere { None } else { Some(self.constant(ty)?) };
-        self.global_tail(name, &mut state)?;
+        let initial = if is_elsewhere { Ok(None) } else { self.constant(ty).map(Some) };
+        let initial = match initial {
+            Ok(initial) => {
+                self.global_tail(name, &mut state)?;
+                initial
+            }
+            Err(error) => {
+                self.declare(error, &mut state)?;
+                self.skip_to_item();
+                None
+            }
+        };
         state.set_defaults(&self.ctx);
         let as_value = initial.as_ref().and_then(|value| as_attr(&self.ctx, value, ty));
         if let Some(value) = as_value {
