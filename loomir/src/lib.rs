@@ -161,12 +161,21 @@ pub struct ProgramOptions<'o> {
     /// The maximal number of branches on data ([`raising::dispatches`]) of a function in LLVM IR
     /// that may change. Such a function gets them when it is written anew, and becomes slower.
     pub max_dispatches: usize,
+    /// Leaves a function in LLVM IR as it is if no loops are fused, no array is contracted and no
+    /// element is kept in a register. Then LLVM does what is left to do.
+    pub only_loops: bool,
 }
 
 impl<'o> ProgramOptions<'o> {
     /// Returns the options of a run that only fuses.
     pub fn of(fusion: &'o FuseOptions) -> Self {
-        ProgramOptions { fusion, contraction: None, regenerate_all: false, max_dispatches: usize::MAX }
+        ProgramOptions {
+            fusion,
+            contraction: None,
+            regenerate_all: false,
+            max_dispatches: usize::MAX,
+            only_loops: false,
+        }
     }
 }
 
@@ -189,7 +198,7 @@ pub struct Fused {
 /// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
 /// code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
-    let ProgramOptions { fusion, contraction, regenerate_all, max_dispatches } = *options;
+    let ProgramOptions { fusion, contraction, regenerate_all, max_dispatches, only_loops } = *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
     (fused.raised, fused.changed) = for_each_function(module, &mut |body, around| {
@@ -202,7 +211,10 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
             Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
             None => (fuse_in(body, around, fusion), ContractionReport::default()),
         };
-        let changed = own.changed() || contracted.changed() || regenerate_all;
+        let gains = own.fused > 0
+            || contracted.arrays_erased + contracted.arrays_folded > 0
+            || contracted.promoted > 0;
+        let changed = (own.changed() || contracted.changed()) && (gains || !only_loops) || regenerate_all;
         fused.fusion.append(own);
         fused.contraction.append(contracted);
         changed

@@ -38,6 +38,7 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     let program = ProgramOptions {
         contraction: Some(&contraction),
         max_dispatches: MAX_DISPATCHES,
+        only_loops: true,
         ..ProgramOptions::of(&options)
     };
     let done = crate::fuse_program(&mut module, &program);
