@@ -161,8 +161,8 @@ pub struct ProgramOptions<'o> {
     /// The maximal number of branches on data ([`raising::dispatches`]) of a function in LLVM IR
     /// that may change. Such a function gets them when it is written anew, and becomes slower.
     pub max_dispatches: usize,
-    /// Leaves a function in LLVM IR as it is if no loops are fused, no array is contracted and no
-    /// element is kept in a register. Then LLVM does what is left to do.
+    /// Leaves a function in LLVM IR as it is if it has one loop, or if no loops are fused, no array
+    /// is contracted and no element is kept in a register. LLVM does the rest.
     pub only_loops: bool,
 }
 
@@ -201,7 +201,8 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
     let ProgramOptions { fusion, contraction, regenerate_all, max_dispatches, only_loops } = *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
-    (fused.raised, fused.changed) = for_each_function(module, &mut |body, around| {
+    let fewest = if only_loops { 2 } else { 1 };
+    (fused.raised, fused.changed) = for_each_function_with(module, fewest, &mut |body, around| {
         if max_dispatches < usize::MAX && raising::dispatches(body) > max_dispatches {
             fused.reshaped += 1;
             return false;
@@ -412,12 +413,22 @@ fn for_each_function(
     module: &mut Body,
     f: &mut dyn FnMut(&mut Body, &Around) -> bool,
 ) -> (Raised, Vec<Name>) {
+    for_each_function_with(module, 1, f)
+}
+
+/// [`for_each_function`] that leaves functions of the `llvm` dialect with fewer loops.
+fn for_each_function_with(
+    module: &mut Body,
+    fewest_loops: usize,
+    f: &mut dyn FnMut(&mut Body, &Around) -> bool,
+) -> (Raised, Vec<Name>) {
     let (mut changed, mut raised) = (Vec::new(), Raised::default());
     let mut any_raised = false;
     let outside = Arc::new(Around::nothing(module.ctx()));
     let mut stack = vec![(&mut *module, outside)];
     while let Some((body, around)) = stack.pop() {
-        let is_raised = body.root_ref().is(llvm::FuncOp::DEF) && raised.on_regions(body, &around, f);
+        let is_raised =
+            body.root_ref().is(llvm::FuncOp::DEF) && raised.on_regions(body, &around, fewest_loops, f);
         any_raised |= is_raised;
         if is_raised || body.root_ref().is(func::FuncOp::DEF) && f(body, &around) {
             changed.extend(symbol_name(body, body.root()));
@@ -459,17 +470,21 @@ impl Raised {
         self.loops - self.kept.values().sum::<usize>()
     }
 
-    /// Calls `f` on a function with structured control flow, if it has loops. Returns true if the
-    /// function changed.
+    /// Calls `f` on a function with structured control flow, if it has enough loops. Returns true
+    /// if the function changed.
     fn on_regions(
         &mut self,
         function: &mut Body,
         around: &Around,
+        fewest_loops: usize,
         f: &mut dyn FnMut(&mut Body, &Around) -> bool,
     ) -> bool {
         let loops = raising::loops(function);
         self.loops += loops;
-        if loops == 0 {
+        if loops < fewest_loops {
+            if loops > 0 {
+                *self.kept.entry("its function has no other").or_default() += loops;
+            }
             return false;
         }
         let mut raised = match raising::raise(function, &around.symbols) {
