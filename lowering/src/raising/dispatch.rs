@@ -65,3 +65,70 @@ fn passed(raised: &Body, end: Op, at: usize) -> Option<Value> {
     let is_test = raised.is(end, scf::ConditionOp::DEF);
     raised.operands(end).nth(at + usize::from(is_test))
 }
+
+#[cfg(test)]
+mod tests {
+    use loomir_ir::symbols::SymbolTable;
+    use loomir_ir::{Context, Registry};
+
+    use super::dispatches;
+    use crate::{from_ll, raising};
+
+    /// Returns the number of branches on data of the first function of a program.
+    fn of(source: &str) -> usize {
+        let mut registry = Registry::new();
+        loomir_dialects::register_all(&mut registry);
+        let module = from_ll(&Context::new(registry), source, "it.ll").expect("it reads");
+        let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
+        dispatches(&raising::raise(function, &SymbolTable::of(&module)).expect("it is raised"))
+    }
+
+    #[test]
+    fn a_loop_that_only_its_test_leaves_needs_none() {
+        let counted = "
+define void @f(ptr %p, i64 %n) {
+  br label %body
+body:
+  %i = phi i64 [ 0, %0 ], [ %next, %join ]
+  %q = getelementptr i32, ptr %p, i64 %i
+  %x = load i32, ptr %q
+  %is = icmp eq i32 %x, 0
+  br i1 %is, label %some, label %join
+some:
+  store i32 1, ptr %q
+  br label %join
+join:
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %body, label %end
+end:
+  ret void
+}";
+        assert_eq!(of(counted), 0);
+    }
+
+    #[test]
+    fn a_loop_with_two_ways_out_needs_a_test_behind_it() {
+        let searching = "
+define i32 @f(ptr %p, i64 %n) {
+  br label %body
+body:
+  %i = phi i64 [ 0, %0 ], [ %next, %on ]
+  %q = getelementptr i32, ptr %p, i64 %i
+  %x = load i32, ptr %q
+  %is = icmp eq i32 %x, 0
+  br i1 %is, label %found, label %on
+on:
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %body, label %end
+found:
+  store i32 1, ptr %p
+  ret i32 1
+end:
+  store i32 2, ptr %q
+  ret i32 0
+}";
+        assert!(of(searching) > 0);
+    }
+}
