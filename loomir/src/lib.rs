@@ -45,12 +45,12 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;
-use loomir_dialects::{builtin, func, llvm, scf};
+use loomir_dialects::{builtin, func, llvm};
 use loomir_ir::pass::EditLimit;
 use loomir_ir::symbols::{SymbolTable, symbol_name};
 use loomir_ir::text::{ParseOptions, PrintOptions};
-use loomir_ir::{Body, Context, Diagnostics, Name, Registry, verifier};
-use loomir_lowering::raising;
+use loomir_ir::{Body, Context, Diagnostics, Loc, Name, Registry, verifier};
+use loomir_lowering::raising::{self, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
 use loomir_transforms::{contraction, distribution, fusion, promotion};
@@ -67,6 +67,7 @@ pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as Pr
 mod cli;
 mod execute;
 mod expected;
+mod explained;
 pub mod extend;
 mod passes;
 mod pipeline;
@@ -76,6 +77,7 @@ pub mod prelude;
 pub use cli::main;
 pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
+pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;
 pub use pipeline::{Failed, Pipeline, Program, to_ll};
 
@@ -221,6 +223,21 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
         changed
     });
     fused
+}
+
+/// [`fuse`], with an inventory of the accesses in functions of the `llvm` dialect.
+pub fn explain(module: &mut Body, options: &FuseOptions) -> Explained {
+    let mut explained = Explained::default();
+    (explained.raised, _) = for_each_function(module, &mut |body, around| {
+        if body.root_ref().is(llvm::FuncOp::DEF) {
+            explained.accesses.add(body, &around.known_to(&options.analyses));
+        }
+        let own = fuse_in(body, around, options);
+        let changed = own.changed();
+        explained.fusion.append(own);
+        changed
+    });
+    explained
 }
 
 fn fuse_in(function: &mut Body, around: &Around, options: &FuseOptions) -> FuseReport {
@@ -460,14 +477,33 @@ pub struct Raised {
     pub loops: usize,
     /// The loops among them that are on the loop tree with a known number of iterations.
     pub counted: usize,
-    /// The loops that are not on the tree, by the reason why their function is not.
-    pub kept: BTreeMap<&'static str, usize>,
+    /// All other loops, and why each is not counted.
+    pub uncounted: Vec<UncountedLoop>,
+}
+
+/// A loop whose number of iterations is unknown when it begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UncountedLoop {
+    /// The name of its function.
+    pub function: String,
+    /// Its place in the source.
+    pub place: Loc,
+    /// The reason.
+    pub why: Uncounted,
 }
 
 impl Raised {
     /// Returns the number of loops that are on the loop tree.
     pub fn raised(&self) -> usize {
-        self.loops - self.kept.values().sum::<usize>()
+        let kept = self.uncounted.iter().filter(|own| matches!(own.why, Uncounted::Kept(_)));
+        self.loops - kept.count()
+    }
+
+    /// Returns the number of loops for each reason why they are not counted.
+    pub fn reasons(&self) -> BTreeMap<Uncounted, usize> {
+        let mut reasons = BTreeMap::new();
+        self.uncounted.iter().for_each(|own| *reasons.entry(own.why).or_default() += 1);
+        reasons
     }
 
     /// Calls `f` on a function with structured control flow, if it has enough loops. Returns true
@@ -479,22 +515,31 @@ impl Raised {
         fewest_loops: usize,
         f: &mut dyn FnMut(&mut Body, &Around) -> bool,
     ) -> bool {
-        let loops = raising::loops(function);
-        self.loops += loops;
-        if loops < fewest_loops {
-            if loops > 0 {
-                *self.kept.entry("its function has no other").or_default() += loops;
-            }
+        let places = raising::loops(function);
+        if places.is_empty() {
             return false;
         }
-        let mut raised = match raising::raise(function, &around.symbols) {
-            Ok(raised) => raised,
+        let raised = match places.len() < fewest_loops {
+            true => Err(Opaque::Alone),
+            false => raising::raise(function, &around.symbols),
+        };
+        let (raised, Lifted { counted, uncounted }) = match raised {
+            Ok(raised) => (Some(raised.body), raised.loops),
             Err(why) => {
-                *self.kept.entry(why.reason()).or_default() += loops;
-                return false;
+                let kept = places.into_iter().map(|place| (place, Uncounted::Kept(why)));
+                (None, Lifted { counted: 0, uncounted: kept.collect() })
             }
         };
-        self.counted += raised.all_ops().filter(|op| raised.is(*op, scf::ForOp::DEF)).count();
+        self.loops += counted + uncounted.len();
+        self.counted += counted;
+        let name = function.attr(function.root(), "sym_name").and_then(|name| name.as_str(function.ctx()));
+        let name = name.unwrap_or_default();
+        self.uncounted.extend(uncounted.into_iter().map(|(place, why)| UncountedLoop {
+            function: name.to_owned(),
+            place,
+            why,
+        }));
+        let Some(mut raised) = raised else { return false };
         if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
             return false;
         }

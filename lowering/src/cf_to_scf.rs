@@ -12,8 +12,10 @@
 //! | --- | --- |
 //! | `structure` | blocks become regions |
 //! | `exits` | the ways out of a region |
+//! | `bounded` | loops that are certain to end in time |
 //! | `counted` | loops that count, and their variables |
 //! | `for_loop` | such a loop as `scf.for` |
+//! | `reasons` | the reasons why functions stay, and loops do not count |
 //!
 //! The method follows H. Bahmann et al., *Perfect Reconstructability of Control Flow from Demand
 //! Dependence Graphs*, ACM TACO 11, 2015, without its copies of code.
@@ -41,10 +43,15 @@ use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify};
 use structure::Structure;
 
+mod bounded;
 mod counted;
 mod exits;
 mod for_loop;
+mod reasons;
 mod structure;
+
+pub use reasons::{Lifted, Opaque, Uncounted};
+pub(crate) use structure::place_of;
 
 /// The greatest number of regions in each other.
 const MAX_DEPTH: usize = 200;
@@ -53,43 +60,15 @@ const MAX_PASSED: usize = 1_000_000;
 /// The attribute of a structured loop with the annotation of the original one.
 const ANNOTATION: &str = "loop_annotation";
 
-/// The reason why a function stays as it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Opaque {
-    /// Its attributes say that it stays as it is.
-    Untouchable,
-    /// A call in it is bound to the control flow around it.
-    Bound,
-    /// It branches in a way that structured control flow does not have.
-    Branch,
-    /// Its regions would nest too deep.
-    Deep,
-    /// Its regions would pass on too many values.
-    Large,
-}
-
-impl Opaque {
-    /// Returns the reason in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Opaque::Untouchable => "it says optnone",
-            Opaque::Bound => "a call in it is bound to the branches around it",
-            Opaque::Branch => "it branches in a way that structured control flow does not have",
-            Opaque::Deep => "its structured control flow would nest too deep",
-            Opaque::Large => "its regions would pass on too many values",
-        }
-    }
-}
-
 /// Writes the body of an `llvm.func` with structured control flow. The symbols are those of its
-/// module. A function of one block stays the same.
+/// module. A function of one block stays the same. Returns the loops.
 ///
 /// # Errors
 /// The reason why the function has no such form here. It is unchanged then.
-pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<(), Opaque> {
+pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<Lifted, Opaque> {
     let region = function.region(function.root(), 0);
     if function.blocks(region).nth(1).is_none() {
-        return Ok(());
+        return Ok(Lifted::as_read(function));
     }
     if all_known(function).is_err() || !ends_are_known(function) {
         return Err(Opaque::Branch);
@@ -102,13 +81,16 @@ pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<(), 
     let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
     lcssa::lcssa(&mut copy, &analysis);
     let layout = DataLayout::of_symbols(copy.ctx(), symbols);
-    let counted = {
+    let (counted, others) = {
         let mut scev = ScalarEvolution::new(&copy, &analysis, &layout);
         counted::counted_loops(&mut scev)
     };
+    let place = |of| place_of(&copy, analysis.block(analysis.loops().get(of).header()));
+    let uncounted = others.into_iter().map(|(of, why)| (place(of), why)).collect();
+    let lifted = Lifted { counted: counted.len(), uncounted };
     Structure::new(&mut copy, &analysis, counted).run()?;
     *function = copy;
-    Ok(())
+    Ok(lifted)
 }
 
 /// True if each block without a successor returns or is never left.
@@ -139,7 +121,7 @@ impl Pass for LiftCfToScf {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         match lift_cf_to_scf(body, cx.symbols) {
-            Ok(()) => cx.count("Functions lifted", 1),
+            Ok(_) => cx.count("Functions lifted", 1),
             Err(_) => cx.count("Functions left alone", 1),
         }
         Ok(())

@@ -9,8 +9,9 @@ use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
+use loomir_dialects::scf;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Attr, Body, Diagnostics, Op, Value};
+use loomir_ir::{Attr, Body, Diagnostics, Loc, Op, Value};
 use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::marks::VERSIONED;
 use loomir_transforms::mem2reg::{Promoted, mem2reg};
@@ -19,7 +20,9 @@ use loomir_transforms::simplify::canonicalize::canonicalize;
 use loomir_transforms::simplify::cse::cse;
 use loomir_transforms::simplify::sroa::sroa;
 
-use crate::cf_to_scf::{Opaque, lift_cf_to_scf};
+pub use crate::cf_to_scf::{Lifted, Opaque, Uncounted};
+
+use crate::cf_to_scf::{lift_cf_to_scf, place_of};
 use crate::cfg::Analysis;
 use crate::cfg::calls::keeps_its_control;
 use crate::cfg::simplify_cfg::simplify_cfg;
@@ -30,15 +33,28 @@ mod dispatch;
 
 pub use dispatch::dispatches;
 
-/// Returns the number of loops of an `llvm.func`. Linear.
-pub fn loops(function: &Body) -> usize {
+/// Returns the places of the loops of an `llvm.func`. Linear.
+pub fn loops(function: &Body) -> Vec<Loc> {
     let region = function.region(function.root(), 0);
     let is_flat = function.blocks(region).nth(1).is_none();
     if is_flat {
-        let is_loop = |op: &Op| function.info(*op).interface::<dyn LoopLike>().is_some();
-        return function.all_ops().filter(is_loop).count();
+        let is_loop = |op: &Op| {
+            function.info(*op).interface::<dyn LoopLike>().is_some() || function.is(*op, scf::WhileOp::DEF)
+        };
+        return function.all_ops().filter(is_loop).map(|op| function.loc(op)).collect();
     }
-    Analysis::of(function).loops().iter().count()
+    let analysis = Analysis::of(function);
+    let place = |header| place_of(function, analysis.block(header));
+    analysis.loops().iter().map(|(_, own)| place(own.header())).collect()
+}
+
+/// A function with structured control flow.
+#[derive(Debug)]
+pub struct RaisedFunction {
+    /// The function.
+    pub body: Body,
+    /// Its loops, as they were found.
+    pub loops: Lifted,
 }
 
 /// Returns a copy of an `llvm.func` with structured control flow. The symbols are those of its
@@ -46,7 +62,7 @@ pub fn loops(function: &Body) -> usize {
 ///
 /// # Errors
 /// The reason why the function has no such form here.
-pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
+pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, Opaque> {
     if is_untouchable(function) {
         return Err(Opaque::Untouchable);
     }
@@ -60,13 +76,13 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
         canonicalize(&mut raised);
         simplify_cfg(&mut raised, true);
     }
-    lift_cf_to_scf(&mut raised, symbols)?;
+    let loops = lift_cf_to_scf(&mut raised, symbols)?;
     canonicalize(&mut raised);
     cse(&mut raised);
     fold_guards(&mut raised);
     canonicalize(&mut raised);
     sink_into_nests(&mut raised);
-    Ok(raised)
+    Ok(RaisedFunction { body: raised, loops })
 }
 
 /// True if the attributes of a function forbid changes: `optnone`, `naked`, strict floating-point

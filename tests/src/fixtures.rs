@@ -4,6 +4,7 @@
 //! | line | means |
 //! | --- | --- |
 //! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does and with its defaults |
+//! | `// RUN: explain` | print why loops do not count and accesses are not affine |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `postdomtree`, `scalar-evolution` |
@@ -36,6 +37,8 @@ use crate::scripts::Script;
 #[derive(Clone, Debug)]
 enum Command {
     Check,
+    /// Print remarks on loops.
+    Explain,
     /// Fuse with these options.
     Fuse(Box<FuseOptions>),
     Opt(String),
@@ -160,6 +163,12 @@ pub fn run(source: &str) -> Result<Outcome, String> {
                 }
                 continue;
             }
+            if let Command::Explain = command {
+                let mut module = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
+                let explained = loomir::explain(&mut module, &FuseOptions::default());
+                outcome.text += &as_comments(&checker.lines(&explained.remarks()));
+                continue;
+            }
             if let Command::Edit = command {
                 edited(&checker, program, &mut outcome)?;
                 continue;
@@ -222,7 +231,7 @@ fn edited(checker: &Checker, program: &Source, outcome: &mut Outcome) -> Result<
 
 fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body, Diagnostics), Diagnostics> {
     match command {
-        Command::Check | Command::Edit | Command::Print(_) | Command::Dependences(..) => {
+        Command::Check | Command::Explain | Command::Edit | Command::Print(_) | Command::Dependences(..) => {
             Ok((checker.read(text)?, Diagnostics::new()))
         }
         Command::Opt(pipeline) => checker.transformed(pipeline, text),
@@ -309,6 +318,7 @@ fn command(words: &str) -> Option<Command> {
     match (name, rest.trim()) {
         ("check", "") => Some(Command::Check),
         ("edit", "") => Some(Command::Edit),
+        ("explain", "") => Some(Command::Explain),
         ("fuse", options) => {
             let mut fuse = FuseOptions::default();
             for option in options.split_whitespace() {

@@ -26,6 +26,7 @@
 //! | [`promotion`] | elements that a loop keeps in a register |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`regenerate`] | from an approved tree back to IR |
+//! | [`inventory`] | the accesses of counted loops, and why some are not affine |
 //! | [`remark`] | remarks of passes |
 //!
 //! Modules use only those above them in this table, and no two use each other. The layers are
@@ -50,6 +51,7 @@ pub mod flow;
 pub mod fusion;
 pub mod guard_folding;
 pub mod if_to_select;
+pub mod inventory;
 pub mod legality;
 pub mod listing;
 mod lookup;

@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 
 use super::flags::is_on;
 use super::render::Stream;
-use super::{Failure, Tools, analyses, fuse, input, missed, output, remarks};
+use super::{Failure, Tools, analyses, fuse, input, missed, output, raised, remarks};
 
 mod unroll;
 
@@ -35,9 +35,15 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     // Later rounds speak of loops that are not in the source.
     let options = FuseOptions { max_rounds: 1, ..fuse::options(matches)? };
-    let report = crate::fuse(&mut module, &options);
-    let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
-    let said = remarks::say(ctx, &report.remarks, &source, Stream::Out);
+    let explained = crate::explain(&mut module, &options);
+    let refused = explained.fusion.refused;
+    let counts = match raised::summary(&explained.raised, &explained.fusion) {
+        none if none.is_empty() => format!("{} fused, {refused} refused\n", explained.fusion.fused),
+        line => line + &raised::access_summary(&explained.accesses),
+    };
+    let mut all = explained.remarks();
+    all.append(explained.fusion.remarks);
+    let said = remarks::say(ctx, &all, &source, Stream::Out);
     output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })?;
-    missed::fail(matches, ctx, report.refused, &source)
+    missed::fail(matches, ctx, refused, &source)
 }

@@ -142,7 +142,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     };
     let fused = crate::fuse_program(&mut module, &program);
     let refused = fused.fusion.refused;
-    let raised = raised::summary(&fused.raised, fused.fusion.fused, refused);
+    let raised = raised::summary(&fused.raised, &fused.fusion);
     let mut said = fused.fusion.remarks;
     said.append(fused.contraction.remarks);
     if says {

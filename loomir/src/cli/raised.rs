@@ -1,25 +1,45 @@
-//! The summary line about functions of the `llvm` dialect.
+//! The summary lines about functions of the `llvm` dialect.
 
-use crate::Raised;
+use crate::{Accesses, FuseReport, Raised};
 
 /// Returns one line about the loops of a program in LLVM IR: those on the loop tree, and why others
-/// are not. Empty if there are none.
-pub(super) fn summary(raised: &Raised, fused: usize, refused: usize) -> String {
+/// do not count. Empty if there are none.
+pub(super) fn summary(raised: &Raised, fusion: &FuseReport) -> String {
     if raised.loops == 0 {
         return String::new();
     }
-    let kept = raised.kept.iter().map(|(why, loops)| format!("; {loops} kept as branches, because {why}"));
-    let kept: String = kept.collect();
-    format!(
-        "{} on the loop tree of {}, {} counted; {fused} fused, {} kept apart{kept}\n",
-        raised.raised(),
+    let mut text = format!(
+        "{}, {} on the loop tree, {} counted; {} fused, {} refused",
         counted(raised.loops, "loop"),
+        raised.raised(),
         raised.counted,
-        counted(refused, "pair"),
-    )
+        fusion.fused,
+        fusion.refused,
+    );
+    let reasons = raised.reasons();
+    if !reasons.is_empty() {
+        let parts = reasons.iter().map(|(why, number)| format!("{number} {}", why.of_several(*number == 1)));
+        let parts: Vec<String> = parts.collect();
+        text += &format!("; {} not counted: {}", raised.uncounted.len(), parts.join(", "));
+    }
+    text + "\n"
+}
+
+/// Returns one line about the accesses in counted loops. Empty if there are none.
+pub(super) fn access_summary(accesses: &Accesses) -> String {
+    match accesses.counts() {
+        (_, 0) => String::new(),
+        (affine, all) => {
+            format!("{} in counted loops, {affine} affine\n", counted_in(all, "access", "accesses"))
+        }
+    }
 }
 
 /// Returns a number with its noun.
 pub(super) fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    counted_in(number, what, &format!("{what}s"))
+}
+
+fn counted_in(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }

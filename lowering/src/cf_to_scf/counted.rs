@@ -1,30 +1,31 @@
 //! Loops that scalar evolution counts become `scf.for`.
 //!
 //! The loop counts its iterations from zero. Header arguments that change by a fixed step become
-//! expressions of that count. Other arguments are carried.
+//! expressions of that count. Other arguments are carried. A loop may leave at several places if
+//! all of them are counted: its last iteration is the one that leaves, and its tests stay.
 //!
 //! **Assumptions.**
 //! - A backedge-taken count is exact only if each iteration reaches the latch, so evaluating it
 //!   before the loop is no earlier than the program would.
 //! - A recurrence with the flag `nsw` has its exact value in each iteration, read as signed.
 //!   In 64 bits neither `k * step` nor the sum with the start leaves the range then.
-//! - No object covers half of all addresses: a loop that accesses another place of one object in
-//!   each iteration has less than two to the power of 63 iterations.
+//! - There are less than two to the power of 63 iterations (`bounded`).
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
-use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_dialects::llvm::types::array;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Builder, OpDef, Type, Value};
+use loomir_ir::{Block, Builder, OpDef, Type, Value};
 
+use super::Uncounted;
+use super::bounded::{self, Bounds};
 use crate::cfg::arithmetic;
 use crate::cfg::branch::targets;
-use crate::cfg::expander::{Recipe, values_of_test};
+use crate::cfg::expander::{Recipe, values_of_tests};
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
-use crate::cfg::scev::expr::{Expr, ExprType, Flags};
+use crate::cfg::scev::expr::{Expr, ExprId, Flags};
 
 /// A loop with a number of iterations that is known when it begins.
 pub(super) struct Counted {
@@ -34,8 +35,8 @@ pub(super) struct Counted {
     pub(super) settled: HashSet<Value>,
     /// For each header argument, its steps.
     pub(super) variables: Vec<Option<Variable>>,
-    /// For each argument of the exit, the variable that it is, and true if it is its next value.
-    pub(super) finals: Vec<Option<(usize, bool)>>,
+    /// For each argument of each exit, the variable that it is, and true if it is its next value.
+    pub(super) finals: HashMap<Block, Vec<Option<(usize, bool)>>>,
 }
 
 /// A header argument that changes by a fixed step.
@@ -51,106 +52,120 @@ enum Kind {
     Address(bool),
 }
 
-/// Returns the loops that count, of a function in loop-simplify form with closed loops.
-pub(super) fn counted_loops(scev: &mut ScalarEvolution<'_>) -> HashMap<LoopId, Counted> {
-    let all = scev.loops_from_the_outside();
-    all.into_iter().filter_map(|of| Some((of, counted(scev, of)?))).collect()
+/// Returns the loops that count, of a function in loop-simplify form with closed loops, and why
+/// each other loop does not.
+pub(super) fn counted_loops(
+    scev: &mut ScalarEvolution<'_>,
+) -> (HashMap<LoopId, Counted>, Vec<(LoopId, Uncounted)>) {
+    let (mut all, mut others, mut bounds) = (HashMap::new(), Vec::new(), Bounds::default());
+    for of in scev.loops_from_the_outside() {
+        match counted(scev, of, &mut bounds) {
+            Ok(counted) => drop(all.insert(of, counted)),
+            Err(why) => others.push((of, why)),
+        }
+    }
+    (all, others)
 }
 
-fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Counted> {
-    let (function, analysis) = (scev.function(), scev.analysis());
-    let roles = Roles::of(analysis, of);
-    let latch = roles.latch().filter(|latch| roles.exiting == [*latch])?;
-    let exit = match roles.exits[..] {
-        [exit] => analysis.block(exit),
-        _ => return None,
-    };
-    let trips = scev.trip_count(of)?;
-    let range = scev.range_in(trips, Some(of));
-    let is_bounded = range.unsigned.1 <= i64::MAX as u128;
-    if !is_bounded && (scev.width(trips) > 64 || !is_bounded_by_an_object(scev, of, latch)) {
-        return None;
+fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId, bounds: &mut Bounds) -> Result<Counted, Uncounted> {
+    let roles = Roles::of(scev.analysis(), of);
+    let Some(count) = scev.counts(of).exact else { return Err(why_unknown(scev, of, &roles)) };
+    if scev.width(count) > 64 || !(bounded::fits(scev, of, count) || bounds.by_object(scev, of, count)) {
+        return Err(Uncounted::Long);
     }
-    // A number of 64 bits that is read as signed, or fewer bits that are not negative so.
-    let trips = match scev.width(trips) {
-        ..=64 if range.signed.0 >= 0 || !is_bounded => Recipe::of_number(scev, of, trips)?,
-        ..=65 => Recipe::of(scev, of, trips)?,
-        _ => return None,
+    let trips = trips(scev, of, count).ok_or(Uncounted::Unwritten)?;
+    written(scev, of, &roles, trips).ok_or(Uncounted::Unwritten)
+}
+
+/// Returns the number of iterations, which is one more than the count. It has at most 64 bits.
+fn trips(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> Option<Recipe> {
+    if scev.width(count) == 64 {
+        let one = scev.constant(64, 1);
+        let trips = scev.add(&[count, one]);
+        return Recipe::of_number(scev, of, trips);
+    }
+    let trips = scev.trip_count(of)?;
+    // A number that is read as signed, or fewer bits that are not negative so.
+    match scev.range_in(trips, Some(of)).signed.0 >= 0 {
+        true => Recipe::of_number(scev, of, trips),
+        false => Recipe::of(scev, of, trips),
+    }
+}
+
+/// Returns the reason why the number of iterations of a loop is unknown.
+fn why_unknown(scev: &mut ScalarEvolution<'_>, of: LoopId, roles: &Roles) -> Uncounted {
+    let function = scev.function();
+    let from = match roles.exiting[..] {
+        [] => return Uncounted::Endless,
+        [from] if roles.exits.len() == 1 => from,
+        _ => return Uncounted::SeveralExits,
     };
+    if roles.latch().is_none_or(|latch| !scev.analysis().dominators().dominates(from, latch)) {
+        return Uncounted::Middle;
+    }
+    let branch = function.terminator(scev.analysis().block(from));
+    let flag = branch.and_then(|branch| function.operands(branch).next());
+    let test =
+        flag.and_then(|flag| function.defining_op(flag)).filter(|op| function.is(*op, llvm::ICmpOp::DEF));
+    let Some(test) = test else { return Uncounted::Data };
+    let sides = [0, 1].map(|at| function.operand(test, at));
+    if sides.iter().any(|side| scev.expr_type(*side).is_none()) {
+        return Uncounted::Data;
+    }
+    let counts = |scev: &mut ScalarEvolution<'_>, value: Value| {
+        let mut id = scev.expr(value);
+        while let Expr::Cast(_, inner, _) | Expr::PtrToInt(inner) = scev.get(id) {
+            id = *inner;
+        }
+        matches!(scev.get(id), Expr::AddRec(around, _) if *around == of)
+    };
+    let fixed = |scev: &mut ScalarEvolution<'_>, value: Value| {
+        let id = scev.expr(value);
+        scev.is_invariant(id, of)
+    };
+    let [counting, other] = match counts(scev, sides[0]) {
+        true => sides,
+        false => [sides[1], sides[0]],
+    };
+    match (counts(scev, counting), counts(scev, other), fixed(scev, other)) {
+        (true, _, true) => Uncounted::Wraps,
+        (true, true, _) => Uncounted::Bound,
+        _ => Uncounted::Data,
+    }
+}
+
+/// Returns a loop that counts, with this number of iterations.
+fn written(scev: &mut ScalarEvolution<'_>, of: LoopId, roles: &Roles, trips: Recipe) -> Option<Counted> {
+    let (function, analysis) = (scev.function(), scev.analysis());
     let header = analysis.block(roles.header);
     let arguments: Vec<Value> = function.arguments(header).collect();
     let variables: Vec<Option<Variable>> =
         arguments.iter().map(|argument| variable(scev, of, *argument)).collect();
-    let branch = function.terminator(analysis.block(latch))?;
-    let left = targets(function, branch).into_iter().find(|to| to.block == exit)?;
-    let finals = left.operands.iter().map(|value| {
-        let is_next =
-            |argument: &Value| scev.header_argument(*argument).is_some_and(|own| own.next == *value);
-        let own = arguments.iter().position(|argument| argument == value).map(|at| (at, false));
+    let variable_of = |value: Value| {
+        let is_next = |argument: &Value| scev.header_argument(*argument).is_some_and(|own| own.next == value);
+        let own = arguments.iter().position(|argument| *argument == value).map(|at| (at, false));
         let found = own.or_else(|| Some((arguments.iter().position(is_next)?, true)));
         found.filter(|(at, _)| variables[*at].is_some())
-    });
-    let finals = finals.collect();
-    let settled = values_of_test(scev, of).collect();
+    };
+    let mut finals: HashMap<Block, Vec<Option<(usize, bool)>>> = HashMap::new();
+    for from in &roles.exiting {
+        let edges = targets(function, function.terminator(analysis.block(*from))?);
+        for edge in edges.into_iter().filter(|to| roles.exits.contains(&analysis.number(to.block))) {
+            let own: Vec<_> = edge.operands.iter().map(|value| variable_of(*value)).collect();
+            let known = finals.entry(edge.block).or_insert_with(|| own.clone());
+            for (known, own) in known.iter_mut().zip(own) {
+                *known = known.filter(|known| Some(*known) == own);
+            }
+        }
+    }
+    // The test of another block may be left out.
+    let certain = match roles.exiting[..] {
+        [only] if Some(only) == roles.latch() => only,
+        _ => roles.header,
+    };
+    let settled = values_of_tests(scev, of, &[certain]).collect();
     Some(Counted { trips, settled, variables, finals })
 }
-
-/// True if each iteration accesses another place of one object, which has less than two to the
-/// power of 63 places. A greater count is undefined behaviour then.
-///
-/// The address is in bounds of the object that an invariant address is in, and its index counts up.
-/// The index therefore leaves the object before it wraps, wherever it starts.
-fn is_bounded_by_an_object(scev: &mut ScalarEvolution<'_>, of: LoopId, latch: u32) -> bool {
-    let (function, analysis) = (scev.function(), scev.analysis());
-    let nodes = analysis.loops().get(of).nodes.iter().copied();
-    let always = nodes.filter(|node| analysis.dominators().dominates(*node, latch));
-    let accesses = always.flat_map(|node| function.ops(analysis.block(node))).filter_map(|op| {
-        let is = |def| function.is(op, def);
-        match (is(llvm::LoadOp::DEF), is(llvm::StoreOp::DEF)) {
-            (true, _) => Some(function.operand(op, 0)),
-            (_, true) => Some(function.operand(op, 1)),
-            _ => None,
-        }
-    });
-    let accesses: Vec<Value> = accesses.collect();
-    accesses.into_iter().any(|pointer| counts_in_bounds(scev, of, pointer))
-}
-
-/// True if an address is `getelementptr inbounds`, on an invariant address, of one index of 64 bits
-/// that counts up.
-fn counts_in_bounds(scev: &mut ScalarEvolution<'_>, of: LoopId, pointer: Value) -> bool {
-    let function = scev.function();
-    let Some(op) = function.defining_op(pointer).filter(|op| function.is(*op, llvm::GEPOp::DEF)) else {
-        return false;
-    };
-    let flags = function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx()));
-    let base = function.operand(op, 0);
-    let is_invariant = function.value_block(base).is_some_and(|block| {
-        let node = scev.analysis().number(block);
-        !scev.analysis().loops().contains(of, node)
-    });
-    let offsets = byte_offsets(function.op_ref(op), scev.data_layout());
-    let Ok((0.., [(index, 1..=MAX_SCALE)])) = offsets.as_ref().map(|(fixed, scaled)| (*fixed, &scaled[..]))
-    else {
-        return false;
-    };
-    let is_word = |ty: ExprType| ty == ExprType::Integer(64);
-    if flags.is_none_or(|flags| flags & 1 == 0)
-        || !is_invariant
-        || !scev.expr_type(base).is_some_and(|ty| ty == ExprType::Pointer(64))
-        || !scev.expr_type(*index).is_some_and(is_word)
-    {
-        return false;
-    }
-    let id = scev.expr(*index);
-    let Expr::AddRec(around, parts) = scev.get(id).clone() else { return false };
-    let [_, step] = parts[..] else { return false };
-    let is_small = |number: Option<u128>| number.is_some_and(|number| number <= MAX_SCALE as u128);
-    around == of && is_small(scev.as_constant(step)) && scev.as_constant(step) != Some(0)
-}
-
-/// The greatest factor that such an address may have.
-const MAX_SCALE: i64 = 1 << 20;
 
 fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Option<Variable> {
     let ty = scev.expr_type(argument).filter(|ty| ty.width() <= 64)?;

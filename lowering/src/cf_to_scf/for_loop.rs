@@ -7,8 +7,8 @@ use loomir_ir::{Attr, Block, Builder, InsertPoint, Type, Value};
 
 use super::Opaque;
 use super::counted::{Counted, cast, index_constant, resized};
-use super::exits::{Exits, Target};
-use super::structure::{Structure, poison};
+use super::exits::{Exits, Target, selector_of};
+use super::structure::{Structure, place_of, poison};
 use crate::cfg::arithmetic;
 use crate::cfg::expander::{Recipe, Writer};
 
@@ -59,23 +59,33 @@ impl Structure<'_> {
         };
         let steps = (0..inits.len()).map(|at| step(self, at)).collect();
         let header = Header { counted, inits, trips, steps, into };
-        let place = self.place_of(self.analysis.block(self.analysis.loops().get(of).header()));
+        let place = place_of(self.body, self.analysis.block(self.analysis.loops().get(of).header()));
         let inside = self.temporary(&[Type::INDEX]);
         let (arguments, positions) = self.arguments(&header, inside);
         let exits = self.body_of(of, arguments, inside, depth)?;
         let again = self.again(of);
-        let left: Vec<Target> = exits.targets().filter(|target| *target != again).collect();
-        let (Some(next), [exit]) = (exits.values(again), &left[..]) else { return Err(Opaque::Branch) };
+        let Some(next) = exits.values(again) else { return Err(Opaque::Branch) };
         let mut carried = Carried {
             inits: positions.iter().map(|at| inits[*at]).collect(),
             yielded: positions.iter().map(|at| next[*at]).collect(),
         };
-        let passed = exits.values(*exit).unwrap_or_default().to_vec();
-        let passed: Vec<Passed> = passed
-            .into_iter()
-            .zip(&counted.finals)
-            .map(|(value, own)| self.passed(value, *own, (inside, into), &mut carried))
-            .collect();
+        let left = exits.without(again);
+        let union: Vec<Target> = left.targets().collect();
+        let selector = (union.len() > 1).then(|| {
+            let mut builder = Builder::new(self.body, InsertPoint::End(inside));
+            left.selector_among(&union, &mut builder)
+        });
+        let selector = selector.map(|value| self.passed(value, None, (inside, into), &mut carried));
+        let mut passed = Vec::with_capacity(union.len());
+        for target in &union {
+            let finals = self.block(*target).and_then(|block| counted.finals.get(&block));
+            let values = left.values(*target).unwrap_or_default().iter().enumerate();
+            let values = values.map(|(at, value)| {
+                let own = finals.and_then(|finals| *finals.get(at)?);
+                self.passed(*value, own, (inside, into), &mut carried)
+            });
+            passed.push(values.collect::<Vec<Passed>>());
+        }
         let mut builder = Builder::new(self.body, InsertPoint::End(inside));
         builder.set_loc(place);
         let state = builder.state(scf::YieldOp::DEF).operands(&carried.yielded);
@@ -91,15 +101,16 @@ impl Structure<'_> {
         let region = self.body.region(op, 0);
         self.body.move_block(inside, region, None);
         self.annotate(op, annotation);
-        let results: Option<Vec<Value>> = passed
-            .into_iter()
-            .map(|passed| match passed {
-                Passed::Same(value) => Some(value),
-                Passed::Result(place) => Some(self.body.result(op, place)),
-                Passed::Final(at, is_next) => self.final_value(&header, at, is_next),
-            })
-            .collect();
-        results.map(|results| Exits::one(*exit, results)).ok_or(Opaque::Branch)
+        let mut left_with = |passed: Passed| match passed {
+            Passed::Same(value) => Some(value),
+            Passed::Result(place) => Some(self.body.result(op, place)),
+            Passed::Final(at, is_next) => self.final_value(&header, at, is_next),
+        };
+        let selector = selector.and_then(&mut left_with);
+        let values = passed.into_iter().map(|own| own.into_iter().map(&mut left_with).collect());
+        let values: Option<Vec<Vec<Value>>> = values.collect();
+        let exits = union.iter().copied().zip(values.ok_or(Opaque::Branch)?).collect();
+        Ok(Exits::several(selector_of(&union, selector), exits))
     }
 
     /// Writes the variables at the start of an iteration. Returns the values of all header
@@ -160,7 +171,7 @@ impl Structure<'_> {
         Some(variable.at(&mut builder, header.inits[at], step, count, is_next))
     }
 
-    /// Writes an expression as a number of 64 bits. Its value must fit in 63, if it has more.
+    /// Writes an expression of at most 64 bits as a number of 64 bits.
     fn write_recipe(&mut self, counted: &Counted, recipe: &Recipe, into: Block) -> Value {
         let settled: HashSet<Value> = counted.settled.iter().map(|value| self.current(*value)).collect();
         let mut recipe = recipe.clone();
@@ -168,10 +179,6 @@ impl Structure<'_> {
         let width = recipe.width();
         let mut builder = Builder::new(self.body, InsertPoint::End(into));
         let value = Writer::trusting(&mut builder, &|value| settled.contains(&value)).write(&recipe);
-        match width {
-            ..64 => resized(&mut builder, llvm::ZExtOp::DEF, value, 64),
-            64 => value,
-            _ => resized(&mut builder, llvm::TruncOp::DEF, value, 64),
-        }
+        if width < 64 { resized(&mut builder, llvm::ZExtOp::DEF, value, 64) } else { value }
     }
 }

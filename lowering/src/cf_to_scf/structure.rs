@@ -84,7 +84,7 @@ impl<'a> Structure<'a> {
         Ok(())
     }
 
-    fn block(&self, target: Target) -> Option<Block> {
+    pub(super) fn block(&self, target: Target) -> Option<Block> {
         match target {
             Target::Block(order) => Some(self.analysis.block(self.nodes[order as usize])),
             Target::Return => None,
@@ -290,7 +290,7 @@ impl<'a> Structure<'a> {
         into: Block,
         place: Place,
     ) -> Result<Exits, Opaque> {
-        let loc = self.block(next).map_or(Loc::UNKNOWN, |block| self.place_of(block));
+        let loc = self.block(next).map_or(Loc::UNKNOWN, |block| place_of(self.body, block));
         let mut builder = Builder::new(self.body, InsertPoint::End(into));
         builder.set_loc(loc);
         let condition = exits.is_taken(next, &mut builder);
@@ -401,7 +401,7 @@ impl<'a> Structure<'a> {
             return self.for_loop(&counted, (of, annotation), inits, into, place.depth);
         }
         let header = self.analysis.loops().get(of).header();
-        let loc = self.place_of(self.analysis.block(header));
+        let loc = place_of(self.body, self.analysis.block(header));
         let types: Vec<Type> = inits.iter().map(|value| self.body.value_type(*value)).collect();
         let before = self.temporary(&types);
         let arguments: Vec<Value> = self.body.arguments(before).collect();
@@ -465,13 +465,6 @@ impl<'a> Structure<'a> {
         Target::Block(self.order[self.analysis.loops().get(of).header() as usize])
     }
 
-    /// Returns the location of a block: of its first argument or operation that has one.
-    pub(super) fn place_of(&self, block: Block) -> Loc {
-        let arguments = self.body.arguments(block).map(|argument| self.body.argument_loc(argument));
-        let mut all = arguments.chain(self.body.ops(block).map(|op| self.body.loc(op)));
-        all.find(|loc| *loc != Loc::UNKNOWN).unwrap_or(Loc::UNKNOWN)
-    }
-
     /// Returns the annotation and the other attributes of a loop, which its latch has.
     fn annotation(&self, of: LoopId) -> Vec<(String, Attr)> {
         let header = self.analysis.block(self.analysis.loops().get(of).header());
@@ -503,6 +496,13 @@ impl<'a> Structure<'a> {
         state.set_defaults(&builder.ctx());
         builder.insert(state);
     }
+}
+
+/// Returns the location of a block: of its first argument or operation that has one.
+pub(crate) fn place_of(body: &Body, block: Block) -> Loc {
+    let arguments = body.arguments(block).map(|argument| body.argument_loc(argument));
+    let mut all = arguments.chain(body.ops(block).map(|op| body.loc(op)));
+    all.find(|loc| *loc != Loc::UNKNOWN).unwrap_or(Loc::UNKNOWN)
 }
 
 /// A value that a construct passes to a target.

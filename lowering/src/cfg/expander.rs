@@ -6,13 +6,14 @@
 //! where the original loop never tests.
 //!
 //! **Assumptions.**
-//! - A divisor is a constant other than zero, so no division traps.
+//! - A divisor is a constant other than zero, or made at least one, so no division traps.
 //! - A recurrence of a loop around is an argument of that loop's header, or a multiple of one.
 
 use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interp::integer::mask;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Builder, OpDef, Value};
+use loomir_ir::{Builder, Op, OpDef, Value};
 
 mod wide;
 
@@ -36,6 +37,8 @@ enum Part {
     Sum(Vec<Recipe>),
     Product(Vec<Recipe>),
     Quotient(Box<Recipe>, u128),
+    /// A quotient by an expression that is at least one where it counts.
+    Ratio(Box<Recipe>, Box<Recipe>),
     Extreme(MinMax, Vec<Recipe>),
 }
 
@@ -57,6 +60,7 @@ impl Recipe {
             Part::Constant(_) => {}
             Part::Value(value, _) => *value = rename(*value),
             Part::Cast(_, inner) | Part::Quotient(inner, _) => inner.rename(rename),
+            Part::Ratio(inner, by) => [inner, by].into_iter().for_each(|part| part.rename(rename)),
             Part::Sum(parts) | Part::Product(parts) | Part::Extreme(_, parts) => {
                 parts.iter_mut().for_each(|part| part.rename(rename));
             }
@@ -73,6 +77,7 @@ impl Recipe {
             Part::Cast(_, inner) => 1 + inner.cost(),
             Part::Sum(parts) | Part::Product(parts) => several(parts, 1),
             Part::Quotient(inner, by) => inner.cost() + if by.is_power_of_two() { 1 } else { 4 },
+            Part::Ratio(inner, by) => inner.cost() + by.cost() + 4,
             Part::Extreme(_, parts) => several(parts, 2),
         }
     }
@@ -105,9 +110,13 @@ impl Maker<'_, '_> {
             Expr::Add(operands) => self.all(&operands).map(Part::Sum),
             Expr::Mul(operands) => self.all(&operands).map(Part::Product),
             Expr::UDiv(a, b) => {
-                let by = self.scev.as_constant(b).filter(|by| *by != 0);
-                let a = by.and_then(|_| self.recipe(a));
-                a.zip(by).map(|(a, by)| Part::Quotient(Box::new(a), by))
+                let is_possible = self.scev.range_in(b, Some(self.before)).unsigned.0 > 0;
+                let a = self.recipe(a).filter(|_| is_possible);
+                let by = self.scev.as_constant(b);
+                a.and_then(|a| match by {
+                    Some(by) => Some(Part::Quotient(Box::new(a), by)),
+                    None => Some(Part::Ratio(Box::new(a), Box::new(self.recipe(b)?))),
+                })
             }
             Expr::MinMax(kind, operands) => self.all(&operands).map(|parts| Part::Extreme(kind, parts)),
             Expr::AddRec(..) => {
@@ -141,16 +150,17 @@ impl Maker<'_, '_> {
     /// Returns a value with this expression that the test of the loop depends on.
     fn known_value(&mut self, id: ExprId) -> Option<Value> {
         if self.known.is_none() {
-            self.known = Some(self.values_of_test());
+            self.known = Some(self.values_of_tests());
         }
         self.known.as_ref()?.get(&id).copied()
     }
 
-    /// Returns the values before the loop that the test at its latch depends on. If one of them is
-    /// poison, so is the test. Another value with the same expression may be poison by itself.
-    fn values_of_test(&mut self) -> HashMap<ExprId, Value> {
+    /// Returns the values before the loop that its tests depend on. If one of them is poison, so is
+    /// a test. Another value with the same expression may be poison by itself.
+    fn values_of_tests(&mut self) -> HashMap<ExprId, Value> {
         let mut known = HashMap::new();
-        for value in values_of_test(self.scev, self.before) {
+        let tests: Vec<u32> = self.scev.counts(self.before).exits.iter().map(|exit| exit.from).collect();
+        for value in values_of_tests(self.scev, self.before, &tests) {
             if self.is_closed(value) && self.scev.expr_type(value).is_some() {
                 let id = self.scev.expr(value);
                 known.entry(id).or_insert(value);
@@ -187,9 +197,11 @@ impl Maker<'_, '_> {
             if around != of || is_pointer {
                 continue;
             }
+            let ones = mask(width);
             let factor = match (self.scev.as_constant(by), self.scev.as_constant(step)) {
                 _ if by == step => 1,
                 (Some(1), Some(step)) => step,
+                (Some(by), Some(step)) if by == ones => step.wrapping_neg() & ones,
                 _ => continue,
             };
             // start + (argument - first) * factor
@@ -206,18 +218,22 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Returns the values from before a loop that the tests at its latches depend on. If one of them is
-/// poison, so is a test.
-pub(crate) fn values_of_test(scev: &ScalarEvolution<'_>, of: LoopId) -> impl Iterator<Item = Value> + use<> {
+/// Returns the values from before a loop that the tests at the ends of some of its blocks depend
+/// on. If one of them is poison, so is a test.
+pub(crate) fn values_of_tests(
+    scev: &ScalarEvolution<'_>,
+    of: LoopId,
+    blocks: &[u32],
+) -> impl Iterator<Item = Value> + use<> {
     let (function, analysis) = (scev.function(), scev.analysis());
     let is_inside = |value| {
         let block = function.value_block(value).map(|block| analysis.number(block));
         block.is_some_and(|node| analysis.loops().contains(of, node))
     };
-    let latches = scev.latches(of);
-    let tests = latches.iter().filter_map(|latch| function.terminator(analysis.block(*latch)));
-    let mut pending: Vec<Value> =
-        tests.filter(|op| function.num_operands(*op) > 0).map(|op| function.operand(op, 0)).collect();
+    let tests = blocks.iter().filter_map(|block| function.terminator(analysis.block(*block)));
+    let is_test =
+        |op: &Op| [llvm::CondBrOp::DEF, llvm::SwitchOp::DEF].iter().any(|def| function.is(*op, def));
+    let mut pending: Vec<Value> = tests.filter(is_test).map(|op| function.operand(op, 0)).collect();
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
     while let Some(value) = pending.pop().filter(|_| seen.len() < MAX_VALUES) {
         if !seen.insert(value) {
@@ -274,6 +290,13 @@ impl<'b, 'a> Writer<'b, 'a> {
             Part::Quotient(inner, by) => {
                 let inner = self.write(inner);
                 let by = self.constant(width, *by);
+                self.binary(llvm::UDivOp::DEF, inner, by)
+            }
+            Part::Ratio(inner, by) => {
+                let (inner, by) = (self.write(inner), self.write(by));
+                // A frozen divisor may be any number.
+                let one = self.constant(width, 1);
+                let by = self.binary(llvm::UMaxOp::DEF, by, one);
                 self.binary(llvm::UDivOp::DEF, inner, by)
             }
             Part::Extreme(kind, parts) => {

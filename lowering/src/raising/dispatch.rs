@@ -80,7 +80,7 @@ mod tests {
         loomir_dialects::register_all(&mut registry);
         let module = from_ll(&Context::new(registry), source, "it.ll").expect("it reads");
         let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
-        dispatches(&raising::raise(function, &SymbolTable::of(&module)).expect("it is raised"))
+        dispatches(&raising::raise(function, &SymbolTable::of(&module)).expect("it is raised").body)
     }
 
     #[test]

@@ -135,6 +135,12 @@ fn steps(body: &Body, pointer: Value, layout: &DataLayout) -> Option<Vec<Step>> 
     Some(steps)
 }
 
+/// Returns the values that an address adds to its root.
+pub(super) fn indices(body: &Body, pointer: Value, layout: &DataLayout) -> Vec<Value> {
+    let steps = steps(body, pointer, layout).unwrap_or_default();
+    steps.into_iter().flat_map(|step| step.scaled).map(|(index, _)| index).collect()
+}
+
 /// Returns the distance of an address from its root as a sum of multiples in ℤ. `None` if it may
 /// wrap, or has a term without a form.
 pub(super) fn distance(

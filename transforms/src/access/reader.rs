@@ -37,11 +37,11 @@ use crate::affine::{AffineForm, Forms};
 
 /// Derives the accesses of operations from their interfaces.
 pub struct Reader<'b> {
-    body: &'b Body,
-    forms: Forms<'b>,
+    pub(super) body: &'b Body,
+    pub(super) forms: Forms<'b>,
     bases: Bases<'b>,
     surroundings: Surroundings,
-    analyses: &'b Analyses,
+    pub(super) analyses: &'b Analyses,
     /// True if arguments of the function are taken not to be poison.
     trusts_arguments: bool,
     /// For each loop around the last visited operation, from the outside, forms that are not
@@ -189,7 +189,8 @@ impl<'b> Reader<'b> {
         effects
     }
 
-    fn everywhere(&mut self, depth: u32) -> Arc<Domain> {
+    /// Returns the domain of all iterations of this many loops.
+    pub(super) fn everywhere(&mut self, depth: u32) -> Arc<Domain> {
         while self.everywhere.len() <= depth as usize {
             let levels = self.everywhere.len() as u32;
             self.everywhere.push(Arc::new(Domain { levels, constraints: Vec::new(), exact: true }));
@@ -289,7 +290,7 @@ impl<'b> Reader<'b> {
 
     /// Returns the class of a load or store through a pointer. `None` if it may be anywhere in its
     /// object.
-    fn located_bytes(&mut self, op: Op, writes: bool, domain: &Arc<Domain>) -> Option<Class> {
+    pub(super) fn located_bytes(&mut self, op: Op, writes: bool, domain: &Arc<Domain>) -> Option<Class> {
         let (body, analyses) = (self.body, self.analyses);
         let layout = analyses.layout.as_deref()?;
         let (pointer, width) = pointers::accessed(body, op, layout)?;

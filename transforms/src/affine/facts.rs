@@ -18,7 +18,7 @@ use loomir_dialects::affine;
 use loomir_ir::Value;
 
 use super::operation::{Binary, Operation};
-use super::range::{Range, applied, both, of_product};
+use super::range::{Range, applied, both, of_product, width};
 use super::{AffineForm, Atom, Forms, MAX_CHAIN};
 
 /// The known facts about some parameters.
@@ -107,7 +107,7 @@ impl Forms<'_> {
     }
 
     /// Returns forms that are not negative, derived from the operation that computes a value.
-    fn relations(&mut self, value: Value) -> Option<Vec<AffineForm>> {
+    pub(crate) fn relations(&mut self, value: Value) -> Option<Vec<AffineForm>> {
         let body = self.body;
         let op = body.defining_op(value)?;
         let own = AffineForm::atom(Atom::Param(value));
@@ -120,7 +120,15 @@ impl Forms<'_> {
                 bounds.filter_map(|bound| if least { at_most(bound) } else { at_least(bound) }).collect(),
             );
         }
-        let Operation::Binary(binary) = Operation::of(body, op)? else { return None };
+        let binary = match Operation::of(body, op)? {
+            // An unsigned extension is the number itself, or more than a negative one.
+            Operation::Unsigned if width(body, value) > width(body, body.operand(op, 0)) => {
+                let extended = self.of(body.operand(op, 0));
+                return Some(at_least(extended).into_iter().collect());
+            }
+            Operation::Binary(binary) => binary,
+            _ => return None,
+        };
         let [a, b] = [0, 1].map(|i| body.operand(op, i));
         let (of_a, of_b) = (self.of(a), self.of(b));
         let (a, b) = (self.range(a, MAX_CHAIN), self.range(b, MAX_CHAIN));

@@ -46,7 +46,7 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
         0 => String::new(),
         kept => format!("; {} kept, because of branches on data", counted(kept, "function")),
     };
-    let summary = summary(&done.raised, done.fusion.fused, done.fusion.refused);
+    let summary = summary(&done.raised, &done.fusion);
     let said = match summary.trim_end() {
         "" => "no loops".to_owned(),
         summary => format!("{summary}{kept}"),

@@ -17,7 +17,7 @@ use super::ScalarEvolution;
 impl ScalarEvolution<'_> {
     /// True if an iteration of a loop may not complete. An operation may not return, or an inner
     /// loop may not terminate. Linear in the loop.
-    pub(super) fn may_stop(&mut self, of: LoopId) -> bool {
+    pub(crate) fn may_stop(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.stopping,
             of,

@@ -346,8 +346,14 @@ impl ScalarEvolution<'_> {
         let (x, y) = (self.at_scope(x, Some(at.of)), self.at_scope(y, Some(at.of)));
         match (self.is_available(x, at.of), self.is_available(y, at.of)) {
             (true, true) => self.fixed_limit(goes_on, x, y, at.of),
-            (true, false) => self.while_limit(goes_on.swapped(), b, x, at),
-            (false, true) => self.while_limit(goes_on, a, y, at),
+            (true, false) => match self.while_limit(goes_on.swapped(), b, x, at) {
+                limit if limit == Limit::default() => self.extended_limit(goes_on.swapped(), b, x, at),
+                limit => limit,
+            },
+            (false, true) => match self.while_limit(goes_on, a, y, at) {
+                limit if limit == Limit::default() => self.extended_limit(goes_on, a, y, at),
+                limit => limit,
+            },
             (false, false) if matches!(goes_on, Predicate::Eq | Predicate::Ne) => {
                 self.distance_limit(goes_on, x, y, at)
             }
@@ -357,6 +363,38 @@ impl ScalarEvolution<'_> {
                 self.either(first, second, false)
             }
         }
+    }
+
+    /// Returns the count of a loop that continues while an extended number compares like this with
+    /// a bound that is extended in the same way. They compare as the narrow numbers do, which may
+    /// wrap.
+    fn extended_limit(&mut self, goes_on: Predicate, value: Value, bound: ExprId, at: Setting) -> Limit {
+        let Some((is_signed, narrow)) = self.extended(value) else { return Limit::default() };
+        let width = self.expr_type(narrow).map_or(0, |ty| ty.width());
+        let bound = match self.get(bound).clone() {
+            Expr::Cast(Cast::SignExtend, inner, _) if is_signed && self.width(inner) == width => inner,
+            Expr::Cast(Cast::ZeroExtend, inner, _) if !is_signed && self.width(inner) == width => inner,
+            Expr::Constant(wide, _) => {
+                let low = self.truncate(bound, width);
+                let again = if is_signed { self.sign_extend(low, wide) } else { self.zero_extend(low, wide) };
+                if again != bound {
+                    return Limit::default();
+                }
+                low
+            }
+            _ => return Limit::default(),
+        };
+        // Both readings of zero-extended numbers are the unsigned one.
+        let goes_on = if is_signed { goes_on } else { goes_on.unsigned() };
+        self.while_limit(goes_on, narrow, bound, at)
+    }
+
+    /// Returns the narrow number that a value extends, and true if its sign is extended.
+    fn extended(&self, value: Value) -> Option<(bool, Value)> {
+        let op = self.function.defining_op(value)?;
+        let (signed, unsigned) =
+            (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));
+        (signed || unsigned).then(|| (signed, self.function.operand(op, 0)))
     }
 
     /// Returns the count of a loop that continues while a value compares like this with a varying

@@ -60,7 +60,7 @@ impl Digits {
     /// Returns the digits of a sum of multiples, in places of constant sizes. None of the forms
     /// `known` is negative.
     pub(super) fn of_sum(
-        site: &Site<'_, '_>,
+        site: &mut Site<'_, '_>,
         mut sum: Vec<(i64, AffineForm)>,
         sizes: &[i64],
         known: &[AffineForm],
@@ -77,7 +77,7 @@ impl Digits {
     }
 
     /// True if each digit but the first is at least 0 and below its size.
-    pub(super) fn are_proper(&self, site: &Site<'_, '_>) -> bool {
+    pub(super) fn are_proper(&self, site: &mut Site<'_, '_>) -> bool {
         self.digits.iter().skip(1).zip(&self.sizes).all(|(digit, size)| site.is_below(digit, size, &[]))
     }
 
@@ -170,7 +170,7 @@ pub(super) fn summed(sum: &[(i64, AffineForm)]) -> Option<AffineForm> {
 /// Writes a sum as `size · higher + digit` with a digit that is at least 0 and below the size.
 /// Multiples of the size are taken out as they are, so the sum should not be simplified before.
 fn divided(
-    site: &Site<'_, '_>,
+    site: &mut Site<'_, '_>,
     sum: &[(i64, AffineForm)],
     size: i64,
     known: &[AffineForm],
@@ -262,11 +262,12 @@ fn of_product(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits
 impl Site<'_, '_> {
     /// True if a form is at least 0 and below a size whenever the access happens; none of the forms
     /// `known` is negative either.
-    fn is_below(&self, form: &AffineForm, size: &AffineForm, known: &[AffineForm]) -> bool {
+    fn is_below(&mut self, form: &AffineForm, size: &AffineForm, known: &[AffineForm]) -> bool {
         let levels = self.domain.levels;
+        let of_parameters = self.known_of_parameters([form, size]);
         let around = || {
             let loops = self.around.iter().take(levels as usize).flatten();
-            loops.chain(&self.domain.constraints).chain(known)
+            loops.chain(&self.domain.constraints).chain(known).chain(&of_parameters)
         };
         let mut unknowns = Unknowns::default();
         around().chain([form, size]).for_each(|form| unknowns.add(form));
@@ -279,5 +280,22 @@ impl Site<'_, '_> {
         let size = above.affine(size, &Var);
         above.set.add_ge(high, size);
         [below, above].iter().all(|outside| matches!(outside.set.is_empty(&LIMITS), Emptiness::Empty))
+    }
+
+    /// Returns forms that are not negative about the parameters of some forms.
+    fn known_of_parameters(&mut self, forms: [&AffineForm; 2]) -> Vec<AffineForm> {
+        let mut parameters = Vec::new();
+        forms.into_iter().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
+        let mut known = Vec::new();
+        for value in parameters {
+            let relations = self.forms.relations(value).unwrap_or_default();
+            known.extend(
+                relations.into_iter().filter(|form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)))),
+            );
+            let least = i64::try_from(self.forms.range_of(value).0).ok();
+            let least = least.map(AffineForm::constant);
+            known.extend(least.and_then(|least| AffineForm::atom(Atom::Param(value)).minus(&least)));
+        }
+        known
     }
 }

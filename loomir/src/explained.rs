@@ -1,0 +1,99 @@
+//! The loops of functions of the `llvm` dialect that do not count, and the accesses in counted
+//! loops that are not affine, with the reasons.
+
+use loomir_ir::diagnostics::{Remark, RemarkKind};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
+use loomir_transforms::access::{Analyses, NotAffine};
+use loomir_transforms::inventory;
+
+use crate::{FuseReport, Raised, UncountedLoop};
+
+/// The results of [`explain`](crate::explain).
+#[derive(Debug, Default)]
+pub struct Explained {
+    /// The report of fusion.
+    pub fusion: FuseReport,
+    /// The functions of the `llvm` dialect.
+    pub raised: Raised,
+    /// The accesses through pointers in counted loops, loop by loop.
+    pub accesses: Accesses,
+}
+
+impl Explained {
+    /// Returns a remark for each loop that does not count, and one for each loop that counts but
+    /// has accesses that are not affine.
+    pub fn remarks(&self) -> Diagnostics {
+        let mut all = Diagnostics::new();
+        for UncountedLoop { function, place, why } in &self.raised.uncounted {
+            let text = format!("Loop not counted [{}]: {}", why.name(), why.reason());
+            all.push(remark(function, why.name(), *place, &text));
+        }
+        for LoopAccesses { function, place, affine, others } in &self.accesses.loops {
+            if others.is_empty() {
+                continue;
+            }
+            let number = affine + others.len();
+            let text = format!("Accesses not affine [NotAffine]: {} of {number}", others.len());
+            let remark = remark(function, "NotAffine", *place, &text);
+            all.push(others.iter().fold(remark, |remark, (place, why)| remark.note(*place, why.reason())));
+        }
+        all
+    }
+}
+
+fn remark(function: &str, name: &'static str, place: Loc, text: &str) -> Diagnostic {
+    let function = function.to_owned();
+    let message = format!("[{function}]: {text}");
+    let (kind, pass) = (RemarkKind::Analysis, "lift-cf-to-scf");
+    Diagnostic::remark(place, message).telling(Remark { kind, pass, name, function, args: Vec::new() })
+}
+
+/// The accesses of all functions.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Accesses {
+    /// The loops with accesses of their own, in the order of the text.
+    pub loops: Vec<LoopAccesses>,
+}
+
+/// The accesses whose innermost loop is this one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopAccesses {
+    /// The name of the function.
+    pub function: String,
+    /// The place of the loop.
+    pub place: Loc,
+    /// The number of accesses that are affine classes.
+    pub affine: usize,
+    /// The place of each other access, and the reason why it is none.
+    pub others: Vec<(Loc, NotAffine)>,
+}
+
+impl Accesses {
+    /// Returns the number of affine accesses, and the number of all.
+    pub fn counts(&self) -> (usize, usize) {
+        let affine = self.loops.iter().map(|own| own.affine).sum();
+        let others: usize = self.loops.iter().map(|own| own.others.len()).sum();
+        (affine, affine + others)
+    }
+
+    /// Adds the accesses of a function with structured control flow.
+    pub(crate) fn add(&mut self, function: &Body, analyses: &Analyses) {
+        let name = function.attr(function.root(), "sym_name").and_then(|name| name.as_str(function.ctx()));
+        let mut last = None;
+        for access in inventory::accesses(function, analyses) {
+            if last.replace(access.of) != Some(access.of) {
+                self.loops.push(LoopAccesses {
+                    function: name.unwrap_or_default().to_owned(),
+                    place: function.loc(access.of),
+                    affine: 0,
+                    others: Vec::new(),
+                });
+            }
+            let Some(own) = self.loops.last_mut() else { continue };
+            match access.why_not {
+                None => own.affine += 1,
+                Some(why) => own.others.push((function.loc(access.op), why)),
+            }
+        }
+    }
+}
