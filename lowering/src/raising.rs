@@ -6,12 +6,14 @@
 //! of `llvm`. A function in which nothing changed is best kept as it was.
 
 use loomir_dialects::interfaces::LoopLike;
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::scf;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostics, Loc, Op, Value};
+use loomir_transforms::carried_loads::reload_carried;
 use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::marks::VERSIONED;
 use loomir_transforms::mem2reg::{Promoted, mem2reg};
@@ -80,6 +82,7 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, O
     canonicalize(&mut raised);
     cse(&mut raised);
     fold_guards(&mut raised);
+    reload_carried(&mut raised, &DataLayout::of_symbols(function.ctx(), symbols));
     canonicalize(&mut raised);
     sink_into_nests(&mut raised);
     Ok(RaisedFunction { body: raised, loops })

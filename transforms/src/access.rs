@@ -52,7 +52,7 @@ pub mod locals;
 mod loop_context;
 mod not_affine;
 pub mod objects;
-mod pointers;
+pub(crate) mod pointers;
 mod reader;
 pub mod statements;
 pub mod structure;

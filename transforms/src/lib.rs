@@ -19,6 +19,7 @@
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
+//! | [`carried_loads`] | loads that a loop carries to its next iteration become loads there again |
 //! | [`nest_sinking`] | a loop around one other loop becomes a perfect nest |
 //! | [`if_to_select`] | pure conditionals become selections |
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
@@ -41,6 +42,7 @@ pub use loomir_polyhedra as polyhedra;
 pub mod access;
 pub mod affine;
 pub mod assumption;
+pub mod carried_loads;
 pub mod contraction;
 pub mod cost;
 pub mod dataflow;
@@ -83,6 +85,7 @@ const PASSES: &[PassInfo] = &[
     promotion::PASS,
     guard_folding::PASS,
     nest_sinking::PASS,
+    carried_loads::PASS,
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,

@@ -52,7 +52,7 @@ pub(super) struct Units {
 
 /// Returns the address and the width of a load or store. An atomic or volatile one has no width
 /// here: it is never contracted, and orders the whole object.
-pub(super) fn accessed(body: &Body, op: Op, layout: &DataLayout) -> Option<(Value, i64)> {
+pub(crate) fn accessed(body: &Body, op: Op, layout: &DataLayout) -> Option<(Value, i64)> {
     let view = body.op_ref(op);
     let (pointer, ty) = if view.is(LoadOp::DEF) {
         (view.operand(0), view.result_type(0))

@@ -33,7 +33,7 @@ use loomir_ir::{Block, Body, Diagnostics, Op, Region, Trait, Value};
 use crate::effects::{Effects, Summary, runs_at_least_once};
 use crate::regenerate::guard::guard;
 
-mod footprint;
+pub(crate) mod footprint;
 
 /// The pass `licm`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {

@@ -26,14 +26,14 @@ struct Touched {
 }
 
 /// The memory that the operations of a loop touch.
-pub(super) struct Footprint {
+pub(crate) struct Footprint {
     /// `None` if there is too much.
     touched: Option<Vec<Touched>>,
 }
 
 impl Footprint {
     /// Returns the memory that the operations in `loop_op` touch.
-    pub(super) fn of(body: &Body, loop_op: Op) -> Footprint {
+    pub(crate) fn of(body: &Body, loop_op: Op) -> Footprint {
         let mut bases = Bases::new(body, AliasMode::May);
         let mut touched = Vec::new();
         for region in body.own_regions(loop_op) {
@@ -51,7 +51,7 @@ impl Footprint {
 
     /// True if running `op`, which stands directly in the loop, once before the loop leaves the
     /// same memory and the same results as running it in every iteration.
-    pub(super) fn lets_move(&self, body: &Body, op: Op) -> bool {
+    pub(crate) fn lets_move(&self, body: &Body, op: Op) -> bool {
         let Some(touched) = &self.touched else { return false };
         let bases = Bases::new(body, AliasMode::May);
         let mut own = touched.iter().filter(|own| own.by == op);
