@@ -1,6 +1,7 @@
 //! The loops of functions of the `llvm` dialect that do not count, and the accesses in counted
 //! loops that are not affine, with the reasons.
 
+use hashbrown::HashSet;
 use loomir_ir::diagnostics::{Remark, RemarkKind};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
 use loomir_transforms::access::{Analyses, NotAffine};
@@ -39,6 +40,20 @@ impl Explained {
         }
         all
     }
+}
+
+/// The name of fusion's remark on a loop that does not count.
+const UNKNOWN: &str = "UnknownTripCount";
+
+/// Leaves out remarks of fusion on loops that do not count, which have remarks of their own.
+pub(crate) fn without_uncounted(raised: &Raised, said: Diagnostics) -> Diagnostics {
+    let places: HashSet<Loc> = raised.uncounted.iter().map(|own| own.place).collect();
+    let is_known = |own: &Diagnostic| {
+        own.remark.as_ref().is_some_and(|remark| remark.name == UNKNOWN) && places.contains(&own.loc)
+    };
+    let mut rest = Diagnostics::new();
+    said.into_iter().filter(|own| !is_known(own)).for_each(|own| rest.push(own));
+    rest
 }
 
 fn remark(function: &str, name: &'static str, place: Loc, text: &str) -> Diagnostic {

@@ -237,6 +237,8 @@ pub fn explain(module: &mut Body, options: &FuseOptions) -> Explained {
         explained.fusion.append(own);
         changed
     });
+    let said = std::mem::take(&mut explained.fusion.remarks);
+    explained.fusion.remarks = explained::without_uncounted(&explained.raised, said);
     explained
 }
 

@@ -15,6 +15,7 @@
 //! | `bounded` | loops that are certain to end in time |
 //! | `counted` | loops that count, and their variables |
 //! | `for_loop` | such a loop as `scf.for` |
+//! | `extensions` | extensions of numbers that are not negative in a loop |
 //! | `reasons` | the reasons why functions stay, and loops do not count |
 //!
 //! The method follows H. Bahmann et al., *Perfect Reconstructability of Control Flow from Demand
@@ -46,6 +47,7 @@ use structure::Structure;
 mod bounded;
 mod counted;
 mod exits;
+mod extensions;
 mod for_loop;
 mod reasons;
 mod structure;
@@ -81,10 +83,11 @@ pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<Lift
     let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
     lcssa::lcssa(&mut copy, &analysis);
     let layout = DataLayout::of_symbols(copy.ctx(), symbols);
-    let (counted, others) = {
+    let ((counted, others), extended) = {
         let mut scev = ScalarEvolution::new(&copy, &analysis, &layout);
-        counted::counted_loops(&mut scev)
+        (counted::counted_loops(&mut scev), extensions::find(&mut scev))
     };
+    extensions::replace(&mut copy, &extended);
     let place = |of| place_of(&copy, analysis.block(analysis.loops().get(of).header()));
     let uncounted = others.into_iter().map(|(of, why)| (place(of), why)).collect();
     let lifted = Lifted { counted: counted.len(), uncounted };

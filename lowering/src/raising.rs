@@ -8,11 +8,12 @@
 use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
-use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
+use loomir_dialects::llvm::attributes::{OVERFLOW, TAIL_CALL_KIND};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::scf;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostics, Loc, Op, Value};
+use loomir_transforms::affine::classes::may_be_poison;
 use loomir_transforms::carried_loads::reload_carried;
 use loomir_transforms::guard_folding::fold_guards;
 use loomir_transforms::marks::VERSIONED;
@@ -80,12 +81,49 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, O
     }
     let loops = lift_cf_to_scf(&mut raised, symbols)?;
     canonicalize(&mut raised);
+    drop_copies(&mut raised);
     cse(&mut raised);
     fold_guards(&mut raised);
     reload_carried(&mut raised, &DataLayout::of_symbols(function.ctx(), symbols));
     canonicalize(&mut raised);
     sink_into_nests(&mut raised);
     Ok(RaisedFunction { body: raised, loops })
+}
+
+/// Replaces numbers by those that they certainly equal: frozen numbers that are never poison, and
+/// numbers extended to the width that they were truncated from without loss.
+fn drop_copies(function: &mut Body) {
+    let ops: Vec<Op> = function.all_ops().filter(|op| function.num_operands(*op) == 1).collect();
+    for op in ops {
+        let number = function.operand(op, 0);
+        let original = if function.is(op, llvm::FreezeOp::DEF) {
+            (!may_be_poison(function, number, false)).then_some(number)
+        } else {
+            extended_original(function, op)
+        };
+        if let Some(original) = original {
+            function.replace_all_uses(function.result(op, 0), original);
+            function.erase(op);
+        }
+    }
+}
+
+/// Returns the number that an extension restores: it was truncated without loss.
+fn extended_original(function: &Body, op: Op) -> Option<Value> {
+    let (signed, unsigned) = (function.is(op, llvm::SExtOp::DEF), function.is(op, llvm::ZExtOp::DEF));
+    if !signed && !unsigned {
+        return None;
+    }
+    let trunc = function.defining_op(function.operand(op, 0));
+    let trunc = trunc.filter(|trunc| function.is(*trunc, llvm::TruncOp::DEF))?;
+    let original = function.operand(trunc, 0);
+    let flags = function.attr(trunc, "overflowFlags");
+    let flags = flags.and_then(|flags| OVERFLOW.value(function.ctx(), flags));
+    let (keeps_sign, keeps_bits) = (flags? & 1 != 0, flags? & 2 != 0);
+    let is_natural = function.attr(op, "nonNeg").is_some();
+    let is_kept = if signed { keeps_sign } else { keeps_bits || (is_natural && keeps_sign) };
+    let is_alike = function.value_type(original) == function.value_type(function.result(op, 0));
+    (is_kept && is_alike).then_some(original)
 }
 
 /// True if the attributes of a function forbid changes: `optnone`, `naked`, strict floating-point

@@ -55,6 +55,7 @@ pub mod classes;
 pub mod closed_forms;
 pub mod condition;
 pub mod facts;
+mod masks;
 pub mod operation;
 pub mod range;
 pub mod rules;
@@ -626,6 +627,7 @@ impl<'b> Forms<'b> {
             Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl) => {
                 self.exact_ring(op, operation, fuel)
             }
+            Operation::Binary(Binary::And | Binary::Xor) => self.masked(op, fuel),
             Operation::Binary(binary) => {
                 let divisor = self.form(body.operand(op, 1), fuel)?.as_constant().filter(|d| *d > 0);
                 let dividend = |this: &mut Self| this.form(first, fuel);

@@ -15,6 +15,7 @@
 //! **Cost.** The operations of each loop once for each loop around, if no range bounds it.
 
 use hashbrown::HashMap;
+use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
 use loomir_ir::Value;
 use loomir_ir::graph::loops::LoopId;
@@ -23,8 +24,6 @@ use loomir_transforms::affine::operation::Predicate;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Expr, ExprId, ExprType};
 
-/// The number of iterations that a loop does not have.
-const TOO_MANY: i128 = 1 << 63;
 /// The width of a count that may be too large.
 const WIDTH: u32 = 64;
 /// The maximal number of loops around a loop that are examined for it.
@@ -37,46 +36,54 @@ pub(super) struct Bounds {
     by_accesses: HashMap<LoopId, bool>,
 }
 
-/// Returns the highest backedge-taken count that fits, as a number.
-const HIGHEST: i128 = TOO_MANY - 2;
+/// Returns the highest number of a width that has a next one, both read as signed.
+fn highest(width: u32) -> i128 {
+    (1 << (width - 1)) - 2
+}
+
+/// True if a backedge-taken count of a loop has less than 64 bits, or read as signed is not
+/// negative and leaves room for one more.
+pub(super) fn fits(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
+    scev.width(count) < WIDTH || is_natural(scev, of, count)
+}
 
 /// True if a backedge-taken count of a loop, read as signed, is not negative and leaves room for
 /// one more.
-pub(super) fn fits(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
-    let range = scev.range_in(count, Some(of));
-    if range.unsigned.1 <= HIGHEST as u128 {
-        return true;
-    }
-    scev.width(count) == WIDTH && (is_guarded(scev, of, count) || is_falling(scev, of, count, range.signed.1))
+pub(super) fn is_natural(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
+    let (range, width) = (scev.range_in(count, Some(of)), scev.width(count));
+    let is_small = i128::try_from(range.unsigned.1).is_ok_and(|most| most <= highest(width.min(WIDTH)));
+    is_small
+        || (width <= WIDTH && (is_guarded(scev, of, count) || is_falling(scev, of, count, range.signed.1)))
 }
 
 /// True if a guard of the loop says that the count is a difference of ordered numbers.
 fn is_guarded(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
+    let width = scev.width(count);
     for fact in scev.facts(of).iter() {
         let (less, more) = match fact.predicate.unsigned() {
             Predicate::Ult | Predicate::Ule => (fact.a, fact.b),
             Predicate::Ugt | Predicate::Uge => (fact.b, fact.a),
             _ => continue,
         };
-        if scev.width(less) > WIDTH {
+        if scev.width(less) > width {
             continue;
         }
         let is_signed = fact.predicate.is_signed();
         let is_strict = matches!(fact.predicate.unsigned(), Predicate::Ult | Predicate::Ugt);
         let [less, more] = [less, more].map(|id| {
             let id = scev.ptr_to_int(id);
-            if is_signed { scev.sign_extend(id, WIDTH) } else { scev.zero_extend(id, WIDTH) }
+            if is_signed { scev.sign_extend(id, width) } else { scev.zero_extend(id, width) }
         });
         let way = scev.minus(more, less);
         let behind = scev.minus(count, way);
         let Some(behind) = scev.as_constant(behind) else { continue };
-        let behind = i128::from(behind as u64 as i64);
+        let behind = signed(width, behind);
         let [low, high] = [less, more].map(|id| scev.range_in(id, Some(of)));
         let most = match is_signed {
             true => high.signed.1 - low.signed.0,
             false => high.unsigned.1 as i128 - low.unsigned.0 as i128,
         };
-        if i128::from(is_strict) + behind >= 0 && most + behind <= HIGHEST {
+        if i128::from(is_strict) + behind >= 0 && most + behind <= highest(width) {
             return true;
         }
     }
@@ -89,7 +96,10 @@ fn is_falling(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId, greates
     let Expr::AddRec(around, parts) = scev.get(count).clone() else { return false };
     let [start, _] = parts[..] else { return false };
     let header = scev.analysis().loops().get(of).header();
-    if !scev.analysis().loops().contains(around, header) || around == of || greatest > HIGHEST {
+    if !scev.analysis().loops().contains(around, header)
+        || around == of
+        || greatest > highest(scev.width(count))
+    {
         return false;
     }
     let Some(times) = scev.counts(around).exact.filter(|_| scev.flags(count).nsw) else { return false };

@@ -79,17 +79,20 @@ fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId, bounds: &mut Bounds) -> R
 
 /// Returns the number of iterations, which is one more than the count. It has at most 64 bits.
 fn trips(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> Option<Recipe> {
-    if scev.width(count) == 64 {
-        let one = scev.constant(64, 1);
-        let trips = scev.add(&[count, one]);
+    let trips = scev.trip_count(of)?;
+    if scev.width(count) < 64 && scev.range_in(trips, Some(of)).signed.0 >= 0 {
         return Recipe::of_number(scev, of, trips);
     }
-    let trips = scev.trip_count(of)?;
-    // A number that is read as signed, or fewer bits that are not negative so.
-    match scev.range_in(trips, Some(of)).signed.0 >= 0 {
-        true => Recipe::of_number(scev, of, trips),
-        false => Recipe::of(scev, of, trips),
+    let is_wide = scev.width(count) == 64;
+    if is_wide || bounded::is_natural(scev, of, count) {
+        let (one, count) = (scev.constant(64, 1), scev.sign_extend(count, 64));
+        let trips = scev.add(&[count, one]);
+        let number = Recipe::of_number(scev, of, trips);
+        if is_wide || number.is_some() {
+            return number;
+        }
     }
+    Recipe::of(scev, of, trips)
 }
 
 /// Returns the reason why the number of iterations of a loop is unknown.

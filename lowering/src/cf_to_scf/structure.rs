@@ -522,7 +522,7 @@ pub(super) fn poison(builder: &mut Builder<'_>, ty: Type) -> Value {
 }
 
 /// Returns the blocks of a function in reverse postorder.
-fn reverse_postorder(analysis: &Analysis) -> Vec<u32> {
+pub(super) fn reverse_postorder(analysis: &Analysis) -> Vec<u32> {
     let graph = analysis.graph();
     let mut seen: HashSet<u32> = HashSet::from_iter([0]);
     let mut stack = vec![(0u32, 0usize)];

@@ -46,7 +46,12 @@ impl Recipe {
     /// Returns the recipe of an expression before a loop. `None` if something in it is no value
     /// there.
     pub(crate) fn of(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId) -> Option<Recipe> {
-        Maker { scev, before, known: None }.recipe(id)
+        Maker { scev, before, known: None, signed: false }.recipe(id)
+    }
+
+    /// Returns the same recipe, where numbers that are not negative are extended as signed ones.
+    fn of_signed(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId) -> Option<Recipe> {
+        Maker { scev, before, known: None, signed: true }.recipe(id)
     }
 
     /// Returns the number of bits.
@@ -92,6 +97,8 @@ struct Maker<'s, 'f> {
     before: LoopId,
     /// The values before the loop that its test depends on, by their expressions, once needed.
     known: Option<HashMap<ExprId, Value>>,
+    /// True if numbers that are not negative are extended as signed ones.
+    signed: bool,
 }
 
 impl Maker<'_, '_> {
@@ -106,17 +113,27 @@ impl Maker<'_, '_> {
             Expr::Unknown(value) if self.is_closed(value) => return of_value(self, value),
             Expr::Unknown(_) => None,
             Expr::PtrToInt(inner) => return self.recipe(inner),
-            Expr::Cast(cast, inner, _) => self.recipe(inner).map(|inner| Part::Cast(cast, Box::new(inner))),
+            Expr::Cast(cast, inner, _) => {
+                let is_natural = cast == Cast::ZeroExtend
+                    && self.signed
+                    && self.scev.range_in(inner, Some(self.before)).signed.0 >= 0;
+                let cast = if is_natural { Cast::SignExtend } else { cast };
+                self.recipe(inner).map(|inner| Part::Cast(cast, Box::new(inner)))
+            }
             Expr::Add(operands) => self.all(&operands).map(Part::Sum),
             Expr::Mul(operands) => self.all(&operands).map(Part::Product),
             Expr::UDiv(a, b) => {
                 let is_possible = self.scev.range_in(b, Some(self.before)).unsigned.0 > 0;
+                // An unsigned number is divided as such.
+                let signed = std::mem::replace(&mut self.signed, false);
                 let a = self.recipe(a).filter(|_| is_possible);
                 let by = self.scev.as_constant(b);
-                a.and_then(|a| match by {
+                let part = a.and_then(|a| match by {
                     Some(by) => Some(Part::Quotient(Box::new(a), by)),
                     None => Some(Part::Ratio(Box::new(a), Box::new(self.recipe(b)?))),
-                })
+                });
+                self.signed = signed;
+                part
             }
             Expr::MinMax(kind, operands) => self.all(&operands).map(|parts| Part::Extreme(kind, parts)),
             Expr::AddRec(..) => {
@@ -169,53 +186,75 @@ impl Maker<'_, '_> {
         known
     }
 
-    /// Returns a recurrence of a loop around, by an argument of that loop's header with the same
-    /// step or a divisor of it.
+    /// Returns a recurrence of a loop around, by an argument of that loop's header.
     fn recurrence(&mut self, id: ExprId) -> Option<Recipe> {
         let width = self.scev.width(id);
-        let Expr::AddRec(of, operands) = self.scev.get(id).clone() else { return None };
-        let analysis = self.scev.analysis();
-        let inside = analysis.loops().get(self.before).header();
-        if !analysis.loops().contains(of, inside) {
-            return None;
+        let Stepped { argument, factor, rest } = stepped(self.scev, self.before, id, self.signed)?;
+        let (own, ty) = (self.scev.expr(argument), self.scev.expr_type(argument)?);
+        let is_pointer = self.scev.type_of(own).is_pointer();
+        let mut value = Recipe { width: ty.width(), part: Part::Value(argument, is_pointer) };
+        if ty.width() < width {
+            value = Recipe { width, part: Part::Cast(Cast::SignExtend, Box::new(value)) };
         }
-        let header = analysis.block(analysis.loops().get(of).header());
-        let arguments: Vec<Value> = self.scev.function().arguments(header).collect();
-        let [start, step] = operands[..] else { return None };
-        for argument in arguments {
-            if self.scev.expr_type(argument).is_none_or(|ty| ty.width() != width) {
-                continue;
-            }
-            let own = self.scev.expr(argument);
-            let value = Part::Value(argument, self.scev.type_of(own).is_pointer());
-            if own == id {
-                return Some(Recipe { width, part: value });
-            }
-            let Expr::AddRec(around, parts) = self.scev.get(own).clone() else { continue };
-            let [first, by] = parts[..] else { continue };
-            let is_pointer = [own, id].iter().any(|id| self.scev.type_of(*id).is_pointer());
-            if around != of || is_pointer {
-                continue;
-            }
-            let ones = mask(width);
-            let factor = match (self.scev.as_constant(by), self.scev.as_constant(step)) {
-                _ if by == step => 1,
-                (Some(1), Some(step)) => step,
-                (Some(by), Some(step)) if by == ones => step.wrapping_neg() & ones,
-                _ => continue,
-            };
-            // start + (argument - first) * factor
-            let factor_id = self.scev.constant(width, factor);
-            let moved = self.scev.mul(&[first, factor_id]);
-            let rest = self.scev.minus(start, moved);
-            let rest = self.recipe(rest)?;
-            let argument = Recipe { width, part: value };
-            let factor = Recipe { width, part: Part::Constant(factor) };
-            let product = Recipe { width, part: Part::Product(vec![argument, factor]) };
-            return Some(Recipe { width, part: Part::Sum(vec![product, rest]) });
-        }
-        None
+        let Some(rest) = rest else { return Some(value) };
+        let rest = self.recipe(rest)?;
+        let factor = Recipe { width, part: Part::Constant(factor) };
+        let product = Recipe { width, part: Part::Product(vec![value, factor]) };
+        Some(Recipe { width, part: Part::Sum(vec![product, rest]) })
     }
+}
+
+/// A recurrence by an argument of its loop's header: `argument · factor + rest`.
+struct Stepped {
+    argument: Value,
+    factor: u128,
+    /// Zero if there is none.
+    rest: Option<ExprId>,
+}
+
+/// Returns a recurrence of a loop around a loop, by an argument of that loop's header with the same
+/// step, or a step of one up or down. A narrower argument may be extended, if `extends`.
+fn stepped(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId, extends: bool) -> Option<Stepped> {
+    let width = scev.width(id);
+    let Expr::AddRec(of, operands) = scev.get(id).clone() else { return None };
+    let analysis = scev.analysis();
+    let inside = analysis.loops().get(before).header();
+    if !analysis.loops().contains(of, inside) {
+        return None;
+    }
+    let header = analysis.block(analysis.loops().get(of).header());
+    let arguments: Vec<Value> = scev.function().arguments(header).collect();
+    let [start, step] = operands[..] else { return None };
+    for argument in arguments {
+        let Some(ty) = scev.expr_type(argument) else { continue };
+        if ty.width() != width && !(extends && ty.width() < width && !ty.is_pointer()) {
+            continue;
+        }
+        let own = scev.expr(argument);
+        let own = scev.sign_extend(own, width);
+        if own == id {
+            return Some(Stepped { argument, factor: 1, rest: None });
+        }
+        let Expr::AddRec(around, parts) = scev.get(own).clone() else { continue };
+        let [first, by] = parts[..] else { continue };
+        let is_pointer = [own, id].iter().any(|id| scev.type_of(*id).is_pointer());
+        if around != of || is_pointer {
+            continue;
+        }
+        let ones = mask(width);
+        let factor = match (scev.as_constant(by), scev.as_constant(step)) {
+            _ if by == step => 1,
+            (Some(1), Some(step)) => step,
+            (Some(by), Some(step)) if by == ones => step.wrapping_neg() & ones,
+            _ => continue,
+        };
+        // start + (argument - first) * factor
+        let factor_id = scev.constant(width, factor);
+        let moved = scev.mul(&[first, factor_id]);
+        let rest = scev.minus(start, moved);
+        return Some(Stepped { argument, factor, rest: Some(rest) });
+    }
+    None
 }
 
 /// Returns the values from before a loop that the tests at the ends of some of its blocks depend

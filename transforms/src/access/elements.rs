@@ -136,7 +136,7 @@ impl Accesses for Delinearized {
             return Some(by_itself);
         }
         let found = Digits::of_subscript(site, &access.subscripts);
-        match found.filter(|found| !found.sizes.is_empty() && found.are_proper(site)) {
+        match found.filter(|found| !found.sizes.is_empty()).and_then(|found| found.proper(site)) {
             Some(Digits { digits, sizes }) => {
                 let subscripts = digits.into_iter().map(Some).collect();
                 Some(Elements { sizes, subscripts, ..by_itself })
@@ -154,7 +154,7 @@ impl Accesses for Delinearized {
         if site.has_product(&form)
             && let Some(found) = Digits::of_terms(site, &distance, bytes.unit)
             && !found.sizes.is_empty()
-            && found.are_proper(site)
+            && let Some(found) = found.proper(site)
         {
             let subscripts = found.digits.into_iter().map(Some).collect();
             return Some(Elements { origin: site.origin, sizes: found.sizes, subscripts });

@@ -31,7 +31,7 @@ use loomir_dialects::interfaces::{LoopLike, ParallelLike};
 use loomir_dialects::{llvm, memref};
 use loomir_ir::attributes::Dict;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Body, Name, Op, Trait, Type, Value, ValueDef};
+use loomir_ir::{AttrKind, Body, Name, Op, Trait, Type, Value, ValueDef};
 
 use super::operation::{Binary, Operation, has_flags};
 use super::range::{Range, fits, width};
@@ -299,9 +299,9 @@ enum Poison {
     Certain,
 }
 
-/// True if a value may be poison. Exempt are constants, induction variables and, if
-/// `trusts_arguments`, arguments of the function, and values computed from these alone without
-/// flags.
+/// True if a value may be poison. Exempt are constants, induction variables, arguments with
+/// `noundef` and, if `trusts_arguments`, all arguments of the function, and values computed from
+/// these alone without flags.
 pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool {
     let is_number = |leaf: Value| {
         let ValueDef::BlockArgument { block, index } = body.def(leaf) else { return false };
@@ -309,9 +309,19 @@ pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool 
         let info = body.info(parent);
         (info.interface::<dyn LoopLike>().is_some() && index == 0)
             || info.interface::<dyn ParallelLike>().is_some()
-            || (trusts_arguments && parent == body.root() && body.is_entry(block))
+            || (parent == body.root()
+                && body.is_entry(block)
+                && (trusts_arguments || is_defined(body, index)))
     };
     leaves(body, value, Poison::Possible).into_iter().any(|leaf| !is_number(leaf))
+}
+
+/// True if an argument of the function has the attribute `noundef`.
+fn is_defined(body: &Body, index: usize) -> bool {
+    let ctx = body.ctx();
+    let dicts = body.attr(body.root(), "arg_attrs").and_then(|dicts| dicts.as_array(ctx));
+    let own = dicts.and_then(|dicts| dicts.get(index)).map(|dict| dict.kind(ctx));
+    matches!(own, Some(AttrKind::Dictionary(dict)) if dict.get(ctx, "llvm.noundef").is_some())
 }
 
 /// True if `value` can be poison only where `cause` is.

@@ -325,6 +325,7 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
         Binary::And if is_natural => Some((0, a.1.min(b.1))),
         Binary::And if a.0 >= 0 || b.0 >= 0 => Some((0, if a.0 >= 0 { a.1 } else { b.1 })),
         Binary::Or if is_natural => Some((a.0.max(b.0), below_power(a.1, b.1))),
+        Binary::Xor if b == (-1, -1) => Some((-1 - a.1, -1 - a.0)),
         Binary::Xor if is_natural => Some((0, below_power(a.1, b.1))),
         // A shift by the width or more is poison.
         Binary::ShrS if b.0 == b.1 && (0..i128::from(width)).contains(&b.0) => Some((a.0 >> b.0, a.1 >> b.0)),

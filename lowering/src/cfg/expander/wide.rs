@@ -7,9 +7,10 @@
 //! **Assumptions.**
 //! - Ranges in a loop hold wherever it is entered; the expression is used there alone.
 
+use loomir_dialects::interp::integer::mask;
 use loomir_ir::graph::loops::LoopId;
 
-use super::{Part, Recipe};
+use super::{Part, Recipe, Stepped, stepped};
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, MinMax};
 
@@ -65,13 +66,44 @@ fn wide(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId, depth: u32) 
                 return own(Part::Extreme(kind, parts));
             }
         }
+        Expr::AddRec(..) if width < WIDE => {
+            if let Some(wide) = recurrence(scev, before, id, depth) {
+                return Some(wide);
+            }
+        }
         _ => {}
     }
-    let narrow = Recipe::of(scev, before, id)?;
+    let narrow = Recipe::of_signed(scev, before, id)?;
     if width == WIDE {
         return Some(narrow);
     }
     own(Part::Cast(Cast::SignExtend, Box::new(narrow)))
+}
+
+/// Returns a recurrence that goes up or down with an argument of its loop's header, if the sum
+/// stays in its width wherever the loop runs.
+fn recurrence(scev: &mut ScalarEvolution<'_>, before: LoopId, id: ExprId, depth: u32) -> Option<Recipe> {
+    let width = scev.width(id);
+    let Stepped { argument, factor, rest } = stepped(scev, before, id, false)?;
+    let (is_up, rest) = (factor == 1, rest?);
+    if !is_up && factor != mask(width) {
+        return None;
+    }
+    let number = scev.expr(argument);
+    let own = scev.range_in(number, Some(before)).signed;
+    let own = if is_up { own } else { (-own.1, -own.0) };
+    let more = scev.range_in(rest, Some(before)).signed;
+    let limit = 1i128 << (width - 1);
+    if scev.type_of(number).is_pointer() || own.0 + more.0 < -limit || own.1 + more.1 >= limit {
+        return None;
+    }
+    let rest = wide(scev, before, rest, depth)?;
+    let number = Box::new(Recipe { width, part: Part::Value(argument, false) });
+    let number = Recipe { width: WIDE, part: Part::Cast(Cast::SignExtend, number) };
+    let factor = if is_up { 1 } else { u128::from(u64::MAX) };
+    let factor = Recipe { width: WIDE, part: Part::Constant(factor) };
+    let product = Recipe { width: WIDE, part: Part::Product(vec![number, factor]) };
+    Some(Recipe { width: WIDE, part: Part::Sum(vec![product, rest]) })
 }
 
 /// True if a sum of words, read as signed, stays in its width wherever the loop runs.

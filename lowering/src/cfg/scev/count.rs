@@ -200,17 +200,18 @@ impl ScalarEvolution<'_> {
             return Limit::default();
         }
         let ends = Ends { is_up, signed, width };
-        let mut bound = bound;
+        let (mut bound, mut last) = (bound, None);
         if !is_strict {
             // The exclusive bound is the next number. It exists by range, or by assumption.
             let range = self.range_in(bound, Some(at.of));
             if ends.last_of(range) == ends.last() && !((flagged && at.only) || at.finite) {
                 return Limit::default();
             }
+            last = Some(bound);
             let next = self.constant(width, if is_up { 1 } else { u128::MAX });
             bound = self.add(&[bound, next]);
         }
-        self.count_to(ends, tested, size, sizes, bound, at.of)
+        self.count_to(ends, tested, size, sizes, (bound, last), at.of)
     }
 
     /// True if a step from a number before the bound stays in the range of the width.
@@ -230,14 +231,14 @@ impl ScalarEvolution<'_> {
     }
 
     /// Returns the number of steps from the start until the bound is reached or passed; zero if the
-    /// start is there.
+    /// start is there. The bound may be the next number of another one.
     fn count_to(
         &mut self,
         ends: Ends,
         tested: Tested,
         size: ExprId,
         sizes: (u128, u128),
-        bound: ExprId,
+        (bound, last): (ExprId, Option<ExprId>),
         of: LoopId,
     ) -> Limit {
         let (width, start) = (ends.width, tested.start);
@@ -250,7 +251,10 @@ impl ScalarEvolution<'_> {
         let earlier = self.add(&[start, if ends.is_up { back } else { size }]);
         let is_one = self.as_constant(size) == Some(1);
         let one = self.constant(width, 1);
-        let is_reached = |this: &mut Self, from: ExprId| this.is_known(towards, from, bound, Some(of));
+        let is_reached = |this: &mut Self, from: ExprId| {
+            let is_within = |last| this.is_known(ends.predicate_or_equal(), from, last, Some(of));
+            last.is_some_and(is_within) || this.is_known(towards, from, bound, Some(of))
+        };
         let exact = if is_reached(self, earlier)
             && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1)
         {

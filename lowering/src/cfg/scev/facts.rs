@@ -12,6 +12,7 @@
 
 use std::rc::Rc;
 
+use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Op, Value};
@@ -107,7 +108,10 @@ impl ScalarEvolution<'_> {
                     pending.extend(operands.map(|operand| (operand, is_true)));
                 }
                 Some(Connective::Both { .. }) => {}
-                None => facts.extend(self.comparison(op, is_true)),
+                None => {
+                    facts.extend(self.comparison(op, is_true));
+                    facts.extend(self.comparison_before_step(op, is_true));
+                }
             }
         }
     }
@@ -120,6 +124,32 @@ impl ScalarEvolution<'_> {
         self.expr_type(a)?;
         let (a, b) = (self.expr(a), self.expr(b));
         Some(Fact { predicate, a, b })
+    }
+
+    /// Returns the comparison of a number with a constant that a comparison implies of the number
+    /// plus another constant. The sum does not wrap, or the branch would be undefined.
+    fn comparison_before_step(&mut self, op: Op, is_true: bool) -> Option<Fact> {
+        let predicate = self.predicate(op).filter(|predicate| predicate.is_signed())?;
+        let predicate = if is_true { predicate } else { predicate.inverse() };
+        let [a, b] = [0, 1].map(|index| self.function.operand(op, index));
+        let (predicate, sum, bound) = match (self.number(a), self.number(b)) {
+            (None, Some(bound)) => (predicate, a, bound),
+            (Some(bound), None) => (predicate.swapped(), b, bound),
+            _ => return None,
+        };
+        let width = self.expr_type(sum)?.width();
+        let step = self.function.defining_op(sum)?;
+        let is_sum = [llvm::AddOp::DEF, llvm::SubOp::DEF].iter().any(|def| self.function.is(step, def));
+        if !is_sum || !self.wrap(step).signed || width > 64 {
+            return None;
+        }
+        let by = signed(width, self.number(self.function.operand(step, 1))?);
+        let by = if self.function.is(step, llvm::SubOp::DEF) { -by } else { by };
+        let (least, greatest) = signed_ends(width);
+        let bound = signed(width, bound) - by;
+        let (a, b) = (self.expr(self.function.operand(step, 0)), bound as u128 & mask(width));
+        let fits = (least..=greatest).contains(&bound);
+        fits.then(|| Fact { predicate, a, b: self.constant(width, b) })
     }
 
     /// Returns the predicate of a comparison of integers or addresses.

@@ -172,21 +172,28 @@ void floyd_warshall(int path[restrict N][N]) {
       }
 }
 
-static int greater(int a, int b) { return a > b ? a : b; }
-
 // The most pairs of bases that fold, where 0 and 3, and 1 and 2 match
 void nussinov(char seq[restrict N], int table[restrict N][N]) {
   for (int i = N - 1; i >= 0; i--)
     for (int j = i + 1; j < N; j++) {
-      if (j - 1 >= 0)
-        table[i][j] = greater(table[i][j], table[i][j - 1]);
-      if (i + 1 < N)
-        table[i][j] = greater(table[i][j], table[i + 1][j]);
+      int best = table[i][j];
+      if (j - 1 >= 0) {
+        int left = table[i][j - 1];
+        best = left > best ? left : best;
+      }
+      if (i + 1 < N) {
+        int below = table[i + 1][j];
+        best = below > best ? below : best;
+      }
       if (j - 1 >= 0 && i + 1 < N) {
         int match = i < j - 1 ? seq[i] + seq[j] == 3 : 0;
-        table[i][j] = greater(table[i][j], table[i + 1][j - 1] + match);
+        int inner = table[i + 1][j - 1] + match;
+        best = inner > best ? inner : best;
       }
-      for (int k = i + 1; k < j; k++)
-        table[i][j] = greater(table[i][j], table[i][k] + table[k + 1][j]);
+      for (int k = i + 1; k < j; k++) {
+        int both = table[i][k] + table[k + 1][j];
+        best = both > best ? both : best;
+      }
+      table[i][j] = best;
     }
 }

@@ -76,8 +76,38 @@ impl Digits {
         Some(Digits { digits, sizes: sizes.iter().map(|size| AffineForm::constant(*size)).collect() })
     }
 
+    /// Returns the same number with multiples of the size of each place in the place above.
+    pub(super) fn carried(mut self) -> Option<Digits> {
+        for place in (0..self.sizes.len()).rev() {
+            let mut above = AffineForm::constant(0);
+            for (atom, coefficient) in self.digits[place + 1].terms() {
+                let term = AffineForm::atom(atom.clone());
+                let times = match term == self.sizes[place] {
+                    true => Some(AffineForm::constant(1)),
+                    false => without_factors(&term, &self.sizes[place]),
+                };
+                if let Some(times) = times {
+                    above = above.plus(&times, *coefficient)?;
+                }
+            }
+            let whole = above.product(&self.sizes[place])?;
+            self.digits[place + 1] = self.digits[place + 1].minus(&whole)?;
+            self.digits[place] = self.digits[place].plus(&above, 1)?;
+        }
+        Some(self)
+    }
+
+    /// Returns the number with digits that are at least 0 and below their sizes.
+    pub(super) fn proper(self, site: &mut Site<'_, '_>) -> Option<Digits> {
+        if self.are_proper(site) {
+            return Some(self);
+        }
+        let carried = self.clone().carried().filter(|carried| carried.digits != self.digits)?;
+        carried.are_proper(site).then_some(carried)
+    }
+
     /// True if each digit but the first is at least 0 and below its size.
-    pub(super) fn are_proper(&self, site: &mut Site<'_, '_>) -> bool {
+    fn are_proper(&self, site: &mut Site<'_, '_>) -> bool {
         self.digits.iter().skip(1).zip(&self.sizes).all(|(digit, size)| site.is_below(digit, size, &[]))
     }
 
