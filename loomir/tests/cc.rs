@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 4] = [
     ),
     (
         "count.c",
-        "#include \"image.h\"\nint count(const char *s) {\n  int n = 0;\n  while (*s) n += *s++ == ' ';\n  return n;\n}\n",
+        "#include \"image.h\"\nint count(const char *s) {\n  int n = 0;\n  for (; *s; s++) n += *s == ' ';\n  while (n > 9) n -= 10;\n  return n;\n}\n",
     ),
     ("image.h", "void scale(int n, float *restrict a, float *restrict b);\nint count(const char *s);\n"),
 ];

@@ -10,6 +10,7 @@
 //! | `options` | tables of clang's options |
 //! | `response`, `arguments` | reading a command line |
 //! | `plan` | the steps of a command |
+//! | `source` | a look at a file, to spare the front end |
 //! | `clang`, `program`, `compile` | running clang, Loomir, and both |
 //! | `report` | a line about each input |
 //!
@@ -18,7 +19,8 @@
 //! - Left to clang are commands that make no object, that do not optimise or optimise for debuggers
 //!   (`-Og`), or that have an option that is about files beside the object, measuring, sanitizers,
 //!   link-time optimisation, precompiled headers, plugins or clang's internals (`-Xclang`).
-//! - Languages other than C, and standard input, are left to clang.
+//! - Languages other than C, and standard input, are left to clang. So are files with fewer than
+//!   two words that make loops, unless they include other files than headers.
 
 use std::ffi::OsString;
 
@@ -37,6 +39,7 @@ mod plan;
 mod program;
 mod report;
 mod response;
+mod source;
 
 /// The name of the command.
 pub(super) const NAME: &str = "cc";

@@ -8,7 +8,7 @@ use super::clang::{Clang, has_colors};
 use super::options::Role;
 use super::program::{Changed, fused};
 use super::report::Report;
-use super::{Failure, Tools, output, plan};
+use super::{Failure, Tools, output, plan, source};
 
 /// Carries out a command with inputs in C. `words` are the command as it was given.
 ///
@@ -54,6 +54,9 @@ fn compile(
     line: &CommandLine,
     (input, name, written): (usize, &str, &Path),
 ) -> Result<String, String> {
+    if !source::may_have_loops(Path::new(&line.arguments[input].words[0])) {
+        return Err("left to clang: it has fewer than two loops".to_owned());
+    }
     let failed = |failure: Failure| match failure {
         Failure::Input(text) | Failure::Usage(text) => text.trim_end().to_owned(),
         Failure::Status(status) => format!("status {status}"),
