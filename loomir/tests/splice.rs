@@ -137,3 +137,14 @@ fn functions_that_cannot_be_read_stay() {
     assert_eq!(changed, ["fuses"]);
     insta::assert_snapshot!(shown(&["fuse", "-"], UNREAD));
 }
+
+#[test]
+fn truncated_programs_are_read_in_part_or_refused() {
+    let ctx = loomir::context();
+    for end in 0..UNREAD.len() {
+        if let Ok((module, _)) = loomir::parse_ll_in_part(&ctx, &UNREAD[..end], "it.ll") {
+            let spliced = loomir::lowering::splice(&UNREAD[..end], &module, &[]).expect("nothing is new");
+            assert_eq!(spliced.trim_end(), UNREAD[..end].trim_end());
+        }
+    }
+}
