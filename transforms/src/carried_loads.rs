@@ -45,8 +45,8 @@ const METADATA: &str = "llvm.metadata";
 const GEP_FLAGS: &str = "noWrapFlags";
 const INTEGER_FLAGS: &str = "overflowFlags";
 
-/// The pass `reload-carried`, on any operation that owns a body and on all inside. Addresses are laid
-/// out as the module says.
+/// The pass `reload-carried`, on any operation that owns a body and on all inside. Addresses are
+/// laid out as the module says.
 pub const PASS: PassInfo = PassInfo {
     name: "reload-carried",
     anchor: None,
