@@ -23,7 +23,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interp::layout::DataLayout;
-use loomir_dialects::llvm::memory::address::byte_offsets;
+use loomir_dialects::llvm::memory::address::{NUW, byte_offsets};
 use loomir_dialects::llvm::{GEPOp, LoadOp, OrOp};
 use loomir_dialects::{arith, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
@@ -37,8 +37,6 @@ use crate::simplify::licm::footprint::Footprint;
 
 /// The maximal number of operations that compute an address.
 const MAX_OPS: usize = 16;
-/// The flag of an address computation: no unsigned wrap.
-const NUW: i64 = 4;
 /// The name of the attribute with metadata.
 const METADATA: &str = "llvm.metadata";
 /// The names of the attributes with promises about wrapping.

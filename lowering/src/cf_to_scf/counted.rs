@@ -13,6 +13,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::llvm::memory::address::{INBOUNDS, no_wrap_flags};
 use loomir_dialects::llvm::types::array;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::graph::loops::LoopId;
@@ -185,10 +186,9 @@ fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Opti
         }
         let next = scev.header_argument(argument)?.next;
         let stays = function.defining_op(next).is_some_and(|op| {
-            let flags = function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx()));
             function.is(op, llvm::GEPOp::DEF)
                 && function.operand(op, 0) == argument
-                && flags.is_some_and(|flags| flags & 1 != 0)
+                && no_wrap_flags(function.op_ref(op)) & INBOUNDS == INBOUNDS
         });
         Kind::Address(stays)
     } else {
@@ -279,9 +279,6 @@ impl Variable {
         constant(builder, start) == Some(0) || matches!(constant(builder, step), Some(1 | -1))
     }
 }
-
-/// The flags of an address computation in bounds.
-const INBOUNDS: i64 = 3;
 
 /// The flags of results that do not wrap, as signed and as unsigned numbers.
 const NSW: i64 = 1;

@@ -15,7 +15,7 @@
 use hashbrown::HashMap;
 use loomir_dialects::interp::layout::{DataLayout, Layout};
 use loomir_dialects::llvm::attributes::ATOMIC_ORDERING;
-use loomir_dialects::llvm::memory::address::byte_offsets;
+use loomir_dialects::llvm::memory::address::{NUSW, NUW, byte_offsets, no_wrap_flags};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::llvm::{GEPOp, LoadOp, StoreOp};
 use loomir_ir::{Body, Op, Value};
@@ -28,9 +28,6 @@ use crate::affine::{AffineForm, Forms};
 const MAX_CHAIN: usize = 64;
 /// The width of address arithmetic.
 const WIDTH: u32 = 64;
-/// The flags of an address computation: no signed wrap, and no unsigned wrap.
-const NUSW: i64 = 2;
-const NUW: i64 = 4;
 
 /// A load or store of known width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +125,7 @@ fn steps(body: &Body, pointer: Value, layout: &DataLayout) -> Option<Vec<Step>> 
     while at != root {
         let op = body.defining_op(at)?;
         let (fixed, scaled) = byte_offsets(body.op_ref(op), layout).ok()?;
-        let flags = body.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(body.ctx())).unwrap_or(0);
+        let flags = no_wrap_flags(body.op_ref(op));
         steps.push(Step { fixed, scaled, flags });
         at = body.operand(op, 0);
     }

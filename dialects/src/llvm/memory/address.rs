@@ -58,6 +58,18 @@ pub fn byte_offsets(op: OpRef<'_>, target: &DataLayout) -> Result<Offset, Box<Fa
     Ok((fixed, dynamic))
 }
 
+/// The promise that the sum of the address as unsigned and the offset as signed does not wrap.
+pub const NUSW: i64 = 2;
+/// The promise that the sum of the address and the offset does not wrap as unsigned.
+pub const NUW: i64 = 4;
+/// The promise that the address and each step are in one object, which includes [`NUSW`].
+pub const INBOUNDS: i64 = 1 | NUSW;
+
+/// Returns the promises of an address computation: [`INBOUNDS`], [`NUSW`] and [`NUW`], joined.
+pub fn no_wrap_flags(op: OpRef<'_>) -> i64 {
+    op.attr("noWrapFlags").and_then(|flags| flags.as_int(op.ctx())).unwrap_or(0)
+}
+
 /// Returns each index of an address computation with its scale in bytes. A field of a struct counts
 /// once.
 ///
@@ -134,7 +146,7 @@ pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> Par
 }
 
 pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
-    let mut flags = op.attr("noWrapFlags").and_then(|a| a.as_int(op.ctx())).unwrap_or(0);
+    let mut flags = no_wrap_flags(op);
     let mut names = Vec::new();
     for (name, bits) in FLAGS {
         if flags & bits == bits {

@@ -17,7 +17,7 @@
 //! Tried with `accesses/layouts.mlir` and `fusion_traps/layouts.ll`.
 
 use loomir_dialects::llvm;
-use loomir_dialects::llvm::memory::address::byte_offsets;
+use loomir_dialects::llvm::memory::address::{NUSW, NUW, byte_offsets, no_wrap_flags};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::{Symbol, SymbolTable};
@@ -32,10 +32,6 @@ use loomir_dialects::ranges::{Range, product, sum};
 
 /// Longest chain of address computations.
 const MAX_CHAIN: usize = 64;
-
-/// Bits of the flags of an address computation: no signed wrap, and no unsigned wrap.
-const NUSW: i64 = 2;
-const NUW: i64 = 4;
 
 /// An address.
 pub(super) struct Address {
@@ -105,7 +101,7 @@ impl Numbers<'_, '_> {
         let function = self.scev.function();
         let width = self.index_bits(function.result(op, 0))?;
         let (fixed, indices) = byte_offsets(function.op_ref(op), self.scev.data_layout()).ok()?;
-        let flags = self.gep_flags(op);
+        let flags = no_wrap_flags(self.scev.function().op_ref(op));
         let mut bytes = Polynomial::constant(fixed);
         let mut ranges = vec![Range::exactly(64, fixed as u64 as u128)];
         let mut is_natural = fixed >= 0;
@@ -130,11 +126,6 @@ impl Numbers<'_, '_> {
         fits(*reach, width).then_some(bytes)
     }
 
-    fn gep_flags(&self, op: Op) -> i64 {
-        let function = self.scev.function();
-        function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0)
-    }
-
     /// Returns the initial value of an argument of a surrounding header, and its offset so far.
     fn moved(&mut self, argument: Value, site: Option<LoopId>) -> Option<(Value, Option<Polynomial>)> {
         let header = self.scev.header_argument(argument)?;
@@ -150,7 +141,9 @@ impl Numbers<'_, '_> {
         let next = function.defining_op(header.next)?;
         let is_step = function.is(next, llvm::GEPOp::DEF) && function.operand(next, 0) == argument;
         let flags = self.scev.flags(id);
-        let is_kept = (is_step && self.gep_flags(next) & NUSW != 0) || flags.nuw || flags.nsw;
+        let is_kept = (is_step && no_wrap_flags(self.scev.function().op_ref(next)) & NUSW != 0)
+            || flags.nuw
+            || flags.nsw;
         let moved = self.stepped(Polynomial::default(), step, of, site).filter(|_| is_kept);
         Some((header.start, moved))
     }

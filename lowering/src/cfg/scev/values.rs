@@ -15,7 +15,7 @@
 use loomir_dialects::arith::constant::Numbers;
 use loomir_dialects::interp::integer::{Wrap, mask, signed};
 use loomir_dialects::llvm;
-use loomir_dialects::llvm::memory::address::byte_offsets;
+use loomir_dialects::llvm::memory::address::{NUSW, NUW, byte_offsets, no_wrap_flags};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::opdef::Folded;
@@ -384,13 +384,12 @@ impl ScalarEvolution<'_> {
         let Some(op) = self.function.defining_op(next) else { return Flags::NONE };
         let function = self.function;
         if function.is(op, llvm::GEPOp::DEF) {
-            let bits =
-                function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0);
+            let bits = no_wrap_flags(function.op_ref(op));
             let width = self.width_of(next);
             let step = self.as_constant(step).map(|step| signed(width, step));
             let is_up = step.is_some_and(|step| step > 0);
-            let nuw = bits & 4 != 0 || (bits & 2 != 0 && is_up);
-            return Flags { nw: nuw || (bits & 2 != 0 && step.is_some()), nuw, nsw: false };
+            let nuw = bits & NUW != 0 || (bits & NUSW != 0 && is_up);
+            return Flags { nw: nuw || (bits & NUSW != 0 && step.is_some()), nuw, nsw: false };
         }
         let wrap = self.wrap(op);
         // A decreasing `a - b` does not wrap as unsigned, but the equal sum with `-b` wraps.
