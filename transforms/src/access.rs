@@ -30,6 +30,8 @@ use loomir_ir::{Body, Context, Name, Op};
 
 use crate::affine::closed_forms;
 pub use crate::affine::closed_forms::ClosedForms;
+use crate::affine::saturation::Saturation;
+use base::{AliasMode, Bases};
 use callees::Callees;
 pub use class::{Class, Domain, Effects, Space};
 pub use control_flow::ControlFlow;
@@ -38,6 +40,7 @@ pub use elements::{Accesses, Elements, Site};
 pub use loop_context::LoopContext;
 pub use not_affine::{Entered, NotAffine};
 pub use pointers::Bytes;
+use pointers::Units;
 pub use reader::{Reader, header_may_be_undefined};
 pub use statements::Statements;
 use structure::Structure;
@@ -87,6 +90,17 @@ pub struct Analyses {
     pub layout: Option<Arc<DataLayout>>,
     /// The names of the module's variables in the `llvm` dialect.
     pub variables: Arc<HashSet<Name>>,
+    /// The work that the blocks of a function share.
+    pub shared: Shared,
+}
+
+/// Work that is done once for all blocks of a function: see [`Analyses::with_function`].
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// The widths of accesses in the function, if they were collected before.
+    units: Option<Arc<Units>>,
+    /// Proves expressions equal. Its rules are parsed once.
+    saturation: Arc<Saturation>,
 }
 
 impl Default for Analyses {
@@ -100,6 +114,7 @@ impl Default for Analyses {
             callees: Arc::default(),
             layout: None,
             variables: Arc::default(),
+            shared: Shared::default(),
         }
     }
 }
@@ -169,6 +184,18 @@ impl Interface {
 }
 
 impl Analyses {
+    /// Returns the same analyses for the blocks of this function: what concerns all of it is
+    /// collected once. It may be changed; of new objects less is known then. Linear.
+    #[must_use]
+    pub fn with_function(&self, function: &Body) -> Analyses {
+        let units = self.layout.as_deref().map(|layout| {
+            let mut bases = Bases::new(function, AliasMode::May).with_variables(&self.variables);
+            Arc::new(Units::of(function, &mut bases, layout))
+        });
+        let shared = Shared { units, ..self.shared.clone() };
+        Analyses { shared, ..self.clone() }
+    }
+
     /// Selects an implementation of this crate for an interface, both by name.
     ///
     /// # Errors

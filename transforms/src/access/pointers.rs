@@ -42,7 +42,7 @@ pub struct Bytes {
 
 /// The widths of accesses, by object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Units {
+pub(crate) struct Units {
     /// The common width. `None` if there is none.
     of: HashMap<Base, Option<i64>>,
 }
@@ -75,17 +75,23 @@ fn has_width(body: &Body, pointer: Value, layout: &DataLayout) -> bool {
     }
 }
 
+/// True if an access, and each step to its address, is a multiple of a number of bytes.
+pub(super) fn counts_in(body: &Body, pointer: Value, width: i64, unit: i64, layout: &DataLayout) -> bool {
+    width % unit == 0
+        && steps(body, pointer, layout).is_some_and(|steps| {
+            steps
+                .iter()
+                .all(|step| step.fixed % unit == 0 && step.scaled.iter().all(|(_, scale)| scale % unit == 0))
+        })
+}
+
 impl Units {
     /// Collects the widths of all accesses in a body. Linear.
-    pub(super) fn of(body: &Body, bases: &mut Bases<'_>, layout: &DataLayout) -> Units {
+    pub(crate) fn of(body: &Body, bases: &mut Bases<'_>, layout: &DataLayout) -> Units {
         let mut units = Units::default();
         for op in body.all_ops() {
             let Some((pointer, width)) = accessed(body, op, layout) else { continue };
-            let whole = steps(body, pointer, layout).is_some_and(|steps| {
-                steps.iter().all(|step| {
-                    step.fixed % width == 0 && step.scaled.iter().all(|(_, scale)| scale % width == 0)
-                })
-            });
+            let whole = counts_in(body, pointer, width, width, layout);
             let own = if whole { Some(width) } else { None };
             let (base, _) = bases.of(pointer);
             let known = units.of.entry(base).or_insert(own);

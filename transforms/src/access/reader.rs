@@ -56,7 +56,8 @@ pub struct Reader<'b> {
 impl<'b> Reader<'b> {
     /// Returns a reader for `block` that has read nothing yet.
     pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
-        let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
+        let (surroundings, forms) =
+            Surroundings::of(body, block, &*analyses.closed_forms, &analyses.shared.saturation);
         let (around, everywhere) = (Vec::new(), Vec::new());
         let (bases, trusts_arguments) = (Bases::new(body, mode).with_variables(&analyses.variables), true);
         Reader {
@@ -295,8 +296,11 @@ impl<'b> Reader<'b> {
         let layout = analyses.layout.as_deref()?;
         let (pointer, width) = pointers::accessed(body, op, layout)?;
         let (base, _) = self.bases.of(pointer);
-        let units = self.units.get_or_insert_with(|| Units::of(body, &mut self.bases, layout));
-        let unit = units.unit(base);
+        let unit = match &analyses.shared.units {
+            Some(units) => units.unit(base),
+            None => self.units.get_or_insert_with(|| Units::of(body, &mut self.bases, layout)).unit(base),
+        };
+        let unit = if pointers::counts_in(body, pointer, width, unit, layout) { unit } else { 1 };
         let (bytes, origin) = (Bytes { pointer, width, unit }, pointers::root(body, pointer));
         let Reader { forms, bases, around, .. } = self;
         let mut site = Site { body, access: None, base, origin, forms, bases, domain, around };

@@ -26,6 +26,8 @@
 //!
 //! - Expressions are compared by proofs of bounded size, at most 24 for each block.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopLike, ParallelLike};
 use loomir_dialects::{llvm, memref};
@@ -71,7 +73,8 @@ pub(super) struct Classes {
     names: HashMap<Key, Vec<Member>>,
     /// Forms of expressions.
     printed: HashMap<Print, Vec<(Member, Expression)>>,
-    saturation: Option<Saturation>,
+    /// Shared with other blocks, because its rules are parsed once.
+    pub(super) saturation: Arc<Saturation>,
     proofs: usize,
 }
 
@@ -206,8 +209,7 @@ impl Forms<'_> {
             return false;
         }
         self.classes.proofs += 1;
-        let saturation = self.classes.saturation.get_or_insert_default();
-        saturation.are_equal(a, &b.into(), leaves.to_vec())
+        self.classes.saturation.are_equal(a, &b.into(), leaves.to_vec())
     }
 
     fn key(&mut self, op: Op, value: Value, fuel: usize) -> Option<Key> {

@@ -1,9 +1,12 @@
 //! Equality saturation within limits of nodes and iterations, never of time.
 
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use egg::{Id, RecExpr, Runner};
 
+use super::Forms;
 use super::range::Range;
 use super::rules::{Graph, Ranges, rules};
 use super::word::{Expression, Word};
@@ -14,13 +17,24 @@ const MAX_NODES: usize = 4_000;
 const MAX_ROUNDS: usize = 12;
 
 /// Equality saturation of expressions over the same leaves.
+#[derive(Default)]
 pub struct Saturation {
-    rules: Vec<egg::Rewrite<Word, Ranges>>,
+    /// Parsed for the first question.
+    rules: OnceLock<Vec<egg::Rewrite<Word, Ranges>>>,
 }
 
-impl Default for Saturation {
-    fn default() -> Self {
-        Saturation { rules: rules() }
+impl fmt::Debug for Saturation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Saturation").finish_non_exhaustive()
+    }
+}
+
+impl Forms<'_> {
+    /// Returns the same forms, which share the rules of this saturation.
+    #[must_use]
+    pub(crate) fn with_saturation(mut self, saturation: &Arc<Saturation>) -> Self {
+        self.classes.saturation = saturation.clone();
+        self
     }
 }
 
@@ -63,7 +77,7 @@ impl Saturation {
             }
             Ok(())
         };
-        let runner = runner.with_hook(is_done).run(&self.rules);
+        let runner = runner.with_hook(is_done).run(self.rules.get_or_init(rules));
         (runner.egraph, runner.roots)
     }
 }

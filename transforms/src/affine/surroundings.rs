@@ -9,6 +9,7 @@ use loomir_ir::{Block, Body, Op, Region, Trait, Value};
 
 use super::closed_forms::ClosedForms;
 use super::facts::Facts;
+use super::saturation::Saturation;
 use super::{AffineForm, Atom, Forms};
 
 /// The number of operations at the start of a block that are searched for assertions.
@@ -29,9 +30,14 @@ pub struct Surroundings {
 impl Surroundings {
     /// Returns the facts that hold in `block`, and forms that use them, restricted to those that
     /// `followed` follows. Linear in the depth of the block and in the bounds around it.
-    pub fn of<'b>(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> (Surroundings, Forms<'b>) {
+    pub(crate) fn of<'b>(
+        body: &'b Body,
+        block: Block,
+        followed: &'b dyn ClosedForms,
+        saturation: &Arc<Saturation>,
+    ) -> (Surroundings, Forms<'b>) {
         let mut known = Surroundings::nothing();
-        let mut forms = Forms::followed_by(body, block, followed);
+        let mut forms = Forms::followed_by(body, block, followed).with_saturation(saturation);
         known.assertions(body, block, None, &mut forms);
         known.outwards(body, block, forms)
     }

@@ -77,13 +77,19 @@ impl Report {
 fn round(body: &mut Body, options: &Options) -> Report {
     // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let blocks = roots(body, &options.analyses);
-    let one = |block: &Block| {
+    let mut analyses = options.analyses.with_function(body);
+    let mut parts = Vec::with_capacity(blocks.len());
+    for block in blocks.iter().rev() {
         // A version inside of code that may be versioned would double it again.
         let is_inside = body.block_of(body.region_parent(body.block_region(*block))).is_some();
         let alias = if is_inside { options.alias.untested() } else { options.alias };
-        fuse_block(body, *block, &Options { alias, ..options.clone() })
-    };
-    let parts: Vec<Report> = blocks.iter().rev().map(one).collect();
+        let part =
+            fuse_block(body, *block, &Options { alias, analyses: analyses.clone(), ..options.clone() });
+        if part.changed {
+            analyses = options.analyses.with_function(body);
+        }
+        parts.push(part);
+    }
     let mut report = Report::default();
     for part in parts.into_iter().rev() {
         report.names.extend(part.names.iter().map(|(value, name)| (*value, name.clone())));
