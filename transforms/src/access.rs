@@ -19,7 +19,7 @@
 //! the worst case. Any combination is therefore sound; a less precise one is cheaper and refuses
 //! more. Each interface can be implemented in another crate. The defaults are the most precise.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;
@@ -31,7 +31,6 @@ use loomir_ir::{Body, Context, Name, Op};
 use crate::affine::closed_forms;
 pub use crate::affine::closed_forms::ClosedForms;
 use crate::affine::saturation::Saturation;
-use base::{AliasMode, Bases};
 use callees::Callees;
 pub use class::{Class, Domain, Effects, Space};
 pub use control_flow::ControlFlow;
@@ -94,11 +93,12 @@ pub struct Analyses {
     pub shared: Shared,
 }
 
-/// Work that is done once for all blocks of a function: see [`Analyses::with_function`].
+/// Work that is done once for all blocks of a function: see [`Analyses::for_one_function`].
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
-    /// The widths of accesses in the function, if they were collected before.
-    units: Option<Arc<Units>>,
+    /// The widths of accesses in the function, once needed. `None` if blocks of several functions
+    /// are read.
+    units: Option<Arc<OnceLock<Units>>>,
     /// Proves expressions equal. Its rules are parsed once.
     saturation: Arc<Saturation>,
 }
@@ -184,15 +184,12 @@ impl Interface {
 }
 
 impl Analyses {
-    /// Returns the same analyses for the blocks of this function: what concerns all of it is
-    /// collected once. It may be changed; of new objects less is known then. Linear.
+    /// Returns the same analyses for the blocks of one function: what concerns all of it is
+    /// collected once, when a block first needs it. It may be changed; of new objects less is known
+    /// then.
     #[must_use]
-    pub fn with_function(&self, function: &Body) -> Analyses {
-        let units = self.layout.as_deref().map(|layout| {
-            let mut bases = Bases::new(function, AliasMode::May).with_variables(&self.variables);
-            Arc::new(Units::of(function, &mut bases, layout))
-        });
-        let shared = Shared { units, ..self.shared.clone() };
+    pub fn for_one_function(&self) -> Analyses {
+        let shared = Shared { units: Some(Arc::default()), ..self.shared.clone() };
         Analyses { shared, ..self.clone() }
     }
 

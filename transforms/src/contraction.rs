@@ -122,7 +122,7 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     if sink::sink(body, &locals) {
         locals = Locals::of(body);
     }
-    let options = &Options { analyses: options.analyses.with_function(body), ..*options };
+    let options = &Options { analyses: options.analyses.for_one_function(), ..*options };
     let cleanup = Cleanup::new(&locals);
     let report = Report::default();
     let mut contraction = Contraction { locals, cleanup, options, report, replaced: HashSet::new() };

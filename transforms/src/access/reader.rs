@@ -15,7 +15,7 @@
 //!   called functions may be.
 //! - Atomic updates read and write their whole object. Tried in `tests/hazards.rs`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use loomir_dialects::interfaces::{
     self, CallLike, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
@@ -50,7 +50,7 @@ pub struct Reader<'b> {
     /// For each number of loops, the domain of all their iterations.
     everywhere: Vec<Arc<Domain>>,
     /// The widths of accesses through pointers, once needed.
-    units: Option<Units>,
+    units: Arc<OnceLock<Units>>,
 }
 
 impl<'b> Reader<'b> {
@@ -69,7 +69,7 @@ impl<'b> Reader<'b> {
             trusts_arguments,
             around,
             everywhere,
-            units: None,
+            units: analyses.shared.units.clone().unwrap_or_default(),
         }
     }
 
@@ -296,10 +296,8 @@ impl<'b> Reader<'b> {
         let layout = analyses.layout.as_deref()?;
         let (pointer, width) = pointers::accessed(body, op, layout)?;
         let (base, _) = self.bases.of(pointer);
-        let unit = match &analyses.shared.units {
-            Some(units) => units.unit(base),
-            None => self.units.get_or_insert_with(|| Units::of(body, &mut self.bases, layout)).unit(base),
-        };
+        let units = self.units.get_or_init(|| Units::of(body, &mut self.bases, layout));
+        let unit = units.unit(base);
         let unit = if pointers::counts_in(body, pointer, width, unit, layout) { unit } else { 1 };
         let (bytes, origin) = (Bytes { pointer, width, unit }, pointers::root(body, pointer));
         let Reader { forms, bases, around, .. } = self;

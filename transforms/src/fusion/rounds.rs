@@ -77,7 +77,7 @@ impl Report {
 fn round(body: &mut Body, options: &Options) -> Report {
     // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let blocks = roots(body, &options.analyses);
-    let mut analyses = options.analyses.with_function(body);
+    let mut analyses = options.analyses.for_one_function();
     let mut parts = Vec::with_capacity(blocks.len());
     for block in blocks.iter().rev() {
         // A version inside of code that may be versioned would double it again.
@@ -86,7 +86,7 @@ fn round(body: &mut Body, options: &Options) -> Report {
         let part =
             fuse_block(body, *block, &Options { alias, analyses: analyses.clone(), ..options.clone() });
         if part.changed {
-            analyses = options.analyses.with_function(body);
+            analyses = options.analyses.for_one_function();
         }
         parts.push(part);
     }
