@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::super::words::split;
+
 /// The maximal nesting of response files.
 const MAX_DEPTH: usize = 32;
 
@@ -18,36 +20,18 @@ pub(super) fn expanded(words: impl IntoIterator<Item = OsString>) -> Vec<OsStrin
 fn expand(word: OsString, depth: usize, all: &mut Vec<OsString>) {
     let text = word.to_str().and_then(|text| text.strip_prefix('@')).filter(|_| depth < MAX_DEPTH);
     match text.and_then(|name| std::fs::read_to_string(name).ok()) {
-        Some(contents) => split(&contents).into_iter().for_each(|word| expand(word.into(), depth + 1, all)),
+        Some(contents) => {
+            split(&contents, true).words.into_iter().for_each(|word| expand(word.into(), depth + 1, all))
+        }
         None => all.push(word),
     }
 }
 
-/// Splits a text at blanks, as clang does: quotes keep blanks, and a backslash keeps the character
-/// behind it, in quotes too.
-fn split(text: &str) -> Vec<String> {
-    let (mut all, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            _ if c == '\\' => word.get_or_insert_default().extend(chars.next()),
-            Some(_) => word.get_or_insert_default().push(c),
-            None if c == '\'' || c == '"' => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            None if c.is_whitespace() => all.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
-        }
-    }
-    all.extend(word);
-    all
-}
-
 #[cfg(test)]
 mod tests {
-    use super::split;
+    fn split(text: &str) -> Vec<String> {
+        super::split(text, true).words
+    }
 
     #[test]
     fn words_are_split_as_clang_does() {

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use super::super::words::{Words, split};
 use super::Failure;
 
 /// Runs a tool on a text, and returns what it prints.
@@ -12,9 +13,10 @@ use super::Failure;
 /// # Errors
 /// The tool is not found, or fails.
 pub(super) fn run(name: &str, arguments: &str, text: &str) -> Result<String, Failure> {
-    let arguments = words(arguments).ok_or_else(|| {
-        Failure::usage(format!("the arguments of '--{name}' have a quote without its partner"))
-    })?;
+    let Words { words: arguments, is_open: false } = split(arguments, false) else {
+        let text = format!("the arguments of '--{name}' have a quote without its partner");
+        return Err(Failure::usage(text));
+    };
     let folder = std::env::var_os("LOOMIR_LLVM").map(|folder| PathBuf::from(folder).join("bin").join(name));
     let program = folder.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(name));
     let mut command = Command::new(program);
@@ -46,22 +48,3 @@ pub(super) fn run(name: &str, arguments: &str, text: &str) -> Result<String, Fai
 
 /// The most lines of a tool's complaint that are shown.
 const SHOWN: usize = 12;
-
-/// Splits arguments as a shell does: at blanks outside of quotes. `None` if a quote stays open.
-fn words(text: &str) -> Option<Vec<String>> {
-    let (mut all, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in text.chars() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
-            None if c == '\'' || c == '"' => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            None if c.is_whitespace() => all.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
-        }
-    }
-    all.extend(word);
-    quote.is_none().then_some(all)
-}
