@@ -39,6 +39,10 @@ mod patterns;
 mod type_syntax;
 pub mod types;
 
+/// The attribute that keeps metadata as it was written: on a module its nodes and lists of nodes,
+/// elsewhere the attached metadata.
+pub const METADATA: &str = "llvm.metadata";
+
 pub use aggregates::*;
 pub use arithmetic::*;
 pub use control::*;

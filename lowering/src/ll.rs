@@ -44,14 +44,11 @@ mod loops;
 mod read;
 mod write;
 
+pub(crate) use loomir_dialects::llvm::METADATA;
 pub(crate) use loops::{ANNOTATION as LOOP_ANNOTATION, Properties};
 pub use read::{from_ll, from_ll_in_part, is_ll};
 pub(crate) use write::{Label, block_labels, results};
 pub use write::{splice, to_ll};
-
-/// The attribute that keeps metadata as it was written: on a module its nodes and lists of nodes,
-/// elsewhere the attached metadata.
-pub(crate) const METADATA: &str = "llvm.metadata";
 
 /// The table of comdat selectors, by the name MLIR's importer gives it.
 const COMDATS: &str = "__llvm_global_comdat";

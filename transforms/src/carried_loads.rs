@@ -13,7 +13,7 @@
 //! have changed it. What remains of it, later passes of a compiler find again.
 //!
 //! **Assumptions.**
-//! - Addresses are computed modulo 2^64. What iteration −1 would load is what was loaded before the
+//! - Addresses are computed modulo 2^64. What iteration -1 would load is what was loaded before the
 //!   loop, if both addresses are one linear form. Promises about wrapping that hold in the other
 //!   iterations need not hold for it, and are dropped.
 //! - Between the two loads of one place nothing writes that may overlap it. Tried in
@@ -23,12 +23,12 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interp::layout::DataLayout;
-use loomir_dialects::llvm::memory::address::{NUW, byte_offsets};
-use loomir_dialects::llvm::{GEPOp, LoadOp, OrOp};
+use loomir_dialects::llvm::memory::address::{NUW, byte_offsets, no_wrap_flags};
+use loomir_dialects::llvm::{GEPOp, LoadOp, METADATA, OrOp};
 use loomir_dialects::{arith, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Attr, AttrKind, Block, Body, Builder, Diagnostics, Mapping, Op, Type, Value};
+use loomir_ir::{Attr, Block, Body, Builder, Diagnostics, Mapping, Op, Type, Value};
 
 use crate::access::pointers::accessed;
 use crate::affine::operation::{Binary, Operation};
@@ -37,8 +37,6 @@ use crate::simplify::licm::footprint::Footprint;
 
 /// The maximal number of operations that compute an address.
 const MAX_OPS: usize = 16;
-/// The name of the attribute with metadata.
-const METADATA: &str = "llvm.metadata";
 /// The names of the attributes with promises about wrapping.
 const GEP_FLAGS: &str = "noWrapFlags";
 const INTEGER_FLAGS: &str = "overflowFlags";
@@ -188,14 +186,12 @@ fn slice(body: &Body, address: Value, block: Block, variable: Value) -> Option<V
     Some(body.ops(block).filter(|op| found.contains(op)).collect())
 }
 
-/// Drops promises that nothing wraps, which iteration −1 need not keep, but these of addresses.
+/// Drops promises that nothing wraps, which iteration -1 need not keep, but these of addresses.
 fn drop_promises(body: &mut Body, op: Op, kept: i64) {
     if body.is(op, GEPOp::DEF) {
-        let flags = body.attr(op, GEP_FLAGS);
-        if let Some(AttrKind::Integer { value, ty }) = flags.map(|flags| flags.kind(body.ctx()).clone()) {
-            let kept = body.ctx().attr(AttrKind::Integer { value: value & i128::from(kept), ty });
-            body.set_attr(op, GEP_FLAGS, kept);
-        }
+        let flags = no_wrap_flags(body.op_ref(op)) & kept;
+        let flags = body.ctx().int_attr(Type::I32, flags);
+        body.set_attr(op, GEP_FLAGS, flags);
     } else if body.attr(op, INTEGER_FLAGS).is_some() {
         body.remove_attr(op, INTEGER_FLAGS);
     }

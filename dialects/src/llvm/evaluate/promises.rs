@@ -14,6 +14,7 @@ use crate::interp::layout::Repr;
 use crate::interp::{
     Action, Cause, Datum, Decoded, Decoder, Execute, Fault, Flow, Machine, Slot, Step, action,
 };
+use crate::llvm::METADATA;
 use crate::llvm::types::LlvmType;
 
 /// The promises about a value.
@@ -139,9 +140,6 @@ impl Promises {
         }
     }
 }
-
-/// The attribute that keeps metadata as it was written.
-const METADATA: &str = "llvm.metadata";
 
 /// Returns the range that a dictionary of a parameter or result promises for an integer. The value
 /// is poison outside of the range. The first number is included, the second is not. The range wraps

@@ -55,7 +55,8 @@ impl Fusion<'_> {
         self.approved(depth, [first, second], plan)
     }
 
-    /// How two loops may be fused between which that runs, if they run both, or why not.
+    /// Plans the fusion of two loops with this between them, provided that both run. The error is the
+    /// reason why they stay apart.
     fn plan_between(
         &self,
         depth: u32,
@@ -121,7 +122,8 @@ impl Fusion<'_> {
         }
     }
 
-    /// Where what runs between goes if some of it is kept behind iterations of the first loop that run in front; which iterations run by themselves then, as few as may be.
+    /// Plans the places of what runs between, if some of it is kept behind iterations of the first
+    /// loop that run in front; and the iterations that run by themselves then, as few as may be.
     fn kept(
         &self,
         [first, second]: [&Group; 2],

@@ -9,7 +9,8 @@
 //! Tested is that both run, where they stand behind different guards or one behind none.
 //! The loops that were are those of the fast side, so all that is known of them stays known; the copies are no candidates.
 //!
-//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if it is poison the program is undefined in any case, since what stands before it returns.
+//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if it
+//! is poison the program is undefined in any case, since what stands before it returns.
 //!
 //! **Cost.** Linear in what is copied, and in what is used of it behind.
 //!
@@ -77,7 +78,8 @@ pub(super) fn as_if_both_run(
 }
 
 impl Test {
-    /// That both loops run. Nothing if that cannot be asked earlier, or no guard asks it.
+    /// Returns the test that both loops run. `None` if that cannot be asked earlier, or no guard
+    /// asks it.
     pub(super) fn of(function: &Body, [first, second]: [&Candidate; 2], between: &[Block]) -> Option<Test> {
         let mut test = Test::default();
         for guard in [first.guard, second.guard].into_iter().flatten() {
