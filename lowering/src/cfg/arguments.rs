@@ -1,6 +1,7 @@
-//! Block arguments that always have the same value.
+//! Block arguments that always have the same value, or that nothing uses.
 
-use hashbrown::HashSet;
+use std::collections::BTreeSet;
+
 use loomir_ir::{Block, Body, Op, Value};
 
 use super::branch::{branches_into, change_operands, successor_operands};
@@ -8,15 +9,16 @@ use super::branch::{branches_into, change_operands, successor_operands};
 /// The result of folding the arguments of a block.
 #[derive(Debug, Default)]
 pub(super) struct FoldedArguments {
-    /// The number of arguments that were replaced by one value.
+    /// The number of arguments that were replaced by one value, or had no use.
     pub(super) count: usize,
     /// The operations that used them, and use that value now.
     pub(super) users: Vec<Op>,
 }
 
 /// Replaces arguments of a block for which every edge passes the argument itself or one other
-/// value. `may_be` decides if the value may be used there. In reachable code the value is defined
-/// before the block. Linear in the operands of the edges and in the uses.
+/// value, and erases those without uses. `may_be` decides if the value may be used there. In
+/// reachable code the value is defined before the block. Linear in the operands of the edges and in
+/// the uses.
 pub(super) fn fold_arguments(
     function: &mut Body,
     block: Block,
@@ -44,12 +46,14 @@ pub(super) fn fold_arguments(
         [only] if !arguments.contains(&only) && may_be(function, only) => Some(only),
         _ => None,
     };
-    let replaced: Vec<(usize, Value)> =
-        others.iter().enumerate().filter_map(|(k, others)| Some((k, one(others)?))).collect();
-    if replaced.is_empty() {
+    let one = |(k, others)| one(others).map(|value| (k, value));
+    let replaced: Vec<(usize, Value)> = others.iter().enumerate().filter_map(one).collect();
+    let is_unused = |k: &usize| function.uses(arguments[*k]).next().is_none();
+    let unused = (0..arguments.len()).filter(is_unused);
+    let goes: BTreeSet<usize> = replaced.iter().map(|(k, _)| *k).chain(unused).collect();
+    if goes.is_empty() {
         return FoldedArguments::default();
     }
-    let goes: HashSet<usize> = replaced.iter().map(|(k, _)| *k).collect();
     change_operands(function, &branches, |_, _, to, operands| {
         if to == block {
             let mut k = 0;
@@ -60,10 +64,10 @@ pub(super) fn fold_arguments(
         }
     });
     let mut users = Vec::new();
-    for (k, value) in replaced.iter().rev() {
-        users.extend(function.uses(arguments[*k]).map(|used| used.op));
-        function.replace_all_uses(arguments[*k], *value);
-        function.erase_argument(block, *k);
+    for (k, value) in replaced {
+        users.extend(function.uses(arguments[k]).map(|used| used.op));
+        function.replace_all_uses(arguments[k], value);
     }
-    FoldedArguments { count: replaced.len(), users }
+    goes.iter().rev().for_each(|k| function.erase_argument(block, *k));
+    FoldedArguments { count: goes.len(), users }
 }

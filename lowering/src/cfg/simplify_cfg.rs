@@ -10,6 +10,7 @@
 //! | an edge to a forwarding block | an edge to its target |
 //! | a block whose only predecessor has no other successor | the end of that predecessor |
 //! | an argument for which every edge passes the same value | that value |
+//! | an argument without uses | nothing |
 //! | an unreachable block | nothing |
 //!
 //! With `keep-loops` the forms of loops stay: loop-simplify, LCSSA, single entries and exits. Kept
@@ -60,7 +61,7 @@ pub struct Simplified {
     pub threaded: usize,
     /// Blocks that were merged into another block.
     pub merged: usize,
-    /// Arguments that were one value.
+    /// Arguments that were one value, or had no use.
     pub arguments: usize,
     /// Erased unreachable blocks.
     pub erased: usize,

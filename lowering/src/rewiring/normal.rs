@@ -23,16 +23,17 @@ use crate::cfg::{Analysis, branch, effects, lcssa, loop_deletion, loop_rotate, l
 pub fn normalise(function: &mut Body, symbols: &SymbolTable) -> Result<(), Diagnostics> {
     branch::all_known(function)?;
     let counted = loop_deletion::Counted::of(function, symbols);
-    let mut blocks = 0;
+    let mut size = 0;
     for _ in 0..MAX_ROUNDS {
         let mut analysis = in_form(function, symbols);
         loop_deletion::delete_loops(function, &mut analysis, &counted);
         // A block of unused operations counts as empty.
         effects::unused(function, false).into_iter().for_each(|op| function.erase(op));
         simplify_cfg(function, false);
+        let blocks = function.blocks(function.region(function.root(), 0));
         let before =
-            std::mem::replace(&mut blocks, function.blocks(function.region(function.root(), 0)).count());
-        if blocks == before {
+            std::mem::replace(&mut size, blocks.map(|block| 1 + function.num_arguments(block)).sum());
+        if size == before {
             break;
         }
     }
