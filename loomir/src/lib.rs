@@ -279,7 +279,7 @@ fn contract_in(function: &mut Body, around: &Around, options: &ContractionOption
     // What is gone may have been in the way of more.
     let mut changed = report.changed();
     for _ in 1..MAX_CONTRACTIONS {
-        if !changed {
+        if !changed || report.is_settled {
             break;
         }
         let more = contraction::contract(function, &options);

@@ -90,6 +90,9 @@ pub struct Report {
     pub arrays_folded: usize,
     /// The number of elements that loops keep in registers, if promotion ran too.
     pub promoted: usize,
+    /// True if another contraction would find nothing: no object is left that may carry a value from
+    /// one access to another.
+    pub is_settled: bool,
 }
 
 impl Report {
@@ -112,6 +115,7 @@ impl Report {
         self.arrays_erased += other.arrays_erased;
         self.arrays_folded += other.arrays_folded;
         self.promoted += other.promoted;
+        self.is_settled = other.is_settled;
     }
 }
 
@@ -134,7 +138,7 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     contraction.finish(body);
     open.retain(|_, bases| bases.iter().any(|base| contraction.is_there(*base)));
     if open.is_empty() {
-        return contraction.report;
+        return Report { is_settled: true, ..contraction.report };
     }
     // Operations that passed an array on may be gone, and blocks may have lost their contents.
     contraction.locals = Locals::of(body);
