@@ -31,6 +31,7 @@ pub const PASSES: &[&str] = &[
     "loop-invariant-code-motion",
     "loop-invariant-code-motion-guarded",
     "mem2reg",
+    "raise-scf-to-affine",
     "remove-dead-values",
     "scalar-promotion",
     "sccp",

@@ -29,6 +29,7 @@
 //! | [`classes`] | keys of values that are not affine |
 //! | [`word`], [`rules`], [`saturation`] | equality of expressions over words, with `egg` |
 //! | [`system`] | forms as integer conjunctions |
+//! | `expression` | forms as expressions of affine maps |
 //! | [`closed_forms`] | the interface that chooses which values are followed |
 //!
 //! Cost: each value of a body is visited once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
@@ -54,6 +55,7 @@ mod casts;
 pub mod classes;
 pub mod closed_forms;
 pub mod condition;
+pub(crate) mod expression;
 pub mod facts;
 mod masks;
 pub mod operation;

@@ -18,6 +18,7 @@
 //! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
+//! | [`scf_to_affine`] | loops, conditions and accesses become those of `affine` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
 //! | [`carried_loads`] | loads that a loop carries to its next iteration become loads there again |
 //! | [`nest_sinking`] | a loop around one other loop becomes a perfect nest |
@@ -66,6 +67,7 @@ mod references;
 pub mod regenerate;
 pub mod remark;
 pub mod saturate;
+pub mod scf_to_affine;
 pub mod simplify;
 pub mod transform;
 pub mod tree;
@@ -87,6 +89,7 @@ const PASSES: &[PassInfo] = &[
     nest_sinking::PASS,
     carried_loads::PASS,
     if_to_select::PASS,
+    scf_to_affine::PASS,
     while_to_for::PASS,
     saturate::PASS,
     listing::PASS,

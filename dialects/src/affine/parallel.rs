@@ -188,7 +188,9 @@ fn parse_bounds(
 }
 
 /// Sets the bounds of a side: a map, and the number of its results for each dimension.
-fn set_side(ctx: &Context, state: &mut OperationState, side: &str, map: AffineMap, groups: Vec<u128>) {
+/// Sets the bounds on one side, `"lower"` or `"upper"`, of all dimensions: a map, and the number
+/// of its results for each dimension.
+pub fn set_side(ctx: &Context, state: &mut OperationState, side: &str, map: AffineMap, groups: Vec<u128>) {
     state.set_attr(ctx, &format!("{side}BoundsMap"), ctx.attr(AttrKind::AffineMap(map)));
     let shape = Some([groups.len() as i64].into());
     let ty = ctx.ty(TypeKind::Tensor { shape, element: Type::I32, encoding: None });

@@ -56,6 +56,11 @@ impl Forms<'_> {
         of_form(form, &mut |unknown| self.range_of_unknown(unknown, fuel))
     }
 
+    /// Returns the least and the greatest number of a form over values, without levels.
+    pub(crate) fn range_of_form_over_values(&mut self, form: &AffineForm) -> Range {
+        self.range_of_form(form, MAX_CHAIN).unwrap_or((i128::MIN, i128::MAX))
+    }
+
     /// Returns the range of a parameter, or of a product of parameters.
     fn range_of_unknown(&mut self, unknown: &Atom, fuel: usize) -> Option<Range> {
         let ranges: Vec<Range> = unknown.factors()?.iter().map(|value| self.range(*value, fuel)).collect();

@@ -1,17 +1,15 @@
-//! Affine forms over values as affine expressions.
+//! Affine forms over values as operands of what is written.
 //!
-//! An affine map may not overflow, not even in intermediate results. Terms are therefore added in
-//! an order in which no sum exceeds 64 bits. A form without such an order has no expression. Each
-//! operand must be a valid dimension or symbol at its use.
-//!
-//! **Cost.** Quadratic in the terms of a form, which are few.
+//! Each operand of an affine map must be a valid dimension or symbol at its use.
 
 use loomir_dialects::affine;
 use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, Op, Type, Value};
 
 use super::expression::Sum;
 use super::{Emit, Reason};
-use crate::affine::{AffineForm, Atom};
+use crate::affine::AffineForm;
+use crate::affine::expression::{self, expression};
+use crate::affine::range::Range;
 
 /// The dimensions of a map under construction.
 #[derive(Default)]
@@ -37,6 +35,29 @@ impl Operands {
     }
 }
 
+/// The operands of a map that is written at a place.
+struct Written<'w, 'a> {
+    emit: &'w mut Emit<'a>,
+    operands: &'w mut Operands,
+    at: InsertPoint,
+}
+
+impl expression::Operands for Written<'_, '_> {
+    type Refusal = Reason;
+    const NO_OPERAND: Reason = Reason::NoOperand;
+    const MAY_WRAP: Reason = Reason::BoundMayWrap;
+
+    fn range(&mut self, form: &AffineForm) -> Range {
+        self.emit.range_of(form)
+    }
+
+    fn operand(&mut self, value: Value) -> Result<AffineExpr, Reason> {
+        let ctx = self.emit.body.ctx().clone();
+        let value = self.emit.dimension(value, self.at)?;
+        Ok(AffineExpr::dim(&ctx, self.operands.dimension(value)))
+    }
+}
+
 impl Emit<'_> {
     /// Returns the result of an `affine.apply` that computes a form over values, which is in range.
     pub(super) fn applied(&mut self, form: &AffineForm, at: InsertPoint) -> Option<Value> {
@@ -51,7 +72,7 @@ impl Emit<'_> {
     }
 
     /// Returns a form over values as an expression. With `is_value`, the form is known to be in
-    /// range. Recurses once for each nested quotient. Forms bound their nesting depth.
+    /// range.
     pub(super) fn affine_expr(
         &mut self,
         form: &AffineForm,
@@ -60,37 +81,8 @@ impl Emit<'_> {
         at: InsertPoint,
     ) -> Result<AffineExpr, Reason> {
         let ctx = self.body.ctx().clone();
-        let constant = AffineForm::constant(form.constant_part());
-        let mut left = form.terms().to_vec();
-        let (mut sum, mut all) = (AffineForm::default(), None::<AffineExpr>);
-        while !left.is_empty() {
-            let is_last = left.len() == 1 && is_value && form.constant_part() == 0;
-            // The next term with which the sum does not overflow.
-            let next = left.iter().enumerate().find_map(|(place, (atom, coefficient))| {
-                let term = AffineForm::atom(atom.clone()).times(*coefficient)?;
-                let with = sum.plus(&term, 1)?;
-                let fits = |form: &AffineForm| self.always_fits(form, 64);
-                ((*coefficient == 1 || fits(&term)) && (is_last || fits(&with))).then_some((place, with))
-            });
-            let (place, with) = next.ok_or(Reason::BoundMayWrap)?;
-            let (atom, coefficient) = left.remove(place);
-            let term = match atom {
-                Atom::Param(value) => AffineExpr::dim(&ctx, operands.dimension(self.dimension(value, at)?)),
-                Atom::FloorDiv(inner, divisor) => {
-                    let inner = self.affine_expr(&inner, false, operands, at)?;
-                    inner.floordiv(&ctx, AffineExpr::constant(&ctx, divisor))
-                }
-                Atom::Product(_) | Atom::Level(_) => return Err(Reason::NoOperand),
-            };
-            let term = term.mul(&ctx, AffineExpr::constant(&ctx, coefficient));
-            all = Some(all.map_or(term, |all| all.add(&ctx, term)));
-            sum = with;
-        }
-        if !is_value && !self.always_fits(form, 64) {
-            return Err(Reason::BoundMayWrap);
-        }
-        let constant = AffineExpr::constant(&ctx, constant.constant_part());
-        Ok(all.map_or(constant, |all| all.add(&ctx, constant)))
+        let value = is_value.then_some((i64::MIN.into(), i64::MAX.into()));
+        expression(&ctx, form, value, &mut Written { emit: self, operands, at })
     }
 
     /// Returns the dimension for a value of the program, in an operation that is written here.
