@@ -42,7 +42,7 @@ use loomir_dialects::affine;
 use loomir_dialects::interfaces::{Bound, Step, Subscripts};
 use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value};
+use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Region, Value};
 use smallvec::{SmallVec, smallvec};
 
 use classes::Classes;
@@ -460,8 +460,11 @@ impl AffineForm {
 pub struct Forms<'b> {
     body: &'b Body,
     followed: &'b dyn ClosedForms,
-    /// The blocks whose values are parameters.
-    around: HashSet<Block>,
+    /// The blocks that were entered. Their values are parameters.
+    entered: HashSet<Block>,
+    /// The regions around. Their values are parameters: while the nests of one block run, no other
+    /// block of its region does.
+    around: HashSet<Region>,
     memo: HashMap<Value, Option<AffineForm>>,
     /// Forms that are equal modulo 2 to the power of the width.
     congruent: HashMap<Value, Option<AffineForm>>,
@@ -486,12 +489,14 @@ impl<'b> Forms<'b> {
         let mut around = HashSet::new();
         let mut current = Some(block);
         while let Some(block) = current {
-            around.insert(block);
-            current = body.block_of(body.region_parent(body.block_region(block)));
+            let region = body.block_region(block);
+            around.insert(region);
+            current = body.block_of(body.region_parent(region));
         }
         Forms {
             body,
             followed,
+            entered: HashSet::new(),
             around,
             memo: HashMap::new(),
             congruent: HashMap::new(),
@@ -523,7 +528,7 @@ impl<'b> Forms<'b> {
     /// Makes the values defined directly in `block` parameters: they are constant throughout one
     /// execution of it.
     pub fn enter(&mut self, block: Block) {
-        self.around.insert(block);
+        self.entered.insert(block);
     }
 
     /// Fixes the form of a value: an induction variable that is entered.
@@ -573,7 +578,9 @@ impl<'b> Forms<'b> {
 
     /// True if a value is invariant while the nests run.
     pub fn is_parameter(&self, value: Value) -> bool {
-        self.body.value_block(value).is_some_and(|block| self.around.contains(&block))
+        self.body.value_block(value).is_some_and(|block| {
+            self.around.contains(&self.body.block_region(block)) || self.entered.contains(&block)
+        })
     }
 
     fn form(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {

@@ -88,7 +88,7 @@ impl Surroundings {
             let mut edges = body.predecessor_edges(block);
             let (Some((op, way)), None) = (edges.next(), edges.next()) else { return };
             let Some(from) = body.block_of(op) else { return };
-            if body.is(op, cf::CondBranchOp::DEF) {
+            if body.is(op, cf::CondBranchOp::DEF) || body.is(op, llvm::CondBrOp::DEF) {
                 self.decided(&Decision::Value(body.operand(op, 0)), way == 0, forms);
             }
             self.assertions(body, from, Some(op), forms);
