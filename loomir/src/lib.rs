@@ -160,9 +160,8 @@ pub struct ProgramOptions<'o> {
     /// Writes all functions of the `llvm` dialect anew from the loop tree, to test the way there
     /// and back. Otherwise only changed ones.
     pub regenerate_all: bool,
-    /// The maximal number of branches on data ([`raising::dispatches`]) of a function in LLVM IR
-    /// that may change. Such a function gets them when it is written anew, and becomes slower.
-    pub max_dispatches: usize,
+    /// The parts of functions in LLVM IR that may change.
+    pub extent: Extent,
     /// Leaves a function in LLVM IR as it is if it has one loop, or if no loops are fused, no array
     /// is contracted and no element is kept in a register. LLVM does the rest.
     pub only_loops: bool,
@@ -175,10 +174,23 @@ impl<'o> ProgramOptions<'o> {
             fusion,
             contraction: None,
             regenerate_all: false,
-            max_dispatches: usize::MAX,
+            extent: Extent::Whole,
             only_loops: false,
         }
     }
+}
+
+/// The parts of a function in LLVM IR that are raised, so that they may change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extent {
+    /// The whole function.
+    #[default]
+    Whole,
+    /// Neighbouring counted loops ([`raising::raise_parts`]). Everything else keeps its blocks.
+    Parts,
+    /// The whole function, if it gets no branches on data ([`raising::dispatches`]) then. They make
+    /// it slower. Otherwise parts.
+    Direct,
 }
 
 /// The results of fusing the loops of a program.
@@ -190,8 +202,6 @@ pub struct Fused {
     pub contraction: ContractionReport,
     /// The functions of the `llvm` dialect.
     pub raised: Raised,
-    /// The number of functions with more branches on data than allowed, which stayed as they were.
-    pub reshaped: usize,
     /// The names of the functions that changed, in the order of the program.
     pub changed: Vec<Name>,
 }
@@ -200,15 +210,11 @@ pub struct Fused {
 /// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
 /// code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
-    let ProgramOptions { fusion, contraction, regenerate_all, max_dispatches, only_loops } = *options;
+    let ProgramOptions { fusion, contraction, regenerate_all, extent, only_loops } = *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
-    let fewest = if only_loops { 2 } else { 1 };
-    (fused.raised, fused.changed) = for_each_function_with(module, fewest, &mut |body, around| {
-        if max_dispatches < usize::MAX && raising::dispatches(body) > max_dispatches {
-            fused.reshaped += 1;
-            return false;
-        }
+    let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent };
+    (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
         let fusion = if loomir_lowering::ll::is_for_size(body.root_ref()) { &small } else { fusion };
         let (own, contracted) = match contraction {
             Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
@@ -432,13 +438,21 @@ fn for_each_function(
     module: &mut Body,
     f: &mut dyn FnMut(&mut Body, &Around) -> bool,
 ) -> (Raised, Vec<Name>) {
-    for_each_function_with(module, 1, f)
+    for_each_function_with(module, Bounds { fewest_loops: 1, extent: Extent::Whole }, f)
 }
 
-/// [`for_each_function`] that leaves functions of the `llvm` dialect with fewer loops.
+/// Bounds on what functions of the `llvm` dialect are raised.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// The number of loops below which a function stays.
+    fewest_loops: usize,
+    extent: Extent,
+}
+
+/// [`for_each_function`] that raises functions of the `llvm` dialect within bounds.
 fn for_each_function_with(
     module: &mut Body,
-    fewest_loops: usize,
+    bounds: Bounds,
     f: &mut dyn FnMut(&mut Body, &Around) -> bool,
 ) -> (Raised, Vec<Name>) {
     let (mut changed, mut raised) = (Vec::new(), Raised::default());
@@ -446,8 +460,7 @@ fn for_each_function_with(
     let outside = Arc::new(Around::nothing(module.ctx()));
     let mut stack = vec![(&mut *module, outside)];
     while let Some((body, around)) = stack.pop() {
-        let is_raised =
-            body.root_ref().is(llvm::FuncOp::DEF) && raised.on_regions(body, &around, fewest_loops, f);
+        let is_raised = body.root_ref().is(llvm::FuncOp::DEF) && raised.on_regions(body, &around, bounds, f);
         any_raised |= is_raised;
         if is_raised || body.root_ref().is(func::FuncOp::DEF) && f(body, &around) {
             changed.extend(symbol_name(body, body.root()));
@@ -481,6 +494,9 @@ pub struct Raised {
     pub counted: usize,
     /// All other loops, and why each is not counted.
     pub uncounted: Vec<UncountedLoop>,
+    /// The number of functions of which at most parts were raised, because they get branches on
+    /// data otherwise.
+    pub in_part: usize,
 }
 
 /// A loop whose number of iterations is unknown when it begins.
@@ -514,7 +530,7 @@ impl Raised {
         &mut self,
         function: &mut Body,
         around: &Around,
-        fewest_loops: usize,
+        Bounds { fewest_loops, extent }: Bounds,
         f: &mut dyn FnMut(&mut Body, &Around) -> bool,
     ) -> bool {
         let places = raising::loops(function);
@@ -542,6 +558,16 @@ impl Raised {
             why,
         }));
         let Some(mut raised) = raised else { return false };
+        let is_in_part = match extent {
+            Extent::Whole => false,
+            Extent::Parts => true,
+            Extent::Direct => raising::dispatches(&raised) > 0,
+        };
+        if is_in_part {
+            self.in_part += 1;
+            let Some(parts) = raising::raise_parts(function, &around.symbols) else { return false };
+            raised = parts;
+        }
         if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
             return false;
         }

@@ -100,6 +100,18 @@ fn a_program_of_three_files_is_made() {
 }
 
 #[test]
+fn loops_behind_a_search_fuse_and_the_search_stays() {
+    let Some(_) = clang() else { return };
+    let folder = folder("search");
+    let text = "int find(int *restrict a, int *restrict b, int x) {\n  int i = 0;\n  for (; i < 50; i++)\n    if (a[i] == x)\n      goto found;\n  return -1;\nfound:\n  for (int k = 0; k < 50; k++) a[k] += x;\n  for (int k = 0; k < 50; k++) b[k] = a[k] * 2;\n  return i;\n}\n";
+    std::fs::write(folder.join("find.c"), text).expect("the file is written");
+    let done = run(&folder, env!("CARGO_BIN_EXE_loomir"), &["cc", "-O2", "-c", "find.c"]);
+    assert!(done.status.success(), "{done:?}");
+    let report = std::fs::read_to_string(folder.join("report")).expect("there is a report");
+    assert!(report.contains("1 fused") && report.contains("1 function raised in part"), "{report}");
+}
+
+#[test]
 fn diagnostics_and_status_are_those_of_clang() {
     let Some(clang) = clang() else { return };
     let clang = clang.to_str().expect("text").to_owned();

@@ -11,6 +11,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `structure` | blocks become regions |
+//! | `regions` | parts of a function that need no branches on data |
 //! | `exits` | the ways out of a region |
 //! | `bounded` | loops that are certain to end in time |
 //! | `counted` | loops that count, and their variables |
@@ -33,15 +34,19 @@
 //!   if a `switch` is on more than 64 bits.
 //! - Regions nest at most 200 deep, and a construct passes on at most a million values.
 
+use hashbrown::HashMap;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics};
 
+use crate::cfg::Analysis;
 use crate::cfg::branch::all_known;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify};
+use counted::Counted;
 use structure::Structure;
 
 mod bounded;
@@ -50,6 +55,7 @@ mod exits;
 mod extensions;
 mod for_loop;
 mod reasons;
+mod regions;
 mod structure;
 
 pub use reasons::{Lifted, Opaque, Uncounted};
@@ -72,28 +78,67 @@ pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<Lift
     if function.blocks(region).nth(1).is_none() {
         return Ok(Lifted::as_read(function));
     }
-    if all_known(function).is_err() || !ends_are_known(function) {
-        return Err(Opaque::Branch);
-    }
-    let mut copy = function.duplicate();
-    fix_irreducible::fix_irreducible(&mut copy, false);
-    let (mut analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
-    lcssa::lcssa(&mut copy, &analysis);
-    loop_rotate::loop_rotate(&mut copy, &mut analysis, symbols, loop_rotate::MAX_HEADER_SIZE);
-    let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
-    lcssa::lcssa(&mut copy, &analysis);
-    let layout = DataLayout::of_symbols(copy.ctx(), symbols);
-    let ((counted, others), extended) = {
-        let mut scev = ScalarEvolution::new(&copy, &analysis, &layout);
-        (counted::counted_loops(&mut scev), extensions::find(&mut scev))
-    };
-    extensions::replace(&mut copy, &extended);
-    let place = |of| place_of(&copy, analysis.block(analysis.loops().get(of).header()));
-    let uncounted = others.into_iter().map(|(of, why)| (place(of), why)).collect();
-    let lifted = Lifted { counted: counted.len(), uncounted };
+    let Prepared { function: mut copy, analysis, counted, lifted } = Prepared::of(function, symbols, true)?;
     Structure::new(&mut copy, &analysis, counted).run()?;
     *function = copy;
     Ok(lifted)
+}
+
+/// Writes only those parts of an `llvm.func` with structured control flow that need no branches on
+/// data and have two counted loops side by side. Everything else keeps its blocks. Returns the
+/// number of parts. Without any the function is unchanged.
+///
+/// # Errors
+/// The reason why a part has no such form here. The function is unchanged then.
+pub fn lift_parts_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<usize, Opaque> {
+    let region = function.region(function.root(), 0);
+    if function.blocks(region).nth(1).is_none() {
+        return Ok(0);
+    }
+    let Prepared { function: mut copy, analysis, counted, .. } = Prepared::of(function, symbols, false)?;
+    let structure = Structure::new(&mut copy, &analysis, counted);
+    let parts = structure.parts();
+    if !parts.is_empty() {
+        structure.run_parts(&parts)?;
+        *function = copy;
+    }
+    Ok(parts.len())
+}
+
+/// A copy of a function in the form that lifting needs, with its loops.
+struct Prepared {
+    function: Body,
+    analysis: Analysis,
+    counted: HashMap<LoopId, Counted>,
+    lifted: Lifted,
+}
+
+impl Prepared {
+    /// Prepares a function. Cycles with several entries get one entry if `whole` is set.
+    fn of(function: &Body, symbols: &SymbolTable, whole: bool) -> Result<Prepared, Opaque> {
+        if all_known(function).is_err() || !ends_are_known(function) {
+            return Err(Opaque::Branch);
+        }
+        let mut copy = function.duplicate();
+        if whole {
+            fix_irreducible::fix_irreducible(&mut copy, false);
+        }
+        let (mut analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
+        lcssa::lcssa(&mut copy, &analysis);
+        loop_rotate::loop_rotate(&mut copy, &mut analysis, symbols, loop_rotate::MAX_HEADER_SIZE);
+        let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
+        lcssa::lcssa(&mut copy, &analysis);
+        let layout = DataLayout::of_symbols(copy.ctx(), symbols);
+        let ((counted, others), extended) = {
+            let mut scev = ScalarEvolution::new(&copy, &analysis, &layout);
+            (counted::counted_loops(&mut scev), extensions::find(&mut scev))
+        };
+        extensions::replace(&mut copy, &extended);
+        let place = |of| place_of(&copy, analysis.block(analysis.loops().get(of).header()));
+        let uncounted = others.into_iter().map(|(of, why)| (place(of), why)).collect();
+        let lifted = Lifted { counted: counted.len(), uncounted };
+        Ok(Prepared { function: copy, analysis, counted, lifted })
+    }
 }
 
 /// True if each block without a successor returns or is never left.
@@ -111,11 +156,13 @@ pub const PASS: PassInfo = PassInfo {
     name: "lift-cf-to-scf",
     anchor: Some("llvm.func"),
     summary: "Replaces branches by structured control flow",
-    options: &[],
-    make: |_| Ok(Box::new(LiftCfToScf)),
+    options: &[("parts", "false", "lift only neighbouring counted loops that need no branches on data")],
+    make: |options| Ok(Box::new(LiftCfToScf { parts: options.parse("parts", false)? })),
 };
 
-struct LiftCfToScf;
+struct LiftCfToScf {
+    parts: bool,
+}
 
 impl Pass for LiftCfToScf {
     fn name(&self) -> &str {
@@ -123,9 +170,13 @@ impl Pass for LiftCfToScf {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        match lift_cf_to_scf(body, cx.symbols) {
-            Ok(_) => cx.count("Functions lifted", 1),
-            Err(_) => cx.count("Functions left alone", 1),
+        let parts = match self.parts {
+            true => lift_parts_to_scf(body, cx.symbols),
+            false => lift_cf_to_scf(body, cx.symbols).map(|_| 1),
+        };
+        match parts {
+            Ok(1..) => cx.count("Functions lifted", 1),
+            Ok(0) | Err(_) => cx.count("Functions left alone", 1),
         }
         Ok(())
     }

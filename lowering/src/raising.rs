@@ -25,7 +25,7 @@ use loomir_transforms::simplify::sroa::sroa;
 
 pub use crate::cf_to_scf::{Lifted, Opaque, Uncounted};
 
-use crate::cf_to_scf::{lift_cf_to_scf, place_of};
+use crate::cf_to_scf::{lift_cf_to_scf, lift_parts_to_scf, place_of};
 use crate::cfg::Analysis;
 use crate::cfg::calls::keeps_its_control;
 use crate::cfg::simplify_cfg::simplify_cfg;
@@ -66,6 +66,26 @@ pub struct RaisedFunction {
 /// # Errors
 /// The reason why the function has no such form here.
 pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, Opaque> {
+    let mut body = promoted(function, symbols)?;
+    let loops = lift_cf_to_scf(&mut body, symbols)?;
+    clean_up(&mut body, symbols);
+    Ok(RaisedFunction { body, loops })
+}
+
+/// Returns a copy of an `llvm.func` whose counted loops that stand side by side have structured
+/// control flow, as far as this needs no [branches on data](dispatches). Everything else keeps its
+/// blocks. `None` if there are no such loops, or if the function has no such form here.
+pub fn raise_parts(function: &Body, symbols: &SymbolTable) -> Option<Body> {
+    let mut body = promoted(function, symbols).ok()?;
+    if lift_parts_to_scf(&mut body, symbols).ok()? == 0 {
+        return None;
+    }
+    clean_up(&mut body, symbols);
+    Some(body)
+}
+
+/// Returns a copy of a function that may change, with its variables in values.
+fn promoted(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
     if is_untouchable(function) {
         return Err(Opaque::Untouchable);
     }
@@ -79,15 +99,19 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, O
         canonicalize(&mut raised);
         simplify_cfg(&mut raised, true);
     }
-    let loops = lift_cf_to_scf(&mut raised, symbols)?;
-    canonicalize(&mut raised);
-    drop_copies(&mut raised);
-    cse(&mut raised);
-    fold_guards(&mut raised);
-    reload_carried(&mut raised, &DataLayout::of_symbols(function.ctx(), symbols));
-    canonicalize(&mut raised);
-    sink_into_nests(&mut raised);
-    Ok(RaisedFunction { body: raised, loops })
+    Ok(raised)
+}
+
+/// Simplifies what was lifted.
+fn clean_up(raised: &mut Body, symbols: &SymbolTable) {
+    canonicalize(raised);
+    drop_copies(raised);
+    cse(raised);
+    fold_guards(raised);
+    let layout = DataLayout::of_symbols(raised.ctx(), symbols);
+    reload_carried(raised, &layout);
+    canonicalize(raised);
+    sink_into_nests(raised);
 }
 
 /// Replaces numbers by those that they certainly equal: frozen numbers that are never poison, and

@@ -3,10 +3,11 @@
 //!
 //! The functions are loops that count, random graphs with irreducible cycles, switches and several
 //! returns, and neighbouring loops over arrays behind pointers. Each is executed as blocks, as
-//! regions, after clean-up, as blocks again, and after `fuse`.
+//! regions, after clean-up, as blocks again, and after `fuse`. Of every second one only parts
+//! become regions.
 
 use loomir::dialects::interp::Limits;
-use loomir::{ContractionOptions, FuseOptions, Profitability};
+use loomir::{ContractionOptions, Extent, FuseOptions, Profitability, ProgramOptions};
 
 use crate::behaviour::{Input, same_behaviour};
 use crate::check::Checker;
@@ -26,6 +27,8 @@ pub struct Tally {
     pub counted: u64,
     /// Functions with a loop that became `scf.while`.
     pub uncounted: u64,
+    /// Functions with parts that became regions.
+    pub parts: u64,
     /// Functions that `fuse` changed.
     pub fused: u64,
     /// Defined calls that were compared, in each form.
@@ -35,11 +38,8 @@ pub struct Tally {
 }
 
 /// The steps, one after the other.
-const STEPS: [&str; 3] = [
-    "builtin.module(llvm.func(lift-cf-to-scf))",
-    "builtin.module(llvm.func(canonicalize,cse))",
-    "builtin.module(convert-scf-to-cf,convert-to-llvm)",
-];
+const STEPS: [&str; 2] =
+    ["builtin.module(llvm.func(canonicalize,cse))", "builtin.module(convert-scf-to-cf,convert-to-llvm)"];
 
 /// Lifts the functions of these numbers, and compares.
 ///
@@ -63,7 +63,8 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
         };
         // Fusion only where it pays, or wherever it is legal.
         let always = random.chance(50);
-        compare(&checker, &text, &calls, always, tally)
+        let extent = if random.chance(50) { Extent::Parts } else { Extent::Whole };
+        compare(&checker, (&text, &calls), (always, extent), tally)
             .map_err(|error| format!("case {index}: {error}\n{text}"))?;
         tally.cases += 1;
     }
@@ -72,19 +73,24 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
 
 fn compare(
     checker: &Checker,
-    text: &str,
-    calls: &[Input],
-    always: bool,
+    (text, calls): (&str, &[Input]),
+    (always, extent): (bool, Extent),
     tally: &mut Tally,
 ) -> Result<(), String> {
     let said = |errors: loomir::ir::Diagnostics| checker.lines(&errors);
     let before = loomir::lowering::from_ll(&checker.ctx, text, "f.ll").map_err(said)?;
     let limits = Limits { steps: 20_000, ..Limits::default() };
     let mut after = before.duplicate();
-    for (number, step) in STEPS.iter().enumerate() {
+    let lifting = match extent {
+        Extent::Parts => "builtin.module(llvm.func(lift-cf-to-scf{parts=true}))",
+        _ => "builtin.module(llvm.func(lift-cf-to-scf))",
+    };
+    for (number, step) in std::iter::once(lifting).chain(STEPS).enumerate() {
         checker.run(step, &mut after).map_err(said)?;
         let printed = loomir::print(&after);
-        if number == 0 {
+        if number == 0 && extent == Extent::Parts {
+            tally.parts += u64::from(printed.contains("scf.for"));
+        } else if number == 0 {
             tally.lifted += u64::from(!printed.contains("llvm.br") && !printed.contains("llvm.cond_br"));
             tally.counted += u64::from(printed.contains("scf.for"));
             tally.uncounted += u64::from(printed.contains("scf.while"));
@@ -97,7 +103,9 @@ fn compare(
     let mut after = before.duplicate();
     let profitability = if always { Profitability::Always } else { Profitability::default() };
     let fusion = FuseOptions { profitability, ..FuseOptions::default() };
-    loomir::fuse_and_contract(&mut after, &fusion, &ContractionOptions::after(&fusion));
+    let contraction = ContractionOptions::after(&fusion);
+    let options = ProgramOptions { contraction: Some(&contraction), extent, ..ProgramOptions::of(&fusion) };
+    loomir::fuse_program(&mut after, &options);
     let printed = loomir::print(&after);
     if printed == loomir::print(&before) {
         return Ok(());

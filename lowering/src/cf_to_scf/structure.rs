@@ -13,6 +13,7 @@ use loomir_ir::{Attr, Block, Body, Builder, InsertPoint, Loc, Op, Type, Value};
 
 use super::counted::Counted;
 use super::exits::{Exits, Target, selector_of, selector_type};
+use super::regions::{Part, parts};
 use super::{MAX_DEPTH, Opaque};
 use crate::cfg::Analysis;
 use crate::cfg::arithmetic;
@@ -39,6 +40,15 @@ pub(super) struct Structure<'a> {
     pub(super) counted: HashMap<LoopId, Counted>,
     /// The values that took the place of block arguments.
     pub(super) renamed: HashMap<Value, Value>,
+    /// The part being written, if the whole function is not.
+    within: Option<Within>,
+}
+
+/// A part of a function.
+struct Within {
+    nodes: HashSet<u32>,
+    /// The block whose branch stays.
+    end: Option<u32>,
 }
 
 /// A region that is written: its block, and the ways out of it.
@@ -65,7 +75,7 @@ impl<'a> Structure<'a> {
         for (at, node) in nodes.iter().enumerate() {
             order[*node as usize] = at as u32;
         }
-        Structure { body, analysis, order, nodes, counted, renamed: HashMap::new() }
+        Structure { body, analysis, order, nodes, counted, renamed: HashMap::new(), within: None }
     }
 
     /// Writes the whole function into its entry block, and erases all others.
@@ -82,6 +92,48 @@ impl<'a> Structure<'a> {
         let rest: Vec<Block> = self.body.blocks(region).filter(|block| *block != entry).collect();
         self.body.erase_blocks(&rest);
         Ok(())
+    }
+
+    /// Returns the parts of the function that need no branches on data.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let postorder: Vec<u32> = self.nodes.iter().rev().copied().collect();
+        parts(self.body, self.analysis, &postorder, &|own| self.counted.contains_key(&own))
+    }
+
+    /// Writes each part of a function into its entry. The other blocks stay.
+    pub(super) fn run_parts(mut self, parts: &[Part]) -> Result<(), Opaque> {
+        for Part { nodes, end } in parts {
+            let entry = self.analysis.block(nodes[0]);
+            self.within = Some(Within { nodes: nodes.iter().copied().collect(), end: *end });
+            let of = self.analysis.loops().innermost(nodes[0]);
+            let exits = self.chain((self.target(entry), Vec::new()), entry, Place { of, depth: 0 })?;
+            let end = end.and_then(|end| self.body.terminator(self.analysis.block(end)));
+            match (end, exits.targets().next()) {
+                (Some(end), _) => self.body.move_to_end(end, entry),
+                (None, Some(target)) => self.lead_on(entry, target, &exits)?,
+                (None, None) => return Err(Opaque::Branch),
+            }
+            let rest: Vec<Block> = nodes[1..].iter().map(|node| self.analysis.block(*node)).collect();
+            self.body.erase_blocks(&rest);
+        }
+        Ok(())
+    }
+
+    /// Ends a part with a branch to its only target.
+    fn lead_on(&mut self, entry: Block, target: Target, exits: &Exits) -> Result<(), Opaque> {
+        let Some(to) = self.block(target).filter(|_| exits.len() == 1) else { return Err(Opaque::Branch) };
+        let loc = place_of(self.body, to);
+        let values = exits.values(target).unwrap_or_default();
+        let mut builder = Builder::new(self.body, InsertPoint::End(entry));
+        builder.set_loc(loc);
+        let state = builder.state(llvm::BrOp::DEF).operands(values).successors(&[to]);
+        builder.insert(state);
+        Ok(())
+    }
+
+    /// True if a block is in the part being written.
+    fn is_within(&self, node: u32) -> bool {
+        self.within.as_ref().is_none_or(|within| within.nodes.contains(&node))
     }
 
     pub(super) fn block(&self, target: Target) -> Option<Block> {
@@ -144,7 +196,7 @@ impl<'a> Structure<'a> {
 
     /// True if a target follows a block or a loop in the same region.
     fn is_owned(&self, target: Target, (node, inner): (u32, Option<LoopId>), place: Place) -> bool {
-        let Some(to) = self.node(target) else { return false };
+        let Some(to) = self.node(target).filter(|to| self.is_within(*to)) else { return false };
         let loops = self.analysis.loops();
         if place.of.is_some_and(|around| !loops.contains(around, to) || loops.get(around).header() == to) {
             return false;
@@ -181,6 +233,9 @@ impl<'a> Structure<'a> {
         if block != into {
             let ops: Vec<Op> = self.body.ops(block).filter(|op| *op != branch).collect();
             ops.into_iter().for_each(|op| self.body.move_to_end(op, into));
+        }
+        if self.within.as_ref().is_some_and(|within| within.end == Some(node)) {
+            return Ok(Exits::none());
         }
         self.branch(branch, into, place)
     }
@@ -257,7 +312,7 @@ impl<'a> Structure<'a> {
 
     /// True if a successor of a branch begins a region: nothing else leads to it.
     fn begins_region(&self, to: Target, place: Place) -> bool {
-        let Some(node) = self.node(to) else { return false };
+        let Some(node) = self.node(to).filter(|node| self.is_within(*node)) else { return false };
         let is_inside = place.of.is_none_or(|around| self.analysis.loops().contains(around, node));
         is_inside && self.analysis.graph().predecessors(node).len() == 1
     }

@@ -4,10 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::super::raised::{counted, summary};
 use super::Tools;
-use crate::{ContractionOptions, FuseOptions, ProgramOptions};
-
-/// The maximal number of branches on data that a function may get.
-const MAX_DISPATCHES: usize = 0;
+use crate::{ContractionOptions, Extent, FuseOptions, ProgramOptions};
 
 /// A changed program.
 pub(super) struct Changed {
@@ -37,14 +34,14 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     let contraction = ContractionOptions::after(&options);
     let program = ProgramOptions {
         contraction: Some(&contraction),
-        max_dispatches: MAX_DISPATCHES,
+        extent: Extent::Direct,
         only_loops: true,
         ..ProgramOptions::of(&options)
     };
     let done = crate::fuse_program(&mut module, &program);
-    let kept = match done.reshaped {
+    let kept = match done.raised.in_part {
         0 => String::new(),
-        kept => format!("; {} kept, because of branches on data", counted(kept, "function")),
+        kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
     };
     let summary = summary(&done.raised, &done.fusion);
     let said = match summary.trim_end() {
