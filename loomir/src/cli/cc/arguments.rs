@@ -91,6 +91,15 @@ impl CommandLine {
         line
     }
 
+    /// True if an option may ask for debug information.
+    pub(super) fn has_debug_information(&self) -> bool {
+        let asks = |argument: &Argument| {
+            matches!(argument.what, What::Option(_))
+                && argument.words[0].to_str().is_some_and(|word| word.starts_with("-g") && word != "-g0")
+        };
+        self.arguments.iter().any(asks)
+    }
+
     /// Notes the effect of an option on the whole command.
     fn note(&mut self, role: Role, text: &str, value: Option<&OsStr>, language: &mut Option<String>) {
         // The value of an option of one word, as in `-xc` and `--language=c`.

@@ -57,30 +57,53 @@ fn compile(
     if !source::may_have_loops(Path::new(&line.arguments[input].words[0])) {
         return Err("left to clang: it has fewer than two loops".to_owned());
     }
-    let failed = |failure: Failure| match failure {
-        Failure::Input(text) | Failure::Usage(text) => text.trim_end().to_owned(),
-        Failure::Status(status) => format!("status {status}"),
-    };
-    let mut front = plan::front_end(line, input);
-    if has_colors() && line.with(Role::Color).next().is_none() {
-        front.push("-fcolor-diagnostics".into());
+    if line.has_debug_information() {
+        // It is most of the text, and no change depends on it. Few files change.
+        fused(tools, &read(clang, line, input, &["-g0"])?.0, name)?;
     }
-    let read = clang.printed(&front).map_err(failed)?;
-    if !read.status.success() {
-        return Err("left to clang: the front end fails".to_owned());
-    }
-    let source =
-        String::from_utf8(read.stdout).map_err(|_| "left to clang: its LLVM IR is not UTF-8".to_owned())?;
+    let (source, warnings) = read(clang, line, input, &[])?;
     let Changed { text, said } = fused(tools, &source, name)?;
     drop(source);
-    let made = clang.fed(&plan::back_end(line, written), text).map_err(failed)?;
+    let made = clang.fed(&plan::back_end(line, written), text).map_err(in_words)?;
     // What the back end says lacks the places in C.
     if !made.status.success() || !made.stderr.is_empty() {
         let first = String::from_utf8_lossy(&made.stderr).lines().next().unwrap_or_default().to_owned();
         return Err(format!("left to clang: the back end says \"{first}\""));
     }
-    output::to_stderr(&String::from_utf8_lossy(&read.stderr));
+    output::to_stderr(&warnings);
     Ok(said)
+}
+
+/// Runs the front end, with these options at the end. Returns its LLVM IR and what it printed.
+///
+/// # Errors
+/// The reason why there is none.
+fn read(
+    clang: &Clang,
+    line: &CommandLine,
+    input: usize,
+    options: &[&str],
+) -> Result<(String, String), String> {
+    let mut front = plan::front_end(line, input);
+    if has_colors() && line.with(Role::Color).next().is_none() {
+        front.push("-fcolor-diagnostics".into());
+    }
+    front.extend(options.iter().map(OsString::from));
+    let read = clang.printed(&front).map_err(in_words)?;
+    if !read.status.success() {
+        return Err("left to clang: the front end fails".to_owned());
+    }
+    let source =
+        String::from_utf8(read.stdout).map_err(|_| "left to clang: its LLVM IR is not UTF-8".to_owned())?;
+    Ok((source, String::from_utf8_lossy(&read.stderr).into_owned()))
+}
+
+/// Returns a failure in words.
+fn in_words(failure: Failure) -> String {
+    match failure {
+        Failure::Input(text) | Failure::Usage(text) => text.trim_end().to_owned(),
+        Failure::Status(status) => format!("status {status}"),
+    }
 }
 
 /// A folder for objects that are linked. It is removed at the end, with its contents.
