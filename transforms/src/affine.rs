@@ -460,10 +460,9 @@ impl AffineForm {
 pub struct Forms<'b> {
     body: &'b Body,
     followed: &'b dyn ClosedForms,
-    /// The blocks that were entered. Their values are parameters.
+    /// The entered blocks and the regions around. While a block runs, no other one of its region
+    /// does, so that the values of both are parameters.
     entered: HashSet<Block>,
-    /// The regions around. Their values are parameters: while the nests of one block run, no other
-    /// block of its region does.
     around: HashSet<Region>,
     memo: HashMap<Value, Option<AffineForm>>,
     /// Forms that are equal modulo 2 to the power of the width.
@@ -486,8 +485,7 @@ impl<'b> Forms<'b> {
 
     /// Returns the same forms, restricted to those that `followed` follows.
     pub fn followed_by(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> Self {
-        let mut around = HashSet::new();
-        let mut current = Some(block);
+        let (mut around, mut current) = (HashSet::new(), Some(block));
         while let Some(block) = current {
             let region = body.block_region(block);
             around.insert(region);
@@ -578,9 +576,8 @@ impl<'b> Forms<'b> {
 
     /// True if a value is invariant while the nests run.
     pub fn is_parameter(&self, value: Value) -> bool {
-        self.body.value_block(value).is_some_and(|block| {
-            self.around.contains(&self.body.block_region(block)) || self.entered.contains(&block)
-        })
+        let Some(block) = self.body.value_block(value) else { return false };
+        self.around.contains(&self.body.block_region(block)) || self.entered.contains(&block)
     }
 
     fn form(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {
