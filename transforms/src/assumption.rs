@@ -11,6 +11,7 @@ use loomir_ir::{Body, Op, Value, ValueDef};
 
 use crate::naming::called;
 
+use crate::access::base::Named;
 use crate::affine::{AffineForm, Atom};
 
 /// The default limit on tests before a loop.
@@ -20,9 +21,9 @@ pub(crate) const MAX_TESTS: usize = 8;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Assumption {
     /// The memory of two memrefs does not overlap. Each has the identity layout and elements of
-    /// whole bytes. Or two pointers: what the versioned code accesses through them does not
-    /// overlap. In the order of the body.
-    Apart(Value, Value),
+    /// whole bytes. Or two pointers, or a pointer and a global variable: what the versioned code
+    /// accesses through them does not overlap. In the order of the body.
+    Apart(Named, Named),
     /// A form of parameters is zero; its first coefficient is positive.
     Zero(AffineForm),
     /// At least one of these forms over parameters is not negative.
@@ -31,8 +32,8 @@ pub enum Assumption {
 
 impl Assumption {
     /// Returns the assumption that two memrefs, or accesses through two pointers, do not overlap.
-    pub fn apart(a: Value, b: Value) -> Assumption {
-        if a.index() <= b.index() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
+    pub fn apart(a: Named, b: Named) -> Assumption {
+        if a.order() <= b.order() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
     }
 
     /// Returns the assumption that a form is zero. `None` if it cannot be expressed.
@@ -71,13 +72,13 @@ impl Assumption {
     /// Calls `f` with each value that it is about.
     pub fn each_value(&self, f: &mut dyn FnMut(Value)) {
         match self {
-            Assumption::Apart(a, b) => [*a, *b].into_iter().for_each(f),
+            Assumption::Apart(a, b) => [*a, *b].into_iter().filter_map(Named::value).for_each(f),
             _ => self.each_parameter(f),
         }
     }
 
-    /// Returns the two memrefs or pointers that are assumed apart.
-    pub(crate) fn apart_values(&self) -> impl Iterator<Item = Value> {
+    /// Returns the two objects that are assumed apart.
+    pub(crate) fn apart_objects(&self) -> impl Iterator<Item = Named> {
         let pair = if let Assumption::Apart(a, b) = self { Some([*a, *b]) } else { None };
         pair.into_iter().flatten()
     }
@@ -109,13 +110,19 @@ impl Assumption {
 
     /// Returns the assumption in words. `body` holds its values.
     pub fn text(&self, body: &Body) -> String {
-        self.text_by(&|value| called(body, value))
+        self.text_by(body, &|value| called(body, value))
     }
 
     /// Returns the assumption in words, given a name for each of its values.
-    pub fn text_by(&self, called: &dyn Fn(Value) -> String) -> String {
+    pub fn text_by(&self, body: &Body, called: &dyn Fn(Value) -> String) -> String {
         match self {
-            Assumption::Apart(a, b) => format!("{} and {}", called(*a), called(*b)),
+            Assumption::Apart(a, b) => {
+                let [a, b] = [*a, *b].map(|named| match named {
+                    Named::Value(value) => called(value),
+                    Named::Global(name) => format!("@{}", body.ctx().str(name)),
+                });
+                format!("{a} and {b}")
+            }
             Assumption::Zero(form) => compared(called, form, "=="),
             Assumption::Natural(forms) => {
                 forms.iter().map(|form| compared(called, form, ">=")).collect::<Vec<_>>().join(" or ")
@@ -137,8 +144,8 @@ pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>
 /// Sorts assumptions by the arguments they are about. Assumptions about numbers come last.
 pub fn sort(all: &mut [Assumption]) {
     all.sort_by_key(|assumption| match assumption {
-        Assumption::Apart(a, b) => (false, a.index(), b.index()),
-        Assumption::Zero(_) | Assumption::Natural(_) => (true, 0, 0),
+        Assumption::Apart(a, b) => (false, a.order(), b.order()),
+        Assumption::Zero(_) | Assumption::Natural(_) => (true, (true, 0), (true, 0)),
     });
 }
 

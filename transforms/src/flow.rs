@@ -32,7 +32,7 @@ use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
 
 use crate::access::Class;
-use crate::access::base::{AliasMode, Base, Bases, Overlap};
+use crate::access::base::{AliasMode, Base, Bases, Named, Overlap};
 use crate::affine::system::{Pair, System, Unknowns};
 use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
@@ -124,7 +124,7 @@ impl<'a> Flow<'a> {
         let [x, y] = [x, y].map(|id| self.timeline.get(id).class.base);
         match (x, y) {
             (Base::Argument(a), Base::Argument(b)) if self.bases.overlap(x, y) == Overlap::AssumedApart => {
-                Some(Assumption::apart(a, b))
+                Some(Assumption::apart(Named::Value(a), Named::Value(b)))
             }
             _ => None,
         }

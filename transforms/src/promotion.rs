@@ -31,7 +31,7 @@ use loomir_ir::{Attr, Block, Body, Builder, Diagnostics, Mapping, Op, Value};
 use loomir_polyhedra::Limits;
 use rebuild::{with_carried, yield_also};
 
-use crate::access::base::AliasMode;
+use crate::access::base::{AliasMode, Named};
 use crate::access::callees::Callees;
 use crate::access::locals::Locals;
 use crate::access::survey;
@@ -185,7 +185,7 @@ impl Writer<'_> {
         let mut overlap = Overlap::default();
         let mut holds: Option<Value> = None;
         for assumption in &assumed {
-            let Assumption::Apart(a, b) = assumption else { continue };
+            let Assumption::Apart(Named::Value(a), Named::Value(b)) = assumption else { continue };
             let apart = overlap.apart(&mut builder, [*a, *b]);
             holds = Some(match holds {
                 Some(others) => builder.make(arith::AndIOp::DEF, &[others, apart]),

@@ -71,7 +71,8 @@ impl Remarks<'_> {
         let body = self.body;
         let place = body.loc(body.root());
         let texts = |some: Vec<&Assumption>| -> Option<Vec<String>> {
-            let texts: Vec<String> = some.into_iter().map(|assumption| assumption.text_by(called)).collect();
+            let texts: Vec<String> =
+                some.into_iter().map(|assumption| assumption.text_by(body, called)).collect();
             (!texts.is_empty()).then_some(texts)
         };
         let (pairs, numbers) =

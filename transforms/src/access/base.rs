@@ -78,14 +78,43 @@ pub enum Base {
 }
 
 impl Base {
-    /// Returns the value that the object is named by, if it is memory and one value names it.
-    pub(crate) fn named_by(self) -> Option<Value> {
+    /// Returns the name of the object, if it is memory and has one.
+    pub(crate) fn named_by(self) -> Option<Named> {
         match self {
             Base::Allocation(value)
             | Base::Argument(value)
             | Base::Distinct(value)
-            | Base::Unknown(value) => Some(value),
-            Base::Global(_) | Base::Carried(_) | Base::Exit | Base::World => None,
+            | Base::Unknown(value) => Some(Named::Value(value)),
+            Base::Global(name) => Some(Named::Global(name)),
+            Base::Carried(_) | Base::Exit | Base::World => None,
+        }
+    }
+}
+
+/// The name of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Named {
+    /// A memref, or a pointer.
+    Value(Value),
+    /// A global.
+    Global(Name),
+}
+
+impl Named {
+    /// Returns the value that is the name.
+    pub fn value(self) -> Option<Value> {
+        match self {
+            Named::Value(value) => Some(value),
+            Named::Global(_) => None,
+        }
+    }
+
+    /// Returns a key by which names can be sorted. Globals come last; all are equal, because two
+    /// globals are never compared.
+    pub(crate) fn order(self) -> (bool, usize) {
+        match self {
+            Named::Value(value) => (false, value.index()),
+            Named::Global(_) => (true, 0),
         }
     }
 }
@@ -113,6 +142,11 @@ pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
         _ => return None,
     };
     matches!(bits, 8 | 16 | 32 | 64).then(|| i64::from(bits / 8))
+}
+
+/// True if a value is a pointer to the address space of ordinary memory.
+fn is_plain_pointer(body: &Body, value: Value) -> bool {
+    LlvmType::of(body.ctx(), body.value_type(value)) == Some(LlvmType::Pointer { space: 0 })
 }
 
 /// Finds base objects, each value once.
@@ -224,6 +258,7 @@ impl<'b> Bases<'b> {
         if self.body.is(op, llvm::AddressOfOp::DEF)
             && let Some(name) = view.attr("global_name").and_then(|a| a.as_flat_symbol(self.body.ctx()))
             && self.variables.contains(&name)
+            && is_plain_pointer(self.body, value)
         {
             return Base::Global(name);
         }
@@ -272,14 +307,15 @@ impl<'b> Bases<'b> {
     /// True if a run-time check can tell that accesses of two objects that may overlap are apart.
     fn can_be_tested(&self, a: Base, b: Base) -> bool {
         let (Some(x), Some(y)) = (a.named_by(), b.named_by()) else { return false };
-        let are_arguments = matches!((a, b), (Base::Argument(_), Base::Argument(_)));
-        let is_pointer = |value| {
-            let ty = LlvmType::of(self.body.ctx(), self.body.value_type(value));
-            ty == Some(LlvmType::Pointer { space: 0 })
+        let is_pointer = |named| match named {
+            Named::Value(value) => is_plain_pointer(self.body, value),
+            // Memory of a memref behind it has no known extent.
+            Named::Global(_) => true,
         };
-        match self.tests_pointers && is_pointer(x) {
-            true => is_pointer(y),
-            false => are_arguments && self.has_range(x) && self.has_range(y),
+        match (a, b) {
+            _ if self.tests_pointers && is_pointer(x) && is_pointer(y) => true,
+            (Base::Argument(x), Base::Argument(y)) => self.has_range(x) && self.has_range(y),
+            _ => false,
         }
     }
 

@@ -128,8 +128,8 @@ impl Fusion<'_> {
     pub(super) fn extents_are_known(&mut self, assumed: &[Assumption], items: &[Green]) -> bool {
         let items = if self.originals.is_empty() { items } else { &self.originals };
         let code = (self.body, self.program, &*self.trees);
-        assumed.iter().flat_map(Assumption::apart_values).all(|value| {
-            !extents::is_pointer(self.body, value) || self.reached.behind(code, items, value).is_some()
+        assumed.iter().flat_map(Assumption::apart_objects).all(|object| {
+            !extents::is_pointer(self.body, object) || self.reached.behind(code, items, object).is_some()
         })
     }
 

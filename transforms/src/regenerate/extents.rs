@@ -19,6 +19,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Body, Op, Value};
 
+use crate::access::base::Named;
 use crate::access::{Class, Domain};
 use crate::affine::{AffineForm, Atom};
 use crate::assumption::is_computed_by;
@@ -81,9 +82,10 @@ fn greatest_number(body: &Body, form: &AffineForm) -> Option<u128> {
     Some(sum)
 }
 
-/// True if a value is an address, and not a memref.
-pub(crate) fn is_pointer(body: &Body, value: Value) -> bool {
-    matches!(LlvmType::of(body.ctx(), body.value_type(value)), Some(LlvmType::Pointer { .. }))
+/// True if an object is behind an address, and not a memref.
+pub(crate) fn is_pointer(body: &Body, object: Named) -> bool {
+    let ty = object.value().map(|value| LlvmType::of(body.ctx(), body.value_type(value)));
+    matches!(ty, None | Some(Some(LlvmType::Pointer { .. })))
 }
 
 /// Adds a bound. Of two that differ by a constant, the one further out is kept.
@@ -105,17 +107,18 @@ pub(crate) struct Reached {
     of_loops: HashMap<LoopId, Rc<Extents>>,
 }
 
-/// The extents of pointers. `None` if a range is unknown.
-type Extents = HashMap<Value, Option<Extent>>;
+/// The extents of objects. `None` if a range is unknown.
+type Extents = HashMap<Named, Option<Extent>>;
 
 impl Reached {
     /// Returns the bytes that the outermost loops and statements with a part in `items` access
-    /// behind a pointer, in terms of values known before all of them. `None` if that is unknown.
+    /// behind a pointer or in a global, in terms of values known before all of them. `None` if that
+    /// is unknown.
     pub(crate) fn behind(
         &mut self,
         (body, program, trees): (&Body, &Program, &TreeStore),
         items: &[Green],
-        pointer: Value,
+        object: Named,
     ) -> Option<Extent> {
         let Parts { loops, statements } = Parts::of(program, trees, items);
         let mut all: Option<Extent> = None;
@@ -129,13 +132,13 @@ impl Reached {
         for of in &loops {
             let extents = self.of_loops.entry(*of);
             let extents = extents.or_insert_with(|| Rc::new(of_loop(body, program, trees, *of)));
-            if let Some(extent) = extents.get(&pointer) {
+            if let Some(extent) = extents.get(&object) {
                 add(extent.as_ref())?;
             }
         }
         for of in &statements {
             for (class, _) in &program.statement(*of).effects.classes {
-                if class.base.named_by() == Some(pointer) {
+                if class.base.named_by() == Some(object) {
                     add(of_class(class, 0).as_ref())?;
                 }
             }
@@ -148,7 +151,7 @@ impl Reached {
             let is_known = program.is_known(&AffineForm::atom(Atom::Param(value)), 0);
             is_early &= is_known && !is_computed_by(body, value, &own);
         };
-        visit(pointer);
+        object.value().into_iter().for_each(&mut visit);
         all.each_parameter(&mut visit);
         (is_early && all.fits(body)).then_some(all)
     }
@@ -194,9 +197,9 @@ fn of_loop(body: &Body, program: &Program, trees: &TreeStore, of: LoopId) -> Ext
     };
     for leaf in &found {
         for (class, _) in &leaf.classes {
-            let Some(pointer) = class.base.named_by() else { continue };
+            let Some(object) = class.base.named_by() else { continue };
             let own = of_class(class, leaf.domain.levels);
-            let all = extents.entry(pointer).or_insert_with(|| own.clone());
+            let all = extents.entry(object).or_insert_with(|| own.clone());
             let joined = all.as_mut().zip(own).and_then(|(all, own)| all.add(&own));
             if joined.is_none() {
                 *all = None;
@@ -209,7 +212,8 @@ fn of_loop(body: &Body, program: &Program, trees: &TreeStore, of: LoopId) -> Ext
 /// Returns the extent of an access behind its object's pointer, in a statement inside of `depth`
 /// loops.
 fn of_class(class: &Class, depth: u32) -> Option<Extent> {
-    let subscripts = class.subscripts.as_ref().filter(|_| class.origin == class.base.named_by())?;
+    let is_relative = class.origin == class.base.named_by()?.value();
+    let subscripts = class.subscripts.as_ref().filter(|_| is_relative)?;
     let first = subscripts.first()?.as_ref()?;
     // Subscripts of the other dimensions are below their sizes, unless an access covers several
     // elements.

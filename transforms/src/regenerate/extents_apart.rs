@@ -4,13 +4,15 @@
 //! other is at least as long as the range. Ways are counted in 64 bits, where addresses wrap;
 //! lengths are numbers of elements in 128 bits. A range of negative length has no access.
 
+use loomir_dialects::llvm::types::pointer;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::opdef::OpDef;
-use loomir_ir::{Builder, InsertPoint, Mapping, Type, Value};
+use loomir_ir::{AttrKind, Builder, InsertPoint, Mapping, Name, Type, Value};
 
 use super::Emit;
 use super::expression::Sum;
 use super::extents::{BITS, Extent};
+use crate::access::base::Named;
 use crate::affine::AffineForm;
 
 /// A range of addresses.
@@ -32,15 +34,18 @@ impl Emit<'_> {
         self.make(arith::AndIOp::DEF, &[ahead, behind], at)
     }
 
-    /// Computes the range of addresses behind a pointer. None of `defined` is poison.
+    /// Computes the range of addresses behind a pointer or in a global. None of `defined` is poison.
     pub(super) fn stretch(
         &mut self,
-        (pointer, extent): (Value, &Extent),
+        (object, extent): (Named, &Extent),
         defined: &[Value],
         at: InsertPoint,
     ) -> Stretch {
         let (wide, unit) = (self.body.ctx().int_type(BITS), extent.unit);
-        let address = self.frozen(pointer, defined, at);
+        let address = match object {
+            Named::Value(pointer) => self.frozen(pointer, defined, at),
+            Named::Global(name) => self.address_of(name, at),
+        };
         let address = self.cast(llvm::PtrToIntOp::DEF, address, Type::I64, at);
         let upper = self.outermost_bound(&extent.upper, arith::MaxSIOp::DEF, wide, defined, at);
         if extent.lower.iter().all(|bound| bound.as_constant() == Some(0)) {
@@ -87,6 +92,16 @@ impl Emit<'_> {
         }
         let way = self.cast(arith::ExtUIOp::DEF, way, wide, at);
         self.compare("sge", [way, stretch.length], at)
+    }
+
+    /// Returns the address of a global.
+    fn address_of(&mut self, name: Name, at: InsertPoint) -> Value {
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let ctx = builder.ctx();
+        let name = [("global_name", ctx.attr(AttrKind::Symbol { root: name, nested: Box::default() }))];
+        let address = builder.build(llvm::AddressOfOp::DEF, &[], &name, &[pointer(&ctx)]);
+        builder.body().result(address, 0)
     }
 
     fn cast(&mut self, def: &'static OpDef, value: Value, ty: Type, at: InsertPoint) -> Value {

@@ -20,6 +20,7 @@ use super::extents::{Reached, is_pointer};
 use super::extents_apart::Stretch;
 use super::known::Computed;
 use super::overlap::{Make, Overlap};
+use crate::access::base::Named;
 use crate::affine::AffineForm;
 use crate::affine::range::fits;
 use crate::assumption::Assumption;
@@ -151,16 +152,16 @@ impl Emit<'_> {
     /// `defined` is poison.
     fn test(&mut self, assumed: &[Assumption], items: Green, defined: &[Value], at: InsertPoint) -> Value {
         let (mut overlap, mut reached) = (Overlap::default(), Reached::default());
-        let mut stretches: HashMap<Value, Option<Stretch>> = HashMap::new();
+        let mut stretches: HashMap<Named, Option<Stretch>> = HashMap::new();
         let mut all: Option<Value> = None;
         for assumption in assumed {
             let holds = match assumption {
                 Assumption::Apart(a, b) if is_pointer(self.body, *a) => {
-                    let mut stretch = |pointer: Value| {
-                        *stretches.entry(pointer).or_insert_with(|| {
+                    let mut stretch = |object: Named| {
+                        *stretches.entry(object).or_insert_with(|| {
                             let code = (&*self.body, self.program, self.trees);
-                            let extent = reached.behind(code, &[items], pointer)?;
-                            Some(self.stretch((pointer, &extent), defined, at))
+                            let extent = reached.behind(code, &[items], object)?;
+                            Some(self.stretch((object, &extent), defined, at))
                         })
                     };
                     match (stretch(*a), stretch(*b)) {
@@ -169,10 +170,12 @@ impl Emit<'_> {
                         _ => self.truth(false, at),
                     }
                 }
-                Assumption::Apart(a, b) => {
+                Assumption::Apart(Named::Value(a), Named::Value(b)) => {
                     let memrefs = [*a, *b].map(|value| self.mapping.value(value));
                     overlap.apart(&mut At { emit: self, at }, memrefs)
                 }
+                // No mode assumes anything of globals without a test.
+                Assumption::Apart(..) => self.truth(false, at),
                 Assumption::Zero(form) => self.compare_with_zero("eq", form, defined, at),
                 Assumption::Natural(forms) => {
                     let any = forms.iter().map(|form| self.compare_with_zero("sge", form, defined, at));

@@ -199,9 +199,7 @@ impl<'s> Reader<'s> {
         self.thread_local(&mut state)?;
         self.unnamed_addr(&mut state);
         let space = self.address_space()?;
-        if space != 0 {
-            state.set_attr(&self.ctx, "addr_space", self.ctx.int_attr(Type::I32, space));
-        }
+        state.set_attr(&self.ctx, "addr_space", self.ctx.int_attr(Type::I32, space));
         if self.accept_word("externally_initialized") {
             state.set_attr(&self.ctx, "externally_initialized", Attr::UNIT);
         }
