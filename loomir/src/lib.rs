@@ -50,7 +50,7 @@ use loomir_ir::pass::EditLimit;
 use loomir_ir::symbols::{SymbolTable, symbol_name};
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Loc, Name, Registry, verifier};
-use loomir_lowering::raising::{self, Lifted, Opaque, Uncounted};
+use loomir_lowering::raising::{self, Facts, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
 use loomir_transforms::{contraction, distribution, fusion, promotion};
@@ -165,6 +165,8 @@ pub struct ProgramOptions<'o> {
     /// Leaves a function in LLVM IR as it is if it has one loop, or if no loops are fused, no array
     /// is contracted and no element is kept in a register. LLVM does the rest.
     pub only_loops: bool,
+    /// The use of facts about new code in LLVM IR. A module that is written as text may tell them.
+    pub facts: Facts,
 }
 
 impl<'o> ProgramOptions<'o> {
@@ -176,6 +178,7 @@ impl<'o> ProgramOptions<'o> {
             regenerate_all: false,
             extent: Extent::Whole,
             only_loops: false,
+            facts: Facts::Unsaid,
         }
     }
 }
@@ -210,10 +213,10 @@ pub struct Fused {
 /// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
 /// code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
-    let ProgramOptions { fusion, contraction, regenerate_all, extent, only_loops } = *options;
+    let ProgramOptions { fusion, contraction, regenerate_all, extent, only_loops, facts } = *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
-    let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent };
+    let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
         let fusion = if loomir_lowering::ll::is_for_size(body.root_ref()) { &small } else { fusion };
         let (own, contracted) = match contraction {
@@ -438,7 +441,7 @@ fn for_each_function(
     module: &mut Body,
     f: &mut dyn FnMut(&mut Body, &Around) -> bool,
 ) -> (Raised, Vec<Name>) {
-    for_each_function_with(module, Bounds { fewest_loops: 1, extent: Extent::Whole }, f)
+    for_each_function_with(module, Bounds { fewest_loops: 1, extent: Extent::Whole, facts: Facts::Unsaid }, f)
 }
 
 /// Bounds on what functions of the `llvm` dialect are raised.
@@ -447,6 +450,7 @@ struct Bounds {
     /// The number of loops below which a function stays.
     fewest_loops: usize,
     extent: Extent,
+    facts: Facts,
 }
 
 /// [`for_each_function`] that raises functions of the `llvm` dialect within bounds.
@@ -530,7 +534,7 @@ impl Raised {
         &mut self,
         function: &mut Body,
         around: &Around,
-        Bounds { fewest_loops, extent }: Bounds,
+        Bounds { fewest_loops, extent, facts }: Bounds,
         f: &mut dyn FnMut(&mut Body, &Around) -> bool,
     ) -> bool {
         let places = raising::loops(function);
@@ -568,7 +572,7 @@ impl Raised {
             let Some(parts) = raising::raise_parts(function, &around.symbols) else { return false };
             raised = parts;
         }
-        if !f(&mut raised, around) || raising::lower(&mut raised).is_err() {
+        if !f(&mut raised, around) || raising::lower(&mut raised, facts).is_err() {
             return false;
         }
         *function = raised;
@@ -592,4 +596,6 @@ mod book {
     struct OwnPass;
     #[doc = include_str!("../../book/src/rust-api.md")]
     struct RustApi;
+    #[doc = include_str!("../../book/src/melior.md")]
+    struct Melior;
 }

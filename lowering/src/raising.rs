@@ -29,12 +29,16 @@ use crate::cf_to_scf::{lift_cf_to_scf, lift_parts_to_scf, place_of};
 use crate::cfg::Analysis;
 use crate::cfg::calls::keeps_its_control;
 use crate::cfg::simplify_cfg::simplify_cfg;
+use crate::scf_to_cf::convert_scf_to_cf_with_flags;
 use crate::to_llvm::{self, Options};
 use crate::{convert_scf_to_cf, lower_affine};
 
+mod checked;
 mod dispatch;
+mod facts;
 
 pub use dispatch::dispatches;
+pub use facts::Facts;
 
 /// Returns the places of the loops of an `llvm.func`. Linear.
 pub fn loops(function: &Body) -> Vec<Loc> {
@@ -183,11 +187,15 @@ fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
 /// versions are marked, because their check does not look like one any more.
 ///
 /// # Errors
-/// The errors of [`lower_affine`] and [`convert_scf_to_cf`].
-pub fn lower(raised: &mut Body) -> Result<(), Diagnostics> {
+/// The errors of [`lower_affine`] and [`convert_scf_to_cf`](crate::convert_scf_to_cf).
+pub fn lower(raised: &mut Body, facts: Facts) -> Result<(), Diagnostics> {
     lower_affine(raised)?;
+    facts::state(raised, facts);
     mark_versions(raised);
-    convert_scf_to_cf(raised)
+    match facts {
+        Facts::Told => convert_scf_to_cf_with_flags(raised),
+        Facts::Unsaid | Facts::Checked => convert_scf_to_cf(raised),
+    }
 }
 
 /// Marks the loops on both sides of run-time checks.

@@ -19,12 +19,14 @@ use loomir_dialects::llvm::types::pointer;
 use loomir_dialects::{arith, cf, llvm, memref, scf};
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::opdef::{OPERAND_SEGMENTS, RegionKind};
+use loomir_ir::rewrite::constant_of;
 use loomir_ir::{
     Block, Body, Builder, Diagnostic, Diagnostics, Dict, InsertPoint, Op, Region, Trait, Type, TypeKind,
     Value,
 };
+use loomir_transforms::marks::CHECK;
 
-use crate::emit::{Emit, Predicate, malformed, replace};
+use crate::emit::{Emit, NSW, NUW, Predicate, malformed, replace};
 
 mod parallel;
 
@@ -34,14 +36,40 @@ mod parallel;
 /// A structured operation in a region that may hold one block only, and `scf.forall` on tensors.
 /// Everything else is lowered.
 pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
+    convert(body, false)
+}
+
+/// [`convert_scf_to_cf`], where additions to induction variables have the flags that the bounds
+/// prove.
+///
+/// # Errors
+/// As for [`convert_scf_to_cf`].
+pub(crate) fn convert_scf_to_cf_with_flags(body: &mut Body) -> Result<(), Diagnostics> {
+    convert(body, true)
+}
+
+fn convert(body: &mut Body, with_flags: bool) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
+    body.for_each_body(&mut |body| lower_body(body, with_flags, &mut diagnostics));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// Returns the overflow flags that hold where the induction variable of an `scf.for` goes on: it is
+/// below its upper bound, so one more is at most that.
+pub(crate) fn counter_flags(body: &Body, op: Op) -> u64 {
+    let old = scf::ForOp(op);
+    let number = |value| constant_of(body, value).and_then(|own| own.as_int(body.ctx()));
+    match (number(old.step(body)), body.attr(op, "unsignedCmp")) {
+        (Some(1), Some(_)) => NUW,
+        (Some(1), None) if number(old.lowerBound(body)).is_some_and(|least| least >= 0) => NSW | NUW,
+        (Some(1), None) => NSW,
+        _ => 0,
+    }
 }
 
 type Lowered = Result<(), Diagnostic>;
 
-fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
+fn lower_body(body: &mut Body, with_flags: bool, diagnostics: &mut Diagnostics) {
     // Blocks to scan. The blocks of a structured operation are added when the operation is lowered.
     let mut blocks: Vec<Block> = Vec::new();
     for op in body.preorder(body.root()) {
@@ -51,7 +79,7 @@ fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
     }
     blocks.reverse();
     let scopes = allocating_scopes(body);
-    let mut lowering = Lowering { body, blocks, scopes };
+    let mut lowering = Lowering { body, blocks, scopes, with_flags };
     while let Some(block) = lowering.blocks.pop() {
         lowering.scan(block, diagnostics);
     }
@@ -84,6 +112,8 @@ struct Lowering<'b> {
     /// Blocks still to scan.
     blocks: Vec<Block>,
     scopes: HashSet<Op>,
+    /// True if additions to induction variables get flags.
+    with_flags: bool,
 }
 
 impl Lowering<'_> {
@@ -235,6 +265,7 @@ impl Lowering<'_> {
         let inits = old.initArgs(self.body);
         let unsigned = self.body.attr(op, "unsignedCmp").is_some();
         let annotations = self.body.attributes(op);
+        let flags = if self.with_flags { counter_flags(self.body, op) } else { 0 };
         let region = self.body.region(op, 0);
         let entry = self.body.single_block(region).ok_or_else(|| malformed(self.body, op))?;
         let types: Vec<Type> = self.body.arguments(entry).map(|v| self.body.value_type(v)).collect();
@@ -265,7 +296,7 @@ impl Lowering<'_> {
         self.restore_stack(entry, saved);
         let yielded: Vec<Value> = self.body.operands(terminator).collect();
         let mut b = self.at_end(entry, op);
-        let next = b.wrapping(arith::AddIOp::DEF, variable, step, 0);
+        let next = b.wrapping(arith::AddIOp::DEF, variable, step, flags);
         let nexts: Vec<Value> = [next].into_iter().chain(yielded).collect();
         b.branch(header, &nexts);
         self.annotate_last(entry, annotations);
@@ -302,6 +333,9 @@ impl Lowering<'_> {
             None => tail,
         };
         self.at_end(before, op).cond_branch(condition, (then_entry, &[]), (else_entry, &[]));
+        if let (Some(mark), Some(branch)) = (self.body.attr(op, CHECK), self.body.last_op(before)) {
+            self.body.set_attr(branch, CHECK, mark);
+        }
         self.results_to_arguments(op, tail);
         Ok(())
     }

@@ -14,5 +14,12 @@ pub(crate) const DISTRIBUTED: &str = "loomir.distributed";
 /// versioned again.
 pub const VERSIONED: &str = "loomir.versioned";
 
+/// Marks the branch of a run-time check in a function that becomes branches.
+pub const CHECK: &str = "loomir.check";
+
+/// Lists the tested objects of an access in a versioned arm: the object behind which it lies, and
+/// those from which the test found it apart, by number.
+pub const APART: &str = "loomir.apart";
+
 /// The marks of loops.
 pub const OF_LOOPS: [&str; 3] = [REMAINDER, DISTRIBUTED, VERSIONED];

@@ -63,6 +63,7 @@ mod known;
 pub(crate) mod overlap;
 mod parallel;
 mod reach;
+mod tested_apart;
 mod unwritable;
 mod version;
 

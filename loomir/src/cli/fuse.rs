@@ -1,6 +1,7 @@
 //! `loomir fuse`: the main job.
 
 use crate::ir::{Body, Context, Diagnostics, Name};
+use crate::lowering::raising::Facts;
 use crate::{ContractionOptions, CostSource, FuseOptions, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
@@ -20,6 +21,7 @@ pub(super) fn command() -> Command {
         .args(analyses::args())
         .arg(remarks::arg())
         .arg(regenerate_arg())
+        .arg(check_metadata_arg())
         .arg(quiet_arg())
         .arg(missed::arg())
         .arg(limit::arg())
@@ -89,6 +91,13 @@ fn regenerate_arg() -> Arg {
         .help("Which functions in LLVM IR to write anew from their loops: changed ones, or all, to test it")
 }
 
+fn check_metadata_arg() -> Arg {
+    Arg::new("check-metadata")
+        .long("check-metadata")
+        .action(clap::ArgAction::SetTrue)
+        .help("Makes new code in LLVM IR trap where a fact does not hold that LLVM would be told")
+}
+
 fn quiet_arg() -> Arg {
     Arg::new("quiet")
         .short('q')
@@ -137,6 +146,11 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let contracts = matches.get_one::<bool>("contract") == Some(&true);
     let program = ProgramOptions {
         contraction: contracts.then_some(&contraction),
+        facts: match (matches.get_flag("check-metadata"), crate::lowering::is_ll(&source.text)) {
+            (true, _) => Facts::Checked,
+            (false, true) => Facts::Told,
+            (false, false) => Facts::Unsaid,
+        },
         regenerate_all: matches.get_one::<String>("regenerate").is_some_and(|which| which == "all"),
         ..ProgramOptions::of(&options)
     };

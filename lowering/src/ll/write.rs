@@ -32,6 +32,7 @@ mod globals;
 mod instructions;
 mod metadata;
 mod names;
+mod scopes;
 mod splice;
 mod types;
 

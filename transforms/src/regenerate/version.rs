@@ -89,6 +89,7 @@ impl Emit<'_> {
             builder.insert(state);
         }
         self.arm = around;
+        self.mark_tested(version, assumed);
         for (i, value) in old.into_iter().enumerate() {
             self.mapping.map(value, self.body.result(version, i));
         }

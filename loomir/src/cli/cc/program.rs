@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::super::raised::{counted, summary};
 use super::Tools;
+use crate::lowering::raising::Facts;
 use crate::{ContractionOptions, Extent, FuseOptions, ProgramOptions};
 
 /// A changed program.
@@ -36,6 +37,7 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
         contraction: Some(&contraction),
         extent: Extent::Direct,
         only_loops: true,
+        facts: Facts::Told,
         ..ProgramOptions::of(&options)
     };
     let done = crate::fuse_program(&mut module, &program);

@@ -10,7 +10,7 @@ use loomir_ir::{Attr, Context, Diagnostic, OpRef, Type, Value};
 use super::function::{Function, calling_convention, type_text};
 use super::instructions::{calls_pointer, fastmath};
 use super::names::quoted;
-use super::{Module, attributes, no_text};
+use super::{Module, attributes, no_text, scopes};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
 
@@ -231,6 +231,10 @@ pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) ->
         arguments.push(argument(m, f, op, index, operand)?);
     }
     push_metadata(&ctx, &mut metadata, &mut params, &mut arguments);
+    if let Some(scopes) = scopes::of_declaration(m, op) {
+        params.push("metadata".to_owned());
+        arguments.push(format!("metadata {scopes}"));
+    }
     emit_intrinsic(m, f, op, &name, &params, &arguments, direct)
 }
 

@@ -9,10 +9,11 @@ use loomir_dialects::llvm::attributes::{
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::is_pointer;
 use loomir_ir::{AttrKind, Diagnostic, OpRef, TypeKind};
+use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
 use super::function::{Function, type_text};
 use super::names::quoted;
-use super::{Module, calls, no_text};
+use super::{Module, calls, no_text, scopes};
 use crate::ll::{kept_metadata, loops};
 
 type Line = Result<String, Diagnostic>;
@@ -189,7 +190,7 @@ fn access_tail(m: &mut Module, op: OpRef<'_>) -> String {
         Some(order) => format!("{} {order}", syncscope(m, op)),
         None => String::new(),
     };
-    format!("{order}{}{}", alignment(m, op), access_metadata(m, op))
+    format!("{order}{}{}{}", alignment(m, op), access_metadata(m, op), scopes::of_access(m, op))
 }
 
 fn load(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
@@ -333,6 +334,9 @@ fn cond_br(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     }
     text.push_str(&weights(m, op));
     text.push_str(&annotation(m, op));
+    if op.attr(CHECK).is_some() && kept_metadata(op, CHECK).is_none() {
+        let _ = write!(text, ", !{CHECK} !{}", m.metadata.node("!{}"));
+    }
     Ok(text)
 }
 
@@ -344,7 +348,7 @@ fn annotation(m: &mut Module, op: OpRef<'_>) -> String {
     };
     let is_kept = kept_metadata(op, "llvm.loop").is_some();
     let names = op.attributes().entries(&m.ctx).iter().map(|(name, _)| m.ctx.str(*name));
-    let marks = names.filter(|name| name.starts_with(loops::MARK));
+    let marks = names.filter(|name| OF_LOOPS.contains(name));
     let marks: Vec<String> = marks.map(|name| format!("!{{!\"{name}\"}}")).collect();
     if is_kept || (nodes.is_none() && marks.is_empty()) {
         return String::new();

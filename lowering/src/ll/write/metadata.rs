@@ -74,12 +74,18 @@ impl Nodes {
     /// that no other is equal to it.
     pub(super) fn of_loop(&mut self, properties: &[String]) -> usize {
         let list: String = properties.iter().map(|property| format!(", !{}", self.node(property))).collect();
-        if let Some(number) = self.numbers.get(&list) {
+        self.distinct(&list, &list)
+    }
+
+    /// Returns the number of the node of this key. It refers to itself, and then lists `others`,
+    /// each behind a comma.
+    pub(super) fn distinct(&mut self, key: &str, others: &str) -> usize {
+        if let Some(number) = self.numbers.get(key) {
             return *number;
         }
         let number = self.free();
-        self.nodes.insert(number, format!("distinct !{{!{number}{list}}}"));
-        self.numbers.insert(list, number);
+        self.nodes.insert(number, format!("distinct !{{!{number}{others}}}"));
+        self.numbers.insert(key.to_owned(), number);
         number
     }
 
