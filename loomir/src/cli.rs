@@ -27,6 +27,7 @@ mod reduce;
 mod remarks;
 mod render;
 mod run;
+mod tool;
 mod words;
 
 /// The dialects and passes that the command knows.

@@ -173,8 +173,9 @@ fn what_other_tools_have_to_turn_into_text_or_loops_first() {
         refused_bytes(&["fuse"], b"ML\xefR\x0d\x01"),
         "exit 1\nerror: '<stdin>' is MLIR bytecode, and only text is read\n |\nhelp: write it as text first: mlir-opt IN -o OUT.mlir\n\n"
     );
-    for magic in [b"BC\xc0\xde", b"\xde\xc0\x17\x0b"] {
-        assert!(refused_bytes(&["opt"], magic).contains("llvm-dis IN -o OUT.ll"));
+    for broken in [b"BC\xc0\xde\xff\xff\xff\xff", b"\xde\xc0\x17\x0b\xff\xff\xff\xff"] {
+        let said = refused_bytes(&["opt"], broken);
+        assert!(said.contains("LLVM bitcode") && said.contains("llvm-dis IN -o OUT.ll"), "{said}");
     }
     let fill = "func.func @f(%v: f32, %a: memref<8xf32>) {\n  linalg.fill ins(%v : f32) outs(%a : memref<8xf32>)\n  return\n}\n";
     insta::assert_snapshot!(support::shown(&["fuse"], fill));

@@ -295,3 +295,39 @@ fn bad_inline_assembly_and_foreign_targets_are_errors_of_code_generation() {
     let error = object_file(assembly, OptLevel::O0).expect_err("no such instruction");
     assert!(matches!(error, JitError::CodeGeneration(_)), "{error}");
 }
+
+/// The steps that the book's chapter on melior shows.
+#[test]
+fn a_melior_program_takes_the_text_and_gives_it_back() {
+    use melior::Context;
+    use melior::dialect::DialectRegistry;
+    use melior::ir::Module;
+    use melior::ir::operation::OperationLike;
+    use melior::pass::{PassManager, conversion};
+    use melior::utility::register_all_dialects;
+
+    let ctx = {
+        let mut own = loomir_ir::Registry::new();
+        loomir_dialects::register_all(&mut own);
+        loomir_ir::Context::new(own)
+    };
+    let read = |text: &str| {
+        let read = loomir_ir::text::parse(&ctx, text, "sum.mlir");
+        read.unwrap_or_else(|errors| panic!("{}", errors.to_text(&ctx)))
+    };
+    let source = "func.func @sum(%n: index) -> index {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %r = scf.for %i = %c0 to %n step %c1 iter_args(%all = %c0) -> (index) {\n    %next = arith.addi %all, %i : index\n    scf.yield %next : index\n  }\n  return %r : index\n}";
+    let text = loomir_ir::text::print(&read(source), &loomir_ir::text::PrintOptions::default());
+
+    let registry = DialectRegistry::new();
+    register_all_dialects(&registry);
+    let context = Context::new_with_registry(&registry, false);
+    let mut module = Module::parse(&context, &text).expect("MLIR reads it");
+    assert!(module.as_operation().verify());
+    let passes = PassManager::new(&context);
+    passes.add_pass(conversion::create_scf_to_control_flow());
+    passes.run(&mut module).expect("the pass succeeds");
+
+    let back = read(&module.as_operation().to_string());
+    let text = loomir_ir::text::print(&back, &loomir_ir::text::PrintOptions::default());
+    assert!(text.contains("cf.cond_br") && !text.contains("scf.for"), "{text}");
+}

@@ -11,7 +11,6 @@ mod around;
 mod programs;
 mod report;
 mod rewiring;
-mod tool;
 
 const REWIRING: &str = "rewiring";
 const DISTINCT: &str = "distinct";

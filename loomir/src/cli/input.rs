@@ -10,6 +10,7 @@ use super::Failure;
 use super::flags::{flag, is_on};
 use super::remarks::{self, RemarkFormat};
 use super::render::Stream;
+use super::tool;
 
 /// The flag that lets what nobody registered be read.
 pub(super) const ALLOW_UNREGISTERED: &str = "allow-unregistered-dialect";
@@ -22,12 +23,11 @@ pub(super) struct Input {
     pub(super) form: RemarkFormat,
 }
 
-/// Binary forms of programs, by the bytes they begin with: their names, and how to get text.
-const BINARIES: [(&[u8], &str, &str); 3] = [
-    (b"ML\xefR", "MLIR bytecode", "write it as text first: mlir-opt IN -o OUT.mlir"),
-    (b"BC\xc0\xde", "LLVM bitcode", "write it as text first: llvm-dis IN -o OUT.ll"),
-    (b"\xde\xc0\x17\x0b", "LLVM bitcode", "write it as text first: llvm-dis IN -o OUT.ll"),
-];
+/// The bytes that MLIR's bytecode begins with.
+const MLIR_BYTECODE: &[u8] = b"ML\xefR";
+
+/// The bytes that LLVM's bitcode begins with, without and with a wrapper.
+const LLVM_BITCODE: [&[u8]; 2] = [b"BC\xc0\xde", b"\xde\xc0\x17\x0b"];
 
 /// The arguments that say what to read, and how.
 pub(super) fn args() -> [Arg; 2] {
@@ -60,13 +60,32 @@ pub(super) fn read_named(ctx: &Context, matches: &ArgMatches, name: &str) -> Res
         input(String::new()).failure(ctx, &error.into())
     };
     let bytes = bytes.map_err(|error| refused(format!("cannot read '{shown}': {error}"), None))?;
-    if let Some((_, what, help)) = BINARIES.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
-        return Err(refused(format!("'{shown}' is {what}, and only text is read"), Some(help)));
+    if bytes.starts_with(MLIR_BYTECODE) {
+        let help = "write it as text first: mlir-opt IN -o OUT.mlir";
+        return Err(refused(format!("'{shown}' is MLIR bytecode, and only text is read"), Some(help)));
+    }
+    if LLVM_BITCODE.iter().any(|magic| bytes.starts_with(magic)) {
+        let why = match tool::run("llvm-dis", "-o -", &bytes) {
+            Ok(text) if !text.trim().is_empty() => return Ok(input(text)),
+            Ok(_) => "has no module".to_owned(),
+            Err(failure) => first_line(&failure),
+        };
+        let help = "write it as text first: llvm-dis IN -o OUT.ll";
+        return Err(refused(format!("'{shown}' is LLVM bitcode, and {why}"), Some(help)));
     }
     String::from_utf8(bytes).map(input).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         input(String::from_utf8_lossy(error.as_bytes()).into_owned()).not_utf8(ctx, valid)
     })
+}
+
+/// Returns the first line of a tool's failure, without its prefix.
+fn first_line(failure: &Failure) -> String {
+    let text = match failure {
+        Failure::Input(text) | Failure::Usage(text) => text.lines().next().unwrap_or_default(),
+        Failure::Status(_) => "",
+    };
+    text.trim_start_matches("error: ").trim_end_matches(", and says:").to_owned()
 }
 
 /// Returns the options of the parser that the arguments give.

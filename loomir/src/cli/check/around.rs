@@ -5,8 +5,9 @@ use crate::ir::{Body, Context};
 use clap::ArgMatches;
 
 use super::super::input::Input;
+use super::super::tool;
 use super::programs::Program;
-use super::{DIFFERENT, Failure, Tools, finish, input, output, report, tool};
+use super::{DIFFERENT, Failure, Tools, finish, input, output, report};
 
 /// Checks what `run` does to a program: `passes`, `mlir-opt` or `opt`.
 pub(super) fn main(tools: &Tools, matches: &ArgMatches, run: &str) -> Result<(), Failure> {
@@ -84,16 +85,16 @@ fn around_tool(
             let text = crate::lowering::to_ll(&module).map_err(failure)?;
             let name = format!("<{}, lowered>", before.input.name);
             before = Program::read(ctx, Input { name, text, form }, matches)?;
-            tool::run("opt", &format!("-S {words}"), &before.input.text)?
+            tool::run("opt", &format!("-S {words}"), before.input.text.as_bytes())?
         }
-        ("opt", true) => tool::run("opt", &format!("-S {words}"), &before.input.text)?,
+        ("opt", true) => tool::run("opt", &format!("-S {words}"), before.input.text.as_bytes())?,
         (_, true) => {
             return Err(Failure::input(format!(
                 "'{}' is LLVM IR, which mlir-opt does not read\nhelp: check around LLVM's tool: --opt='ARGS'",
                 before.input.name
             )));
         }
-        (_, false) => tool::run("mlir-opt", words, &before.input.text)?,
+        (_, false) => tool::run("mlir-opt", words, before.input.text.as_bytes())?,
     };
     let after = Program::read(ctx, Input { name: format!("<after {name}>"), text, form }, matches)?;
     let (report, status) = report::of(ctx, &before, &after, matches, None)?;

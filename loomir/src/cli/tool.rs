@@ -1,18 +1,18 @@
-//! Other compilers: `mlir-opt` and `opt`, from the folder that `LOOMIR_LLVM` names or from the
-//! path.
+//! Tools of LLVM: `mlir-opt`, `opt` and `llvm-dis`, from the folder that `LOOMIR_LLVM` names or from
+//! the path.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::super::words::{Words, split};
 use super::Failure;
+use super::words::{Words, split};
 
-/// Runs a tool on a text, and returns what it prints.
+/// Runs a tool on an input, and returns what it prints.
 ///
 /// # Errors
 /// The tool is not found, or fails.
-pub(super) fn run(name: &str, arguments: &str, text: &str) -> Result<String, Failure> {
+pub(super) fn run(name: &str, arguments: &str, input: &[u8]) -> Result<String, Failure> {
     let Words { words: arguments, is_open: false } = split(arguments, false) else {
         let text = format!("the arguments of '--{name}' have a quote without its partner");
         return Err(Failure::usage(text));
@@ -26,9 +26,9 @@ pub(super) fn run(name: &str, arguments: &str, text: &str) -> Result<String, Fai
             "cannot run '{name}': {error}\nhelp: install LLVM 22, or name its folder in LOOMIR_LLVM"
         ))
     })?;
-    let (input, text) = (child.stdin.take(), text.to_owned());
+    let (pipe, bytes) = (child.stdin.take(), input.to_vec());
     // Written beside the reading, for either pipe may fill up. A tool that stops reading says why.
-    let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+    let writer = std::thread::spawn(move || pipe.map(|mut pipe| pipe.write_all(&bytes)));
     let output = child.wait_with_output();
     drop(writer.join());
     let output = output.map_err(|error| Failure::input(format!("cannot run '{name}': {error}")))?;
