@@ -23,6 +23,7 @@
 //! | [`expressions`] | random integer expressions, and their values |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; the loops that Loomir and `opt` fuse |
 //! | [`promotion`] | promotion to registers, with memory that faults |
+//! | [`c_functions`] | random C functions through clang and fusion, with memory that overlaps |
 //! | [`campaign`] | the fusion campaign on trees |
 //! | [`rewiring`] | fusion of the tree compared with fusion of the graph |
 //! | [`blocks`] | the blocks of a module that are raised to trees |
@@ -31,6 +32,7 @@
 
 pub mod behaviour;
 pub mod blocks;
+pub mod c_functions;
 mod callers;
 pub mod campaign;
 pub mod chains;

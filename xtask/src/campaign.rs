@@ -116,6 +116,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "neighbouring loops with what compilers seldom see, run as machine code before and after fusion",
     },
     Campaign {
+        name: "c-functions",
+        package: "loomir-testing",
+        example: "c_functions",
+        cases: 20_000,
+        does: "random C functions behind pointers, compiled by clang before and after fusion, called with memory that overlaps in many ways",
+    },
+    Campaign {
         name: "loop-fusion",
         package: "loomir-testing",
         example: "loop_fusion",
