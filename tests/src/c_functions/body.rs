@@ -135,10 +135,11 @@ impl<'r> Maker<'r> {
 
     /// Returns a loop, which often stores what the loop before it did not.
     fn a_loop(&mut self, at: usize) -> String {
-        if self.has(Walk) && self.random.chance(50) {
-            if let Some(text) = self.walk(at) {
-                return text;
-            }
+        if self.has(Walk)
+            && self.random.chance(50)
+            && let Some(text) = self.walk(at)
+        {
+            return text;
         }
         let shape = match self.has(Mixed) && self.random.chance(40) {
             true => *self.random.pick(&[
