@@ -178,7 +178,7 @@ impl<'o> ProgramOptions<'o> {
             regenerate_all: false,
             extent: Extent::Whole,
             only_loops: false,
-            facts: Facts::Unsaid,
+            facts: Facts::Omitted,
         }
     }
 }
@@ -441,7 +441,11 @@ fn for_each_function(
     module: &mut Body,
     f: &mut dyn FnMut(&mut Body, &Around) -> bool,
 ) -> (Raised, Vec<Name>) {
-    for_each_function_with(module, Bounds { fewest_loops: 1, extent: Extent::Whole, facts: Facts::Unsaid }, f)
+    for_each_function_with(
+        module,
+        Bounds { fewest_loops: 1, extent: Extent::Whole, facts: Facts::Omitted },
+        f,
+    )
 }
 
 /// Bounds on what functions of the `llvm` dialect are raised.

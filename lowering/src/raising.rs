@@ -194,7 +194,7 @@ pub fn lower(raised: &mut Body, facts: Facts) -> Result<(), Diagnostics> {
     mark_versions(raised);
     match facts {
         Facts::Told => convert_scf_to_cf_with_flags(raised),
-        Facts::Unsaid | Facts::Checked => convert_scf_to_cf(raised),
+        Facts::Omitted | Facts::Checked => convert_scf_to_cf(raised),
     }
 }
 

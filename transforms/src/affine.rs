@@ -28,12 +28,10 @@
 //! | [`surroundings`] | facts that hold at a block |
 //! | [`classes`] | keys of values that are not affine |
 //! | [`word`], [`rules`], [`saturation`] | equality of expressions over words, with `egg` |
-//! | [`system`] | forms as integer conjunctions |
-//! | `expression` | forms as expressions of affine maps |
+//! | [`system`], `expression` | forms as integer conjunctions, and as expressions of affine maps |
 //! | [`closed_forms`] | the interface that chooses which values are followed |
 //!
-//! Cost: each value of a body is visited once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
-//! and quotients nest at most [`MAX_NESTING`] deep, so no input makes forms large.
+//! Cost: each value of a body is visited once a [`Forms`]. Limits keep the forms small.
 
 use std::cmp::Ordering;
 
@@ -70,9 +68,9 @@ pub mod word_range;
 
 /// The maximal number of terms of a form.
 pub const MAX_TERMS: usize = 64;
-/// Deepest nesting of quotients.
+/// The maximal nesting depth of quotients.
 pub const MAX_NESTING: usize = 8;
-/// Most factors of a product.
+/// The maximal number of factors of a product.
 const MAX_FACTORS: usize = 4;
 /// The maximal length of a chain of operations that is followed from a value.
 const MAX_CHAIN: usize = 256;
@@ -472,8 +470,7 @@ pub struct Forms<'b> {
     classes: Classes,
     /// The parameters that occur in forms.
     named: Vec<Value>,
-    /// True if loop-invariant subscripts are spelled out as sums. A caller of the function does not
-    /// know the names of values computed inside it.
+    /// True if subscripts that are sums of parameters are [spelled out](Forms::spell_out).
     spelled_out: bool,
 }
 
@@ -518,7 +515,8 @@ impl<'b> Forms<'b> {
         }
     }
 
-    /// Spells out subscripts that are sums of parameters from now on.
+    /// Spells out subscripts that are sums of parameters from now on. A caller of the function does
+    /// not know the names of values computed inside it.
     pub fn spell_out(&mut self) {
         self.spelled_out = true;
     }

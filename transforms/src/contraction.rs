@@ -90,8 +90,8 @@ pub struct Report {
     pub arrays_folded: usize,
     /// The number of elements that loops keep in registers, if promotion ran too.
     pub promoted: usize,
-    /// True if another contraction would find nothing: no object is left that may carry a value from
-    /// one access to another.
+    /// True if another contraction would find nothing: no object is left that may carry a value
+    /// from one access to another.
     pub is_settled: bool,
 }
 

@@ -149,7 +149,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         facts: match (matches.get_flag("check-metadata"), crate::lowering::is_ll(&source.text)) {
             (true, _) => Facts::Checked,
             (false, true) => Facts::Told,
-            (false, false) => Facts::Unsaid,
+            (false, false) => Facts::Omitted,
         },
         regenerate_all: matches.get_one::<String>("regenerate").is_some_and(|which| which == "all"),
         ..ProgramOptions::of(&options)

@@ -1,5 +1,5 @@
-//! Tools of LLVM: `mlir-opt`, `opt` and `llvm-dis`, from the folder that `LOOMIR_LLVM` names or from
-//! the path.
+//! Tools of LLVM: `mlir-opt`, `opt` and `llvm-dis`, from the folder that `LOOMIR_LLVM` names, or
+//! from the path.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Facts that a raised function tells LLVM about its new code, and the checks of these facts.
 //!
 //! Accesses in a tested arm get alias scopes: in each access the numbers of [`APART`], and at the
-//! start of the arm a declaration, so that copies of the arm (inlined, unrolled) get scopes of their
-//! own. Additions to induction variables get `nuw` and `nsw` ([`counter_flags`]). Loops that
+//! start of the arm a declaration, so that copies of the arm (inlined, unrolled) get scopes of
+//! their own. Additions to induction variables get `nuw` and `nsw` ([`counter_flags`]). Loops that
 //! certainly end say `mustprogress`.
 //!
 //! With [`Facts::Checked`] nothing is told. Code traps where a fact does not hold: the ranges of
@@ -26,7 +26,7 @@ use crate::scf_to_cf::counter_flags;
 pub enum Facts {
     /// None: the dialect has no form for some of them.
     #[default]
-    Unsaid,
+    Omitted,
     /// LLVM is told, in its text.
     Told,
     /// The program traps where one does not hold, and LLVM is not told.
@@ -39,7 +39,7 @@ const DECLARATION: &str = "llvm.experimental.noalias.scope.decl";
 /// States the facts of a raised function, or checks them.
 pub(super) fn state(function: &mut Body, facts: Facts) {
     arms(function, facts);
-    if facts == Facts::Unsaid {
+    if facts == Facts::Omitted {
         return;
     }
     let loops: Vec<Op> = function.all_ops().filter(|op| function.is(*op, scf::ForOp::DEF)).collect();
@@ -64,12 +64,12 @@ fn arms(function: &mut Body, facts: Facts) {
     let mut lists: Vec<(Op, Attr)> = Vec::new();
     let mut declared: Vec<(Block, Attr)> = Vec::new();
     for (check, version) in versions.into_iter().enumerate() {
-        if facts != Facts::Unsaid {
+        if facts != Facts::Omitted {
             function.set_attr(version, CHECK, Attr::UNIT);
         }
         let Some(arm) = function.single_block(function.region(version, 0)) else { continue };
         let accesses = accesses(function, arm);
-        if accesses.is_empty() || facts == Facts::Unsaid {
+        if accesses.is_empty() || facts == Facts::Omitted {
             continue;
         }
         if facts == Facts::Checked {

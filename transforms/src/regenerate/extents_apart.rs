@@ -34,7 +34,8 @@ impl Emit<'_> {
         self.make(arith::AndIOp::DEF, &[ahead, behind], at)
     }
 
-    /// Computes the range of addresses behind a pointer or in a global. None of `defined` is poison.
+    /// Computes the range of addresses behind a pointer or in a global. None of `defined` is
+    /// poison.
     pub(super) fn stretch(
         &mut self,
         (object, extent): (Named, &Extent),

@@ -84,10 +84,14 @@ impl Emit<'_> {
     }
 }
 
-/// True if an operation is in no loop.
+/// True if an operation is in no loop, neither a structured one nor one of blocks.
 fn runs_once(body: &Body, op: Op) -> bool {
-    let mut around = std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
-    around.all(|op| body.parent_op(op).is_none() || body.info(op).interface::<dyn Conditional>().is_some())
+    let mut around = std::iter::successors(Some(op), |op| body.parent_op(*op));
+    around.all(|inside| {
+        let is_alone = body.region_of(inside).is_none_or(|region| body.single_block(region).is_some());
+        let is_taken = inside == op || body.info(inside).interface::<dyn Conditional>().is_some();
+        is_alone && (is_taken || body.parent_op(inside).is_none())
+    })
 }
 
 /// Returns the address of an ordinary load or store.

@@ -559,10 +559,24 @@ pub(super) const FAULTS: &[Place] = &[
     Place {
         file: "transforms/src/regenerate/apply.rs",
         tests: &[WRITTEN, FIXTURES],
+        faults: &[Fault("affine operations use any value", "«errors.has_errors()»", "false")],
+    },
+    Place {
+        file: "transforms/src/scf_to_affine/plan.rs",
+        tests: &[FIXTURES],
         faults: &[
-            Fault("a map may overflow on the way", "(is_last || «fits(&with)»)", "true"),
-            Fault("a map may overflow", "if «!is_value && !self.always_fits(form, 64)» {", "false"),
-            Fault("affine operations use any value", "«errors.has_errors()»", "false"),
+            Fault("an unsigned loop becomes affine", "«body.attr(op, \"unsignedCmp\").is_none()»", "true"),
+            Fault("a part of a condition is all of it", "«!holds.exact ||» holds", ""),
+            Fault("any value is a dimension", "«is_valid_dim(user, value)»", "true"),
+            Fault("equations are inequalities", "is_equality = «others.first()»", "None::<&AffineForm>"),
+        ],
+    },
+    Place {
+        file: "transforms/src/affine/expression.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault("a map may overflow on the way", "(fits_as_last || «is_in_range(&with)»)", "true"),
+            Fault("a map may overflow", "if «value.is_none() && !fits(operands.range(form), 64)» {", "false"),
         ],
     },
     Place {
