@@ -187,7 +187,7 @@ fn is_bound(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
 /// versions are marked, because their check does not look like one any more.
 ///
 /// # Errors
-/// The errors of [`lower_affine`] and [`convert_scf_to_cf`](crate::convert_scf_to_cf).
+/// The errors of [`lower_affine`] and [`convert_scf_to_cf`].
 pub fn lower(raised: &mut Body, facts: Facts) -> Result<(), Diagnostics> {
     lower_affine(raised)?;
     facts::state(raised, facts);
