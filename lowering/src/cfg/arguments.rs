@@ -16,16 +16,16 @@ pub(super) struct FoldedArguments {
 }
 
 /// Replaces arguments of a block for which every edge passes the argument itself or one other
-/// value, and erases those without uses. `may_be` decides if the value may be used there. In
-/// reachable code the value is defined before the block. Linear in the operands of the edges and in
-/// the uses.
+/// value, and erases those without uses. The arguments of an entry stay. `may_be` decides if the
+/// value may be used there. In reachable code the value is defined before the block. Linear in the
+/// operands of the edges and in the uses.
 pub(super) fn fold_arguments(
     function: &mut Body,
     block: Block,
     may_be: impl Fn(&Body, Value) -> bool,
 ) -> FoldedArguments {
     let arguments: Vec<Value> = function.arguments(block).collect();
-    if arguments.is_empty() {
+    if arguments.is_empty() || function.is_entry(block) {
         return FoldedArguments::default();
     }
     let mut others: Vec<Vec<Value>> = vec![Vec::new(); arguments.len()];
