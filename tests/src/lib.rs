@@ -26,6 +26,7 @@
 //! | [`c_functions`] | random C functions through clang and fusion, with memory that overlaps |
 //! | [`campaign`] | the fusion campaign on trees |
 //! | [`rewiring`] | fusion of the tree compared with fusion of the graph |
+//! | [`parts`] | cases in parts, at the same time |
 //! | [`blocks`] | the blocks of a module that are raised to trees |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
@@ -54,6 +55,7 @@ pub mod neighbours;
 pub mod oracle;
 pub mod orders;
 pub mod pairs;
+pub mod parts;
 pub mod peers;
 mod pipelines;
 pub mod program;
