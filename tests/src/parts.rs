@@ -5,7 +5,7 @@
 ///
 /// ```
 /// let sums = loomir_testing::parts::in_parts(3, 10, |first, count| (first..first + count).sum::<u64>());
-/// assert_eq!(sums.into_iter().sum::<u64>(), (3..13).sum());
+/// assert_eq!(sums.into_iter().sum::<u64>(), (3..13).sum::<u64>());
 /// ```
 ///
 /// # Panics
