@@ -64,7 +64,7 @@ fn call(random: &mut Random, of: &Signature) -> Call {
             counter.least(),
             counter.least() + 1,
             counter.greatest().wrapping_sub(n),
-            counter.greatest().wrapping_sub(n + 1),
+            counter.greatest().wrapping_sub(n).wrapping_sub(1),
             counter.greatest(),
         ]),
         false => random.range(0, 9),
