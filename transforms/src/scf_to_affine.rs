@@ -140,7 +140,8 @@ impl Written {
     fn write_parallel(&self, body: &mut Body, op: Op, dimensions: Vec<Bounds>) -> Op {
         let ctx = body.ctx().clone();
         let mut state = state(body, op, affine::ParallelOp::DEF);
-        for (side, of) in [("lower", lower_of as fn(&Bounds) -> &Map), ("upper", upper_of)] {
+        for (side, of) in [("lower", (|own| &own.lower) as fn(&Bounds) -> &Map), ("upper", |own| &own.upper)]
+        {
             let mut all = Map::default();
             let mut groups = Vec::new();
             for bounds in &dimensions {
@@ -185,14 +186,6 @@ impl Written {
         );
         Builder::before(body, op).insert(state)
     }
-}
-
-fn lower_of(bounds: &Bounds) -> &Map {
-    &bounds.lower
-}
-
-fn upper_of(bounds: &Bounds) -> &Map {
-    &bounds.upper
 }
 
 /// Begins an operation in the place of another, with its location, its results' types and as many

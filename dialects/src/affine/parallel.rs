@@ -187,7 +187,6 @@ fn parse_bounds(
     Ok(())
 }
 
-/// Sets the bounds of a side: a map, and the number of its results for each dimension.
 /// Sets the bounds on one side, `"lower"` or `"upper"`, of all dimensions: a map, and the number
 /// of its results for each dimension.
 pub fn set_side(ctx: &Context, state: &mut OperationState, side: &str, map: AffineMap, groups: Vec<u128>) {

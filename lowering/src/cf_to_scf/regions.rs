@@ -8,8 +8,8 @@
 //! | choice | a branch, and the successors that only it leads to, if all meet in one block |
 //! | loop | a natural loop that is one block by now, if its last branch repeats or leaves it |
 //!
-//! What is merged in the end has one entry. It ends with a branch of its own, or leads to one
-//! block. The parts worth raising have two counted loops side by side.
+//! A merged block has one entry. It ends with a branch of its own, or leads to one block. The parts
+//! worth raising have two counted loops side by side.
 //!
 //! **Cost.** Each merge is linear in the edges that it removes. Blocks are visited in postorder, in
 //! at most 8 rounds.

@@ -27,6 +27,15 @@ pub(crate) trait Operands {
     fn operand(&mut self, value: Value) -> Result<AffineExpr, Self::Refusal>;
 }
 
+/// Returns the position of a value in a list, which it is added to if it is not there.
+pub(crate) fn position(list: &mut Vec<Value>, value: Value) -> u32 {
+    let at = list.iter().position(|known| *known == value).unwrap_or(list.len());
+    if at == list.len() {
+        list.push(value);
+    }
+    at as u32
+}
+
 /// Returns a form over values as an expression. With `value`, each number that the form has is in
 /// this range, within 64 bits. Recurses once for each nested quotient. Forms bound their nesting
 /// depth.

@@ -32,7 +32,8 @@ pub type Range = (i128, i128);
 /// there.
 const REACH: i128 = 1 << 120;
 
-const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
+/// The numbers of 64 bits.
+pub(crate) const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
 
 impl Forms<'_> {
     /// Returns the least and the greatest number that a value may be, read as signed.

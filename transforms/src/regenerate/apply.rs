@@ -8,8 +8,8 @@ use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, Op, Type,
 use super::expression::Sum;
 use super::{Emit, Reason};
 use crate::affine::AffineForm;
-use crate::affine::expression::{self, expression};
-use crate::affine::range::Range;
+use crate::affine::expression::{self, expression, position};
+use crate::affine::range::{ALL, Range};
 
 /// The dimensions of a map under construction.
 #[derive(Default)]
@@ -18,11 +18,7 @@ pub(super) struct Operands(Vec<Value>);
 impl Operands {
     /// Returns the dimension of a value.
     pub(super) fn dimension(&mut self, value: Value) -> u32 {
-        let position = self.0.iter().position(|known| *known == value).unwrap_or(self.0.len());
-        if position == self.0.len() {
-            self.0.push(value);
-        }
-        position as u32
+        position(&mut self.0, value)
     }
 
     /// Returns the map with these results, and its operands.
@@ -81,7 +77,7 @@ impl Emit<'_> {
         at: InsertPoint,
     ) -> Result<AffineExpr, Reason> {
         let ctx = self.body.ctx().clone();
-        let value = is_value.then_some((i64::MIN.into(), i64::MAX.into()));
+        let value = is_value.then_some(ALL);
         expression(&ctx, form, value, &mut Written { emit: self, operands, at })
     }
 

@@ -1,21 +1,18 @@
 //! The decision which operations of a block have a form in the `affine` dialect.
 
 use loomir_dialects::affine::validity::{is_valid_dim, is_valid_symbol};
-use loomir_dialects::interfaces::{Bound, Decision, Subscripts};
+use loomir_dialects::interfaces::{Decision, Subscripts};
 use loomir_dialects::{affine, arith, memref, scf};
 use loomir_ir::opdef::OpDef;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Block, Body, Context, DYNAMIC, Op, Type, TypeKind, Value};
 
-use crate::affine::expression::{Operands, expression};
-use crate::affine::range::Range;
-use crate::affine::{AffineForm, Forms};
+use crate::affine::expression::{Operands, expression, position};
+use crate::affine::range::{ALL, Range};
+use crate::affine::{AffineForm, Atom, Forms};
 
 /// The maximal number of values whose greatest or least is a bound.
 const MAX_BOUNDS: usize = 8;
-
-/// The numbers of an `index`.
-const INDEX: Range = (i64::MIN as i128, i64::MAX as i128);
 
 /// An operation in the `affine` dialect.
 pub(super) enum Plan {
@@ -58,15 +55,6 @@ impl Map {
     fn symbol(&mut self, ctx: &Context, value: Value) -> AffineExpr {
         AffineExpr::symbol(ctx, position(&mut self.symbols, value))
     }
-}
-
-/// Returns the position of a value in a list, which it is added to if it is not there.
-fn position(list: &mut Vec<Value>, value: Value) -> u32 {
-    let at = list.iter().position(|known| *known == value).unwrap_or(list.len());
-    if at == list.len() {
-        list.push(value);
-    }
-    at as u32
 }
 
 /// Returns the operations of a block that can be raised, in order.
@@ -140,11 +128,11 @@ impl Planner<'_, '_> {
             } else if let Some(op) = op.filter(|op| body.is(*op, of_map)) {
                 let results = body.attr(op, "map")?.as_affine_map(body.ctx())?;
                 let of = Subscripts { map: results, operands: body.operands(op).collect() };
-                for form in self.forms.of_bound(&Bound::Map(of)) {
-                    self.add(&mut map, &form?, Some(INDEX))?;
+                for form in self.forms.of_subscripts(&of) {
+                    self.add(&mut map, &form?, Some(ALL))?;
                 }
             } else {
-                self.add_value(&mut map, value, INDEX)?;
+                self.add_value(&mut map, value, ALL)?;
             }
             if map.results.len() + pending.len() > MAX_BOUNDS {
                 return None;
@@ -180,7 +168,7 @@ impl Planner<'_, '_> {
         };
         let mut map = Map::default();
         for (size, value) in shape.iter().zip(body.operands(self.op).skip(memref + 1)) {
-            let most = if *size == DYNAMIC { INDEX.1 - 1 } else { i128::from(*size) - 1 };
+            let most = if *size == DYNAMIC { ALL.1 - 1 } else { i128::from(*size) - 1 };
             self.add_value(&mut map, value, (0, most))?;
         }
         Some(map)
@@ -194,7 +182,7 @@ impl Planner<'_, '_> {
         {
             return Some(());
         }
-        self.add(map, &AffineForm::atom(crate::affine::Atom::Param(value)), Some(range))
+        self.add(map, &AffineForm::atom(Atom::Param(value)), Some(range))
     }
 
     /// Adds a form to the results of a map. With a `value`, the form is in this range.

@@ -55,8 +55,8 @@ impl Fusion<'_> {
         self.approved(depth, [first, second], plan)
     }
 
-    /// Plans the fusion of two loops with this between them, provided that both run. The error is the
-    /// reason why they stay apart.
+    /// Plans the fusion of two loops with this between them, provided that both run. The error
+    /// is the reason why they stay apart.
     fn plan_between(
         &self,
         depth: u32,

@@ -9,8 +9,8 @@
 //! Tested is that both run, where they stand behind different guards or one behind none.
 //! The loops that were are those of the fast side, so all that is known of them stays known; the copies are no candidates.
 //!
-//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if it
-//! is poison the program is undefined in any case, since what stands before it returns.
+//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if
+//! it is poison the program is undefined in any case, since what stands before it returns.
 //!
 //! **Cost.** Linear in what is copied, and in what is used of it behind.
 //!
