@@ -91,14 +91,19 @@ pub struct Report {
     /// The number of elements that loops keep in registers, if promotion ran too.
     pub promoted: usize,
     /// True if another contraction would find nothing: no object is left that may carry a value
-    /// from one access to another.
+    /// from one access to another, or the data flow just changed nothing.
     pub is_settled: bool,
 }
 
 impl Report {
     /// Returns true if the function changed.
     pub fn changed(&self) -> bool {
-        self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded + self.promoted > 0
+        self.steps() > 0
+    }
+
+    /// Returns the number of changes of the function.
+    fn steps(&self) -> usize {
+        self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded + self.promoted
     }
 
     /// Adds the report of later work on the same function.
@@ -143,13 +148,17 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     // Operations that passed an array on may be gone, and blocks may have lost their contents.
     contraction.locals = Locals::of(body);
     contraction.cleanup = Cleanup::new(&contraction.locals);
+    let (before, hidden) = (contraction.report.steps(), contraction.report.stores_erased);
     for block in timeline::roots(body).into_iter().rev() {
         if open.contains_key(&block) {
             contraction.by_flow(body, block);
         }
     }
     contraction.finish(body);
-    contraction.report
+    // A store that is gone may have hidden the value of another from a load.
+    let is_settled =
+        hidden == 0 && contraction.report.steps() == before && !sink::sink(body, &contraction.locals);
+    Report { is_settled, ..contraction.report }
 }
 
 /// Contraction of the arrays of one function.

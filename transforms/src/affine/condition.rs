@@ -221,13 +221,17 @@ impl Forms<'_> {
         if !(2..=64).contains(&width(body, a)) {
             return None;
         }
-        let is_never_negative = |this: &mut Self, value| this.range(value, MAX_CHAIN).0 >= 0;
+        let signs = predicate.is_unsigned().then(|| [a, b].map(|value| self.range(value, MAX_CHAIN).0 >= 0));
+        if signs == Some([false, false]) {
+            return None;
+        }
+        let [a_from_zero, b_from_zero] = signs.unwrap_or_default();
         let (x, y) = (self.of(a)?, self.of(b)?);
         let less = |x: &AffineForm, y: &AffineForm| {
             Some(Condition::at_least_zero(y.minus(x)?.plus(&AffineForm::constant(1), -1)?))
         };
-        let unsigned_less = |this: &mut Self, (a, x): (Value, &AffineForm), (b, y): (Value, &AffineForm)| {
-            match (is_never_negative(this, a), is_never_negative(this, b)) {
+        let unsigned_less = |(x, x_from_zero): (&AffineForm, bool), (y, y_from_zero): (&AffineForm, bool)| {
+            match (x_from_zero, y_from_zero) {
                 (true, true) => less(x, y),
                 // As unsigned, a negative number is large: below `y ≥ 0` are the numbers in `0..y`,
                 // and above `x ≥ 0` are the numbers not in `0..=x`.
@@ -242,6 +246,7 @@ impl Forms<'_> {
                 (false, false) => None,
             }
         };
+        let (a, b) = ((&x, a_from_zero), (&y, b_from_zero));
         match predicate {
             Predicate::Eq => Some(Condition::zero(x.minus(&y)?)),
             Predicate::Ne => Some(Condition::zero(x.minus(&y)?).not()),
@@ -249,10 +254,10 @@ impl Forms<'_> {
             Predicate::Sgt => less(&y, &x),
             Predicate::Sge => less(&x, &y).map(Condition::not),
             Predicate::Sle => less(&y, &x).map(Condition::not),
-            Predicate::Ult => unsigned_less(self, (a, &x), (b, &y)),
-            Predicate::Ugt => unsigned_less(self, (b, &y), (a, &x)),
-            Predicate::Uge => unsigned_less(self, (a, &x), (b, &y)).map(Condition::not),
-            Predicate::Ule => unsigned_less(self, (b, &y), (a, &x)).map(Condition::not),
+            Predicate::Ult => unsigned_less(a, b),
+            Predicate::Ugt => unsigned_less(b, a),
+            Predicate::Uge => unsigned_less(a, b).map(Condition::not),
+            Predicate::Ule => unsigned_less(b, a).map(Condition::not),
         }
     }
 }

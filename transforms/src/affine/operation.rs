@@ -215,6 +215,11 @@ impl Predicate {
         matches!(self, Predicate::Slt | Predicate::Sle | Predicate::Sgt | Predicate::Sge)
     }
 
+    /// True if it reads numbers as unsigned.
+    pub fn is_unsigned(self) -> bool {
+        matches!(self, Predicate::Ult | Predicate::Ule | Predicate::Ugt | Predicate::Uge)
+    }
+
     /// Returns the same predicate for numbers read as unsigned.
     pub fn unsigned(self) -> Predicate {
         match self {
