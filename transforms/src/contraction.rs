@@ -134,7 +134,8 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     let options = &Options { analyses: options.analyses.for_one_function(), ..*options };
     let cleanup = Cleanup::new(&locals);
     let report = Report::default();
-    let mut contraction = Contraction { locals, cleanup, options, report, replaced: HashSet::new() };
+    let mut contraction =
+        Contraction { locals, cleanup, options, report, replaced: HashSet::new(), reveals: false };
     // Compounds come first: the code around them then sees their final form.
     let mut open: HashMap<Block, Vec<Base>> = HashMap::new();
     for block in timeline::roots(body).into_iter().rev() {
@@ -148,16 +149,15 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     // Operations that passed an array on may be gone, and blocks may have lost their contents.
     contraction.locals = Locals::of(body);
     contraction.cleanup = Cleanup::new(&contraction.locals);
-    let (before, hidden) = (contraction.report.steps(), contraction.report.stores_erased);
+    let before = contraction.report.steps();
     for block in timeline::roots(body).into_iter().rev() {
         if open.contains_key(&block) {
             contraction.by_flow(body, block);
         }
     }
     contraction.finish(body);
-    // A store that is gone may have hidden the value of another from a load.
-    let is_settled =
-        hidden == 0 && contraction.report.steps() == before && !sink::sink(body, &contraction.locals);
+    let changed = contraction.report.steps() > before;
+    let is_settled = !changed && !contraction.reveals && !sink::sink(body, &contraction.locals);
     Report { is_settled, ..contraction.report }
 }
 
@@ -169,6 +169,9 @@ struct Contraction<'o> {
     report: Report,
     /// Allocations with a load that was replaced by a value.
     replaced: HashSet<Value>,
+    /// True if a change may let a load see a value that was hidden from it: a store between them is
+    /// gone, or two subscripts became one value.
+    reveals: bool,
 }
 
 impl Contraction<'_> {
@@ -264,6 +267,7 @@ impl Contraction<'_> {
                 self.replaced.insert(allocation);
             }
             let op = access.op;
+            self.reveals |= !body.value_type(value).is_float(body.ctx());
             body.replace_all_uses(body.result(op, 0), value);
             self.cleanup.erase(body, &self.locals, op);
             timeline.remove(forwarded.load());
@@ -277,6 +281,7 @@ impl Contraction<'_> {
             self.cleanup.erase(body, &self.locals, op);
             timeline.remove(unneeded.store());
         }
+        self.reveals |= !stores.is_empty();
         self.report.stores_erased += stores.len();
     }
 

@@ -515,6 +515,7 @@ impl<'a> Fusion<'a> {
                 }
                 (Alignment::AsItIs, Missed::CannotBeCut)
             }
+            verdict if !verdict.depends_on_order() => return Err(Missed::Dependences(verdict)),
             verdict => {
                 let way = self.later_or_backwards((first, second), &mut fit, loop_context, &mut assumed);
                 (way.ok_or_else(|| Missed::Dependences(verdict.clone()))?, Missed::Dependences(verdict))
@@ -690,7 +691,7 @@ impl<'a> Fusion<'a> {
         loop_context: &LoopContext,
     ) -> Missed {
         let Missed::Dependences(verdict) = missed else { return missed };
-        if !self.options.remarks {
+        if !self.options.remarks || !verdict.depends_on_order() {
             return Missed::Dependences(verdict);
         }
         match self.shift_beyond(first, second, loop_context) {

@@ -301,6 +301,13 @@ impl Verdict {
         }
     }
 
+    /// True if another order of the same iterations may be legal. Where two objects may overlap,
+    /// any two iterations may touch one location.
+    pub(crate) fn depends_on_order(&self) -> bool {
+        let Verdict::MayBeIllegal(Witness::Order { cause, .. }) = self else { return true };
+        !matches!(cause, Cause::MayOverlap(_) | Cause::World)
+    }
+
     /// Returns the verdict with the two instances, or operations, in the other order.
     pub(crate) fn swapped(self) -> Verdict {
         let swap = |witness| match witness {

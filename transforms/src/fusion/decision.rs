@@ -72,6 +72,11 @@ impl Missed {
         matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
     }
 
+    /// True if no other order of the two loops' iterations would do better.
+    pub(super) fn is_of_any_order(&self) -> bool {
+        matches!(self, Missed::Dependences(verdict) | Missed::InOrder(verdict) if !verdict.depends_on_order())
+    }
+
     /// Returns the operation of the first loop and the operation of the second whose order would
     /// change.
     pub(super) fn at_fault(&self) -> Option<(Op, Op)> {

@@ -71,16 +71,22 @@ impl Fusion<'_> {
         if !may_help || !first.shares_with(second) {
             return plan;
         }
-        if let Some(interchanged) = self.interchanged(first, between, second, &plan, loop_context) {
+        let depends_on_order = !plan.as_ref().is_err_and(Missed::is_of_any_order);
+        if depends_on_order
+            && let Some(interchanged) = self.interchanged(first, between, second, &plan, loop_context)
+        {
             return Ok(interchanged);
         }
-        match plan {
-            Err(missed @ (Missed::Dependences(_) | Missed::InOrder(_))) => self
-                .first_backwards(first, between, second, loop_context)
-                .or_else(|| self.distributed(first, between, second, &missed, loop_context))
-                .ok_or(missed),
-            plan => plan,
+        let missed = match plan {
+            Err(missed @ (Missed::Dependences(_) | Missed::InOrder(_))) => missed,
+            plan => return plan,
+        };
+        if depends_on_order
+            && let Some(backwards) = self.first_backwards(first, between, second, loop_context)
+        {
+            return Ok(backwards);
         }
+        self.distributed(first, between, second, &missed, loop_context).ok_or(missed)
     }
 
     /// Returns the plan with one nest interchanged that fuses most levels, if these are more than
