@@ -2,17 +2,21 @@
 //!
 //! Exit status: 0 fine, 1 the input is at fault (diagnostics on standard error), 2 the command line
 //! is. `check` ends with 3 if the programs differ, and with 4 if that is not decided.
-#![allow(clippy::print_stderr)]
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 use loomir_ir::pass::PassRegistry;
 use loomir_ir::{Context, Registry};
 
+use console::{Console, Printed};
+use words::Words;
+
 mod analyses;
 mod cc;
 mod check;
+mod console;
 mod explain;
 mod flags;
 mod fuse;
@@ -30,10 +34,11 @@ mod run;
 mod tool;
 mod words;
 
-/// The dialects and passes that the command knows.
+/// The dialects and passes that the command knows, and its streams.
 pub(crate) struct Tools {
     ctx: Context,
     passes: PassRegistry,
+    console: Console,
 }
 
 /// Why a command ended early: what to print on standard error, and by that the exit status.
@@ -77,55 +82,114 @@ impl Failure {
 /// }
 /// ```
 pub fn main(registry: Registry, passes: PassRegistry) -> ExitCode {
-    let tools = Tools { ctx: Context::new(registry), passes };
-    let status = match run(&tools) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Input(text)) => {
-            eprint!("{text}");
-            ExitCode::from(1)
-        }
-        Err(Failure::Status(status)) => ExitCode::from(status),
-        Err(Failure::Usage(text)) => {
-            eprint!("{text}");
-            ExitCode::from(2)
-        }
+    let tools = Tools { ctx: Context::new(registry), passes, console: Console::Process };
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    // A compiler's command line is the compiler's own.
+    let status = match words.first().is_some_and(|name| name == cc::NAME) {
+        true => tools.finish(cc::main(&tools, words[1..].to_vec())),
+        false => tools.run(words),
     };
     // The process is about to end, which frees everything at once; one by one takes longer.
     std::mem::forget(tools);
-    status
+    ExitCode::from(status)
 }
 
-fn run(tools: &Tools) -> Result<(), Failure> {
-    let command = Command::new("loomir")
-        .about("Reads, transforms, lowers and runs MLIR programs, loops above all")
-        .version(env!("CARGO_PKG_VERSION"))
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .arg(render::Color::arg())
-        .subcommands([
-            opt::command(tools),
-            fuse::command(),
-            explain::command(),
-            run::command(),
-            check::command(),
-            reduce::command(),
-            cc::command(),
-        ]);
-    // A compiler's command line is the compiler's own.
-    let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|name| name == cc::NAME) {
-        return cc::main(tools, words.collect());
+/// The result of a command that ran in this process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandOutput {
+    /// The exit status.
+    pub status: u8,
+    /// The text on standard output.
+    pub out: String,
+    /// The text on standard error.
+    pub err: String,
+}
+
+/// Runs the command in this process, for tests: with its command line, without its name and with
+/// quotes as for a shell, and the text of its standard input. [`main`] is the command of a process.
+///
+/// `cc` has a command line of clang's, and is not run.
+///
+/// ```
+/// let program = "func.func @f() { return }";
+/// let done = loomir::run_command(loomir::registry(), loomir::passes(), "opt --cse", program);
+/// assert_eq!((done.status, done.out.contains("func.func @f()")), (0, true));
+/// ```
+pub fn run_command(registry: Registry, passes: PassRegistry, line: &str, input: &str) -> CommandOutput {
+    let tools = Tools { ctx: Context::new(registry), passes, console: Console::memory(input) };
+    let status = match words::split(line, false) {
+        Words { words, is_open: false } => tools.run(words.into_iter().map(OsString::from).collect()),
+        _ => tools.finish(Err(Failure::usage("the command line has a quote without its partner"))),
+    };
+    let Printed { out, err } = tools.console.into_printed();
+    CommandOutput { status, out, err }
+}
+
+impl Tools {
+    /// Runs a subcommand other than `cc`. Returns the exit status.
+    fn run(&self, words: Vec<OsString>) -> u8 {
+        let command = self.command();
+        let words = flags::with_two_dashes(&command, [NAME.into()].into_iter().chain(words));
+        self.finish(match command.try_get_matches_from(words) {
+            Ok(matches) => self.subcommand(&matches),
+            Err(said) => self.parsed_away(&said),
+        })
     }
-    // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
-    let args = flags::with_two_dashes(&command, std::env::args_os());
-    let matches: ArgMatches = command.get_matches_from(args);
-    match matches.subcommand() {
-        Some(("opt", matches)) => opt::main(tools, matches),
-        Some(("fuse", matches)) => fuse::main(tools, matches),
-        Some(("explain", matches)) => explain::main(tools, matches),
-        Some(("run", matches)) => run::main(tools, matches),
-        Some(("check", matches)) => check::main(tools, matches),
-        Some(("reduce", matches)) => reduce::main(tools, matches),
-        _ => Err(Failure::usage("a command is needed")),
+
+    fn command(&self) -> Command {
+        Command::new(NAME)
+            .about("Reads, transforms, lowers and runs MLIR programs, loops above all")
+            .version(env!("CARGO_PKG_VERSION"))
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .arg(render::Color::arg())
+            .subcommands([
+                opt::command(self),
+                fuse::command(),
+                explain::command(),
+                run::command(),
+                check::command(),
+                reduce::command(),
+                cc::command(),
+            ])
+    }
+
+    fn subcommand(&self, matches: &ArgMatches) -> Result<(), Failure> {
+        match matches.subcommand() {
+            Some(("opt", matches)) => opt::main(self, matches),
+            Some(("fuse", matches)) => fuse::main(self, matches),
+            Some(("explain", matches)) => explain::main(self, matches),
+            Some(("run", matches)) => run::main(self, matches),
+            Some(("check", matches)) => check::main(self, matches),
+            Some(("reduce", matches)) => reduce::main(self, matches),
+            _ => Err(Failure::usage("a command is needed")),
+        }
+    }
+
+    /// Prints the answer of the parser of command lines: help, or a mistake.
+    fn parsed_away(&self, said: &clap::Error) -> Result<(), Failure> {
+        let status = u8::try_from(said.exit_code()).unwrap_or(2);
+        match (&self.console, said.use_stderr()) {
+            // It knows if the stream has colours.
+            (Console::Process, _) => _ = said.print(),
+            (_, true) => self.console.say(&said.to_string()),
+            (_, false) => self.console.print(&said.to_string())?,
+        }
+        if status == 0 { Ok(()) } else { Err(Failure::Status(status)) }
+    }
+
+    /// Prints a failure. Returns the exit status.
+    fn finish(&self, done: Result<(), Failure>) -> u8 {
+        let (text, status) = match done {
+            Ok(()) => return 0,
+            Err(Failure::Status(status)) => return status,
+            Err(Failure::Input(text)) => (text, 1),
+            Err(Failure::Usage(text)) => (text, 2),
+        };
+        self.console.say(&text);
+        status
     }
 }
+
+/// The name of the command.
+const NAME: &str = "loomir";

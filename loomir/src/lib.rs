@@ -74,7 +74,7 @@ mod pipeline;
 pub mod prelude;
 
 #[cfg(feature = "cli")]
-pub use cli::main;
+pub use cli::{CommandOutput, main, run_command};
 pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};

@@ -3,55 +3,53 @@
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does and with its defaults |
-//! | `// RUN: explain` | print why loops do not count and accesses are not affine |
-//! | `// RUN: opt PIPELINE` | run a pipeline |
-//! | `// RUN: check` | read and verify only |
-//! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `postdomtree`, `scalar-evolution` |
-//! | `// RUN: print dependences --alias=distinct --dependence=flat` | print the dependences of each function, as the pass does |
-//! | `// RUN: edit` | make the edits of each `// EDIT:` line, each line by itself, if the judge approves |
-//! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | edits of the program's tree: see [`scripts`](crate::scripts) |
-//! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
-//! | `// PEER: --cse` | `mlir-opt` with these options prints the same as the `opt` runs |
-//! | `// DIFFERS: reason` | for this program it does not, and why |
+//! | `// RUN: fuse --alias=distinct` | run the command `loomir fuse --alias=distinct` on each program, with its own defaults |
+//! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | make edits of the program's tree, if the judge approves: see [`scripts`](crate::scripts) |
+//! | `// CALL: kernel iota zeros @0` | call the function before and after each run and edit; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
+//! | `// PEER: --cse` | `mlir-opt` with these options prints the same as the runs of `opt` |
+//! | `// DIFFERS: reason` | for this program it does not, and why |
 //! | `// -----` | separates programs, which get the same runs; a `// CALL:` above the first one is for it alone |
 //!
 //! The outcome of a fixture is a text for a snapshot: for each run and program the printed output,
-//! followed by remarks or errors as comments. Lines in remarks are lines of the file.
+//! followed by what the command says on standard error, as comments. Lines in remarks are lines of
+//! the file.
+//!
+//! The command runs in this process. `--remarks=lines` is added unless the line says another form,
+//! and `opt` verifies after each pass. A fused program is fused once more, which must change
+//! nothing.
 
 use loomir::dialects::interp::Limits;
+use loomir::ir::pass::PassRegistry;
 use loomir::ir::text::{SPLIT_MARKER, attr_to_string, split_source, type_to_string};
-use loomir::ir::{Block, Body, Diagnostics, Op, Trait};
-use loomir::lowering::cfg::{self, print::Printed};
-use loomir::transforms::access::Analyses;
-use loomir::transforms::listing;
-use loomir::{AliasMode, CostSource, FuseOptions};
+use loomir::ir::{Block, Body, Context, Op, Registry, Trait};
+use loomir::{AliasMode, CommandOutput, lowering};
 
 use crate::behaviour::{Input, inputs, retain_distinct, same_behaviour};
 use crate::check::Checker;
 use crate::random::Random;
 use crate::scripts::Script;
 
-/// A directive for the programs of a fixture.
-#[derive(Clone, Debug)]
-enum Command {
-    Check,
-    /// Print remarks on loops.
-    Explain,
-    /// Fuse with these options.
-    Fuse(Box<FuseOptions>),
-    Opt(String),
-    /// Make the edits of the `// EDIT:` lines.
-    Edit,
-    Print(Printed),
-    /// Print the dependences under this alias assumption and with these analyses.
-    Dependences(AliasMode, Analyses),
+/// The dialects and passes of the command that fixtures run.
+#[derive(Clone, Copy)]
+pub struct Tool {
+    /// Returns the dialects.
+    pub registry: fn() -> Registry,
+    /// Returns the passes.
+    pub passes: fn() -> PassRegistry,
+}
+
+impl Default for Tool {
+    /// Returns Loomir's own.
+    fn default() -> Tool {
+        Tool { registry: loomir::registry, passes: loomir::passes }
+    }
 }
 
 /// A fixture's programs and directives.
 struct Fixture {
-    runs: Vec<(String, Command)>,
+    /// Command lines, each with its line in the file.
+    runs: Vec<(String, u32)>,
     /// Options of `mlir-opt`, which must then print the same.
     peer: Option<String>,
     programs: Vec<Source>,
@@ -70,12 +68,14 @@ struct Source {
 }
 
 /// The outcome of a fixture.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// The text for the snapshot.
     pub text: String,
-    /// Every program printed so far, for other tools to read.
+    /// Every printed program in MLIR, for other tools to read.
     pub printed: Vec<String>,
+    /// Every printed program in LLVM IR.
+    pub printed_ll: Vec<String>,
     /// Programs to be transformed by `mlir-opt` too.
     pub peered: Vec<Peered>,
 }
@@ -132,72 +132,126 @@ pub fn sort_constants(body: &mut Body) {
     }
 }
 
-/// Runs the directives of a fixture.
+/// Runs the directives of a fixture with Loomir's own command.
 ///
 /// # Errors
 /// If a directive is wrong, or a program behaves differently before and after.
 pub fn run(source: &str) -> Result<Outcome, String> {
-    let fixture = read(source)?;
-    let checker = Checker::default();
-    let mut outcome = Outcome { text: String::new(), printed: Vec::new(), peered: Vec::new() };
-    for (title, command) in &fixture.runs {
-        outcome.text += &format!("// RUN: {title}\n");
-        for (i, program) in fixture.programs.iter().enumerate() {
+    Tool::default().run(source)
+}
+
+impl Tool {
+    /// Runs the directives of a fixture.
+    ///
+    /// # Errors
+    /// As for [`run`].
+    pub fn run(&self, source: &str) -> Result<Outcome, String> {
+        let fixture = read(source)?;
+        let checker = Checker { ctx: Context::new((self.registry)()), passes: (self.passes)() };
+        let mut outcome = Outcome::default();
+        for (line, number) in &fixture.runs {
+            outcome.text += &format!("// RUN: {line}\n");
+            for (i, program) in fixture.programs.iter().enumerate() {
+                if i > 0 {
+                    outcome.text += "// -----\n";
+                }
+                let done = self.command(line, &program.text);
+                if done.status == 2 {
+                    return Err(format!("line {number}: can't run '{line}': {}", done.err));
+                }
+                // What a command prints instead of a program stands alone.
+                match prints_program(line) {
+                    true => outcome.text += &(done.out.clone() + &as_comments(&unnamed(&done.err))),
+                    false => outcome.text += &unnamed(&(done.out.clone() + &done.err)),
+                }
+                if done.status == 0 && prints_program(line) {
+                    self.accept(&checker, &fixture, line, program, done.out, &mut outcome)
+                        .map_err(|error| format!("{line}: {error}"))?;
+                }
+            }
+        }
+        for (i, program) in fixture.programs.iter().filter(|program| !program.edits.is_empty()).enumerate() {
             if i > 0 {
                 outcome.text += "// -----\n";
             }
-            if let Command::Print(what) = command {
-                let module = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
-                let printed = cfg::print::print(&module, *what);
-                outcome.text += &printed.map_err(|errors| checker.lines(&errors))?;
-                continue;
-            }
-            if let Command::Dependences(alias, analyses) = command {
-                let mut module =
-                    checker.read(&program.text).map_err(|errors| as_comments(&checker.lines(&errors)))?;
-                for function in module.nested_in_order() {
-                    let name = function.attr(function.root(), "sym_name");
-                    let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
-                    let text = listing::print(function, *alias, analyses);
-                    outcome.text += &format!("Dependences of @{name}:\n{text}");
-                }
-                continue;
-            }
-            if let Command::Explain = command {
-                let mut module = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
-                let explained = loomir::explain(&mut module, &FuseOptions::default());
-                outcome.text += &as_comments(&checker.lines(&explained.remarks()));
-                continue;
-            }
-            if let Command::Edit = command {
-                edited(&checker, program, &mut outcome)?;
-                continue;
-            }
-            match transformed(&checker, command, &program.text) {
-                Ok((module, remarks)) => {
-                    let printed = loomir::print(&module);
-                    checker.assert_reads_back(&printed);
-                    outcome.text += &printed;
-                    outcome.text += &as_comments(&checker.lines(&remarks));
-                    is_settled(&checker, command, &printed).map_err(|e| format!("{title}: {e}"))?;
-                    if let (Command::Opt(_), Some(options)) = (command, &fixture.peer) {
-                        outcome.peered.push(Peered {
-                            options: options.clone(),
-                            source: program.text.clone(),
-                            printed: printed.clone(),
-                            differs: program.differs,
-                        });
-                    }
-                    outcome.printed.push(printed);
-                    let are_distinct =
-                        matches!(command, Command::Fuse(own) if own.alias == AliasMode::Distinct);
-                    compare(&checker, are_distinct, program, &module).map_err(|e| format!("{title}: {e}"))?;
-                }
-                Err(errors) => outcome.text += &as_comments(&checker.lines(&errors)),
+            edited(&checker, program, &mut outcome)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Runs a command line in this process.
+    fn command(&self, line: &str, input: &str) -> CommandOutput {
+        let mut line = line.to_owned();
+        if !line.contains("--remarks") && ["fuse", "opt", "explain"].contains(&name(&line)) {
+            line += " --remarks=lines";
+        }
+        if name(&line) == "opt" {
+            line += " --verify-each --verify-analyses";
+        }
+        let mut done = loomir::run_command((self.registry)(), (self.passes)(), &line, input);
+        // `opt` ends its output with an empty line, as `mlir-opt` does. LLVM IR keeps the lines
+        // before a program.
+        done.out = done.out.trim_end().trim_start_matches('\n').to_owned();
+        if !done.out.is_empty() {
+            done.out.push('\n');
+        }
+        done
+    }
+
+    /// Checks a printed program: it reads back, is settled if it was fused, and computes the same.
+    fn accept(
+        &self,
+        checker: &Checker,
+        fixture: &Fixture,
+        line: &str,
+        program: &Source,
+        printed: String,
+        outcome: &mut Outcome,
+    ) -> Result<(), String> {
+        let is_fused = name(line) == "fuse";
+        if is_fused {
+            let again = self.command(line, &printed).out;
+            if again != printed {
+                return Err(format!("fused once more, it is\n{again}\nand not\n{printed}"));
             }
         }
+        let after = checker.read(&printed).map_err(|errors| checker.lines(&errors))?;
+        let are_distinct = is_fused && line.contains("--alias=distinct");
+        compare(checker, are_distinct, program, &after)?;
+        if lowering::is_ll(&printed) {
+            outcome.printed_ll.push(printed);
+            return Ok(());
+        }
+        checker.assert_reads_back(&printed);
+        if let (false, Some(options)) = (is_fused, &fixture.peer) {
+            outcome.peered.push(Peered {
+                options: options.clone(),
+                source: program.text.clone(),
+                printed: printed.clone(),
+                differs: program.differs,
+            });
+        }
+        outcome.printed.push(printed);
+        Ok(())
     }
-    Ok(outcome)
+}
+
+/// Returns lines about places without the name of the input.
+fn unnamed(lines: &str) -> String {
+    lines.replace("<stdin>:", "")
+}
+
+/// Returns the name of a command line's subcommand.
+fn name(line: &str) -> &str {
+    line.split_whitespace().next().unwrap_or_default()
+}
+
+/// True if the command prints a program on standard output.
+fn prints_program(line: &str) -> bool {
+    let emits = line.split_once("--emit=").map(|(_, form)| form.split_whitespace().next());
+    let is_program = emits.is_none_or(|form| matches!(form, Some("mlir" | "generic" | "ll")));
+    let is_redirected = line.split_whitespace().any(|word| word == "-o");
+    ["fuse", "opt"].contains(&name(line)) && is_program && !is_redirected
 }
 
 /// Makes the edits of each line of a program.
@@ -227,33 +281,6 @@ fn edited(checker: &Checker, program: &Source, outcome: &mut Outcome) -> Result<
         compare(checker, are_distinct, program, &module).map_err(|error| format!("{title}: {error}"))?;
     }
     Ok(())
-}
-
-fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body, Diagnostics), Diagnostics> {
-    match command {
-        Command::Check | Command::Explain | Command::Edit | Command::Print(_) | Command::Dependences(..) => {
-            Ok((checker.read(text)?, Diagnostics::new()))
-        }
-        Command::Opt(pipeline) => checker.transformed(pipeline, text),
-        Command::Fuse(options) => {
-            let mut module = checker.read(text)?;
-            let report = loomir::fuse(&mut module, options);
-            let errors = loomir::ir::verifier::verify(&module);
-            if errors.has_errors() { Err(errors) } else { Ok((module, report.remarks)) }
-        }
-    }
-}
-
-/// Checks that fusing the fused program once more changes nothing.
-fn is_settled(checker: &Checker, command: &Command, printed: &str) -> Result<(), String> {
-    let Command::Fuse(_) = command else { return Ok(()) };
-    let again = transformed(checker, command, printed).map_err(|errors| checker.lines(&errors))?;
-    let again = loomir::print(&again.0);
-    if again == *printed {
-        Ok(())
-    } else {
-        Err(format!("fused once more, it is\n{again}\nand not\n{printed}"))
-    }
 }
 
 /// Runs the calls of a program before and after. If arguments are distinct, no two are one buffer.
@@ -287,8 +314,7 @@ fn read(source: &str) -> Result<Fixture, String> {
         for (number, line) in (chunk.first_line..).zip(chunk.text.lines()) {
             let line = &line.strip_prefix("; ").map_or(line.to_owned(), |rest| format!("// {rest}"));
             if let Some(words) = line.strip_prefix("// RUN: ") {
-                let command = command(words.trim()).ok_or(format!("line {number}: can't run '{words}'"))?;
-                fixture.runs.push((words.trim().to_owned(), command));
+                fixture.runs.push((words.trim().to_owned(), number));
             } else if let Some(options) = line.strip_prefix("// PEER: ") {
                 fixture.peer = Some(options.trim().to_owned());
             } else if line.starts_with("// DIFFERS: ") {
@@ -304,53 +330,10 @@ fn read(source: &str) -> Result<Fixture, String> {
         let text = "\n".repeat(chunk.first_line as usize - 1) + chunk.text;
         fixture.programs.push(Source { text, calls, edits, differs });
     }
-    let makes_edits = fixture.runs.iter().any(|(_, command)| matches!(command, Command::Edit));
     let has_edits = fixture.programs.iter().any(|program| !program.edits.is_empty());
-    match (fixture.runs.is_empty(), makes_edits == has_edits) {
-        (true, _) => Err("no line says '// RUN: …'".into()),
-        (_, false) => Err("of '// RUN: edit' and '// EDIT: …' there is only one".into()),
-        _ => Ok(fixture),
-    }
-}
-
-fn command(words: &str) -> Option<Command> {
-    let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
-    match (name, rest.trim()) {
-        ("check", "") => Some(Command::Check),
-        ("edit", "") => Some(Command::Edit),
-        ("explain", "") => Some(Command::Explain),
-        ("fuse", options) => {
-            let mut fuse = FuseOptions::default();
-            for option in options.split_whitespace() {
-                match option.strip_prefix("--")?.split_once('=')? {
-                    ("alias", mode) => fuse.alias = mode.parse().ok()?,
-                    ("max-tests", most) => fuse.max_tests = most.parse().ok()?,
-                    ("fusion-profitability", mode) => fuse.profitability = mode.parse().ok()?,
-                    ("cost", source) => fuse.cost = source.parse::<CostSource>().ok()?.cost(),
-                    (interface, name) => fuse.analyses.choose(interface, name).ok()?,
-                }
-            }
-            Some(Command::Fuse(Box::new(fuse)))
-        }
-        ("print", "loops") => Some(Command::Print(Printed::Loops)),
-        ("print", "cycles") => Some(Command::Print(Printed::Cycles)),
-        ("print", "scalar-evolution") => Some(Command::Print(Printed::ScalarEvolution)),
-        ("print", "domtree") => Some(Command::Print(Printed::Dominators)),
-        ("print", "postdomtree") => Some(Command::Print(Printed::PostDominators)),
-        ("print", options) => {
-            let (mut alias, mut analyses) = (AliasMode::May, Analyses::default());
-            let mut options = options.split_whitespace();
-            options.next().filter(|what| *what == "dependences")?;
-            for option in options {
-                match option.strip_prefix("--")?.split_once('=')? {
-                    ("alias", mode) => alias = mode.parse().ok()?,
-                    (interface, name) => analyses.choose(interface, name).ok()?,
-                }
-            }
-            Some(Command::Dependences(alias, analyses))
-        }
-        ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
-        _ => None,
+    match fixture.runs.is_empty() && !has_edits {
+        true => Err("no line says '// RUN: …' or '// EDIT: …'".into()),
+        false => Ok(fixture),
     }
 }
 
@@ -362,12 +345,9 @@ mod tests {
     fn what_would_test_nothing_is_refused() {
         let program = "func.func @kernel() { return }\n";
         let failed = |lines: &str| run(&format!("{lines}{program}")).err().unwrap_or_default();
-        assert_eq!(failed("// RUN: check\n"), "");
-        assert_eq!(failed(""), "no line says '// RUN: …'");
-        let one = "of '// RUN: edit' and '// EDIT: …' there is only one";
-        assert_eq!(failed("// RUN: edit\n"), one);
-        assert_eq!(failed("// RUN: check\n// EDIT: 0 reverse\n"), one);
-        assert_eq!(failed("// RUN: edit\n// EDIT: 0 turn\n"), "line 2: can't edit '0 turn'");
-        assert_eq!(failed("// RUN: edit\n// EDIT: 0 reverse\n"), "");
+        assert_eq!(failed("// RUN: opt\n"), "");
+        assert_eq!(failed(""), "no line says '// RUN: …' or '// EDIT: …'");
+        assert_eq!(failed("// EDIT: 0 turn\n"), "line 1: can't edit '0 turn'");
+        assert_eq!(failed("// EDIT: 0 reverse\n"), "");
     }
 }

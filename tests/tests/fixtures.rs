@@ -60,6 +60,12 @@ fn check(file: &Path) -> Result<(), Failed> {
             }
         }
     }
+    if let Some(peer) = Peer::find("opt").filter(|_| !outcome.printed_ll.is_empty()) {
+        for program in &outcome.printed_ll {
+            peer.run(program, &["-passes=verify", "-S"])
+                .map_err(|e| format!("opt does not accept what is printed:\n{e}\n{program}"))?;
+        }
+    }
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(file.parent().unwrap_or(file));
     settings.set_prepend_module_to_snapshot(false);

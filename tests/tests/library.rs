@@ -112,20 +112,21 @@ fn what_is_undefined_requires_nothing() {
 
 #[test]
 fn a_fixture_says_what_is_wrong_with_it() {
-    assert_eq!(fixtures::run("module {}").map(drop), Err("no line says '// RUN: …'".into()));
-    assert_eq!(fixtures::run("// RUN: dance\nmodule {}").map(drop), Err("line 1: can't run 'dance'".into()));
-    let missing = fixtures::run("// RUN: check\n// CALL: f\nmodule {}").map(drop);
-    assert_eq!(missing, Err("check: there is no function 'f'".into()));
+    let error = |source: &str| fixtures::run(source).err().unwrap_or_default();
+    assert_eq!(error("module {}"), "no line says '// RUN: …' or '// EDIT: …'");
+    let unknown = error("\n// RUN: dance\nmodule {}");
+    assert!(unknown.starts_with("line 2: can't run 'dance': error: unrecognized subcommand"), "{unknown}");
+    assert_eq!(error("// RUN: opt\n// CALL: f\nmodule {}"), "opt: there is no function 'f'");
 }
 
 /// Each program of a file is treated alone. Locations refer to the file.
 #[test]
 fn a_fixture_holds_several_programs() {
     let source =
-        "// RUN: check\nfunc.func @f() {\n  return\n}\n// -----\nfunc.func @f() {\n  return %x : i32\n}\n";
+        "// RUN: opt\nfunc.func @f() {\n  return\n}\n// -----\nfunc.func @f() {\n  return %x : i32\n}\n";
     let outcome = fixtures::run(source).expect("its directives are right");
     insta::assert_snapshot!(outcome.text, @r#"
-    // RUN: check
+    // RUN: opt
     module {
       func.func @f() {
         return

@@ -29,7 +29,7 @@ use clang::Clang;
 use clap::{Arg, ArgAction, Command};
 use report::Report;
 
-use super::{Failure, Tools, output};
+use super::{Failure, Tools};
 
 mod arguments;
 mod clang;
@@ -61,8 +61,8 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
     let report = Report::new(line.reports);
     if let Some(reason) = plan::left_to_clang(&line) {
         for input in line.c_inputs() {
-            report
-                .line(&line.arguments[input].words[0].to_string_lossy(), &format!("left to clang: {reason}"));
+            let name = line.arguments[input].words[0].to_string_lossy();
+            report.line(&tools.console, &name, &format!("left to clang: {reason}"));
         }
         return clang.become_it(&words);
     }

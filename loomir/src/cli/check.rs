@@ -4,7 +4,7 @@ use crate::check::execution::Options;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::flags::{flag, is_on};
-use super::{Failure, Tools, fuse, input, output, remarks};
+use super::{Failure, Tools, fuse, input, remarks};
 use programs::Program;
 
 mod around;
@@ -80,10 +80,10 @@ fn two_programs(tools: &Tools, matches: &ArgMatches, after: &str) -> Result<(), 
         return Err(Failure::usage("only one of the two programs can come from standard input"));
     }
     let ctx = &tools.ctx;
-    let before = Program::read(ctx, input::read(&tools.ctx, matches)?, matches)?;
-    let after = Program::read(ctx, input::read_named(&tools.ctx, matches, after)?, matches)?;
+    let before = Program::read(ctx, input::read(tools, matches)?, matches)?;
+    let after = Program::read(ctx, input::read_named(tools, matches, after)?, matches)?;
     let (report, status) = report::of(ctx, &before, &after, matches, None)?;
-    output::to_stdout(&report.text(matches))?;
+    tools.console.print(&report.text(matches))?;
     finish(status)
 }
 

@@ -4,9 +4,9 @@
 use crate::FuseOptions;
 use clap::{ArgMatches, Command};
 
+use super::console::Stream;
 use super::flags::is_on;
-use super::render::Stream;
-use super::{Failure, Tools, analyses, fuse, input, missed, output, raised, remarks};
+use super::{Failure, Tools, analyses, fuse, input, missed, raised, remarks};
 
 mod unroll;
 
@@ -26,13 +26,13 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(&tools.ctx, matches)?;
+    let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
     let mut module = source.parse(ctx, matches)?;
     if is_on(matches, "unroll") {
         return unroll::main(tools, matches, &source, &mut module);
     }
-    output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
+    tools.console.say(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     // Later rounds speak of loops that are not in the source.
     let options = FuseOptions { max_rounds: 1, ..fuse::options(matches)? };
     let explained = crate::explain(&mut module, &options);
@@ -44,6 +44,6 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let mut all = explained.remarks();
     all.append(explained.fusion.remarks);
     let said = remarks::say(ctx, &all, &source, Stream::Out);
-    output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })?;
+    tools.console.print(&if remarks::as_json(matches) { said } else { said + &counts })?;
     missed::fail(matches, ctx, refused, &source)
 }

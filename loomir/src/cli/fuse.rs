@@ -5,9 +5,9 @@ use crate::lowering::raising::Facts;
 use crate::{ContractionOptions, CostSource, FuseOptions, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
+use super::console::Stream;
 use super::grouped::{self, Nests};
 use super::input::{self, Input};
-use super::render::Stream;
 use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks};
 
 pub(super) fn command() -> Command {
@@ -131,16 +131,16 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(&tools.ctx, matches)?;
+    let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
     let (mut module, unread) = read(ctx, &source, matches)?;
     let says = !matches.get_flag("quiet");
     if says {
-        output::to_stderr(&remarks::say(ctx, &unread, &source, Stream::Err));
+        tools.console.say(&remarks::say(ctx, &unread, &source, Stream::Err));
     }
     let edits = limit::of(matches);
     let options = FuseOptions { remarks: says, edits: edits.clone(), ..options(matches)? };
-    output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
+    tools.console.say(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let contraction = ContractionOptions::after(&options);
     let contracts = matches.get_one::<bool>("contract") == Some(&true);
@@ -162,15 +162,14 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     if says {
         let summary = nests.map_or(String::new(), |nests| nests.summary(&said));
         let said = if remarks::are_grouped(matches) { grouped::by_loop(said) } else { said };
-        output::to_stderr(&(remarks::say(ctx, &said, &source, Stream::Err) + &summary + &raised));
+        tools.console.say(&(remarks::say(ctx, &said, &source, Stream::Err) + &summary + &raised));
     }
     if let Some(last) = limit::said(&edits) {
-        output::to_stderr(&remarks::say(ctx, &last.into(), &source, Stream::Err));
+        tools.console.say(&remarks::say(ctx, &last.into(), &source, Stream::Err));
     }
-    output::write(matches, &written(ctx, &module, &source, &fused.changed)?)?;
+    output::write(tools, matches, &written(ctx, &module, &source, &fused.changed)?)?;
     missed::fail(matches, ctx, refused, &source)?;
-    // The process is about to end, which frees everything at once; one by one takes longer.
-    std::mem::forget(module);
+    tools.console.forget(module);
     Ok(())
 }
 

@@ -1,16 +1,14 @@
 //! Reading the input: a file by name, or `-` for standard input.
 
-use std::io::Read;
-
 use crate::ir::text::{Chunk, ParseOptions};
 use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, LocKind};
 use clap::{Arg, ArgMatches};
 
-use super::Failure;
+use super::console::Stream;
 use super::flags::{flag, is_on};
 use super::remarks::{self, RemarkFormat};
-use super::render::Stream;
 use super::tool;
+use super::{Failure, Tools};
 
 /// The flag that lets what nobody registered be read.
 pub(super) const ALLOW_UNREGISTERED: &str = "allow-unregistered-dialect";
@@ -41,19 +39,16 @@ pub(super) fn args() -> [Arg; 2] {
 }
 
 /// Reads what the argument names.
-pub(super) fn read(ctx: &Context, matches: &ArgMatches) -> Result<Input, Failure> {
-    read_named(ctx, matches, matches.get_one::<String>("input").map_or("-", String::as_str))
+pub(super) fn read(tools: &Tools, matches: &ArgMatches) -> Result<Input, Failure> {
+    read_named(tools, matches, matches.get_one::<String>("input").map_or("-", String::as_str))
 }
 
 /// Reads the file of a name, or standard input.
-pub(super) fn read_named(ctx: &Context, matches: &ArgMatches, name: &str) -> Result<Input, Failure> {
-    let (shown, bytes) = if name == "-" {
-        let mut bytes = Vec::new();
-        ("<stdin>", std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))
-    } else {
-        (name, std::fs::read(name))
-    };
-    let input = |text| Input { name: shown.into(), text, form: RemarkFormat::of(matches) };
+pub(super) fn read_named(tools: &Tools, matches: &ArgMatches, name: &str) -> Result<Input, Failure> {
+    let ctx = &tools.ctx;
+    let (shown, bytes) =
+        if name == "-" { ("<stdin>", tools.console.read()) } else { (name, std::fs::read(name)) };
+    let input = |text| Input { name: shown.into(), text, form: RemarkFormat::of(tools, matches) };
     let refused = |message: String, help: Option<&str>| {
         let error = Diagnostic::error(Loc::UNKNOWN, message);
         let error = help.into_iter().fold(error, |error, help| error.help(help));

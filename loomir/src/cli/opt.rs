@@ -14,10 +14,10 @@ use crate::{ExpectedLevel, verify_diagnostics};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
+use super::console::Stream;
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
 use super::remarks::RemarkFormat;
-use super::render::Stream;
 use super::{Failure, Tools, limit, output, remarks};
 use reproducer::Reproducers;
 
@@ -162,12 +162,12 @@ fn string<'m>(matches: &'m ArgMatches, name: &str) -> Option<&'m str> {
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(list) = logs::lists(tools, matches) {
-        return output::to_stdout(&list);
+        return tools.console.print(&list);
     }
     let start = Instant::now();
     let ctx = &tools.ctx;
     let edits = limit::of(matches);
-    let (input, pipeline) = (&input::read(&tools.ctx, matches)?, &pipeline::text(tools, matches)?);
+    let (input, pipeline) = (&input::read(tools, matches)?, &pipeline::text(tools, matches)?);
     let run = Run { matches, tools, ctx, input, pipeline, edits: edits.clone() };
     // A mistake in the pipeline is one whatever the program is.
     let nothing = Input { name: String::new(), text: String::new(), form: RemarkFormat::default() };
@@ -182,18 +182,17 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         run.chunk(chunk, &mut done);
     }
     if let Some(last) = limit::said(&edits) {
-        output::to_stderr(&remarks::say(ctx, &last.into(), run.input, Stream::Err));
+        tools.console.say(&remarks::say(ctx, &last.into(), run.input, Stream::Err));
     }
     let marker = string(matches, "output-split-marker").unwrap_or(SPLIT_MARKER);
-    done.reproducers.write(matches)?;
+    done.reproducers.write(tools, matches)?;
     match done.texts.as_slice() {
-        [text] => output::write(matches, text)?,
-        texts => output::write(matches, &texts.join(&format!("{marker}\n")))?,
+        [text] => output::write(tools, matches, text)?,
+        texts => output::write(tools, matches, &texts.join(&format!("{marker}\n")))?,
     }
-    output::to_stderr(&logs::statistics(matches, &done.records));
-    output::to_stderr(&logs::timing(matches, &done.records, start.elapsed()));
-    // The process is about to end, which frees everything at once; one by one takes longer.
-    std::mem::forget(done.last);
+    tools.console.say(&logs::statistics(matches, &done.records));
+    tools.console.say(&logs::timing(matches, &done.records, start.elapsed()));
+    tools.console.forget(done.last);
     if done.failed { Err(Failure::Input(String::new())) } else { Ok(()) }
 }
 
@@ -252,7 +251,7 @@ impl Run<'_> {
             }
         };
         done.failed |= diagnostics.has_errors();
-        output::to_stderr(&remarks::say(self.ctx, &diagnostics, self.input, Stream::Err));
+        self.tools.console.say(&remarks::say(self.ctx, &diagnostics, self.input, Stream::Err));
     }
 
     fn transform(
@@ -277,14 +276,14 @@ impl Run<'_> {
         let given = given.map_err(|error| Diagnostic::error(loc, error.to_text(self.pipeline)))?;
         let pipeline = own.pipeline.as_ref().unwrap_or(&given);
         if is_on(matches, "dump-pass-pipeline") {
-            output::to_stderr(&logs::pipeline(pipeline));
+            self.tools.console.say(&logs::pipeline(pipeline));
         }
         let reproducer = reproducer::text(matches, &mut body, pipeline, &own);
         let report = pipeline.run(&mut body, &self.instrumentor(&own));
         let failed = !report.succeeded();
         piece.diagnostics.append(report.diagnostics);
         piece.records.extend(report.records);
-        output::to_stderr(&logs::dumps(&report.dumps));
+        self.tools.console.say(&logs::dumps(&report.dumps));
         if let Some(text) = reproducer {
             reproducers.push(text, failed);
         }

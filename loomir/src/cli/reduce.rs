@@ -38,7 +38,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(&tools.ctx, matches)?;
+    let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
     let module = source.parse(ctx, matches)?;
     let is_ll = crate::lowering::is_ll(&source.text);
@@ -57,7 +57,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let mut holds = |module: &Body| text(module).is_some_and(|text| candidates.holds(&text));
     let reduced = reduce(&module, &Options { tests }, &mut holds);
     let why = if reduced.stopped { "the limit" } else { "nothing smaller succeeds" };
-    output::to_stderr(&format!(
+    tools.console.say(&format!(
         "reduced from {} operations to {}, after {} test{}: {why}\n",
         operations(&module),
         operations(&reduced.module),
@@ -65,8 +65,8 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         if reduced.tests == 1 { "" } else { "s" }
     ));
     match text(&reduced.module) {
-        Some(text) => output::write(matches, &text),
-        None => output::write(matches, &source.text),
+        Some(text) => output::write(tools, matches, &text),
+        None => output::write(tools, matches, &source.text),
     }
 }
 

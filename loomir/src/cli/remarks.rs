@@ -12,8 +12,10 @@ use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use clap::ArgMatches;
 use serde_json::{Map, Value};
 
+use super::Tools;
+use super::console::Stream;
 use super::input::Input;
-use super::render::{Color, Stream, render};
+use super::render::{Color, render};
 
 /// The argument that says how remarks are shown.
 pub(super) fn arg() -> clap::Arg {
@@ -21,8 +23,11 @@ pub(super) fn arg() -> clap::Arg {
         .long("remarks")
         .value_name("FORM")
         .default_value("text")
-        .value_parser(["text", "all", "json", "none"])
-        .help("How to show remarks: text, grouped by nest; all, as text; json, one object a line; none")
+        .value_parser(["text", "all", "lines", "json", "none"])
+        .help(
+            "How to show remarks: text, grouped by nest; all, as text; lines, as file:line:column: text; \
+             json, one object a line; none",
+        )
 }
 
 /// True if remarks are wanted as JSON.
@@ -39,16 +44,25 @@ pub(super) fn are_grouped(matches: &ArgMatches) -> bool {
 #[derive(Clone, Copy, Default)]
 pub(super) struct RemarkFormat {
     json: bool,
+    lines: bool,
     hides_remarks: bool,
-    pub(super) color: Color,
+    /// True for each stream with colours.
+    colored: [bool; 2],
 }
 
 impl RemarkFormat {
     /// Returns the form that the arguments ask for. Commands without remarks show text.
-    pub(super) fn of(matches: &ArgMatches) -> RemarkFormat {
+    pub(super) fn of(tools: &Tools, matches: &ArgMatches) -> RemarkFormat {
         let remarks = matches.try_get_one::<String>("remarks").ok().flatten();
         let is = |form: &str| remarks.is_some_and(|own| own == form);
-        RemarkFormat { json: is("json"), hides_remarks: is("none"), color: Color::of(matches) }
+        let color = Color::of(matches);
+        let colored = [Stream::Out, Stream::Err].map(|stream| color.is_on(&tools.console, stream));
+        RemarkFormat { json: is("json"), lines: is("lines"), hides_remarks: is("none"), colored }
+    }
+
+    /// True if a stream has colours.
+    pub(super) fn is_colored(self, stream: Stream) -> bool {
+        self.colored[stream as usize]
     }
 }
 
@@ -57,6 +71,9 @@ pub(super) fn say(ctx: &Context, diagnostics: &Diagnostics, input: &Input, strea
     let form = input.form;
     if form.json {
         return diagnostics.iter().map(|diagnostic| json(ctx, diagnostic).to_string() + "\n").collect();
+    }
+    if form.lines {
+        return diagnostics.to_text(ctx);
     }
     if !form.hides_remarks {
         return render(ctx, diagnostics, input, stream);

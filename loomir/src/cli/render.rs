@@ -1,20 +1,13 @@
 //! Diagnostics as text for people: message, source line, caret, notes, help.
 
-use std::io::IsTerminal;
 use std::ops::Range;
 
 use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::{Arg, ArgMatches};
 
+use super::console::{Console, Stream};
 use super::input::Input;
-
-/// Where a text is shown.
-#[derive(Clone, Copy)]
-pub(super) enum Stream {
-    Out,
-    Err,
-}
 
 /// When to use colours.
 #[derive(Clone, Copy, Default)]
@@ -47,13 +40,12 @@ impl Color {
         }
     }
 
-    fn is_on(self, stream: Stream) -> bool {
+    pub(super) fn is_on(self, console: &Console, stream: Stream) -> bool {
         match (self, stream) {
             (Color::Always, _) => true,
             (Color::Never, _) => false,
             (Color::Auto, _) if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
-            (Color::Auto, Stream::Out) => std::io::stdout().is_terminal(),
-            (Color::Auto, Stream::Err) => std::io::stderr().is_terminal(),
+            (Color::Auto, stream) => console.is_terminal(stream),
         }
     }
 }
@@ -73,7 +65,7 @@ pub(super) fn render_of(
 ) -> String {
     let Some(first) = inputs.first().filter(|_| !diagnostics.is_empty()) else { return String::new() };
     let sources: Vec<Lines<'_>> = inputs.iter().map(|input| Lines::of(input)).collect();
-    let renderer = if first.form.color.is_on(stream) { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if first.form.is_colored(stream) { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
     for diagnostic in diagnostics.iter() {
         text.push_str(&renderer.render(&groups(ctx, diagnostic, &sources)));

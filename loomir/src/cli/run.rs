@@ -58,7 +58,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(&tools.ctx, matches)?;
+    let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
     let mut module = source.parse(ctx, matches)?;
     let entry = matches.get_one::<String>("entry").map_or("", String::as_str);
@@ -79,11 +79,11 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let failure = |diagnostics: crate::ir::Diagnostics| source.failure(ctx, &diagnostics);
     let Some(path) = profile else {
         let outcome = crate::execute(&mut module, entry, &arguments, engine, &limits).map_err(failure)?;
-        return output::to_stdout(&outcome.to_text());
+        return tools.console.print(&outcome.to_text());
     };
     let outcome = crate::profile(&mut module, entry, &arguments, &limits).map_err(failure)?;
     output::to_file(path, &crate::print(&module))?;
-    output::to_stdout(&outcome.to_text())
+    tools.console.print(&outcome.to_text())
 }
 
 /// Refuses a function that the module does not have; names the one that may be meant.

@@ -8,7 +8,7 @@ use super::clang::{Clang, has_colors};
 use super::options::Role;
 use super::program::{Changed, fused};
 use super::report::Report;
-use super::{Failure, Tools, output, plan, source};
+use super::{Failure, Tools, plan, source};
 
 /// Carries out a command with inputs in C. `words` are the command as it was given.
 ///
@@ -28,10 +28,10 @@ pub(super) fn run(
         let written = folder.object(line, input);
         match compile(tools, clang, line, (input, &name, &written)) {
             Ok(said) => {
-                report.line(&name, &said);
+                report.line(&tools.console, &name, &said);
                 changed.push((input, written));
             }
-            Err(why) => report.line(&name, &why),
+            Err(why) => report.line(&tools.console, &name, &why),
         }
     }
     if changed.is_empty() {
@@ -70,7 +70,7 @@ fn compile(
         let first = String::from_utf8_lossy(&made.stderr).lines().next().unwrap_or_default().to_owned();
         return Err(format!("left to clang: the back end says \"{first}\""));
     }
-    output::to_stderr(&warnings);
+    tools.console.say(&warnings);
     Ok(said)
 }
 

@@ -55,7 +55,6 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     }
     let text = crate::lowering::splice(source, &module, &done.changed).map_err(refused)?;
     let said = format!("{} changed; {said}", counted(done.changed.len(), "function"));
-    // The process is about to end, which frees everything at once.
-    std::mem::forget(module);
+    tools.console.forget(module);
     Ok(Changed { text, said })
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::super::output;
+use super::super::console::Console;
 
 /// The places that get lines about inputs.
 #[derive(Debug)]
@@ -21,10 +21,10 @@ impl Report {
     }
 
     /// Reports on an input.
-    pub(super) fn line(&self, name: &str, said: &str) {
+    pub(super) fn line(&self, console: &Console, name: &str, said: &str) {
         let line = format!("loomir: {name}: {said}\n");
         if self.stderr {
-            output::to_stderr(&line);
+            console.say(&line);
         }
         if let Some(path) = &self.file {
             // Compilers may run beside each other, so that each line is written at once.

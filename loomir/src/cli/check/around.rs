@@ -7,16 +7,15 @@ use clap::ArgMatches;
 use super::super::input::Input;
 use super::super::tool;
 use super::programs::Program;
-use super::{DIFFERENT, Failure, Tools, finish, input, output, report};
+use super::{DIFFERENT, Failure, Tools, finish, input, report};
 
 /// Checks what `run` does to a program: `passes`, `mlir-opt` or `opt`.
 pub(super) fn main(tools: &Tools, matches: &ArgMatches, run: &str) -> Result<(), Failure> {
-    let ctx = &tools.ctx;
-    let source = input::read(&tools.ctx, matches)?;
+    let source = input::read(tools, matches)?;
     let words = matches.get_one::<String>(run).map_or("", String::as_str);
     match run {
         "passes" => around_each(tools, source, words, matches),
-        _ => around_tool(ctx, source, (run, words), matches),
+        _ => around_tool(tools, source, (run, words), matches),
     }
 }
 
@@ -45,7 +44,7 @@ fn around_each(tools: &Tools, source: Input, pipeline: &str, matches: &ArgMatche
         }
         before = after;
     }
-    output::to_stdout(&all.text(matches))?;
+    tools.console.print(&all.text(matches))?;
     finish(worst)
 }
 
@@ -69,12 +68,12 @@ fn printed(
 
 /// Checks around another compiler.
 fn around_tool(
-    ctx: &Context,
+    tools: &Tools,
     source: Input,
     (name, words): (&str, &str),
     matches: &ArgMatches,
 ) -> Result<(), Failure> {
-    let form = source.form;
+    let (ctx, form) = (&tools.ctx, source.form);
     let mut before = Program::read(ctx, source, matches)?;
     let is_ll = crate::lowering::is_ll(&before.input.text);
     let text = match (name, is_ll) {
@@ -98,6 +97,6 @@ fn around_tool(
     };
     let after = Program::read(ctx, Input { name: format!("<after {name}>"), text, form }, matches)?;
     let (report, status) = report::of(ctx, &before, &after, matches, None)?;
-    output::to_stdout(&report.text(matches))?;
+    tools.console.print(&report.text(matches))?;
     finish(status)
 }

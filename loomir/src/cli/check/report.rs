@@ -9,9 +9,10 @@ use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
+use super::super::console::Stream;
 use super::super::flags::is_on;
 use super::super::input::Input;
-use super::super::render::{Stream, render_of};
+use super::super::render::render_of;
 use super::programs::{Level, Program, on_one_level};
 use super::{DIFFERENT, Failure, JSON, UNDECIDED};
 

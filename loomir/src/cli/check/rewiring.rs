@@ -4,13 +4,13 @@ use crate::ir::Diagnostics;
 use crate::lowering::rewiring::{self, Options};
 use clap::ArgMatches;
 
-use super::super::render::Stream;
+use super::super::console::Stream;
 use super::super::{fuse, remarks};
-use super::{Failure, Tools, input, output};
+use super::{Failure, Tools, input};
 
 /// Checks each fusion of two neighbouring loops.
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(&tools.ctx, matches)?;
+    let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
     let module = source.parse(ctx, matches)?;
     let options = Options { tree: fuse::alias(matches)?, ..Options::default() };
@@ -28,7 +28,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     if !report.holds() {
         return Err(Failure::Input(if remarks::as_json(matches) { shown } else { shown + &counts }));
     }
-    output::to_stdout(&if remarks::as_json(matches) { shown } else { shown + &counts })
+    tools.console.print(&if remarks::as_json(matches) { shown } else { shown + &counts })
 }
 
 /// Says why no two loops were compared, of which so many neighbours stay apart.

@@ -12,10 +12,10 @@ use crate::ir::diagnostics::{Arg as Said, Remark};
 use crate::ir::pass::PassInstrumentor;
 use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc};
 
+use super::super::console::Stream;
 use super::super::flags::flag;
 use super::super::input::Input;
-use super::super::render::Stream;
-use super::super::{Failure, Tools, output, remarks};
+use super::super::{Failure, Tools, remarks};
 
 const DECISION: &str = crate::transforms::unrolling::explanation::NAME;
 
@@ -46,7 +46,7 @@ pub(super) fn main(
     let pipeline = format!("builtin.module({lower}llvm.func({passes}))");
     let found = run(&pipeline, module).map_err(|errors| source.failure(ctx, &errors))?;
     if remarks::as_json(matches) {
-        return output::to_stdout(&remarks::say(ctx, &found, source, Stream::Out));
+        return tools.console.print(&remarks::say(ctx, &found, source, Stream::Out));
     }
     let mut text = String::new();
     let decisions = found.iter().filter_map(|own| Some((own, own.remark.as_ref()?)));
@@ -56,7 +56,7 @@ pub(super) fn main(
     if text.is_empty() {
         text.push_str("no loop to decide about\n");
     }
-    output::to_stdout(&text)
+    tools.console.print(&text)
 }
 
 /// True if a module has functions that are no graphs of the `llvm` dialect.

@@ -89,7 +89,7 @@ impl Reproducers {
     }
 
     /// Writes them where the arguments say.
-    pub(super) fn write(&self, matches: &ArgMatches) -> Result<(), Failure> {
+    pub(super) fn write(&self, tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         for (flag, texts) in [(ALWAYS, &self.of_all), (ON_FAILURE, &self.of_failed)] {
             let Some(path) = string(matches, flag).filter(|_| !texts.is_empty()) else { continue };
             output::to_file(path, &texts.join(&format!("{SPLIT_MARKER}\n")))?;
@@ -101,7 +101,7 @@ impl Reproducers {
                 if is_on(matches, ALLOW_UNREGISTERED) {
                     command += &format!(" --{ALLOW_UNREGISTERED}");
                 }
-                output::to_stderr(&format!("note: a reproducer has been written: {command}\n"));
+                tools.console.say(&format!("note: a reproducer has been written: {command}\n"));
             }
         }
         Ok(())
