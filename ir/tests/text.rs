@@ -14,7 +14,7 @@ use loomir_ir::{
 };
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/src/peers.rs"]
+#[path = "../../testing/src/peers.rs"]
 mod peers;
 
 use peers::Peer;

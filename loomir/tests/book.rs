@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/src/peers.rs"]
+#[path = "../../testing/src/peers.rs"]
 mod peers;
 
 /// Tools of LLVM that a chapter may call.

@@ -5,7 +5,7 @@ use std::process::Output;
 use support::{loomir, shown};
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/src/peers.rs"]
+#[path = "../../testing/src/peers.rs"]
 mod peers;
 mod support;
 

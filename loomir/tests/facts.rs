@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use support::loomir;
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/src/peers.rs"]
+#[path = "../../testing/src/peers.rs"]
 mod peers;
 mod support;
 

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use support::{loomir, scratch, shown};
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/src/peers.rs"]
+#[path = "../../testing/src/peers.rs"]
 mod peers;
 mod support;
 

@@ -8,7 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/src/peers.rs"]
+#[path = "../../testing/src/peers.rs"]
 mod peers;
 mod random;
 

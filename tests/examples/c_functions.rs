@@ -1,12 +1,12 @@
 //! The campaign on C functions:
-//! `cargo run --release -p loomir-testing --example c_functions -- [--cases N] [--seed S]`;
+//! `cargo run --release -p loomir-tests --example c_functions -- [--cases N] [--seed S]`;
 //! with `--case I` the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::c_functions::{Tally, Tools, run, text};
-use loomir_testing::peers::Peer;
+use loomir_tests::c_functions::{Tally, Tools, run, text};
+use loomir_tests::peers::Peer;
 
 use steps::option;
 

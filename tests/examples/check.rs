@@ -1,10 +1,10 @@
-//! The campaign on the checker: `cargo run --release -p loomir-testing --example check --
+//! The campaign on the checker: `cargo run --release -p loomir-tests --example check --
 //! [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::verdicts::{Tally, run};
+use loomir_tests::verdicts::{Tally, run};
 
 use steps::option;
 

@@ -1,10 +1,10 @@
 //! The campaign on passes that simplify:
-//! `cargo run --release -p loomir-testing --example everyday -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example everyday -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::everyday::{Tally, run};
+use loomir_tests::everyday::{Tally, run};
 
 use steps::option;
 

@@ -1,12 +1,12 @@
 //! The fusion campaign:
-//! `cargo run --release -p loomir-testing --example fusion -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example fusion -- [--cases N] [--seed S]`.
 //!
 //! `--only K` runs one case, `--show K` prints its program.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::campaign::{Tally, run_case, text_of_case};
+use loomir_tests::campaign::{Tally, run_case, text_of_case};
 
 /// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;

@@ -1,12 +1,12 @@
 //! The campaign on control flow graphs:
-//! `cargo run --release -p loomir-testing --example graphs -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example graphs -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
 use loomir::lowering::cfg::FORMS;
-use loomir_testing::graphs::{Tally, run};
-use loomir_testing::peers::Peer;
+use loomir_tests::graphs::{Tally, run};
+use loomir_tests::peers::Peer;
 
 use steps::option;
 

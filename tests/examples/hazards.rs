@@ -1,10 +1,10 @@
 //! The campaign on operations that some operands make undefined:
-//! `cargo run --release -p loomir-testing --example hazards -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example hazards -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::hazards::{Tally, run};
+use loomir_tests::hazards::{Tally, run};
 
 use steps::option;
 

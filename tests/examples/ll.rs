@@ -1,11 +1,11 @@
 //! The campaign on programs in LLVM IR:
-//! `cargo run --release -p loomir-testing --example ll -- [--cases N] [--seed S]`; with `--case I`
+//! `cargo run --release -p loomir-tests --example ll -- [--cases N] [--seed S]`; with `--case I`
 //! the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::ll::{Judges, Tally, case, run};
+use loomir_tests::ll::{Judges, Tally, case, run};
 
 use steps::option;
 

@@ -1,13 +1,13 @@
 //! The campaign on fusion of control flow graphs beside `opt`:
-//! `cargo run --release -p loomir-testing --example loop_fusion -- [--cases N] [--seed S]`; with
+//! `cargo run --release -p loomir-tests --example loop_fusion -- [--cases N] [--seed S]`; with
 //! `--case I` the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::neighbours::CALLED;
-use loomir_testing::pairs::compared::{Rival, Tally, case, run};
-use loomir_testing::peers::Peer;
+use loomir_tests::neighbours::CALLED;
+use loomir_tests::pairs::compared::{Rival, Tally, case, run};
+use loomir_tests::peers::Peer;
 
 use steps::option;
 

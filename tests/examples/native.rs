@@ -1,13 +1,13 @@
-//! The campaign on fused loops as machine code: `cargo run --release -p loomir-testing --example
+//! The campaign on fused loops as machine code: `cargo run --release -p loomir-tests --example
 //! native -- [--cases N] [--seed S]`;
 //! with `--case I` the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::native::{Tally, case, run};
-use loomir_testing::neighbours::{CALLED, odd};
-use loomir_testing::peers::Peer;
+use loomir_tests::native::{Tally, case, run};
+use loomir_tests::neighbours::{CALLED, odd};
+use loomir_tests::peers::Peer;
 
 use steps::option;
 

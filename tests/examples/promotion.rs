@@ -1,11 +1,11 @@
 //! The campaign on promotion:
-//! `cargo run --release -p loomir-testing --example promotion -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example promotion -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::peers::Peer;
-use loomir_testing::promotion::{Tally, run};
+use loomir_tests::peers::Peer;
+use loomir_tests::promotion::{Tally, run};
 
 use steps::option;
 

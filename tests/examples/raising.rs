@@ -1,10 +1,10 @@
 //! The campaign on raising graphs of blocks to regions:
-//! `cargo run --release -p loomir-testing --example raising -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example raising -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::raising::{Tally, run};
+use loomir_tests::raising::{Tally, run};
 
 use steps::option;
 

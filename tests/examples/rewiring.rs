@@ -1,12 +1,12 @@
 //! The rewiring campaign:
-//! `cargo run --release -p loomir-testing --example rewiring -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example rewiring -- [--cases N] [--seed S]`.
 //!
 //! `--only K` runs one case.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::rewiring::{Tally, run_case};
+use loomir_tests::rewiring::{Tally, run_case};
 
 /// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;

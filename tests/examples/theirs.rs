@@ -1,13 +1,13 @@
 //! MLIR's own tests of passes, beside `mlir-opt`:
-//! `cargo run --release -p loomir-testing --example theirs -- FOLDER [SUITE]`, where FOLDER is a
+//! `cargo run --release -p loomir-tests --example theirs -- FOLDER [SUITE]`, where FOLDER is a
 //! copy of `mlir/test`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use loomir_testing::peers::Peer;
-use loomir_testing::theirs::{SUITES, Tally, run};
+use loomir_tests::peers::Peer;
+use loomir_tests::theirs::{SUITES, Tally, run};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

@@ -1,10 +1,10 @@
 //! The campaign on transformations:
-//! `cargo run --release -p loomir-testing --example transformations -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example transformations -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::transformations::{Tally, run};
+use loomir_tests::transformations::{Tally, run};
 
 use steps::option;
 

@@ -1,10 +1,10 @@
 //! The campaign on unrolling and peeling of loops of graphs:
-//! `cargo run --release -p loomir-testing --example unrolling -- [--cases N] [--seed S]`.
+//! `cargo run --release -p loomir-tests --example unrolling -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;
 
-use loomir_testing::unrolling::{Tally, run};
+use loomir_tests::unrolling::{Tally, run};
 
 use steps::option;
 

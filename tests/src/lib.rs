@@ -1,19 +1,12 @@
-//! Helpers to test passes and dialects through text, and Loomir's own test harness.
-//!
-//! Authors of passes and dialects need the first two modules. The others make and judge programs by
-//! the thousand.
+//! Loomir's own test harness: it makes and judges programs by the thousand. What authors of passes
+//! and dialects need is in [`loomir_testing`].
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`check`] | a program and a pipeline in, text for a snapshot out |
-//! | [`behaviour`] | equivalence of two programs, by execution |
-//! | [`fixtures`] | files with directives in comments |
-//! | [`peers`] | LLVM's tools as judges |
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
 //! | [`twin`] | programs with integers in place of floats |
 //! | [`oracle`] | legality of fusing loops, by the trace of a run |
 //! | [`edits`], [`instances`], [`meetings`] | random edits of loop trees; execution of a tree, instance by instance; dependences between instances |
-//! | [`scripts`] | edits of loop trees as text, their results and the judge's verdicts |
 //! | [`graphs`] | random control flow graphs, and comparison of their analyses with `opt` |
 //! | [`ll`] | random programs in LLVM IR, and comparison with `lli` |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
@@ -27,21 +20,16 @@
 //! | [`campaign`] | the fusion campaign on trees |
 //! | [`rewiring`] | fusion of the tree compared with fusion of the graph |
 //! | [`parts`] | cases in parts, at the same time |
-//! | [`blocks`] | the blocks of a module that are raised to trees |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
 
-pub mod behaviour;
-pub mod blocks;
 pub mod c_functions;
 mod callers;
 pub mod campaign;
 pub mod chains;
-pub mod check;
 pub mod edits;
 pub mod everyday;
 pub mod expressions;
-pub mod fixtures;
 pub mod generate;
 pub mod graphs;
 pub mod hazards;
@@ -56,19 +44,16 @@ pub mod oracle;
 pub mod orders;
 pub mod pairs;
 pub mod parts;
-pub mod peers;
 mod pipelines;
 pub mod program;
 pub mod promotion;
 pub mod raising;
-pub mod random;
 pub mod rewiring;
-pub mod scripts;
 pub mod theirs;
 pub mod transformations;
 pub mod twin;
 pub mod unrolling;
 pub mod verdicts;
 
-pub use behaviour::same_behaviour;
-pub use check::{Checked, Checker, check_pass};
+pub use loomir_testing::{Checked, Checker, behaviour, blocks, check, check_pass};
+pub use loomir_testing::{fixtures, peers, random, same_behaviour, scripts};

@@ -17,7 +17,7 @@ const MAX_ROTATION: usize = 5;
 /// stay.
 ///
 /// ```
-/// # use loomir_testing::orders::reordered;
+/// # use loomir_tests::orders::reordered;
 /// let text = reordered("  scf.parallel (%i) = (%a) to (%b) step (%c) {\n", None);
 /// assert!(text.starts_with("scf.parallel (%order0) = (%a) to (%b) step (%c) {\n"));
 /// assert!(text.contains("%i = arith.addi %a, %order0_far : index\n"));

@@ -4,7 +4,7 @@
 /// first case of a part and their number. Returns the results in order.
 ///
 /// ```
-/// # use loomir_testing::parts::in_parts;
+/// # use loomir_tests::parts::in_parts;
 /// let sums = in_parts(3, 10, |first, count| (first..first + count).sum::<u64>());
 /// assert_eq!(sums.into_iter().sum::<u64>(), (3..13).sum::<u64>());
 /// ```

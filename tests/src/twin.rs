@@ -20,7 +20,7 @@ const WORDS: [(&str, &str); 8] = [
 /// `f32` becomes `i32`.
 ///
 /// ```
-/// # use loomir_testing::twin::integers;
+/// # use loomir_tests::twin::integers;
 /// assert_eq!(integers("%0 = arith.constant -2.000000e+00 : f32"), "%0 = arith.constant -2 : i32");
 /// assert_eq!(integers("%2 = arith.addf %0, %1 fastmath<reassoc> : f32"), "%2 = arith.addi %0, %1 : i32");
 /// ```

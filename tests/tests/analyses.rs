@@ -26,11 +26,11 @@ use loomir::transforms::tree::access_summary::AccessSummary;
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::{Change, Node, Program, StatementId, TreeStore};
 use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};
-use loomir_testing::behaviour::{inputs, same_behaviour};
-use loomir_testing::blocks::each_block;
-use loomir_testing::generate::generate;
-use loomir_testing::random::Random;
-use loomir_testing::twin::compared;
+use loomir_tests::behaviour::{inputs, same_behaviour};
+use loomir_tests::blocks::each_block;
+use loomir_tests::generate::generate;
+use loomir_tests::random::Random;
+use loomir_tests::twin::compared;
 
 const CASES: u64 = 25;
 

@@ -3,10 +3,10 @@
 use loomir::ir::Body;
 use loomir::ir::symbols::SymbolTable;
 use loomir::lowering::cfg::loop_fusion::{Options, Strategy, fuse_pair};
-use loomir_testing::Checker;
-use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{Between, CALLED, Neighbours, in_form, neighbours, neighbours_apart_by};
-use loomir_testing::random::Random;
+use loomir_tests::Checker;
+use loomir_tests::behaviour::same_behaviour;
+use loomir_tests::neighbours::{Between, CALLED, Neighbours, in_form, neighbours, neighbours_apart_by};
+use loomir_tests::random::Random;
 
 const CASES: u64 = 2000;
 

@@ -15,8 +15,8 @@ use loomir::check::execution::{Counterexample, Options};
 use loomir::check::functions::{Verdict, check};
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Body, Context};
-use loomir_testing::behaviour::call;
-use loomir_testing::peers::Peer;
+use loomir_tests::behaviour::call;
+use loomir_tests::peers::Peer;
 
 #[path = "check/lli.rs"]
 mod lli;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::{AliasMode, ContractionOptions, FuseOptions};
-use loomir_testing::behaviour::{inputs, same_behaviour};
-use loomir_testing::chains::Chain;
-use loomir_testing::generate::generate;
-use loomir_testing::peers::Peer;
-use loomir_testing::random::Random;
+use loomir_tests::behaviour::{inputs, same_behaviour};
+use loomir_tests::chains::Chain;
+use loomir_tests::generate::generate;
+use loomir_tests::peers::Peer;
+use loomir_tests::random::Random;
 
 /// Returns the program after contraction.
 fn contracted(text: &str) -> String {

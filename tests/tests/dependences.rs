@@ -13,11 +13,11 @@ use loomir::transforms::access::{Answer, Dependence as DependenceOracle, Order, 
 use loomir::transforms::listing::{Dependence, Dependences, Kind, Options, Through};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Program, StatementId, TreeStore};
-use loomir_testing::blocks::each_block;
-use loomir_testing::generate::generate;
-use loomir_testing::instances::{Direction, Finding, Values, compare, is_exact, run};
-use loomir_testing::meetings::{Meeting, meetings};
-use loomir_testing::random::Random;
+use loomir_tests::blocks::each_block;
+use loomir_tests::generate::generate;
+use loomir_tests::instances::{Direction, Finding, Values, compare, is_exact, run};
+use loomir_tests::meetings::{Meeting, meetings};
+use loomir_tests::random::Random;
 
 /// Longer runs are skipped, because instances are compared pair by pair.
 const MAX_INSTANCES: usize = 400;

@@ -1,6 +1,6 @@
 //! Passes that simplify preserve the behaviour of random programs, alone and in random pipelines.
 
-use loomir_testing::everyday::{PASSES, Tally, run};
+use loomir_tests::everyday::{PASSES, Tally, run};
 
 #[test]
 fn simplified_programs_do_the_same() {

@@ -1,7 +1,7 @@
 //! Runs every fixture: `tests/fixtures/AREA/NAME.mlir` or `.ll` against the snapshot beside it,
 //! `NAME.snap`.
 //!
-//! One test a fixture, named by its path, so `cargo test -p loomir-testing --test fixtures fusion/`
+//! One test a fixture, named by its path, so `cargo test -p loomir-tests --test fixtures fusion/`
 //! runs an area. Accept what is shown with `cargo xtask bless`, after looking at it.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use loomir_testing::fixtures;
-use loomir_testing::peers::Peer;
+use loomir_tests::fixtures;
+use loomir_tests::peers::Peer;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

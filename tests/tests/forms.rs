@@ -4,8 +4,8 @@
 use loomir::ir::{Body, Value};
 use loomir::transforms::affine::Atom;
 use loomir::transforms::affine::Forms;
-use loomir_testing::expressions::{Expressions, Number};
-use loomir_testing::random::Random;
+use loomir_tests::expressions::{Expressions, Number};
+use loomir_tests::random::Random;
 
 /// Returns every vector of numbers of these many bits.
 fn inputs(width: u32, arguments: usize) -> impl Iterator<Item = Vec<i128>> {

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use loomir::ir::Body;
 use loomir::{AliasMode, ContractionOptions, FuseOptions};
-use loomir_testing::behaviour::{inputs, same_behaviour};
-use loomir_testing::campaign::{Tally, run_case};
-use loomir_testing::chains::Chain;
-use loomir_testing::generate::{aliasings, generate};
-use loomir_testing::peers::Peer;
-use loomir_testing::random::Random;
+use loomir_tests::behaviour::{inputs, same_behaviour};
+use loomir_tests::campaign::{Tally, run_case};
+use loomir_tests::chains::Chain;
+use loomir_tests::generate::{aliasings, generate};
+use loomir_tests::peers::Peer;
+use loomir_tests::random::Random;
 
 /// The number of cases, about one in twenty of a full campaign.
 const CASES: u64 = 100;

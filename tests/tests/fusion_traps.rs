@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use loomir::ir::{Body, Diagnostics};
 use loomir::lowering::cfg::loop_fusion::Strategy;
-use loomir_testing::Checker;
-use loomir_testing::behaviour::{Input, same_behaviour};
-use loomir_testing::pairs::{Theirs, ours};
-use loomir_testing::peers::Peer;
+use loomir_tests::Checker;
+use loomir_tests::behaviour::{Input, same_behaviour};
+use loomir_tests::pairs::{Theirs, ours};
+use loomir_tests::peers::Peer;
 
 #[test]
 fn traps_of_loop_fusion() {

@@ -8,10 +8,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use loomir_testing::behaviour::Input;
-use loomir_testing::neighbours::Neighbours;
-use loomir_testing::pairs::compared::{Rival, Tally, compare};
-use loomir_testing::peers::Peer;
+use loomir_tests::behaviour::Input;
+use loomir_tests::neighbours::Neighbours;
+use loomir_tests::pairs::compared::{Rival, Tally, compare};
+use loomir_tests::peers::Peer;
 
 #[test]
 fn what_opt_fuses_of_written_functions_loomir_fuses_too() {

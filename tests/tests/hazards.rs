@@ -1,8 +1,8 @@
 //! Random functions with operations that some operands make undefined do the same after each
 //! pipeline, wherever they are defined.
 
-use loomir_testing::hazards::{Tally, run};
-use loomir_testing::parts::in_parts;
+use loomir_tests::hazards::{Tally, run};
+use loomir_tests::parts::in_parts;
 
 /// The number of tested functions. Without any one of the tested rules, some of the first 1,500 go
 /// wrong.

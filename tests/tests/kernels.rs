@@ -7,7 +7,7 @@ use std::path::Path;
 
 use loomir::check::execution::Options;
 use loomir::check::functions::{Verdict, check, prover};
-use loomir_testing::Checker;
+use loomir_tests::Checker;
 
 /// The pipelines, each by itself.
 const PIPELINES: [&str; 6] = [

@@ -11,14 +11,14 @@ use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Arm, Green, Program, StatementId, TreeStore};
-use loomir_testing::behaviour::{inputs, retain_distinct, same_behaviour};
-use loomir_testing::blocks::each_block;
-use loomir_testing::edits::{KINDS, edit};
-use loomir_testing::generate::generate;
-use loomir_testing::instances::{Direction, Finding, Values, compare, is_exact, reordered, run};
-use loomir_testing::parts::in_parts;
-use loomir_testing::random::Random;
-use loomir_testing::twin::compared;
+use loomir_tests::behaviour::{inputs, retain_distinct, same_behaviour};
+use loomir_tests::blocks::each_block;
+use loomir_tests::edits::{KINDS, edit};
+use loomir_tests::generate::generate;
+use loomir_tests::instances::{Direction, Finding, Values, compare, is_exact, reordered, run};
+use loomir_tests::parts::in_parts;
+use loomir_tests::random::Random;
+use loomir_tests::twin::compared;
 
 fn statements(program: &Program, trees: &TreeStore) -> impl Iterator<Item = StatementId> {
     (0..trees.leaves(program.root)).map(StatementId)

@@ -1,9 +1,9 @@
 //! Tests of the library for pass tests, by its behaviour.
 
 use loomir::dialects::interp::Limits;
-use loomir_testing::behaviour::inputs;
-use loomir_testing::random::Random;
-use loomir_testing::{Checker, check_pass, fixtures, same_behaviour};
+use loomir_tests::behaviour::inputs;
+use loomir_tests::random::Random;
+use loomir_tests::{Checker, check_pass, fixtures, same_behaviour};
 
 #[test]
 fn a_program_is_shown_with_what_was_said_about_it() {

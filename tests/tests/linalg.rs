@@ -4,10 +4,10 @@ use loomir::dialects::interp::Limits;
 use loomir::ir::pass::PassInstrumentor;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context};
-use loomir_testing::behaviour::{inputs, same_behaviour};
-use loomir_testing::fixtures::sort_constants;
-use loomir_testing::peers::Peer;
-use loomir_testing::random::Random;
+use loomir_tests::behaviour::{inputs, same_behaviour};
+use loomir_tests::fixtures::sort_constants;
+use loomir_tests::peers::Peer;
+use loomir_tests::random::Random;
 
 const PASSES: [&str; 2] = ["convert-linalg-to-loops", "convert-linalg-to-affine-loops"];
 

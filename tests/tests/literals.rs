@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry};
-use loomir_testing::peers::Peer;
+use loomir_tests::peers::Peer;
 
 /// The separator of programs.
 const SEPARATOR: &str = "// -----\n";

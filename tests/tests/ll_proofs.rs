@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use loomir::check::execution::Options;
 use loomir::check::functions::{Verdict, check, prover};
 use loomir::ir::{Body, Context};
-use loomir_testing::Checker;
-use loomir_testing::peers::Peer;
-use loomir_testing::random::Random;
+use loomir_tests::Checker;
+use loomir_tests::peers::Peer;
+use loomir_tests::random::Random;
 
 /// Edited programs of the campaign.
 const EDITED: usize = 2000;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use loomir::ir::Body;
 use loomir::lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
-use loomir_testing::chains::Chain;
+use loomir_tests::chains::Chain;
 
 #[path = "lowering/pragmas.rs"]
 mod pragmas;

@@ -4,7 +4,7 @@
 
 use loomir::dialects::interp::{self, ArgSpec, FaultKind, Limits, Output};
 use loomir::ir::Body;
-use loomir_testing::check::Checker;
+use loomir_tests::check::Checker;
 
 /// Binary operations on integers.
 const BINARY: [&str; 20] = [

@@ -1,7 +1,7 @@
 //! Printing options shared with `mlir-opt` 22: the same program, the same text.
 
 use loomir::ir::text::{self, PrintOptions};
-use loomir_testing::peers::Peer;
+use loomir_tests::peers::Peer;
 
 const PROGRAM: &str = r#"
 func.func @names(%m: memref<4x4xf32, strided<[?, 1], offset: ?>> loc("m"), %n: index loc("n"("x":1:1))) -> index {

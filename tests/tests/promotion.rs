@@ -4,9 +4,9 @@
 use loomir::dialects::interfaces::{Conditional, LoopLike, MemoryAccess};
 use loomir::ir::{Body, Op};
 use loomir::{ContractionOptions, FuseOptions};
-use loomir_testing::Checker;
-use loomir_testing::peers::Peer;
-use loomir_testing::promotion::{Tally, run};
+use loomir_tests::Checker;
+use loomir_tests::peers::Peer;
+use loomir_tests::promotion::{Tally, run};
 
 /// Returns the accesses in innermost loops that name their element by values from outside, without
 /// those in the fallback of a run-time check.

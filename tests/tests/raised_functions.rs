@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use loomir::FuseOptions;
-use loomir_testing::check::Checker;
-use loomir_testing::peers::tool;
+use loomir_tests::check::Checker;
+use loomir_tests::peers::tool;
 
 /// Files of `tests/inputs/c`, with the least numbers of counted loops and of affine accesses.
 const FILES: [(&str, usize, usize); 3] = [("counters", 24, 25), ("matrices", 54, 45), ("stencils", 27, 53)];

@@ -3,9 +3,9 @@
 use loomir::AliasMode;
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Green, Node, Red, TreeStore};
-use loomir_testing::blocks::each_block;
-use loomir_testing::generate::generate;
-use loomir_testing::random::Random;
+use loomir_tests::blocks::each_block;
+use loomir_tests::generate::generate;
+use loomir_tests::random::Random;
 
 /// Returns a tree with `items` in place of the child at `path`, built from the bottom up without a
 /// cursor.
@@ -105,7 +105,7 @@ fn cursors_find_what_stands_where_they_do_and_edit_it() {
 #[test]
 fn an_edit_deep_in_a_wide_tree_makes_few_nodes() {
     let ctx = loomir::context();
-    let text = loomir_testing::chains::Chain::InPlace.to_mlir(1000, 16);
+    let text = loomir_tests::chains::Chain::InPlace.to_mlir(1000, 16);
     let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     each_block(&mut module, &mut |body, block| {
         let mut trees = TreeStore::default();

@@ -8,11 +8,11 @@ use loomir::lowering::cfg::loop_fusion::Options;
 use loomir::lowering::from_ll;
 use loomir::lowering::rewiring::fuse_in_order;
 use loomir::lowering::rewiring::normal::normalise;
-use loomir_testing::Checker;
-use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{CALLED, in_form, neighbours};
-use loomir_testing::random::Random;
-use loomir_testing::rewiring::{Tally, check_text, run_case};
+use loomir_tests::Checker;
+use loomir_tests::behaviour::same_behaviour;
+use loomir_tests::neighbours::{CALLED, in_form, neighbours};
+use loomir_tests::random::Random;
+use loomir_tests::rewiring::{Tally, check_text, run_case};
 
 /// All fusions of the fixtures that fuse unchanged adjacent loops.
 #[test]

@@ -3,9 +3,9 @@
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;
-use loomir_testing::expressions::Expressions;
-use loomir_testing::random::Random;
-use loomir_testing::{Checker, same_behaviour};
+use loomir_tests::expressions::Expressions;
+use loomir_tests::random::Random;
+use loomir_tests::{Checker, same_behaviour};
 
 /// Returns vectors of numbers of `width` bits: all, or a sample.
 fn inputs(random: &mut Random, width: u32, arguments: usize) -> Vec<Vec<String>> {

@@ -12,8 +12,8 @@ use loomir::transforms::affine::facts::Facts;
 use loomir::transforms::affine::{AffineForm, Atom};
 use loomir::transforms::legality::{DependenceOracle, Ending, Piece, QUESTION, Schedule, Verdict};
 use loomir::transforms::tree::access_summary::{AccessSummary, LoopIteration, Representative};
-use loomir_testing::blocks::each_block;
-use loomir_testing::random::Random;
+use loomir_tests::blocks::each_block;
+use loomir_tests::random::Random;
 
 const CASES: u64 = 3000;
 /// Iterations of each loop.

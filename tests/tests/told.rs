@@ -8,9 +8,9 @@ use loomir::dialects::{affine, scf};
 use loomir::ir::text::split_source;
 use loomir::ir::{Body, Diagnostic, Loc, Op};
 use loomir::transforms::fusion::{Options, fuse};
-use loomir_testing::Checker;
-use loomir_testing::generate::generate;
-use loomir_testing::random::Random;
+use loomir_tests::Checker;
+use loomir_tests::generate::generate;
+use loomir_tests::random::Random;
 
 /// Returns the pairs of neighbouring loops in a block of a function.
 fn neighbours(body: &Body) -> Vec<[Op; 2]> {

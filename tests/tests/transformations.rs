@@ -1,7 +1,7 @@
 //! Each transformation preserves the behaviour of random programs.
 
-use loomir_testing::parts::in_parts;
-use loomir_testing::transformations::{Tally, run};
+use loomir_tests::parts::in_parts;
+use loomir_tests::transformations::{Tally, run};
 
 #[test]
 fn transformed_programs_do_the_same() {

@@ -9,12 +9,12 @@ use loomir::transforms::legality::{Approved, Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Change, Green, Header, Node, Origin, Program, Span, StatementId, TreeStore};
-use loomir_testing::behaviour::{inputs, same_behaviour};
-use loomir_testing::blocks::each_block;
-use loomir_testing::chains::Chain;
-use loomir_testing::edits::made;
-use loomir_testing::generate::generate;
-use loomir_testing::random::Random;
+use loomir_tests::behaviour::{inputs, same_behaviour};
+use loomir_tests::blocks::each_block;
+use loomir_tests::chains::Chain;
+use loomir_tests::edits::made;
+use loomir_tests::generate::generate;
+use loomir_tests::random::Random;
 
 /// Returns the tree after the judge's approval.
 fn approved(body: &Body, program: &Program, trees: &TreeStore, tree: Green) -> Approved {

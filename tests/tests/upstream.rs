@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry, verifier};
-use loomir_testing::peers::Peer;
+use loomir_tests::peers::Peer;
 
 /// The separator of the programs of a file, and of their outputs by `mlir-opt`.
 const SEPARATOR: &str = "// -----\n";

@@ -1,6 +1,6 @@
 //! Verdicts of the checker about a few random pairs. The campaign `check` runs many.
 
-use loomir_testing::verdicts::{Tally, run};
+use loomir_tests::verdicts::{Tally, run};
 
 #[test]
 fn no_verdict_about_random_pairs_is_wrong() {

@@ -9,10 +9,10 @@ use loomir::transforms::legality::Checker;
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Change, Green, Header, Node, Origin, Span, TreeStore};
-use loomir_testing::behaviour::{inputs, same_behaviour};
-use loomir_testing::blocks::each_block;
-use loomir_testing::edits::made;
-use loomir_testing::random::Random;
+use loomir_tests::behaviour::{inputs, same_behaviour};
+use loomir_tests::blocks::each_block;
+use loomir_tests::edits::made;
+use loomir_tests::random::Random;
 
 /// Changes of items, each with its place. The argument holds the numbers that a function is called
 /// with.

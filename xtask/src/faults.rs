@@ -184,7 +184,7 @@ fn end(child: &mut Child) {
 fn prepare(command: &mut Command, copy: &Path, tests: &[&str]) {
     use std::os::unix::process::CommandExt;
     command.current_dir(copy).env("CARGO_TARGET_DIR", root().join("target/faults/build")).process_group(0);
-    command.args(["test", "--quiet", "-p", "loomir-testing", "-p", "loomir-check"]);
+    command.args(["test", "--quiet", "-p", "loomir-tests", "-p", "loomir-check"]);
     command.args(tests.iter().flat_map(|test| ["--test", test]));
 }
 

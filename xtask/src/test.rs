@@ -15,7 +15,7 @@ use crate::setup::{self, Tools, cargo_with};
 use crate::{Failure, campaign};
 
 /// The feature that links LLVM, on each crate that has it.
-const LLVM_FEATURES: &str = "loomir-lowering/llvm,loomir/llvm,loomir-testing/llvm";
+const LLVM_FEATURES: &str = "loomir-lowering/llvm,loomir/llvm,loomir-tests/llvm";
 
 /// One step.
 struct Step {
@@ -149,7 +149,7 @@ fn doc_test(tools: &Tools) -> Result<(), Failure> {
 }
 
 fn llvm(tools: &Tools) -> Result<(), Failure> {
-    let packages = ["--package", "loomir-lowering", "--package", "loomir-testing", "--package", "loomir"];
+    let packages = ["--package", "loomir-lowering", "--package", "loomir-tests", "--package", "loomir"];
     let targets = ["--test", "llvm", "--test", "main_job", "--test", "book", "--no-fail-fast"];
     execute(cargo_with(tools).arg("test").args(packages).args(["--features", LLVM_FEATURES]).args(targets))
 }

@@ -11,7 +11,7 @@ use loomir_ir::{Body, Context, Op, text, verifier};
 pub(crate) mod mutations;
 pub(crate) mod pairs;
 #[allow(unreachable_pub, reason = "a module of a library there")]
-#[path = "../../../tests/src/random.rs"]
+#[path = "../../../testing/src/random.rs"]
 pub(crate) mod random;
 pub(crate) mod run;
 

@@ -11,7 +11,7 @@ use loomir_ir::text::{self, PrintOptions};
 use loomir_ir::{Body, Context, verifier};
 use peers::Peer;
 
-#[path = "../../../tests/src/peers.rs"]
+#[path = "../../../testing/src/peers.rs"]
 pub mod peers;
 
 const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";

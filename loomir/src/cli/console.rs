@@ -1,7 +1,7 @@
 //! The streams of a command: those of the process, or texts in memory.
 
-use std::cell::RefCell;
 use std::io::{ErrorKind, IsTerminal, Read, Write};
+use std::sync::{Mutex, PoisonError};
 
 use super::Failure;
 
@@ -19,7 +19,7 @@ pub(crate) enum Console {
     /// The streams of the process.
     Process,
     /// An input, and the printed texts.
-    Memory { input: String, printed: RefCell<Printed> },
+    Memory { input: String, printed: Mutex<Printed> },
 }
 
 /// The texts that a command printed.
@@ -34,14 +34,14 @@ pub(crate) struct Printed {
 impl Console {
     /// Returns a console in memory.
     pub(super) fn memory(input: &str) -> Console {
-        Console::Memory { input: input.to_owned(), printed: RefCell::default() }
+        Console::Memory { input: input.to_owned(), printed: Mutex::default() }
     }
 
     /// Returns the texts printed in memory.
     pub(super) fn into_printed(self) -> Printed {
         match self {
             Console::Process => Printed::default(),
-            Console::Memory { printed, .. } => printed.into_inner(),
+            Console::Memory { printed, .. } => printed.into_inner().unwrap_or_else(PoisonError::into_inner),
         }
     }
 
@@ -81,7 +81,8 @@ impl Console {
 
     fn keep(&self, stream: impl FnOnce(&mut Printed) -> &mut String, text: &str) {
         if let Console::Memory { printed, .. } = self {
-            stream(&mut printed.borrow_mut()).push_str(text);
+            let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+            stream(&mut printed).push_str(text);
         }
     }
 

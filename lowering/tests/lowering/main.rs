@@ -13,7 +13,7 @@ mod ll;
 mod lli;
 mod ordinary;
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../../tests/src/peers.rs"]
+#[path = "../../../testing/src/peers.rs"]
 mod peers;
 mod programs;
 mod rewiring;

@@ -6,7 +6,7 @@ mod accesses;
 mod generated;
 mod opt;
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../../tests/src/peers.rs"]
+#[path = "../../../testing/src/peers.rs"]
 mod peers;
 mod programs;
 mod random;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use loomir::dialects::interp::{self, ArgSpec, Arguments, Flat};
 use loomir::ir::{Body, FloatKind, Type, TypeKind};
-use loomir_testing::peers::Peer;
+use loomir_tests::peers::Peer;
 
 /// Returns the bytes that a call leaves behind, and the ending of the process.
 pub(crate) fn run(module: &Body, entry: &str, arguments: &[String], lli: &Peer) -> (Vec<u8>, Option<i32>) {

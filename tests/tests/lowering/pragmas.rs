@@ -4,8 +4,8 @@ use std::path::Path;
 
 use loomir::dialects::interp::Limits;
 use loomir::lowering::from_ll;
-use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::{Checker, peers};
+use loomir_tests::behaviour::same_behaviour;
+use loomir_tests::{Checker, peers};
 
 /// clang unrolls nothing itself, not even where a directive asks for it.
 const OPTIONS: [&str; 9] = [

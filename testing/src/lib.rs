@@ -1,0 +1,23 @@
+//! Helpers to test dialects and passes of one's own through text and by execution.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`check`] | a program and a pipeline in, text for a snapshot out |
+//! | [`behaviour`] | equivalence of two programs, by execution |
+//! | [`fixtures`] | files with directives in comments |
+//! | [`scripts`] | edits of loop trees as text, their results and the judge's verdicts |
+//! | [`peers`] | LLVM's tools as judges |
+//! | [`random`] | random numbers from a seed |
+//! | [`blocks`] | the blocks of a module that are raised to trees |
+#![forbid(unsafe_code)]
+
+pub mod behaviour;
+pub mod blocks;
+pub mod check;
+pub mod fixtures;
+pub mod peers;
+pub mod random;
+pub mod scripts;
+
+pub use behaviour::same_behaviour;
+pub use check::{Checked, Checker, check_pass};
