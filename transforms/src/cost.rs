@@ -11,6 +11,10 @@
 //! | | values that no longer stay in registers from one iteration to the next |
 //! | | comparisons of numbers before the loops, and a branch |
 //!
+//! A loop of unknown trip count may traverse more than the caches hold. If its fusion pays at that
+//! length, since lines are fetched once and not twice, lost vector instructions cost nothing:
+//! memory is the bound.
+//!
 //! Small loops without common data are therefore fused, for the saved loop, unless the fusion takes
 //! one of these advantages from a loop. A [`Cost`] supplies trip counts and likelihoods; a
 //! [`Machine`] supplies the rest.
@@ -26,6 +30,8 @@
 //!
 //! - Costs are estimates for one machine: caches keep what was touched last, lines are fetched
 //!   ahead, and memory that contraction will remove counts.
+//! - Two loops of unknown trip count are fused at the cost of vector instructions, if that pays for
+//!   long loops. Short ones are slower then.
 
 use std::fmt::Debug;
 use std::str::FromStr;
@@ -50,6 +56,12 @@ pub trait Cost: Debug + Send + Sync {
     /// Returns the trip count of a loop each time it is reached. `known` is the trip count that the
     /// program states.
     fn trips(&self, ir: &Body, of: Op, known: Option<i64>) -> f64;
+
+    /// True if the trip count that [`trips`](Cost::trips) returns is a guess.
+    fn assumes(&self, ir: &Body, of: Op, known: Option<i64>) -> bool {
+        let _ = (ir, of);
+        known.is_none()
+    }
 
     /// Returns the likelihood of the condition of a conditional, from 0 to 1.
     fn likelihood(&self, ir: &Body, of: Op) -> f64;

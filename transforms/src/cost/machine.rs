@@ -18,8 +18,10 @@ pub struct Machine {
     pub issue: f64,
     /// The overlapped part of the lesser of computing and fetching lines.
     pub overlap: f64,
-    /// Cycles until a value is available to the next iteration.
+    /// Cycles until a floating-point number is available to the next iteration.
     pub latency: f64,
+    /// Cycles until an integer is available to the next iteration.
+    pub integer_latency: f64,
     /// Cycles to enter and to leave a loop, whose last branch is mispredicted.
     pub start: f64,
     /// Cycles that a spilled value costs each iteration.
@@ -52,6 +54,7 @@ impl Default for Machine {
             issue: 4.0,
             overlap: 0.75,
             latency: 4.0,
+            integer_latency: 1.0,
             start: 20.0,
             spill: 1.0,
         }

@@ -50,6 +50,10 @@ impl Cost for ProfileCost {
         }
     }
 
+    fn assumes(&self, ir: &Body, of: Op, known: Option<i64>) -> bool {
+        known.is_none() && ProfileCost::ratio(ir, of, 0).is_none()
+    }
+
     fn likelihood(&self, ir: &Body, of: Op) -> f64 {
         ProfileCost::ratio(ir, of, 0).unwrap_or_else(|| self.usual.likelihood(ir, of))
     }

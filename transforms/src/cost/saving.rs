@@ -1,5 +1,6 @@
 //! The saving of fusing two loops, and its costs.
 
+use super::streams::Stream;
 use super::{Machine, Work};
 
 /// The saving of fusing two loops, in cycles each time they are reached.
@@ -14,6 +15,9 @@ pub struct Saving {
     pub comparisons: usize,
     /// The part of the longer loop's iterations that is peeled.
     pub apart: f64,
+    /// True if vector instructions are lost at no cost: a trip count is unknown, and loops longer
+    /// than the caches gain more by fetching common lines once.
+    pub memory_bound: bool,
 }
 
 /// Why fusing costs something.
@@ -80,6 +84,11 @@ impl Saving {
         self.losses.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, loss)| loss)
     }
 
+    /// True if a loop that was vectorized runs one element at a time.
+    pub fn loses_lanes(&self) -> bool {
+        self.losses.iter().any(|(_, loss)| matches!(loss, Loss::Vectorization { .. }))
+    }
+
     /// Returns the saving of running `second` in the loop of `first`, after it and shifted by
     /// `shift` iterations. Also returns the number of fused iterations that can run at once.
     pub fn of(first: &Work, second: &Work, shift: i64, machine: &Machine) -> (Saving, Option<f64>) {
@@ -111,20 +120,36 @@ impl Saving {
     ) -> (Saving, Option<f64>) {
         let mut saving = Saving::default();
         let several = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b));
-        let carried = several.is_some_and(|lanes| first.streams.feed(&second.streams, shift, lanes, tested));
+        // LLVM keeps values of recent iterations in registers instead of loading them. In its IR
+        // this is worth as much as vector instructions. A shift by a block would prevent both.
+        let forwards = first.through_pointers || second.through_pointers;
+        let feeds = |lanes| !forwards && first.streams.feed(&second.streams, shift, lanes, tested);
+        let carried = several.is_some_and(feeds);
         let lanes = several.filter(|_| !carried);
         let shares = Shares::of(first, second);
-        let [mut before, mut behind, mut both] = saving.fetched(first, second, &shares, shift, machine);
         let trips = shares.common;
         let run = |operations, lanes, serial| computing(operations, trips, lanes, serial, machine);
         let [own, others] = [(first, shares.first), (second, shares.second)]
             .map(|(work, share)| (work.operations * share, work.serial * share));
-        before.computing = run(own.0, first.lanes, own.1);
-        behind.computing = run(others.0, second.lanes, others.1);
-        both.computing = run(own.0 + others.0, lanes, own.1.max(others.1));
-        saving.lose(both.computing - before.computing - behind.computing, Loss::Vectorization { carried });
-        both.computing += saving.spilled(first, second, trips / lanes.unwrap_or(1.0), machine);
-        saving.cycles = before.cycles(machine) + behind.cycles(machine) - both.cycles(machine);
+        let alone = [run(own.0, first.lanes, own.1), run(others.0, second.lanes, others.1)];
+        let apart = alone[0] + alone[1];
+        let both = run(own.0 + others.0, lanes, own.1.max(others.1));
+        saving.lose(both - apart, Loss::Vectorization { carried });
+        let spilled = saving.spilled(first, second, trips / lanes.unwrap_or(1.0), machine);
+        let net = |fetching: [f64; 3], both: f64| {
+            let [before, behind, fused] = fetching;
+            let cycles = |computing, fetching| Time { computing, fetching }.cycles(machine);
+            cycles(alone[0], before) + cycles(alone[1], behind) - cycles(both + spilled, fused)
+        };
+        let fetching = saving.fetched((first, second), &shares, shift, 0.0, machine);
+        saving.cycles = net(fetching, both);
+        if both > apart && (first.assumed || second.assumed) && first.streams.share_moving(&second.streams) {
+            let long = Saving::default().fetched((first, second), &shares, shift, f64::INFINITY, machine);
+            saving.memory_bound = net(long, both) > 0.0;
+        }
+        if saving.memory_bound {
+            saving.cycles = net(fetching, apart);
+        }
         // The remaining iterations of one loop are a loop of their own.
         if first.common == second.common && second.common == second.trips {
             saving.cycles += machine.start;
@@ -146,15 +171,15 @@ impl Saving {
     }
 
     /// Returns the time to fetch lines for the first loop, the second, and the fused loop, in their
-    /// common iterations.
+    /// common iterations. Loops that stay apart touch at least `distance` bytes in between.
     fn fetched(
         &mut self,
-        first: &Work,
-        second: &Work,
+        (first, second): (&Work, &Work),
         shares: &Shares,
         shift: i64,
+        distance: f64,
         machine: &Machine,
-    ) -> [Time; 3] {
+    ) -> [f64; 3] {
         let line = machine.line as f64;
         let shared = || second.streams.all.iter().filter_map(|own| Some((first.streams.get(&own.key)?, own)));
         let (mut lines, mut at_once) = (0.0, 0.0);
@@ -164,7 +189,7 @@ impl Saving {
         }
         // The bytes touched between an access of the first loop and one of the second if they stay
         // apart. Then the bytes of an iteration of either loop, and of the fused loop.
-        let apart = (first.streams.lines + second.streams.lines - lines) * line;
+        let apart = ((first.streams.lines + second.streams.lines - lines) * line).max(distance);
         let one = |work: &Work| work.streams.at_once * line;
         let both = one(first) + one(second) - at_once * line;
         let mut reused = 0.0;
@@ -190,7 +215,7 @@ impl Saving {
         self.lose(again, Loss::Footprint { bytes: both as u64, cache });
         let alone = |work: &Work| work.streams.moved * machine.fetch(apart);
         let (before, behind) = (alone(first) * shares.first, alone(second) * shares.second);
-        [before, behind, before + behind - reused + again].map(|fetching| Time { computing: 0.0, fetching })
+        [before, behind, before + behind - reused + again]
     }
 
     /// Returns the time to load spilled values in a fused loop of `steps` steps.
@@ -217,6 +242,20 @@ impl Saving {
 }
 
 impl Work {
+    /// Returns the further time to fetch lines of this loop as a part of a distributed loop, whose
+    /// other part is `rest`. The lines of `rest` are in the caches too. Neighbouring rows of an
+    /// object are different streams. The whole loop fetches a row once for all of them, the parts
+    /// once each.
+    pub(crate) fn again_in(&self, rest: &Work, machine: &Machine) -> f64 {
+        let fetch = |lines: f64| machine.fetch(lines * machine.line as f64);
+        let whole = fetch(self.streams.lines + rest.streams.lines);
+        let is_met = |own: &&Stream| {
+            rest.streams.of_base(own.key.base).next().is_some() && rest.streams.get(&own.key).is_none()
+        };
+        let met = self.streams.all.iter().filter(is_met).map(Stream::moved).sum::<f64>();
+        met * whole + self.streams.moved * (whole - fetch(self.streams.lines))
+    }
+
     /// Returns the cost of the loop alone, with cold caches.
     pub(crate) fn cycles(&self, machine: &Machine) -> f64 {
         let bytes = |lines: f64| lines * machine.line as f64;

@@ -64,7 +64,7 @@ pub(super) struct Streams {
 
 impl Stream {
     /// Lines that are fetched or, as often, written back.
-    fn moved(&self) -> f64 {
+    pub(super) fn moved(&self) -> f64 {
         self.lines * if self.writes { 2.0 } else { 1.0 }
     }
 
@@ -133,6 +133,11 @@ impl Streams {
                 own.writes |= used.writes;
             }
         }
+    }
+
+    /// True if both traverse the same lines at the same pace.
+    pub(super) fn share_moving(&self, other: &Streams) -> bool {
+        other.all.iter().any(|stream| stream.moves && self.get(&stream.key).is_some())
     }
 
     fn find(&self, key: &Key) -> Result<u32, Absent> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::MemoryAccess;
+use loomir_dialects::llvm;
 use loomir_ir::affine::ceil_div;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
@@ -31,6 +32,10 @@ pub struct Work {
     pub(super) lanes: Option<f64>,
     /// The minimal cycles, because each iteration waits for the one before.
     pub(super) serial: f64,
+    /// True if the trip count of a loop is assumed.
+    pub(super) assumed: bool,
+    /// True if the loop accesses memory through pointers, as LLVM IR does.
+    pub(super) through_pointers: bool,
     /// True if there is no loop inside.
     pub(super) innermost: bool,
     /// The number of loop-carried values.
@@ -60,6 +65,8 @@ impl Work {
             around: (0..loop_context.depth).map(|level| middle(&loop_context.constraints, level)).collect(),
             trips: Vec::new(),
             own_trips: 0.0,
+            assumed: false,
+            through_pointers: false,
             operations: 0.0,
             vector: true,
             innermost: true,
@@ -71,19 +78,34 @@ impl Work {
             1.0,
             &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
-        let Scan { own_trips: trips, vector, innermost, widest, mut streams, operations, .. } = scan;
+        let Scan { own_trips: trips, assumed, through_pointers, vector, innermost, .. } = scan;
+        let Scan { widest, mut streams, operations, .. } = scan;
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
-        let waits = innermost && (lead.carried > 0 || streams.carry(lanes));
+        let carries = lead.carried > 0 && !only_reduces(ir, lead.op);
+        let waits = innermost && (carries || streams.carry(lanes));
         let lanes = Some(lanes).filter(|_| vector && innermost && !waits);
-        let serial = if waits { trips * machine.latency } else { 0.0 };
+        let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
+        let serial = if waits { trips * latency } else { 0.0 };
         let together = trips / lanes.unwrap_or(1.0);
         for stream in &mut streams.all {
             stream.again = (together * stream.at_once - stream.lines).max(0.0);
         }
         streams.sum();
         let (carried, values) = (lead.carried, numbers_from_outside(ir, lead.op));
-        Some(Work { trips, common: trips, operations, lanes, serial, innermost, carried, values, streams })
+        Some(Work {
+            trips,
+            common: trips,
+            operations,
+            lanes,
+            serial,
+            assumed,
+            through_pointers,
+            innermost,
+            carried,
+            values,
+            streams,
+        })
     }
 
     /// True if two loops have equal trip counts, or are assumed to.
@@ -113,6 +135,8 @@ impl Work {
         self.operations += other.operations;
         self.lanes = lanes;
         self.serial = self.serial.max(other.serial);
+        self.assumed |= other.assumed;
+        self.through_pointers |= other.through_pointers;
         self.innermost &= other.innermost;
         self.carried += other.carried;
         self.values.extend(&other.values);
@@ -133,6 +157,10 @@ struct Scan<'a> {
     trips: Vec<f64>,
     /// The trip count of the scanned loop.
     own_trips: f64,
+    /// True if a trip count is assumed.
+    assumed: bool,
+    /// True if an access so far is through a pointer.
+    through_pointers: bool,
     operations: f64,
     /// True if no operation so far prevents vectorization.
     vector: bool,
@@ -154,7 +182,8 @@ impl Scan<'_> {
                 }
             }
             Node::Loop { header, body } => {
-                let trips = self.trips_of(self.trees.header(header));
+                let trees = self.trees;
+                let trips = self.trips_of(trees.header(header));
                 match self.trips.is_empty() {
                     true => self.own_trips = trips,
                     false => self.innermost = false,
@@ -178,7 +207,7 @@ impl Scan<'_> {
     }
 
     /// Returns the trip count of a loop at the current position of the scan.
-    fn trips_of(&self, header: &Header) -> f64 {
+    fn trips_of(&mut self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
         let inside = self.depth + self.trips.len() as u32;
@@ -204,6 +233,7 @@ impl Scan<'_> {
                 end.zip(start).and_then(|(end, start)| ceil_div(end.checked_sub(start)?, *scale))
             }
         };
+        self.assumed |= self.cost.assumes(self.ir, info.op, known);
         self.cost.trips(self.ir, info.op, known).max(0.0)
     }
 
@@ -211,7 +241,9 @@ impl Scan<'_> {
         let info = self.program.statement(statement);
         self.vector &= info.effects.world.is_none()
             && info.ops.iter().all(|op| self.ir.own_regions(*op).next().is_none());
-        let counts = |op: &Op| !self.ir.has_trait(*op, Trait::ConstantLike);
+        // An address is computed by the load or store that uses it.
+        let counts =
+            |op: &Op| !self.ir.has_trait(*op, Trait::ConstantLike) && !self.ir.is(*op, llvm::GEPOp::DEF);
         self.operations +=
             times * info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts).count() as f64;
         for (class, op) in in_place(self.program, statement, self.trees.map(map), domain, self.depth) {
@@ -220,31 +252,21 @@ impl Scan<'_> {
     }
 
     fn access(&mut self, class: Class, op: Op) {
-        let view = self.ir.op_ref(op);
-        let model = view.info().interface::<dyn MemoryAccess>();
-        self.vector &= model.is_some();
-        // The memory that a call touches has a name here, if any.
-        let accessed = model.map(|model| model.access(view).memref).or(class.origin);
-        let Some(accessed) = accessed else { return };
-        let ctx = self.ir.ctx();
-        let memref = self.ir.value_type(accessed);
-        let (shape, bytes): (SmallVec<[Option<i64>; 4]>, _) = match memref.kind(ctx) {
-            TypeKind::MemRef { shape, element, .. } => {
-                let sizes = shape.iter().flatten().map(|size| Some(*size).filter(|size| *size != DYNAMIC));
-                (sizes.collect(), bytes_of_element(ctx, *element).unwrap_or(8))
-            }
-            _ => (SmallVec::new(), 8),
-        };
+        self.vector &= is_load_or_store(self.ir, op);
+        self.through_pointers |= class.unit > 0;
+        let Some(accessed) = Accessed::of(self.ir, &class, op) else { return };
         let line = self.cost.machine().line.max(1) as f64;
-        let subscripts = class.subscripts.unwrap_or_else(|| vec![None; shape.len()]);
-        let (dims, at, moves) = place(&subscripts, self.depth, (line as i64).checked_div(bytes).unwrap_or(1));
-        self.widest = self.widest.max(bytes as f64);
-        self.vector &= is_next_to_each_other(&subscripts, self.depth);
+        let subscripts = class.subscripts.unwrap_or_else(|| vec![None; accessed.shape.len()]);
+        let (dims, at, moves) =
+            place(&subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
+        self.widest = self.widest.max(accessed.bytes as f64);
+        self.vector &= is_next_to_each_other(&subscripts, self.depth, &accessed);
+        let Accessed { shape, unit, .. } = accessed;
         let own =
             |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
         let whole = |level: u32| own(level).copied().unwrap_or(1.0);
         let once = |level: u32| if level == self.depth { 1.0 } else { whole(level) };
-        let size = (bytes as f64, line);
+        let size = (unit as f64, line);
         let make = |key: Key| Stream {
             places: Default::default(),
             lines: lines(&key.dims, &shape, size, &whole),
@@ -275,10 +297,81 @@ fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     Some(i64::midpoint(least?, most?))
 }
 
-/// True if neighbouring iterations of the loop at `level` access the same element or neighbouring
-/// elements.
-fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool {
-    let Some((last, others)) = subscripts.split_last() else { return true };
+/// The elements that an operation accesses.
+struct Accessed {
+    /// The sizes of the object, where known.
+    shape: SmallVec<[Option<i64>; 4]>,
+    /// The bytes of an element that subscripts count.
+    unit: i64,
+    /// The bytes of an access.
+    bytes: i64,
+}
+
+impl Accessed {
+    /// Returns the elements of a class of an operation. `None` if its memory has no name here.
+    fn of(ir: &Body, class: &Class, op: Op) -> Option<Accessed> {
+        let ctx = ir.ctx();
+        if class.unit > 0 {
+            // A load results in the accessed value, and a store has it as its first operand.
+            let value = ir.results(op).next().or_else(|| ir.operands(op).next());
+            let width = value.and_then(|value| bytes_of_element(ctx, ir.value_type(value)));
+            let width = width.filter(|_| is_load_or_store(ir, op));
+            let sizes = class.sizes.iter().map(AffineForm::as_constant);
+            let shape = std::iter::once(None).chain(sizes).collect();
+            return Some(Accessed { shape, unit: class.unit, bytes: width.unwrap_or(class.unit) });
+        }
+        let view = ir.op_ref(op);
+        let model = view.info().interface::<dyn MemoryAccess>();
+        // The memory that a call touches has a name here, if any.
+        let accessed = model.map(|model| model.access(view).memref).or(class.origin)?;
+        let TypeKind::MemRef { shape, element, .. } = ir.value_type(accessed).kind(ctx) else {
+            return Some(Accessed { shape: SmallVec::new(), unit: UNKNOWN_WIDTH, bytes: UNKNOWN_WIDTH });
+        };
+        let sizes = shape.iter().flatten().map(|size| Some(*size).filter(|size| *size != DYNAMIC));
+        let bytes = bytes_of_element(ctx, *element).unwrap_or(UNKNOWN_WIDTH);
+        Some(Accessed { shape: sizes.collect(), unit: bytes, bytes })
+    }
+}
+
+/// The assumed bytes of an element of unknown width.
+const UNKNOWN_WIDTH: i64 = 8;
+
+/// True if an operation is a load or a store, which touches elements that it names itself.
+fn is_load_or_store(ir: &Body, op: Op) -> bool {
+    let is_through_pointer = ir.is(op, llvm::LoadOp::DEF) || ir.is(op, llvm::StoreOp::DEF);
+    is_through_pointer || ir.info(op).interface::<dyn MemoryAccess>().is_some()
+}
+
+/// True if a loop carries integer reductions only, such as sums. LLVM vectorizes them, since their
+/// order does not matter. A sum of floating-point numbers keeps its order.
+fn only_reduces(ir: &Body, op: Op) -> bool {
+    let Some(block) = ir.own_regions(op).next().and_then(|region| ir.entry_block(region)) else {
+        return false;
+    };
+    let Some(end) = ir.terminator(block) else { return false };
+    let reduces = |(at, value): (usize, Value)| {
+        let Some(by) = ir.defining_op(value) else { return false };
+        let carried = (ir.num_arguments(block) > at + 1).then(|| ir.argument(block, at + 1));
+        let is_integer = matches!(ir.value_type(value).kind(ir.ctx()), TypeKind::Integer { .. });
+        let combines = ir.has_trait(by, Trait::Commutative) && ir.num_operands(by) == 2;
+        let uses = |carried: Value| {
+            ir.operands(by).any(|own| own == carried)
+                && [carried, value].into_iter().all(|own| ir.uses(own).nth(1).is_none())
+        };
+        is_integer && combines && carried.is_some_and(uses)
+    };
+    ir.operands(end).enumerate().all(reduces)
+}
+
+/// True if an operation in a loop computes a floating-point number.
+fn has_floats(ir: &Body, op: Op) -> bool {
+    let is_float = |value: Value| matches!(ir.value_type(value).kind(ir.ctx()), TypeKind::Float(_));
+    ir.preorder(op).any(|op| ir.results(op).any(is_float))
+}
+
+/// True if neighbouring iterations of the loop at `level` access the same bytes or neighbouring
+/// ones.
+fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32, accessed: &Accessed) -> bool {
     let is_constant = |form: &AffineForm| form.all_atoms(&|atom| *atom != Atom::Level(level));
     let step = |form: &Option<AffineForm>| {
         let form = form.as_ref()?;
@@ -286,7 +379,18 @@ fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32) -> bool 
             |(atom, _): &(Atom, i64)| matches!(atom, Atom::FloorDiv(inner, _) if !is_constant(inner));
         (!form.terms().iter().any(in_quotient)).then(|| form.coefficient_of_level(level))
     };
-    others.iter().all(|form| step(form) == Some(0)) && step(last).is_some_and(|step| step.abs() <= 1)
+    // The bytes of an iteration's step, from the last dimension on.
+    let (mut bytes, mut row) = (0i64, Some(accessed.unit));
+    for (at, form) in subscripts.iter().enumerate().rev() {
+        let Some(step) = step(form) else { return false };
+        if step != 0 {
+            let Some(more) = row.and_then(|row| row.checked_mul(step)) else { return false };
+            bytes = bytes.saturating_add(more);
+        }
+        let size = accessed.shape.get(at).copied().flatten();
+        row = row.zip(size).and_then(|(row, size)| row.checked_mul(size));
+    }
+    bytes == 0 || bytes.checked_abs() == Some(accessed.bytes)
 }
 
 /// Returns the values defined outside of an operation that it uses, except constants and values of

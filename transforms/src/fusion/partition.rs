@@ -337,9 +337,14 @@ impl Fusion<'_> {
         let Reshaped { before, behind, .. } = &attempt.plan.reshaped;
         let left = [before, behind].into_iter().flatten().filter_map(|group| group.work.as_deref());
         let was = [first, second].into_iter().filter_map(|group| group.work.as_deref());
-        saving.cycles += was.map(|work| work.cycles(machine)).sum::<f64>();
-        saving.cycles -=
-            [&*own, &*others].into_iter().chain(left).map(|work| work.cycles(machine)).sum::<f64>();
+        let was = was.map(|work| work.cycles(machine)).sum::<f64>();
+        let parts = [&*own, &*others].into_iter().chain(left).map(|work| work.cycles(machine));
+        saving.cycles += was - parts.sum::<f64>();
+        // A distributed loop fetches lines twice.
+        for (part, rest) in [(&own, before), (&others, behind)] {
+            let rest = rest.as_deref().and_then(|group| group.work.as_deref());
+            saving.cycles -= rest.map_or(0.0, |rest| part.again_in(rest, machine));
+        }
         attempt.saving = saving;
         attempt.work = Some((others, lanes));
         Ok(attempt)

@@ -78,6 +78,18 @@ pub(super) fn fused(
         Some(op) => remark.note(body.loc(op), "this condition is asked inside").arg("inside", body.loc(op)),
         None => remark,
     };
+    let remark = match attempt.saving.loses_lanes() {
+        true => {
+            let why = match &attempt.saving {
+                Saving { memory_bound: true, .. } => "memory is the bound of long loops",
+                Saving { cycles: 0.0.., .. } => "the saving outweighs this",
+                _ => "the grouping saves more",
+            };
+            let note = format!("vector instructions are lost: {why}");
+            remark.note(body.loc(second), note).arg("loses_lanes", true)
+        }
+        false => remark,
+    };
     let numbers = assumed.iter().filter(|assumption| !matches!(assumption, Assumption::Apart(..)));
     numbers.fold(remark, |remark, assumption| {
         remark.note(body.loc(second), format!("assumes {}", assumption.text(body)))
