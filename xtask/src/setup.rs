@@ -4,6 +4,7 @@
 //! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
 //! lives in a virtual environment in the target folder, so nothing of the user's Python changes.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -126,13 +127,24 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
 }
 
 /// Returns cargo's target folder.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
 }
 
 /// Returns the file in which tests list the missing tools, a line each: tool, tab, test.
 pub(crate) fn skipped() -> PathBuf {
     target().join("skipped.txt")
+}
+
+/// Adds a test to the file of [`skipped`].
+///
+/// # Errors
+/// The file can't be written.
+pub(crate) fn skip(tool: &str, test: &str) -> Result<(), Failure> {
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.create(true).append(true).open(skipped());
+    let done = file.and_then(|mut file| writeln!(file, "{tool}\t{test}"));
+    done.map_err(|error| format!("{}: {error}", skipped().display()))
 }
 
 fn islpy() -> Result<PathBuf, Failure> {

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use crate::process::{cargo, execute};
+use crate::process::{cargo, command, execute, output};
 use crate::setup::{self, Tools, cargo_with};
 use crate::{Failure, campaign};
 
@@ -39,6 +39,7 @@ const STEPS: &[Step] = &[
     Step { name: "doc-test", does: "examples in the documentation", needs_llvm: false, run: doc_test },
     Step { name: "llvm", does: "tests with LLVM linked", needs_llvm: true, run: llvm },
     Step { name: "doc", does: "rustdoc", needs_llvm: false, run: doc },
+    Step { name: "book", does: "the book as HTML", needs_llvm: false, run: |_| book() },
     Step {
         name: "campaigns",
         does: "a quarter of a percent of each campaign",
@@ -152,6 +153,15 @@ fn llvm(tools: &Tools) -> Result<(), Failure> {
     let packages = ["--package", "loomir-lowering", "--package", "loomir-tests", "--package", "loomir"];
     let targets = ["--test", "llvm", "--test", "main_job", "--test", "book", "--no-fail-fast"];
     execute(cargo_with(tools).arg("test").args(packages).args(["--features", LLVM_FEATURES]).args(targets))
+}
+
+/// Renders the book, or lists it as skipped without `mdbook`, which is too long to build here.
+fn book() -> Result<(), Failure> {
+    if output(command("mdbook").arg("--version")).is_err() {
+        println!("no mdbook: `cargo install mdbook` adds it");
+        return setup::skip("mdbook", "book");
+    }
+    execute(command("mdbook").args(["build", "book", "--dest-dir"]).arg(setup::target().join("book")))
 }
 
 fn doc(tools: &Tools) -> Result<(), Failure> {
