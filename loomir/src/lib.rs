@@ -285,15 +285,11 @@ pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionR
 fn contract_in(function: &mut Body, around: &Around, options: &ContractionOptions) -> ContractionReport {
     let options = ContractionOptions { analyses: around.known_to(&options.analyses), ..*options };
     let mut report = contraction::contract(function, &options);
-    // What is gone may have been in the way of more.
-    let mut changed = report.changed();
     for _ in 1..MAX_CONTRACTIONS {
-        if !changed || report.is_settled {
+        if report.is_settled {
             break;
         }
-        let more = contraction::contract(function, &options);
-        changed = more.changed();
-        report.go_on(more);
+        report.go_on(contraction::contract(function, &options));
     }
     report
 }
