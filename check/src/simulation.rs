@@ -1,0 +1,453 @@
+//! Proves that two graphs of blocks run in step.
+//!
+//! Both programs are executed together, with terms for values. Where several branches of the second
+//! program meet, the pair of places becomes a *state*. A state holds which values of the two are
+//! equal (`states`). From each state all paths to the next states are followed. Both programs must
+//! leave the same memory at each state, and return the same. So a proof is a simulation relation: a
+//! run of the first program has a run of the second one, state by state.
+//!
+//! Nothing needs to be known about trip counts, and operations may be any. This is the means of
+//! proof for transformations that copy blocks and keep the order of execution: unrolling, peeling,
+//! rotation, threading of branches.
+//!
+//! **Memory** is one value. Operations that change it make a new one, so effects keep their order.
+//!
+//! **Undefined behaviour.** Whatever may be undefined in the second program must have happened in
+//! the first one on the same path, with the same operands and the same memory before it. A branch of
+//! the second program that the first one does not have must not be on poison.
+//!
+//! **Endless runs.** On each path between states both programs go on, so neither waits for ever.
+//!
+//! **Bounds.** Steps, states and terms are counted.
+
+mod facts;
+mod numbers;
+mod side;
+mod states;
+mod terms;
+
+use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::{AttrKind, Body, Op, OpRef, text};
+
+use crate::proof::{self, Assumption, Proof, Symbol, metadata};
+use facts::Facts;
+use side::{Cursor, Event, Risk, Side};
+use states::{Key, State, Visit, listed, matched};
+use terms::{Store, TermId, Try};
+
+/// The most blocks that are executed.
+const MAX_STEPS: usize = 60_000;
+/// The most values that are copied, for all paths together.
+const MAX_COPIED: usize = 100_000_000;
+/// The most steps of the first program on one path.
+const MAX_AHEAD: usize = 4_000;
+/// The ways to go, in the order in which they are tried.
+const WAYS: [Way; 4] = [
+    Way { apart: 0, folds_poison: false },
+    Way { apart: 0, folds_poison: true },
+    Way { apart: 24, folds_poison: false },
+    Way { apart: 1_100, folds_poison: true },
+];
+
+/// A choice of what is told apart.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The number of visits of a pair of places that are told apart by their constants. Loops with
+    /// a constant trip count may need it.
+    apart: usize,
+    /// True if constants of the first program that are poison are what they are without flags.
+    folds_poison: bool,
+}
+
+/// True if a function is a graph of blocks, which this prover reads.
+pub fn is_graph(module: &Body, function: Op) -> bool {
+    OpRef::new(module, function).name() == "llvm.func"
+}
+
+/// Proves that the function `after` of one program does what `before` of another one does, by
+/// executing both in step. Both programs share one context.
+pub fn prove(before: &Body, f: Op, after: &Body, g: Op) -> Proof {
+    let functions = [OpRef::new(before, f), OpRef::new(after, g)];
+    let mut reason = "";
+    match comparable([before, after], functions) {
+        Ok(under) => {
+            for way in WAYS {
+                match Walk::new([before, after], functions, way).and_then(Walk::run) {
+                    Ok(()) => return Proof::Equal { under },
+                    Err(why) if reason.is_empty() => reason = why,
+                    Err(_) => {}
+                }
+            }
+        }
+        Err(why) => reason = why,
+    }
+    Proof::Undecided { reasons: vec![*proof::reason(1, functions[1], reason.to_owned())] }
+}
+
+/// Returns the assumptions under which two functions can be compared.
+fn comparable(modules: [&Body; 2], functions: [OpRef<'_>; 2]) -> Try<Vec<Assumption>> {
+    if !functions.iter().all(|function| is_graph(function.body(), function.op())) {
+        return Err("functions of other dialects are not executed in step");
+    }
+    if let Some(message) = proof::targets_differ(modules).or(proof::signatures_differ(functions)) {
+        return Err(message);
+    }
+    if metadata::differs(modules) && functions.iter().any(|function| metadata::is_used(*function)) {
+        return Err("metadata has other numbers in both programs");
+    }
+    let promises = functions.map(has_promising_loops);
+    if promises[1] && !promises[0] {
+        return Err("a loop promises more than in the first program");
+    }
+    let mut under = Vec::new();
+    for function in functions {
+        let (body, ctx) = (function.body(), function.ctx());
+        for op in body.all_ops().filter(|op| *op != body.root()) {
+            for (_, attr) in body.properties(op).entries(ctx) {
+                let AttrKind::Symbol { root, .. } = attr.kind(ctx) else { continue };
+                match proof::symbol(modules, *root) {
+                    Symbol::Same => {}
+                    Symbol::Function => under = vec![Assumption::EqualCallees],
+                    Symbol::Different => return Err("a name stands for different things"),
+                }
+            }
+        }
+    }
+    Ok(under)
+}
+
+/// True if an annotation of a loop says what the loop does.
+fn has_promising_loops(function: OpRef<'_>) -> bool {
+    let (body, ctx) = (function.body(), function.ctx());
+    let mut annotations = body.all_ops().filter_map(|op| body.attr(op, "loop_annotation"));
+    annotations.any(|attr| {
+        let text = text::attr_to_string(ctx, attr);
+        text.contains("mustProgress") || text.contains("parallelAccesses")
+    })
+}
+
+/// The state of a proof.
+struct Walk<'b> {
+    store: Store,
+    sides: [Side<'b>; 2],
+    states: Vec<State>,
+    numbers: HashMap<Key, usize>,
+    /// The number of states of each pair of blocks.
+    visits: HashMap<[loomir_ir::Block; 2], usize>,
+    pending: Vec<usize>,
+    apart: usize,
+    steps: usize,
+    copied: usize,
+}
+
+/// A path from a state on.
+#[derive(Clone)]
+struct Path {
+    cursors: [Cursor; 2],
+    facts: Facts,
+    /// The places that the first program came by, each with the number of its risks before.
+    trail: Vec<(Rc<Cursor>, usize)>,
+    /// The number of places that were looked at for the second one.
+    looked_at: usize,
+    /// The number of places before the last branch that facts of the path decide.
+    first_place: usize,
+    /// The best place, and the number of values that match there.
+    place: Option<(usize, Rc<Cursor>)>,
+    /// True if all values match at the best place.
+    is_found: bool,
+    risks: [Vec<Risk>; 2],
+    ends: [End; 2],
+}
+
+/// The place at which a program waits for the other one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    /// It runs on.
+    Running,
+    /// Nothing decides the condition.
+    Open(TermId),
+    /// It is at a block where branches meet.
+    Meeting,
+    Returned(Vec<TermId>),
+    Unreachable,
+}
+
+impl Path {
+    /// Forgets the places before a branch of the first program that facts decide. Both ways are
+    /// open there.
+    fn passes_a_choice(&mut self) {
+        (self.looked_at, self.first_place) = (self.trail.len(), self.trail.len());
+        self.place = None;
+    }
+}
+
+impl<'b> Walk<'b> {
+    fn new(modules: [&Body; 2], functions: [OpRef<'b>; 2], way: Way) -> Try<Walk<'b>> {
+        Ok(Walk {
+            store: Store::new(),
+            sides: [
+                Side::new(modules[0], functions[0], true, way.folds_poison)?,
+                Side::new(modules[1], functions[1], false, false)?,
+            ],
+            states: Vec::new(),
+            numbers: HashMap::new(),
+            visits: HashMap::new(),
+            pending: Vec::new(),
+            apart: way.apart,
+            steps: 0,
+            copied: 0,
+        })
+    }
+
+    fn run(mut self) -> Try<()> {
+        let mut starts = Vec::new();
+        for side in &self.sides {
+            starts.push(side.start(&mut self.store)?);
+        }
+        let [a, b] = <[Cursor; 2]>::try_from(starts).map_err(|_| "a function has no body")?;
+        self.arrive(Visit { cursors: [a, b], facts: Facts::default() })?;
+        while let Some(number) = self.pending.pop() {
+            self.states[number].is_pending = false;
+            self.follow(number)?;
+        }
+        Ok(())
+    }
+
+    /// Follows all paths from a state.
+    fn follow(&mut self, number: usize) -> Try<()> {
+        let state = &self.states[number];
+        let start = Path {
+            cursors: state.cursors.clone(),
+            facts: state.facts.clone(),
+            trail: Vec::new(),
+            looked_at: 0,
+            first_place: 0,
+            place: None,
+            is_found: false,
+            risks: Default::default(),
+            ends: [End::Running, End::Running],
+        };
+        let mut paths = vec![start];
+        while let Some(mut path) = paths.pop() {
+            self.copied += path.cursors[0].values.len() + path.cursors[1].values.len();
+            if self.copied > MAX_COPIED {
+                return Err("the proof copies too many values");
+            }
+            self.run_second(&mut path)?;
+            self.run_first(number, &mut path)?;
+            match self.next(&mut path)? {
+                Next::Done => {}
+                Next::Again => paths.push(path),
+                Next::Fork(condition) => {
+                    if path.ends[0] == End::Open(condition) {
+                        path.passes_a_choice();
+                    }
+                    let mut other = path.clone();
+                    path.facts.add(&self.store, condition, true, true);
+                    other.facts.add(&self.store, condition, false, true);
+                    paths.extend([path, other]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Try<()> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS { Err("the proof takes too many steps") } else { Ok(()) }
+    }
+
+    /// Runs the second program to a meeting, an open branch, or its end.
+    fn run_second(&mut self, path: &mut Path) -> Try<()> {
+        while matches!(path.ends[1], End::Running | End::Open(_)) {
+            self.step()?;
+            let side = &self.sides[1];
+            let event =
+                side.advance(&mut self.store, &mut path.cursors[1], &path.facts, &mut path.risks[1])?;
+            path.ends[1] = match event {
+                Event::Entered(_) if side.is_meeting(path.cursors[1].block) => End::Meeting,
+                Event::Entered(_) => End::Running,
+                Event::Open(condition) => {
+                    path.ends[1] = End::Open(condition);
+                    return Ok(());
+                }
+                Event::Returned(values) => End::Returned(values),
+                Event::Unreachable => End::Unreachable,
+            };
+        }
+        Ok(())
+    }
+
+    /// Runs the first program to an open branch or its end, or to where the second one waits.
+    fn run_first(&mut self, number: usize, path: &mut Path) -> Try<()> {
+        while !self.finds_place(number, path) && matches!(path.ends[0], End::Running | End::Open(_)) {
+            self.step()?;
+            let side = &self.sides[0];
+            let event =
+                side.advance(&mut self.store, &mut path.cursors[0], &path.facts, &mut path.risks[0])?;
+            path.ends[0] = match event {
+                Event::Entered(by_facts) => {
+                    if by_facts {
+                        path.passes_a_choice();
+                    }
+                    self.copied += path.cursors[0].values.len();
+                    if path.trail.len() > MAX_AHEAD || self.copied > MAX_COPIED {
+                        return Err("the first program runs too far ahead");
+                    }
+                    path.trail.push((Rc::new(path.cursors[0].clone()), path.risks[0].len()));
+                    End::Running
+                }
+                Event::Open(condition) => {
+                    path.ends[0] = End::Open(condition);
+                    self.finds_place(number, path);
+                    return Ok(());
+                }
+                Event::Returned(values) => End::Returned(values),
+                Event::Unreachable => End::Unreachable,
+            };
+        }
+        Ok(())
+    }
+
+    /// Looks for the place of the first program at which the second one waits. True if all that the
+    /// second program knows there is known in the first one.
+    fn finds_place(&self, number: usize, path: &mut Path) -> bool {
+        if path.ends[1] != End::Meeting || path.is_found {
+            return path.is_found;
+        }
+        let waiting = &path.cursors[1];
+        let sides = [&self.sides[0], &self.sides[1]];
+        while let Some((place, risks)) = path.trail.get(path.looked_at) {
+            path.looked_at += 1;
+            if place.memory != waiting.memory || !is_covered(&path.risks[1], &path.risks[0][..*risks]) {
+                continue;
+            }
+            let old = &self.states[number].cursors[1];
+            let [found, all] = matched(&self.store, sides, [place, waiting], old);
+            if path.place.as_ref().is_none_or(|(most, _)| found >= *most) {
+                path.place = Some((found, place.clone()));
+            }
+            if found == all {
+                path.is_found = true;
+                break;
+            }
+        }
+        path.is_found
+    }
+
+    /// Decides how a path goes on whose programs both wait.
+    fn next(&mut self, path: &mut Path) -> Try<Next> {
+        if path.ends[0] == End::Unreachable && !path.is_found {
+            return Ok(Next::Done);
+        }
+        if path.ends[1] == End::Meeting {
+            return self.meet(path);
+        }
+        match (&path.ends[0], &path.ends[1]) {
+            (End::Open(condition), _) => Ok(Next::Fork(*condition)),
+            (_, End::Open(condition)) => match self.store.is_solid(*condition) {
+                true => Ok(Next::Fork(*condition)),
+                false => Err("a branch may be on poison"),
+            },
+            (End::Returned(a), End::Returned(b)) => {
+                if a != b {
+                    return Err("the results are not seen to be equal");
+                }
+                if path.cursors[0].memory != path.cursors[1].memory {
+                    return Err("the effects are not seen to be equal");
+                }
+                self.covered(path)?;
+                Ok(Next::Done)
+            }
+            _ => Err("the second program ends where the first one does not"),
+        }
+    }
+
+    /// Ends a path at a pair of places, or lets it go on.
+    fn meet(&mut self, path: &mut Path) -> Try<Next> {
+        let is_header = self.sides[1].headers.contains(&path.cursors[1].block);
+        match path.place.take() {
+            Some((_, place)) if path.is_found || is_header => {
+                self.covered(path)?;
+                let cursors = [(*place).clone(), path.cursors[1].clone()];
+                self.arrive(Visit { cursors, facts: path.facts.clone() })?;
+                Ok(Next::Done)
+            }
+            _ if !is_header => {
+                path.ends[1] = End::Running;
+                path.looked_at = path.first_place;
+                Ok(Next::Again)
+            }
+            _ => match &path.ends[0] {
+                End::Open(condition) => Ok(Next::Fork(*condition)),
+                _ => Err("a loop of the second program has no place in the first one"),
+            },
+        }
+    }
+
+    /// Checks that what may be undefined in the second program happens in the first one too.
+    fn covered(&self, path: &Path) -> Try<()> {
+        match is_covered(&path.risks[1], &path.risks[0]) {
+            true => Ok(()),
+            false => Err("an operation may be undefined that the first program does not execute"),
+        }
+    }
+
+    /// Adds a visit to its state.
+    fn arrive(&mut self, visit: Visit) -> Try<()> {
+        let blocks = visit.cursors.each_ref().map(|cursor| cursor.block);
+        let constants = self.constants(&visit);
+        let visits = self.visits.entry(blocks).or_insert(0);
+        let mut key: Key = (blocks, Some(constants));
+        if !self.numbers.contains_key(&key) && *visits >= self.apart {
+            key.1 = None;
+        }
+        let sides = [&self.sides[0], &self.sides[1]];
+        match self.numbers.get(&key) {
+            Some(number) => {
+                let state = &mut self.states[*number];
+                let changed = state.join(&mut self.store, sides, &visit)?;
+                if changed && !state.is_pending {
+                    state.is_pending = true;
+                    self.pending.push(*number);
+                }
+            }
+            None => {
+                *visits += 1;
+                let number = self.states.len();
+                self.states.push(State::new(&self.store, sides, visit));
+                self.numbers.insert(key, number);
+                self.pending.push(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the constants among the arguments of the blocks of a visit.
+    fn constants(&self, visit: &Visit) -> Box<[Option<u64>]> {
+        let mut all = Vec::new();
+        for (side, cursor) in self.sides.iter().zip(&visit.cursors) {
+            let arguments = listed(side, cursor.block).take(side.body.num_arguments(cursor.block));
+            all.extend(arguments.map(|value| self.store.constant(cursor.values[value.index()])));
+        }
+        all.into()
+    }
+}
+
+/// True if all risks of the second program are some of the first one.
+fn is_covered(risks: &[Risk], by: &[Risk]) -> bool {
+    if risks.is_empty() {
+        return true;
+    }
+    let by: HashSet<&Risk> = by.iter().collect();
+    risks.iter().all(|risk| by.contains(risk))
+}
+
+/// The continuation of a path.
+enum Next {
+    Done,
+    Again,
+    Fork(TermId),
+}
