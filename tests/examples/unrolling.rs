@@ -17,10 +17,11 @@ fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(50_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
-    let Tally { cases, peeled, full, partial, runtime, jammed, refused, compared, skipped, asked, proved } =
-        tally;
+    let Tally { cases, peeled, full, partial, runtime, jammed, refused, compared, skipped, .. } = tally;
+    let Tally { asked, proved, mutated, mutants_proved, .. } = tally;
     println!("seed={seed}\ncases={cases}\npeeled={peeled}\nfull={full}\npartial={partial}");
     println!("runtime={runtime}\njammed={jammed}\nrefused={refused}\nchecker_asked={asked}\nproved={proved}");
+    println!("mutated={mutated}\nmutants_proved={mutants_proved}");
     println!("calls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}");
     ExitCode::from(u8::from(failures > 0))
 }
