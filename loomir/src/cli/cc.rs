@@ -20,7 +20,7 @@
 //!   (`-Og`), or that have an option that is about files beside the object, measuring, sanitizers,
 //!   link-time optimisation, precompiled headers, plugins or clang's internals (`-Xclang`).
 //! - Languages other than C, and standard input, are left to clang. So are files with fewer than
-//!   two words that make loops, unless they include other files than headers.
+//!   two words that make loops outside of comments, unless they include other files than headers.
 
 use std::ffi::OsString;
 
