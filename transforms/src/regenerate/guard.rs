@@ -68,6 +68,9 @@ fn bound(builder: &mut Builder<'_>, bound: Bound, of_several: &'static OpDef) ->
         Bound::Map(subscripts) => subscripts,
     };
     let ctx = builder.ctx();
+    if let Some(number) = map.as_single_constant(&ctx) {
+        return builder.index(number);
+    }
     let is_one = map.data(&ctx).results.len() == 1;
     let def = if is_one { affine::ApplyOp::DEF } else { of_several };
     let attrs = [("map", ctx.attr(AttrKind::AffineMap(map)))];
