@@ -18,6 +18,7 @@
 //! | [`loop_deletion`] | the pass that deletes loops without effect |
 //! | [`exit_folding`] | the pass that deletes exits of loops that are never taken |
 //! | [`loop_fusion`] | the pass that fuses adjacent loops |
+//! | [`loop_peel`] | the pass that peels first and last iterations |
 //! | [`loop_unroll`] | the passes that unroll and peel loops |
 //! | [`loop_unroll_and_jam`] | the pass that unrolls outer loops and jams the loops inside |
 //! | [`simplify_cfg`] | the pass that removes detours from the control flow |
@@ -62,6 +63,7 @@ mod hub;
 pub mod lcssa;
 pub mod loop_deletion;
 pub mod loop_fusion;
+pub mod loop_peel;
 pub mod loop_rotate;
 pub mod loop_simplify;
 pub mod loop_unroll;

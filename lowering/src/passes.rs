@@ -5,7 +5,7 @@ use loomir_ir::{Body, Diagnostics};
 
 use crate::cf_to_scf;
 use crate::cfg::{
-    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
+    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_peel, loop_rotate, loop_simplify,
     loop_unroll, loop_unroll_and_jam, simplify_cfg, unify_loop_exits,
 };
 use crate::expand_strided_metadata;
@@ -148,6 +148,7 @@ pub const PASSES: &[PassInfo] = &[
     loop_deletion::PASS,
     exit_folding::PASS,
     loop_fusion::PASS,
+    loop_peel::PASS,
     loop_unroll::PASS,
     loop_unroll::FULL_PASS,
     loop_unroll_and_jam::PASS,

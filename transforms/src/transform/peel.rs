@@ -62,14 +62,25 @@ impl Transformation for Peel {
     }
 
     fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+        let remark = remarks.passed(Self::INFO.passed, loc, &self.described());
+        remark.arg("first", self.first as i64).arg("last", self.last as i64)
+    }
+}
+
+impl Peel {
+    /// Returns the numbers of first and last iterations to peel.
+    pub fn counts(&self) -> [u64; 2] {
+        [self.first as u64, self.last as u64]
+    }
+
+    /// Returns the text of the remark about a peeled loop.
+    pub fn described(&self) -> String {
         let iterations = |which: &str, number: usize| match number {
             0 => None,
             1 => Some(format!("{which} iteration")),
             more => Some(format!("{which} {more} iterations")),
         };
         let ends = [iterations("first", self.first), iterations("last", self.last)];
-        let text = format!("Peeled the {}", ends.into_iter().flatten().collect::<Vec<_>>().join(" and "));
-        let remark = remarks.passed(Self::INFO.passed, loc, &text);
-        remark.arg("first", self.first as i64).arg("last", self.last as i64)
+        format!("Peeled the {}", ends.into_iter().flatten().collect::<Vec<_>>().join(" and "))
     }
 }

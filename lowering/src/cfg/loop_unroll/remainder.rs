@@ -145,9 +145,9 @@ pub(in crate::cfg) fn with_remainder(
 }
 
 /// The edges of the latch: out of the loop, and back.
-struct Test {
-    out: usize,
-    back: usize,
+pub(in crate::cfg) struct Test {
+    pub(in crate::cfg) out: usize,
+    pub(in crate::cfg) back: usize,
 }
 
 impl Test {
@@ -191,7 +191,7 @@ fn numbers(function: &mut Body, preheader: Block, plan: &Runtime) -> Numbers {
 
 /// Gives a loop a counter that starts at zero and goes up by `step`, and lets its latch go on until
 /// the counter is `last`. The header has only the edge `entry` besides the backedge.
-fn count_to(
+pub(in crate::cfg) fn count_to(
     function: &mut Body,
     (header, latch): (Block, Block),
     entry: Block,
