@@ -3,8 +3,8 @@
 //! A quarter of the functions are nests for unroll-and-jam. A quarter are loops that count: over
 //! integers of 8 to 64 bits, with any comparison, step and promise, tested at the end or at the
 //! start, with a second exit, values carried over several iterations, conditions that become known,
-//! and a loop inside. The other half are random graphs of blocks. All are executed before and
-//! after; forms and analyses are checked.
+//! and a loop inside. The other half are random graphs of blocks. Some loops lose their last
+//! iterations. All are executed before and after; forms and analyses are checked.
 
 use std::fmt::Write;
 
@@ -31,6 +31,8 @@ pub struct Tally {
     pub cases: u64,
     /// Functions with a loop that was peeled.
     pub peeled: u64,
+    /// Functions with a loop whose last iterations were peeled.
+    pub peeled_last: u64,
     /// Functions with a loop that was unrolled completely.
     pub full: u64,
     /// Functions with a loop that was unrolled by a count, without a remainder.
@@ -63,6 +65,9 @@ const JAM_OPTIONS: &[&str] = &[
     "unroll-and-jam-count=5 unroll-remainder=true",
     "unroll-and-jam-count=8",
 ];
+
+/// Options of the peeling of last iterations.
+const PEEL_OPTIONS: &[&str] = &["first=0 last=1", "first=0 last=2", "first=1 last=1", "first=2 last=3"];
 
 /// The maximal number of attempts at a valid change.
 const CHANGES_TRIED: usize = 20;
@@ -99,7 +104,9 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     for index in first..first + count {
         let mut random = Random::of_case(seed, index);
         let jams = index % 4 == 2;
+        let peels = index % 8 == 4 || index % 16 == 5;
         let pass = match jams {
+            _ if peels => format!("loop-peel{{{}}}", random.pick(PEEL_OPTIONS)),
             true => format!("loop-unroll-and-jam{{allow-unroll-and-jam=true {}}}", random.pick(JAM_OPTIONS)),
             false => format!("loop-unroll{{{}}}", random.pick(OPTIONS)),
         };
@@ -137,6 +144,7 @@ fn compare(
     let with_remainder = remarks.lines().filter(|line| line.contains("with run-time")).count();
     let by_count = remarks.lines().filter(|line| line.contains("by a factor")).count();
     tally.peeled += has("peeled loop");
+    tally.peeled_last += has("Peeled the");
     tally.full += has("completely unrolled");
     tally.runtime += u64::from(with_remainder > 0);
     tally.partial += u64::from(by_count > with_remainder);
@@ -144,7 +152,7 @@ fn compare(
     tally.refused += has("InvalidDependencies");
     tally.compared += agreement.compared;
     tally.skipped += agreement.skipped;
-    if asks && (by_count > 0 || has("peeled loop") + has("completely unroll") > 0) {
+    if asks && (by_count > 0 || has("peeled loop") + has("Peeled the") + has("completely unroll") > 0) {
         tally.asked += 1;
         tally.proved += u64::from(is_proved([&before, &after], "kernel", ProofOptions::default())?);
         mutate(checker, (&before, &after), calls, random, tally)?;
