@@ -13,8 +13,8 @@
 //! **Memory** is one value. Operations that change it make a new one, so effects keep their order.
 //!
 //! **Undefined behaviour.** Whatever may be undefined in the second program must have happened in
-//! the first one on the same path, with the same operands and the same memory before it. A branch of
-//! the second program that the first one does not have must not be on poison.
+//! the first one on the same path, with the same operands and the same memory before it. A branch
+//! of the second program that the first one does not have must not be on poison.
 //!
 //! **Endless runs.** On each path between states both programs go on, so neither waits for ever.
 //!

@@ -225,8 +225,8 @@ impl<'b> Side<'b> {
         }
     }
 
-    /// Returns the value of a condition, if it is known. Of the second program, a condition that may be
-    /// poison is known only if the first one branches on it.
+    /// Returns the value of a condition, if it is known. Of the second program, a condition that
+    /// may be poison is known only if the first one branches on it.
     fn decide(&self, store: &mut Store, facts: &Facts, condition: TermId) -> Try<Option<bool>> {
         let certainly = !self.is_original && !store.is_solid(condition);
         facts.decide(store, condition, certainly)
