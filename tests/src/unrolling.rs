@@ -168,6 +168,8 @@ fn mutate(
     random: &mut Random,
     tally: &mut Tally,
 ) -> Result<(), String> {
+    // Both are read from texts, so that equal operations have equal attributes.
+    let Ok(before) = &checker.read(&loomir::print(before)) else { return Ok(()) };
     let printed = loomir::print(after);
     let changes = (0..CHANGES_TRIED).filter_map(|_| changed(&printed, random));
     let read = |text: String| checker.read(&text).ok().filter(|body| loomir::print(body) != printed);
