@@ -316,6 +316,28 @@ fn fuse_and_contract_in(
     fusion: &FuseOptions,
     contraction: &ContractionOptions,
 ) -> (FuseReport, ContractionReport) {
+    let (mut fused, mut contracted) = fuse_and_contract_rounds(body, around, (fusion, contraction));
+    for _ in 0..MAX_CONTRACTIONS {
+        let promoted = promote_at_most(body, around, (fusion, contraction));
+        if promoted.promoted == 0 {
+            break;
+        }
+        contracted.append(promoted);
+        // An element that left a loop may be forwarded to its next load, or free other loops.
+        contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
+        let (more, later) = fuse_and_contract_rounds(body, around, (fusion, contraction));
+        fused.go_on(more);
+        contracted.go_on(later);
+    }
+    (fused, contracted)
+}
+
+/// Fuses and contracts, in turns until nothing changes.
+fn fuse_and_contract_rounds(
+    body: &mut Body,
+    around: &Around,
+    (fusion, contraction): (&FuseOptions, &ContractionOptions),
+) -> (FuseReport, ContractionReport) {
     let once = FuseOptions { max_rounds: 1, ..fusion.clone() };
     let mut fused = fuse_in(body, around, &once);
     let mut contracted = contract_at_most(body, around, (fusion, contraction));
@@ -328,20 +350,6 @@ fn fuse_and_contract_in(
         let more = fuse_in(body, around, &once);
         changed = more.changed();
         if changed {
-            contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
-        }
-        fused.go_on(more);
-    }
-    for _ in 0..MAX_CONTRACTIONS {
-        let promoted = promote_at_most(body, around, (fusion, contraction));
-        if promoted.promoted == 0 {
-            break;
-        }
-        contracted.append(promoted);
-        // An element that left a loop may be forwarded to its next load, or free other loops.
-        contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
-        let more = fuse_in(body, around, &once);
-        if more.changed() {
             contracted.go_on(contract_at_most(body, around, (fusion, contraction)));
         }
         fused.go_on(more);
