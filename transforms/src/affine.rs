@@ -20,9 +20,9 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`operation`] | the integer operations, independent of dialects |
-//! | `casts` | numbers of another width |
 //! | [`range`] | intervals of values |
 //! | [`word_range`] | intervals of results, in both readings, from those of operands |
+//! | `casts`, `subscript` | numbers of another width; forms of the subscripts of an access |
 //! | [`condition`] | conditions as affine constraints |
 //! | [`facts`] | facts about parameters |
 //! | [`surroundings`] | facts that hold at a block |

@@ -2,9 +2,9 @@
 //!
 //! A dependence goes from one instance of a statement to a later one if both touch one location and
 //! at least one writes. A tree is legal iff every instance still runs once, every value is computed
-//! before it is used, and no dependence is reversed. Each condition is an emptiness question about
-//! a union of integer conjunctions, decided exactly. A point in one is a [`Witness`]: the failure,
-//! with its iterations.
+//! before it is used, and no dependence is reversed. Questions about iterations ask if a union of
+//! integer conjunctions is empty, and are decided exactly. A [`Witness`] says what would go wrong:
+//! a point of such a union is two iterations that would swap, or one that would be lost.
 //!
 //! | question | about | answered by |
 //! | --- | --- | --- |

@@ -16,7 +16,7 @@
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
 //! | [`unrolling`] | the decision to peel or unroll a loop |
-//! | [`transform`] | transformations that propose edits: strip-mining, peeling |
+//! | [`transform`] | transformations that propose edits: strip-mining, peeling, unrolling, unroll-and-jam, flattening |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`scf_to_affine`] | loops, conditions and accesses become those of `affine` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
@@ -31,7 +31,7 @@
 //! | [`inventory`] | the accesses of counted loops, and why some are not affine |
 //! | [`remark`] | remarks of passes |
 //!
-//! Modules use only those above them in this table, and no two use each other. The layers are
+//! No two modules use each other. The layers are
 //! `affine`, `access`, `tree`, `legality`, and on top the modules that propose, choose, write or
 //! list.
 #![forbid(unsafe_code)]

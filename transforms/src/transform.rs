@@ -4,7 +4,7 @@
 //! them. Everything else is done here, the same for all: the edits are applied, the judge is asked,
 //! approved trees are written, and remarks report the changes. A transformation is one file with
 //! its proposals and its remarks, and one line in [`ALL`]. Its pass, its options, its part of the
-//! campaign and its line in `loomir --list-passes` come from its [`Info`].
+//! campaign `transformations` and its line in `loomir --list-passes` come from its [`Info`].
 //!
 //! ```text
 //!     block ──raise──> loops ──propose──> edits ──apply──> tree ──judge──> approved ──> block'

@@ -1,4 +1,4 @@
-//! The location of an access in its object.
+//! The location of an access in its object. [`Forms`] makes the forms of subscripts.
 //!
 //! # Assumptions
 //!
@@ -109,7 +109,7 @@ pub struct Alias;
 
 /// Locates an access by a subscript for each dimension. A view that only renames elements is
 /// replaced by its source. A one-dimensional memref is delinearized if its subscript is a sum of
-/// products with parameters, and these prove to be sizes.
+/// products with parameters, and these prove to be sizes. The default.
 #[derive(Clone, Copy, Debug)]
 pub struct Delinearized;
 

@@ -2,7 +2,7 @@
 //! folded.
 //!
 //! Storage may change if each read still finds the value of its last writer, and the live-out
-//! contents stay the same (`L3`). Four changes are judged:
+//! contents stay the same. Four changes are judged:
 //!
 //! - a load is replaced by an available value ([`Forwarded`]);
 //! - a store is removed, because it is the last writer of no read and is not live-out

@@ -27,7 +27,7 @@ pub(crate) use range::counted;
 /// ```
 /// # use loomir_transforms::tree::{Change, TreeStore, Green, Program};
 /// # fn example(program: &Program, trees: &mut TreeStore) -> Option<Green> {
-/// // The loop that stands first in the second item runs in blocks of eight iterations.
+/// // Below the second item of the block its first item, a loop, runs in blocks of eight iterations.
 /// let edit = Change::StripMine { size: 8 }.at([1, 0]);
 /// let tree = edit.apply(program, trees, program.root)?;
 /// # Some(tree) }
