@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::constants::Constants;
 use super::fold::{fold, order_operands};
-use super::rewriter::{Listener, Rewriter};
+use super::rewriter::{Listener, Rewriter, Worklist};
 use super::{Pattern, PatternSet, defect, is_trivially_dead};
 use crate::body::Body;
 use crate::diagnostics::{Diagnostic, Severity};
@@ -54,6 +54,8 @@ pub struct Greedy<'a> {
     is_dead: fn(&Body, Op) -> bool,
     unifies_constants: bool,
     listener: Option<&'a mut dyn Listener>,
+    /// Empty between runs.
+    worklist: Worklist,
 }
 
 impl<'a> Greedy<'a> {
@@ -66,6 +68,7 @@ impl<'a> Greedy<'a> {
             is_dead: is_trivially_dead,
             unifies_constants: true,
             listener: None,
+            worklist: Worklist::default(),
         }
     }
 
@@ -104,14 +107,15 @@ impl<'a> Greedy<'a> {
         self.run_on(body, ops)
     }
 
-    /// Rewrites these operations of a body, and those around what changes.
+    /// Rewrites these operations of a body, and those around what changes. Linear in them; a first
+    /// run also takes as long as the body has operations.
     pub fn run_on(&mut self, body: &mut Body, ops: Vec<Op>) -> Report {
         let budget = ops.len().saturating_add(16).saturating_mul(self.limits.visits_per_op);
         let listener: Option<&mut dyn Listener> = match &mut self.listener {
             Some(listener) => Some(&mut **listener),
             None => None,
         };
-        let mut rewriter = Rewriter::new(body, listener);
+        let mut rewriter = Rewriter::new(body, listener, std::mem::take(&mut self.worklist));
         rewriter.constants = self.unifies_constants.then(Constants::default);
         for op in ops.into_iter().rev() {
             rewriter.revisit(op);
@@ -122,17 +126,10 @@ impl<'a> Greedy<'a> {
             applied: HashMap::new(),
             report: Report::default(),
         };
-        for _ in 0..budget {
-            let Some(op) = rewriter.pop() else { return run.report };
-            run.visit(&mut rewriter, op);
-            if run.report.stopped.is_some() {
-                return run.report;
-            }
-        }
-        if let Some(op) = rewriter.pop() {
-            run.report.stopped = Some(run.limit_reached(rewriter.body(), op));
-        }
-        run.report
+        run.to_end(&mut rewriter, budget);
+        let report = run.report;
+        self.worklist = rewriter.into_worklist();
+        report
     }
 }
 
@@ -146,6 +143,20 @@ struct Run<'r, 'a> {
 }
 
 impl Run<'_, '_> {
+    /// Visits the operations of the worklist, at most `budget` times in all.
+    fn to_end(&mut self, rewriter: &mut Rewriter<'_>, budget: usize) {
+        for _ in 0..budget {
+            let Some(op) = rewriter.pop() else { return };
+            self.visit(rewriter, op);
+            if self.report.stopped.is_some() {
+                return;
+            }
+        }
+        if let Some(op) = rewriter.pop() {
+            self.report.stopped = Some(self.limit_reached(rewriter.body(), op));
+        }
+    }
+
     fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: Op) {
         if (self.is_dead)(rewriter.body(), op) {
             rewriter.erase(op);
@@ -209,7 +220,7 @@ pub fn apply_patterns_greedily(body: &mut Body, patterns: &[&dyn Pattern], limit
 pub fn apply_patterns_once(body: &mut Body, patterns: &[&dyn Pattern]) -> Result<usize, Diagnostic> {
     let set = PatternSet::new(patterns);
     let ops: Vec<Op> = body.all_ops().collect();
-    let mut rewriter = Rewriter::new(body, None);
+    let mut rewriter = Rewriter::new(body, None, Worklist::default());
     ops.iter().for_each(|op| rewriter.revisit(*op));
     let mut applied = 0;
     for op in ops {

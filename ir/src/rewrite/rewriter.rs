@@ -18,11 +18,48 @@ pub trait Listener {
     fn erased(&mut self, _body: &Body, _op: Op) {}
 }
 
+/// The operations to visit, the latest first, each once.
+#[derive(Default)]
+pub(super) struct Worklist {
+    stack: Vec<Op>,
+    queued: Vec<bool>,
+}
+
+impl Worklist {
+    fn push(&mut self, op: Op) {
+        if self.queued.len() <= op.index() {
+            self.queued.resize(op.index() + 1, false);
+        }
+        if !std::mem::replace(&mut self.queued[op.index()], true) {
+            self.stack.push(op);
+        }
+    }
+
+    /// Removes an operation. Its place in the stack is skipped when its turn comes.
+    fn remove(&mut self, op: Op) {
+        if let Some(queued) = self.queued.get_mut(op.index()) {
+            *queued = false;
+        }
+    }
+
+    fn contains(&self, op: Op) -> bool {
+        self.queued.get(op.index()).is_some_and(|queued| *queued)
+    }
+
+    fn pop(&mut self) -> Option<Op> {
+        while let Some(op) = self.stack.pop() {
+            if std::mem::replace(&mut self.queued[op.index()], false) {
+                return Some(op);
+            }
+        }
+        None
+    }
+}
+
 /// Changes a body and keeps the worklist of the driver true.
 pub struct Rewriter<'b> {
     pub(super) body: &'b mut Body,
-    worklist: Vec<Op>,
-    queued: Vec<bool>,
+    worklist: Worklist,
     pub(super) listener: Option<&'b mut dyn Listener>,
     /// The constants of the body, if one copy of each is kept.
     pub(super) constants: Option<Constants>,
@@ -31,9 +68,20 @@ pub struct Rewriter<'b> {
 }
 
 impl<'b> Rewriter<'b> {
-    pub(super) fn new(body: &'b mut Body, listener: Option<&'b mut dyn Listener>) -> Self {
-        let queued = vec![false; body.num_op_slots()];
-        Rewriter { body, worklist: Vec::new(), queued, listener, constants: None, defect: None }
+    /// Returns a rewriter with an empty worklist, perhaps one of an earlier run.
+    pub(super) fn new(
+        body: &'b mut Body,
+        listener: Option<&'b mut dyn Listener>,
+        worklist: Worklist,
+    ) -> Self {
+        Rewriter { body, worklist, listener, constants: None, defect: None }
+    }
+
+    /// Returns the worklist, emptied, for the next run: to make one takes as long as the body has
+    /// operations.
+    pub(super) fn into_worklist(mut self) -> Worklist {
+        while self.worklist.pop().is_some() {}
+        self.worklist
     }
 
     /// The body, for reading.
@@ -58,12 +106,7 @@ impl<'b> Rewriter<'b> {
 
     /// Has `op` visited (again).
     pub fn revisit(&mut self, op: Op) {
-        if self.queued.len() <= op.index() {
-            self.queued.resize(op.index() + 1, false);
-        }
-        if !std::mem::replace(&mut self.queued[op.index()], true) {
-            self.worklist.push(op);
-        }
+        self.worklist.push(op);
     }
 
     /// Makes an operation before `before`, at the same location unless the state has one.
@@ -234,25 +277,17 @@ impl<'b> Rewriter<'b> {
             if let Some(constants) = &mut self.constants {
                 constants.forget(op);
             }
-            // A queued operation that is gone is skipped when its turn comes.
-            if let Some(queued) = self.queued.get_mut(op.index()) {
-                *queued = false;
-            }
+            self.worklist.remove(op);
         }
         self.body.erase(op);
     }
 
     /// True if `op` is to be visited, and was not erased since that was said.
     pub(super) fn is_queued(&self, op: Op) -> bool {
-        self.queued.get(op.index()).is_some_and(|queued| *queued)
+        self.worklist.contains(op)
     }
 
     pub(super) fn pop(&mut self) -> Option<Op> {
-        while let Some(op) = self.worklist.pop() {
-            if std::mem::replace(&mut self.queued[op.index()], false) {
-                return Some(op);
-            }
-        }
-        None
+        self.worklist.pop()
     }
 }
