@@ -9,9 +9,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::Failure;
+use crate::process::command;
 use crate::record::{self, Heading};
-use crate::setup::cargo_with;
-use crate::setup::{self, Tools};
+use crate::setup::{self, Tools, cargo_with, target, with_tools};
 
 /// One campaign.
 struct Campaign {
@@ -160,7 +160,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     record::keep(&format!("{name}-{cases}-{seed}"), &heading, &values)
 }
 
-/// A quarter of a percent of each campaign, in the tests' own profile and without a record.
+/// A quarter of a percent of each campaign, without a record. The programs were built in the tests'
+/// own profile.
 pub(crate) fn run_samples(tools: &Tools) -> Result<(), Failure> {
     for campaign in CAMPAIGNS {
         // The checker's campaign has a limit on undecided pairs. A small sample may exceed it.
@@ -181,10 +182,16 @@ fn start_child(
     release: bool,
 ) -> Result<Vec<(String, String)>, Failure> {
     println!("{}: {cases} cases, seed {seed}: {}", campaign.name, campaign.does);
-    let mut child = cargo_with(tools);
-    child.args(["run", "--quiet", "--package", campaign.package, "--example", campaign.example]);
-    child.args(["--profile", if release { "release" } else { "test" }]);
-    child.args(["--", "--cases", &cases.to_string(), "--seed", &seed.to_string()]);
+    let mut child = match release {
+        true => {
+            let mut cargo = cargo_with(tools);
+            cargo.args(["run", "--quiet", "--release", "--package", campaign.package]);
+            cargo.args(["--example", campaign.example, "--"]);
+            cargo
+        }
+        false => with_tools(command(target().join("debug/examples").join(campaign.example)), tools),
+    };
+    child.args(["--cases", &cases.to_string(), "--seed", &seed.to_string()]);
     let finished = child.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&finished.stdout);
     if !finished.status.success() {

@@ -172,13 +172,17 @@ fn islpy() -> Result<PathBuf, Failure> {
 /// Returns `cargo` with the tools of the tests: the folder of LLVM's and a Python with islpy. A
 /// test whose tool is missing skips itself, and says so in the file [`skipped`].
 pub(crate) fn cargo_with(tools: &Tools) -> Command {
-    let mut cargo = cargo();
-    cargo.env("LOOMIR_SKIPPED", skipped());
+    with_tools(cargo(), tools)
+}
+
+/// Returns a command with the same tools.
+pub(crate) fn with_tools(mut command: Command, tools: &Tools) -> Command {
+    command.env("LOOMIR_SKIPPED", skipped());
     for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
         match tool {
-            Ok(path) => cargo.env(variable, path),
-            Err(_) => cargo.env_remove(variable),
+            Ok(path) => command.env(variable, path),
+            Err(_) => command.env_remove(variable),
         };
     }
-    cargo
+    command
 }

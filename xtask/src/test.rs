@@ -44,7 +44,7 @@ const STEPS: &[Step] = &[
         name: "campaigns",
         does: "a quarter of a percent of each campaign",
         needs_llvm: false,
-        run: campaign::run_samples,
+        run: campaigns,
     },
 ];
 
@@ -140,9 +140,19 @@ fn lint(tools: &Tools) -> Result<(), Failure> {
     execute(command.args(["--", "-D", "warnings"]))
 }
 
+/// The crates that are tested together. Another choice would have other features, and be compiled
+/// once more.
+const TESTED: [&str; 3] = ["--workspace", "--exclude", "xtask"];
+
 fn test(tools: &Tools) -> Result<(), Failure> {
-    let targets = ["--lib", "--bins", "--tests", "--examples", "--no-fail-fast"];
-    execute(cargo_with(tools).args(["test", "--workspace", "--exclude", "xtask"]).args(targets))
+    let targets = ["--lib", "--bins", "--tests", "--no-fail-fast"];
+    execute(cargo_with(tools).arg("test").args(TESTED).args(targets))
+}
+
+/// Builds the programs of the campaigns, and runs samples.
+fn campaigns(tools: &Tools) -> Result<(), Failure> {
+    execute(cargo_with(tools).arg("build").args(TESTED).args(["--examples", "--profile", "test"]))?;
+    campaign::run_samples(tools)
 }
 
 fn doc_test(tools: &Tools) -> Result<(), Failure> {
