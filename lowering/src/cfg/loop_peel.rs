@@ -2,7 +2,7 @@
 //!
 //! The pass `loop-peel` has the options of its namesake on the loop tree. It peels innermost loops,
 //! as often as it is told to. Peeling that pays off is decided by
-//! [`loop_unroll`](super::loop_unroll), whose copies serve here too.
+//! [`loop_unroll`], whose copies serve here too.
 //!
 //! **Soundness.** The order of iterations stays. For last iterations, the number of iterations has
 //! to be computed before the loop; see `last`.
