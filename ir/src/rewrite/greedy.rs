@@ -126,7 +126,7 @@ impl<'a> Greedy<'a> {
             applied: HashMap::new(),
             report: Report::default(),
         };
-        run.to_end(&mut rewriter, budget);
+        run.drain(&mut rewriter, budget);
         let report = run.report;
         self.worklist = rewriter.into_worklist();
         report
@@ -144,7 +144,7 @@ struct Run<'r, 'a> {
 
 impl Run<'_, '_> {
     /// Visits the operations of the worklist, at most `budget` times in all.
-    fn to_end(&mut self, rewriter: &mut Rewriter<'_>, budget: usize) {
+    fn drain(&mut self, rewriter: &mut Rewriter<'_>, budget: usize) {
         for _ in 0..budget {
             let Some(op) = rewriter.pop() else { return };
             self.visit(rewriter, op);
