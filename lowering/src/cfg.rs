@@ -75,6 +75,9 @@ pub mod scev;
 pub mod simplify_cfg;
 pub mod unify_loop_exits;
 
+/// The forms that passes on loops require and preserve.
+const LOOPS_IN_FORM: &[&CanonicalForm] = &[&loop_simplify::FORM, &lcssa::FORM];
+
 /// The canonical forms of functions, each after the forms it needs.
 pub const FORMS: &[&CanonicalForm] = &[
     &loop_simplify::FORM,

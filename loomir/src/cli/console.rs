@@ -1,7 +1,7 @@
 //! The streams of a command: those of the process, or texts in memory.
 
 use std::io::{ErrorKind, IsTerminal, Read, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Failure;
 
@@ -58,10 +58,10 @@ impl Console {
 
     /// Writes a text to standard output. A reader that went away is no error.
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
-        let Console::Process = self else {
-            self.keep(|printed| &mut printed.out, text);
+        if let Console::Memory { printed, .. } = self {
+            lock(printed).out.push_str(text);
             return Ok(());
-        };
+        }
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -75,14 +75,7 @@ impl Console {
     pub(super) fn say(&self, text: &str) {
         match self {
             Console::Process => _ = std::io::stderr().lock().write_all(text.as_bytes()),
-            Console::Memory { .. } => self.keep(|printed| &mut printed.err, text),
-        }
-    }
-
-    fn keep(&self, stream: impl FnOnce(&mut Printed) -> &mut String, text: &str) {
-        if let Console::Memory { printed, .. } = self {
-            let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
-            stream(&mut printed).push_str(text);
+            Console::Memory { printed, .. } => lock(printed).err.push_str(text),
         }
     }
 
@@ -102,4 +95,9 @@ impl Console {
             std::mem::forget(value);
         }
     }
+}
+
+/// Locks printed texts. A panic while they were locked lost none of them.
+fn lock(printed: &Mutex<Printed>) -> MutexGuard<'_, Printed> {
+    printed.lock().unwrap_or_else(PoisonError::into_inner)
 }

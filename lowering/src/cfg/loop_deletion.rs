@@ -32,7 +32,7 @@ use super::branch::{Ending, LOOP_ANNOTATION, Target, end_block, set_successor_op
 use super::effects::is_seen;
 use super::roles::Roles;
 use super::scev::ScalarEvolution;
-use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
+use super::{Analysis, LOOPS_IN_FORM, loops_out_of_form};
 
 /// Finds loops that terminate.
 pub trait Finite {
@@ -268,7 +268,7 @@ impl Pass for LoopDeletion {
     }
 
     fn requires(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn makes(&self) -> &[&'static CanonicalForm] {
@@ -276,7 +276,7 @@ impl Pass for LoopDeletion {
     }
 
     fn preserves(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

@@ -1,8 +1,8 @@
 //! Loop peeling on graphs of blocks: first or last iterations run by themselves.
 //!
 //! The pass `loop-peel` has the options of its namesake on the loop tree. It peels innermost loops,
-//! as often as it is told to. Peeling that pays off is decided by
-//! [`loop_unroll`], whose copies serve here too.
+//! as often as it is told to. Peeling that pays off is decided by [`loop_unroll`], whose copies
+//! serve here too.
 //!
 //! **Soundness.** The order of iterations stays. For last iterations, the number of iterations has
 //! to be computed before the loop; see `last`.
@@ -25,13 +25,13 @@ use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::Transformation;
 use loomir_transforms::transform::peel::Peel;
 
+use super::LOOPS_IN_FORM;
 use super::expander::Recipe;
 use super::loop_unroll::copies::{self, Copy};
 use super::loop_unroll::rounds::{self, Visitor};
 use super::loop_unroll::shape::{Course, Exit, ExitRule, Shape};
 use super::loop_unroll::{self, directives, facts};
 use super::scev::ScalarEvolution;
-use super::{lcssa, loop_simplify};
 
 mod last;
 
@@ -201,11 +201,11 @@ impl Pass for LoopPeel {
     }
 
     fn requires(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn preserves(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

@@ -41,7 +41,7 @@ use super::branch::{
 use super::calls::may_be_copied;
 use super::conditions::constant_condition;
 use super::effects::is_speculatable;
-use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
+use super::{Analysis, LOOPS_IN_FORM, loops_out_of_form};
 
 /// The maximal number of copied operations of a header, without constants.
 pub(crate) const MAX_HEADER_SIZE: usize = 16;
@@ -364,7 +364,7 @@ impl Pass for LoopRotate {
     }
 
     fn requires(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn makes(&self) -> &[&'static CanonicalForm] {
@@ -375,7 +375,7 @@ impl Pass for LoopRotate {
     }
 
     fn preserves(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

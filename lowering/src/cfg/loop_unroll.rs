@@ -49,9 +49,9 @@ use rounds::Visitor;
 use shape::{Course, Exit, Shape};
 use weights::Odds;
 
+use super::LOOPS_IN_FORM;
 use super::expander::Recipe;
 use super::scev::ScalarEvolution;
-use super::{lcssa, loop_simplify};
 
 pub(super) mod copies;
 mod decided;
@@ -469,11 +469,11 @@ impl Pass for LoopUnroll {
     }
 
     fn requires(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn preserves(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

@@ -49,11 +49,11 @@ use nest::Nest;
 use order::Judge;
 use rewire::Jam;
 
+use super::LOOPS_IN_FORM;
 use super::loop_unroll::directives;
 use super::loop_unroll::remainder::Runtime;
 use super::loop_unroll::rounds::{self, Visitor};
 use super::scev::ScalarEvolution;
-use super::{lcssa, loop_simplify};
 
 mod decision;
 mod nest;
@@ -269,11 +269,11 @@ impl Pass for LoopUnrollAndJam {
     }
 
     fn requires(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn preserves(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

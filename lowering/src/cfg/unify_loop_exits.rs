@@ -22,7 +22,7 @@ use super::branch::{Ending, Target, case_values, end_block, set_successor_operan
 use super::constants::Constants;
 use super::hub::{are_one, by_branch, lead_through_hub};
 use super::roles::Roles;
-use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
+use super::{Analysis, LOOPS_IN_FORM, loops_out_of_form};
 
 /// Unifies the exits of every loop of a function in loop-simplify form with closed loops. Returns
 /// the number of changed loops.
@@ -152,7 +152,7 @@ impl Pass for UnifyLoopExits {
     }
 
     fn requires(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn makes(&self) -> &[&'static CanonicalForm] {
@@ -160,7 +160,7 @@ impl Pass for UnifyLoopExits {
     }
 
     fn preserves(&self) -> &[&'static CanonicalForm] {
-        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+        LOOPS_IN_FORM
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

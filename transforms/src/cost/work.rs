@@ -352,7 +352,7 @@ fn only_reduces(ir: &Body, op: Op) -> bool {
     let reduces = |(at, value): (usize, Value)| {
         let Some(by) = ir.defining_op(value) else { return false };
         let carried = (ir.num_arguments(block) > at + 1).then(|| ir.argument(block, at + 1));
-        let is_integer = matches!(ir.value_type(value).kind(ir.ctx()), TypeKind::Integer { .. });
+        let is_integer = ir.value_type(value).integer_width(ir.ctx()).is_some();
         let combines = ir.has_trait(by, Trait::Commutative) && ir.num_operands(by) == 2;
         let uses = |carried: Value| {
             ir.operands(by).any(|own| own == carried)
@@ -365,7 +365,7 @@ fn only_reduces(ir: &Body, op: Op) -> bool {
 
 /// True if an operation in a loop computes a floating-point number.
 fn has_floats(ir: &Body, op: Op) -> bool {
-    let is_float = |value: Value| matches!(ir.value_type(value).kind(ir.ctx()), TypeKind::Float(_));
+    let is_float = |value: Value| ir.value_type(value).is_float(ir.ctx());
     ir.preorder(op).any(|op| ir.results(op).any(is_float))
 }
 
