@@ -33,7 +33,7 @@ mod sides;
 pub use edit::{Change, Edit};
 pub(crate) use edit::{Parts, Times, Together};
 pub use green::{AssumptionId, Green, Header, HeaderId, Map, Mark, Node, Origin, Span, TreeStore};
-pub use ids::{IfId, LoopId, StatementId};
+pub use ids::{IfId, LoopId, Path, StatementId};
 pub use program::Program;
 pub use red::Red;
 pub use reordered::{Arm, Reordered};

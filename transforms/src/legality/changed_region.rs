@@ -11,7 +11,7 @@ use crate::access::LoopContext;
 use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::tree::access_summary::LoopIteration;
-use crate::tree::{LoopId, Program, StatementId, TreeStore};
+use crate::tree::{Path, Program, StatementId, TreeStore};
 
 /// Neighbouring items in a sequence of the tree, which are judged.
 pub(super) struct ChangedRegion<'a> {
@@ -62,7 +62,7 @@ impl<'a> ChangedRegion<'a> {
     }
 
     /// Returns the loops of the program around two statements, from the outside.
-    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Vec<LoopId> {
+    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Path {
         let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
         path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()
     }

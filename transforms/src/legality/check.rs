@@ -357,6 +357,12 @@ impl Difference<'_> {
     /// Returns, for each changed item, its place among the replaced items, if it occurs there
     /// exactly once.
     fn places(&self) -> Rc<[Option<usize>]> {
+        // A whole loop replaces others where loops are fused.
+        if let ([_, ..], [new]) = (self.replaced(), self.changed())
+            && !self.replaced().contains(new)
+        {
+            return Rc::new([None]);
+        }
         let mut places: HashMap<Green, Option<usize>> = HashMap::new();
         for (place, item) in self.replaced().iter().enumerate() {
             places.entry(*item).and_modify(|known| *known = None).or_insert(Some(place));

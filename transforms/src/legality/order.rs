@@ -28,7 +28,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use hashbrown::hash_set::Entry;
 use loomir_ir::Op;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::changed_region::ChangedRegion;
 use super::meeting::Meeting;
@@ -173,7 +173,7 @@ fn turned_around(
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
     let meetings = Meetings::of(part, (a, b), overlap, tested);
     let around = shared(first, second);
-    let levels: Vec<AffineForm> =
+    let levels: SmallVec<[AffineForm; 2]> =
         (0..around.len() as u32).map(|k| AffineForm::level(part.loop_context.depth + k)).collect();
     let cases = cases(part, (a, b), &levels, around);
     // If there are many cases, one question answers most of them: the two accesses never meet.
@@ -285,16 +285,16 @@ fn cases<'f>(
     (a, b): (&Access<'f>, &Access<'f>),
     levels: &'f [AffineForm],
     around: &[Around],
-) -> Vec<(Relations<'f>, usize)> {
+) -> Cases<'f> {
     let ((first, _, (s, _)), (second, ..)) = (a, b);
     let run_before = earlier(part, first, second);
     let run_later = match s.base {
         // A loop-carried value that is not passed on allows no order.
-        Base::Carried(_) if !is_handed_on(first, second) => vec![Ordered::default()],
+        Base::Carried(_) if !is_handed_on(first, second) => smallvec![Ordered::default()],
         _ => later(levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
-    let mut cases: Vec<(Relations<'_>, usize)> = Vec::new();
+    let mut cases = Cases::new();
     for before in &run_before {
         for behind in run_later.iter().filter(|behind| !(before.in_any_order && behind.in_any_order)) {
             let all = decided.iter().flat_map(|apart| computed.iter().map(move |alike| (apart, alike)));
@@ -329,6 +329,12 @@ fn known_within(
 /// The relations that a pair of instances satisfies.
 type Relations<'f> = SmallVec<[Relation<'f>; 2]>;
 
+/// Alternatives. Inside one loop there are one or two.
+type Either<T> = SmallVec<[T; 2]>;
+
+/// Orders of a pair, each with the number of loops that run the same iteration for both instances.
+type Cases<'f> = Either<(Relations<'f>, usize)>;
+
 /// Pairs of instances, one before the other.
 #[derive(Default)]
 struct Ordered<'f> {
@@ -344,12 +350,12 @@ fn earlier<'l>(
     part: &ChangedRegion<'_>,
     first: &'l ScheduledStatement,
     second: &'l ScheduledStatement,
-) -> Vec<Ordered<'l>> {
+) -> Either<Ordered<'l>> {
     let from = part.loop_context.depth as usize;
     let loops = part.loops_around_both(first.statement, second.statement).into_iter().skip(from);
     let pairs = first.map.iter().zip(&*second.map).skip(from).zip(loops);
     let pairs = pairs.map(|(pair, of)| (pair, part.program.loop_info(of).dimension.is_some()));
-    let mut found = Vec::new();
+    let mut found = Either::new();
     let equal = parted(pairs, Order::Less, &mut found);
     if first.statement < second.statement {
         found.push(Ordered { relations: equal, in_any_order: false });
@@ -359,15 +365,15 @@ fn earlier<'l>(
 
 /// Returns the pairs whose second instance the tree may run before the first. They include pairs
 /// with equal iterations of all common loops if the second leaf `stands_before` the first.
-fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -> Vec<Ordered<'f>> {
+fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -> Either<Ordered<'f>> {
     let pairs = levels.iter().map(|form| (form, form));
-    let mut found = Vec::new();
+    let mut found = Either::new();
     let equal = parted(pairs.clone().map(|pair| (pair, false)), Order::Greater, &mut found);
     if stands_before {
         found.push(Ordered { relations: equal, in_any_order: false });
     }
     if around.iter().any(|own| own.parallel) {
-        let mut forwards = Vec::new();
+        let mut forwards = Either::new();
         parted(pairs.zip(around.iter().map(|own| own.parallel)), Order::Less, &mut forwards);
         found.extend(forwards.into_iter().filter(|own| own.in_any_order));
     }
@@ -379,7 +385,7 @@ fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -
 fn parted<'f>(
     pairs: impl Iterator<Item = ((&'f AffineForm, &'f AffineForm), bool)>,
     apart: Order,
-    found: &mut Vec<Ordered<'f>>,
+    found: &mut Either<Ordered<'f>>,
 ) -> Relations<'f> {
     let mut equal = Relations::new();
     for ((first, second), in_any_order) in pairs {
@@ -398,7 +404,7 @@ fn decided_apart<'l>(
     part: &ChangedRegion<'_>,
     first: &'l ScheduledStatement,
     second: &'l ScheduledStatement,
-) -> Vec<Relations<'l>> {
+) -> Either<Relations<'l>> {
     let from = part.loop_context.depth as usize;
     let opposite = first.unsaid.iter().filter_map(|(what, map)| {
         let OpaqueCondition::Condition(of, holds) = *what else { return None };
@@ -407,9 +413,9 @@ fn decided_apart<'l>(
         Some((map, others))
     });
     let Some((map, others)) = opposite.min_by_key(|(map, others)| map.len().min(others.len())) else {
-        return vec![Relations::new()];
+        return smallvec![Relations::new()];
     };
-    let mut found = Vec::new();
+    let mut found = Either::new();
     for apart in [Order::Less, Order::Greater] {
         let pairs = map.iter().zip(others).skip(from).map(|pair| (pair, false));
         parted(pairs, apart, &mut found);
@@ -423,15 +429,15 @@ fn computed_alike<'l>(
     part: &ChangedRegion<'_>,
     first: &'l ScheduledStatement,
     second: &'l ScheduledStatement,
-) -> Vec<(usize, Relations<'l>)> {
+) -> Either<(usize, Relations<'l>)> {
     let from = part.loop_context.depth as usize;
     let (own, others) = (&first.within.iteration, &second.within.iteration);
     let all = own.len().min(others.len());
     if all <= from {
-        return vec![(0, Relations::new())];
+        return smallvec![(0, Relations::new())];
     }
     let pairs = || own.iter().zip(others).skip(from).map(|pair| (pair, false));
-    let (mut less, mut greater) = (Vec::new(), Vec::new());
+    let (mut less, mut greater) = (Either::new(), Either::new());
     let equal = parted(pairs(), Order::Less, &mut less);
     parted(pairs(), Order::Greater, &mut greater);
     let apart = (from..).zip(less).chain((from..).zip(greater));

@@ -21,8 +21,11 @@
 //!
 //! **Cost.** Linear in the operands.
 
+use std::rc::Rc;
+
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Block, Op, Value, ValueDef};
+use smallvec::SmallVec;
 
 use super::changed_region::ChangedRegion;
 use super::{Verdict, Witness, carried};
@@ -62,7 +65,7 @@ struct Scope<'a> {
     arm: Arm,
     inside: Option<LoopId>,
     /// The iterations whose results of an operation are visible.
-    visible: HashMap<Op, Vec<Visible>>,
+    visible: HashMap<Op, SmallVec<[Visible; 1]>>,
     /// These operations, in the order of their appearance.
     shown: Vec<Op>,
     /// The values yielded in the surrounding branches.
@@ -75,18 +78,21 @@ struct Scope<'a> {
     sequences: u32,
     /// Loops with carried values and their sequence, with the iteration of the surrounding loops
     /// that runs there.
-    begun: HashMap<(LoopId, u32), Vec<AffineForm>>,
+    begun: HashMap<(LoopId, u32), Iteration>,
     /// The number of loops around that run several iterations of one loop of the program.
     several: usize,
     /// Carried values that are visible in later iterations of a run, and these iterations.
-    passed_on: HashSet<(Value, Vec<AffineForm>)>,
+    passed_on: HashSet<(Value, Iteration)>,
     /// The same, in the order of their appearance.
-    passed: Vec<(Value, Vec<AffineForm>)>,
+    passed: Vec<(Value, Iteration)>,
 }
 
-/// An iteration whose results are visible, over levels.
+/// The iteration of the loops of the program around a place, over levels.
+type Iteration = Rc<[AffineForm]>;
+
+/// An iteration whose results are visible.
 struct Visible {
-    iteration: Vec<AffineForm>,
+    iteration: Iteration,
     /// True if it is told apart from other iterations.
     several: bool,
     /// True if earlier iterations that are not told apart from this one are hidden by it.
@@ -94,13 +100,12 @@ struct Visible {
 }
 
 /// A conditional whose results a branch yields, and its iteration.
-type Yielded = (Op, Vec<AffineForm>);
+type Yielded = (Op, Iteration);
 
 /// A loop of the program in execution.
 struct Open {
     of: LoopId,
-    /// The iteration, over levels.
-    map: Vec<AffineForm>,
+    map: Iteration,
     /// True if the loop leads a loop of the tree that runs whole.
     leads: bool,
     /// True if the iteration is the first of its run.
@@ -119,7 +124,9 @@ impl Scope<'_> {
             let before = first.take();
             match self.part.trees.get(*item) {
                 Node::Empty => {}
-                Node::Sequence { .. } => self.sequence(&self.part.trees.items(*item).collect::<Vec<_>>())?,
+                Node::Sequence { .. } => {
+                    self.sequence(&self.part.trees.items(*item).collect::<SmallVec<[Green; 8]>>())?;
+                }
                 Node::Versioned { .. } if self.several > 0 => {
                     let op = self
                         .open
@@ -195,12 +202,12 @@ impl Scope<'_> {
         self.bounds(header)?;
         let (shown, open) = (self.mark(), self.open.len());
         let runs = header.runs();
-        let firsts: HashSet<*const Origin> =
-            runs.iter().map(|(first, _)| std::ptr::from_ref(*first)).collect();
+        let mut starts = runs.iter().peekable();
         for (place, origin) in header.origins.iter().enumerate() {
             let leads = place == 0 && header.span == Span::Whole;
             let map = self.levels(&origin.map, self.loop_context.depth + 1)?;
-            let begins = firsts.contains(&std::ptr::from_ref(origin));
+            // The runs begin in the order of the origins.
+            let begins = starts.next_if(|(first, _)| std::ptr::eq(*first, origin)).is_some();
             self.open.push(Open { of: origin.of, map, leads, begins });
         }
         let runs_several = header.runs_several();
@@ -216,7 +223,7 @@ impl Scope<'_> {
         for (done, origin) in self.open.split_off(open).into_iter().zip(&header.origins) {
             let info = part.program.loop_info(done.of);
             if info.carried > 0 && done.begins {
-                let around = done.map[..done.map.len().saturating_sub(1)].to_vec();
+                let around: Iteration = done.map[..done.map.len().saturating_sub(1)].into();
                 let begun = self.begun.entry((done.of, number)).or_insert_with(|| around.clone());
                 if *begun != around && !around_several {
                     return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
@@ -255,7 +262,8 @@ impl Scope<'_> {
             }
             if place < own {
                 let outside = (0..self.part.loop_context.depth).map(AffineForm::level);
-                let iteration = iteration.map_or_else(|| outside.collect(), |open| open.map.clone());
+                let iteration: Iteration =
+                    iteration.map_or_else(|| outside.collect(), |open| open.map.clone());
                 self.need(value, op, &iteration)?;
             }
         }
@@ -263,7 +271,7 @@ impl Scope<'_> {
     }
 
     /// Makes the results of an iteration of `op` visible to the end of the loop around.
-    fn show(&mut self, op: Op, iteration: Vec<AffineForm>) {
+    fn show(&mut self, op: Op, iteration: Iteration) {
         let several = self.several > 0;
         let seen = self.visible.entry(op).or_default();
         let hides = seen
@@ -281,7 +289,7 @@ impl Scope<'_> {
     /// Hides the values that became visible since a mark.
     fn hide(&mut self, (shown, passed): (usize, usize)) {
         for op in self.shown.split_off(shown) {
-            self.visible.get_mut(&op).map(Vec::pop);
+            self.visible.get_mut(&op).map(SmallVec::pop);
         }
         for own in self.passed.split_off(passed) {
             self.passed_on.remove(&own);
@@ -394,7 +402,7 @@ impl Scope<'_> {
                 return Ok(());
             }
             return match own.filter(|_| index > 0) {
-                Some(own) => self.need_passed_on(value, user, own.to_vec()),
+                Some(own) => self.need_passed_on(value, user, own.into()),
                 None => Err(Verdict::MayBeIllegal(missing)),
             };
         }
@@ -415,7 +423,7 @@ impl Scope<'_> {
 
     /// Checks that a carried value is available in a later iteration of a run: the iteration before
     /// it yields it. Walks back to an iteration whose values are known to be visible.
-    fn need_passed_on(&mut self, value: Value, user: Op, map: Vec<AffineForm>) -> Result<(), Verdict> {
+    fn need_passed_on(&mut self, value: Value, user: Op, map: Iteration) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
         let missing = Verdict::MayBeIllegal(Witness::Unavailable { value, user });
         let (mut own, mut iteration) = (value, map);
@@ -450,9 +458,9 @@ impl Scope<'_> {
         Ok(())
     }
 
-    fn levels(&self, forms: &[AffineForm], depth: u32) -> Result<Vec<AffineForm>, Verdict> {
+    fn levels(&self, forms: &[AffineForm], depth: u32) -> Result<Iteration, Verdict> {
         let op = self.inside.map(|of| self.part.program.loop_info(of).op).unwrap_or(self.part.body.root());
-        let all: Option<Vec<AffineForm>> = forms.iter().map(|form| absolute(form, depth)).collect();
+        let all: Option<Iteration> = forms.iter().map(|form| absolute(form, depth)).collect();
         all.ok_or(Verdict::Unknown { accesses: (op, op) })
     }
 }

@@ -13,7 +13,7 @@ use loomir_ir::{Block, Body, Op, Trait, Value};
 use smallvec::SmallVec;
 
 use super::green::{Green, Map, TreeStore};
-use super::ids::{IfId, LoopId, StatementId};
+use super::ids::{IfId, LoopId, Path, StatementId};
 use super::levels::absolute;
 use crate::access::{Effects, Space};
 use crate::affine::condition::Condition;
@@ -258,8 +258,8 @@ impl Program {
     }
 
     /// Returns the loops around a loop and the loop itself, from the outside.
-    pub fn path(&self, of: Option<LoopId>) -> Vec<LoopId> {
-        let mut path: Vec<LoopId> = std::iter::successors(of, |id| self.loop_info(*id).parent).collect();
+    pub fn path(&self, of: Option<LoopId>) -> Path {
+        let mut path: Path = std::iter::successors(of, |id| self.loop_info(*id).parent).collect();
         path.reverse();
         path
     }

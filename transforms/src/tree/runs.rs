@@ -5,6 +5,7 @@
 //! each later one with those that the one before yields.
 
 use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
 
 use super::green::{Header, Origin};
 use super::ids::LoopId;
@@ -13,18 +14,22 @@ use crate::affine::AffineForm;
 impl Header {
     /// True if one iteration runs several iterations of one loop of the program.
     pub(crate) fn runs_several(&self) -> bool {
+        // Most loops run iterations of few loops.
+        if let [first, second] = &self.origins[..] {
+            return first.of == second.of;
+        }
         let mut seen = HashSet::new();
         self.origins.len() > 1 && !self.origins.iter().all(|origin| seen.insert(origin.of))
     }
 
     /// Returns the first and the last origin of each loop of the program in each iteration of the
     /// loops around it.
-    pub(crate) fn runs(&self) -> Vec<(&Origin, &Origin)> {
-        if let [only] = &*self.origins {
-            return vec![(only, only)];
+    pub(crate) fn runs(&self) -> SmallVec<[(&Origin, &Origin); 2]> {
+        if !self.runs_several() {
+            return self.origins.iter().map(|only| (only, only)).collect();
         }
         let mut places: HashMap<(LoopId, &[AffineForm]), usize> = HashMap::new();
-        let mut runs: Vec<(&Origin, &Origin)> = Vec::new();
+        let mut runs: SmallVec<[(&Origin, &Origin); 2]> = SmallVec::new();
         for origin in &self.origins {
             let around = &origin.map[..origin.map.len().saturating_sub(1)];
             let place = *places.entry((origin.of, around)).or_insert(runs.len());
