@@ -5,10 +5,11 @@
 
 use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
 
-use super::code::{Action, Decoded, Decoder, Slot, action, malformed};
+use super::code::{Decoded, Decoder, Slot, action, malformed};
 use super::datum::{Datum, Poison};
 use super::fault::Fault;
 use super::integer::{Computed, Trouble, signed};
+use super::machine::Machine;
 use super::registers::unusable;
 
 /// Returns the width in bits of an integer, index or float type of at most 128 bits.
@@ -74,83 +75,27 @@ fn shaped<const N: usize>(op: OpRef<'_>, d: &Decoder<'_>) -> Result<(Shape, [Slo
     Ok((shape, operands))
 }
 
-/// A scalar function of one lane's operands, kept by an action.
-type Lane<const N: usize> = Box<dyn Fn([&Datum; N]) -> Result<Datum, Box<Fault>>>;
+/// A function of the bits of one lane's operands. Its bits may exceed the result's width.
+type Compute<const N: usize> = dyn Fn([u128; N]) -> Computed;
 
 /// A scalar function of one lane's operands, lent for one operation.
 type LaneOnce<'f, const N: usize> = dyn FnMut([&Datum; N]) -> Result<Datum, Box<Fault>> + 'f;
 
-/// Applies a scalar function lane by lane.
-///
-/// The function is behind a pointer: one instance of this serves all operations.
-fn lanes<const N: usize>(shape: Shape, operands: [Slot; N], scalar: Lane<N>) -> Action {
-    action(move |m| {
-        let datum = map_by(operands.map(|slot| m.get(slot)), &mut |lane| scalar(lane))?;
-        m.done(shape.result, datum)
-    })
-}
-
-/// An operation of one operand. `f` takes and returns bits; the returned bits may exceed the
-/// result's width.
+/// Decodes an operation of one operand. `f` takes and returns bits; the returned bits may exceed
+/// the result's width.
 pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
-    let (shape, [a]) = shaped(op, d)?;
-    let scalar = move |a: &Datum| match a {
-        Datum::Bits(x) => shape.finish(f((*x).into()), &[(*x).into()]),
-        other => match operand(other)? {
-            Ok(x) => shape.finish(f(x), &[x]),
-            Err(poison) => Ok(Datum::Poison(poison)),
-        },
-    };
-    if shape.vector {
-        return Ok(lanes(shape, [a], Box::new(move |[a]| scalar(a))));
-    }
-    Ok(action(move |m| {
-        let datum = scalar(m.get(a))?;
-        m.done(shape.result, datum)
-    }))
+    elementwise(op, d, false, move |[x]| f(x))
 }
 
 /// Decodes an operation of two operands.
 pub fn binary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
-    binary_with(op, d, false, f)
+    elementwise(op, d, false, move |[x, y]| f(x, y))
 }
 
 /// Decodes a division or remainder. Its second operand must not be poison. Division by zero is
 /// undefined even if the first one is.
 pub fn division(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
-    binary_with(op, d, true, f)
-}
-
-fn binary_with(
-    op: OpRef<'_>,
-    d: &mut Decoder<'_>,
-    divides: bool,
-    f: impl Fn(u128, u128) -> Computed + 'static,
-) -> Decoded {
-    let (shape, [a, b]) = shaped(op, d)?;
-    let scalar = move |a: &Datum, b: &Datum| match (a, b) {
-        (Datum::Bits(x), Datum::Bits(y)) => {
-            let (x, y) = ((*x).into(), (*y).into());
-            shape.finish(f(x, y), &[x, y])
-        }
-        _ => match (operand(a)?, operand(b)?) {
-            (Ok(x), Ok(y)) => shape.finish(f(x, y), &[x, y]),
-            (_, Err(poison)) if divides => Err(Fault::poison("the divisor", poison)),
-            (Err(poison), Ok(y)) if divides => {
-                // A poisoned dividend may be the least number, whose quotient by -1 overflows.
-                let least = 1u128 << (shape.width - 1);
-                shape.finish(f(least, y), &[least, y]).map(|_| Datum::Poison(poison))
-            }
-            (Err(poison), _) | (_, Err(poison)) => Ok(Datum::Poison(poison)),
-        },
-    };
-    if shape.vector {
-        return Ok(lanes(shape, [a, b], Box::new(move |[a, b]| scalar(a, b))));
-    }
-    Ok(action(move |m| {
-        let datum = scalar(m.get(a), m.get(b))?;
-        m.done(shape.result, datum)
-    }))
+    elementwise(op, d, true, move |[x, y]| f(x, y))
 }
 
 /// Decodes an operation of three operands.
@@ -159,18 +104,74 @@ pub fn ternary(
     d: &mut Decoder<'_>,
     f: impl Fn(u128, u128, u128) -> Computed + 'static,
 ) -> Decoded {
-    let (shape, [a, b, c]) = shaped(op, d)?;
-    let scalar = move |a: &Datum, b: &Datum, c: &Datum| match (operand(a)?, operand(b)?, operand(c)?) {
-        (Ok(x), Ok(y), Ok(z)) => shape.finish(f(x, y, z), &[x, y, z]),
-        (Err(poison), _, _) | (_, Err(poison), _) | (_, _, Err(poison)) => Ok(Datum::Poison(poison)),
-    };
-    if shape.vector {
-        return Ok(lanes(shape, [a, b, c], Box::new(move |[a, b, c]| scalar(a, b, c))));
-    }
+    elementwise(op, d, false, move |[x, y, z]| f(x, y, z))
+}
+
+/// Each operation has its own instance of this, so only the most frequent case is in it: numbers of
+/// at most 64 bits.
+fn elementwise<const N: usize>(
+    op: OpRef<'_>,
+    d: &mut Decoder<'_>,
+    divides: bool,
+    f: impl Fn([u128; N]) -> Computed + 'static,
+) -> Decoded {
+    let (shape, operands) = shaped(op, d)?;
     Ok(action(move |m| {
-        let datum = scalar(m.get(a), m.get(b), m.get(c))?;
+        let datum = match numbers(m, &operands) {
+            Some(bits) => shape.finish(f(bits), &bits)?,
+            None => lanes(m, shape, &operands, divides, &f)?,
+        };
         m.done(shape.result, datum)
     }))
+}
+
+/// Returns the operands, if all are numbers of at most 64 bits.
+#[inline]
+fn numbers<const N: usize>(m: &Machine, operands: &[Slot; N]) -> Option<[u128; N]> {
+    let mut bits = [0; N];
+    for (own, slot) in bits.iter_mut().zip(operands) {
+        let Datum::Bits(number) = m.get(*slot) else { return None };
+        *own = (*number).into();
+    }
+    Some(bits)
+}
+
+/// Computes all lanes of an operation, or its only one.
+#[inline(never)]
+fn lanes<const N: usize>(
+    m: &Machine,
+    shape: Shape,
+    operands: &[Slot; N],
+    divides: bool,
+    f: &Compute<N>,
+) -> Result<Datum, Box<Fault>> {
+    map_by(operands.map(|slot| m.get(slot)), &mut |lane| one_lane(shape, lane, divides, f))
+}
+
+/// Computes one lane.
+fn one_lane<const N: usize>(
+    shape: Shape,
+    operands: [&Datum; N],
+    divides: bool,
+    f: &Compute<N>,
+) -> Result<Datum, Box<Fault>> {
+    let (mut bits, mut poison) = ([0; N], None);
+    for (place, datum) in operands.into_iter().enumerate() {
+        bits[place] = match operand(datum)? {
+            Ok(own) => own,
+            Err(cause) if divides && place == 1 => return Err(Fault::poison("the divisor", cause)),
+            Err(cause) => {
+                poison = poison.or(Some(cause));
+                // A poisoned dividend may be the least number, whose quotient by -1 overflows.
+                1 << (shape.width - 1)
+            }
+        };
+    }
+    match poison {
+        Some(cause) if !divides => Ok(Datum::Poison(cause)),
+        Some(cause) => shape.finish(f(bits), &bits).map(|_| Datum::Poison(cause)),
+        None => shape.finish(f(bits), &bits),
+    }
 }
 
 /// Decodes an operation with two operands and two results. `f` returns the bits of both.
