@@ -8,7 +8,7 @@
 set -e
 loomir=${1:-loomir}
 here=$(dirname "$0")
-program=$here/../../tests/tests/promotion/layer_norm.mlir
+program=$here/../../tests/tests/all/promotion/layer_norm.mlir
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for sums in ordered reassociated; do

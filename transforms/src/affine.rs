@@ -13,7 +13,7 @@
 //!
 //! **Assumptions.**
 //! - `affine` arithmetic does not wrap by definition; arithmetic on words may, unless flags or
-//!   ranges exclude it. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
+//!   ranges exclude it. Tried with `tests/tests/all/forms.rs`: random expressions, all inputs; and
 //!   `fixtures/fusion/symbolic.mlir`.
 //! - An `index` has 64 bits. A data layout with another width is ignored here.
 //!

@@ -13,7 +13,7 @@
 //!
 //! **Assumptions.**
 //! - A statement that is computed again in several parts has no effect and freezes nothing. Tried
-//!   with `fixtures/distribution/cuts.mlir` and `tests/tests/hazards.rs`.
+//!   with `fixtures/distribution/cuts.mlir` and `tests/tests/all/hazards.rs`.
 //! - Arrays that pass values on have the trip count of the loop as their size, which is known
 //!   before it. Tried with `fixtures/distribution/expansion.mlir`.
 //!

@@ -24,7 +24,7 @@
 //!
 //! **Assumptions.**
 //! - The effects of a statement are complete; no question here looks at operations. Tried with
-//!   `tests/tests/legality.rs`: random edits judged, and the trees run.
+//!   `tests/tests/all/legality.rs`: random edits judged, and the trees run.
 //! - Two iterations of one loop see one value of a parameter: it is computed outside of the judged
 //!   code. Tried with `fixtures/fusion/computed_bounds.mlir`.
 //!

@@ -7,6 +7,7 @@
 //! no test finds is a hole in the tests. `faults_are_where_they_are_said_to_be` keeps the list
 //! true.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -157,6 +158,9 @@ fn build(copy: &Path, tests: &[&str]) -> Result<(), Failure> {
 fn passes(copy: &Path, test: &str, fault: Option<&str>) -> Result<bool, Failure> {
     let mut command = cargo();
     prepare(&mut command, copy, &[test]);
+    if let Some((_, module)) = test.split_once("::") {
+        command.args(["--", &format!("{module}::")]);
+    }
     command.stdout(Stdio::null()).stderr(Stdio::null()).env("INSTA_UPDATE", "no");
     command.env("LOOMIR_FAULT", fault.unwrap_or_default());
     let mut child = command.spawn().map_err(|error| error.to_string())?;
@@ -185,7 +189,9 @@ fn prepare(command: &mut Command, copy: &Path, tests: &[&str]) {
     use std::os::unix::process::CommandExt;
     command.current_dir(copy).env("CARGO_TARGET_DIR", root().join("target/faults/build")).process_group(0);
     command.args(["test", "--quiet", "-p", "loomir-tests", "-p", "loomir-check"]);
-    command.args(tests.iter().flat_map(|test| ["--test", test]));
+    let programs: BTreeSet<&str> =
+        tests.iter().map(|test| test.split_once("::").map_or(*test, |(program, _)| program)).collect();
+    command.args(programs.iter().flat_map(|program| ["--test", program]));
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //!   and the headers of loops and conditionals. Tried in `fixtures/fusion/may_not_return.mlir`.
 //! - Arguments of the current function are not poison where they bound loops or decide; those of
 //!   called functions may be.
-//! - Atomic updates read and write their whole object. Tried in `tests/tests/hazards.rs`.
+//! - Atomic updates read and write their whole object. Tried in `tests/tests/all/hazards.rs`.
 
 use std::sync::{Arc, OnceLock};
 

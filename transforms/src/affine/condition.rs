@@ -6,7 +6,7 @@
 //! true, constants, and integer sets.
 //!
 //! **Assumptions.**
-//! - A comparison is of numbers of 2 to 64 bits. Tried with `tests/tests/forms.rs` and
+//! - A comparison is of numbers of 2 to 64 bits. Tried with `tests/tests/all/forms.rs` and
 //!   `fixtures/fusion/symbolic_guards.mlir`.
 //!
 //! Cost: each value is visited once a [`Forms`], with at most sixteen constraints an outcome.

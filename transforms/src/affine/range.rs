@@ -7,7 +7,7 @@
 //!
 //! **Assumptions.**
 //! - The induction variable of a counted loop is between its bounds, unless it counts unsigned.
-//!   Tried with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
+//!   Tried with `tests/tests/all/forms.rs` and `fixtures/fusion/widths.mlir`.
 //!
 //! **Cost.** Each value is visited once a [`Forms`].
 //!

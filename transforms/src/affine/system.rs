@@ -10,7 +10,7 @@
 //!
 //! **Assumptions.**
 //! - A parameter is one variable for all instances of a system. Tried with
-//!   `fixtures/fusion/computed_bounds.mlir` and `tests/tests/dependences.rs`.
+//!   `fixtures/fusion/computed_bounds.mlir` and `tests/tests/all/dependences.rs`.
 //! - Facts only shrink a set of conflicts, so facts that are not followed make no loop legal. Tried
 //!   with `fixtures/fusion/large_coefficients.mlir`.
 

@@ -6,7 +6,7 @@
 //!
 //! **Assumptions.**
 //! - Equal nodes are equal statements in equal iterations, so parts with the same order in both
-//!   trees need no question. Tried with `tests/tests/legality.rs`: random edits judged, and the
+//!   trees need no question. Tried with `tests/tests/all/legality.rs`: random edits judged, and the
 //!   trees run.
 
 use std::rc::Rc;

@@ -9,7 +9,7 @@
 //! # Assumptions
 //!
 //! - A pure statement may run again or not at all where it ran; elsewhere only if it is
-//!   speculatable. A statement that freezes runs once. Tried in `tests/tests/hazards.rs`.
+//!   speculatable. A statement that freezes runs once. Tried in `tests/tests/all/hazards.rs`.
 //!
 //! **Cost.** Nothing for a leaf inside loops with the original iterations, in any order; else a few
 //! conjunctions a leaf and pair of leaves.

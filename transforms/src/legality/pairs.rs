@@ -10,7 +10,7 @@
 //!
 //! **Assumptions.**
 //! - A question depends on a statement's number and its loops in the program, and on the data of a
-//!   leaf in [`Kind`]. Compared with [`every_pair`] in `tests/tests/legality.rs`.
+//!   leaf in [`Kind`]. Compared with [`every_pair`] in `tests/tests/all/legality.rs`.
 //!
 //! **Cost.** A sort of the accesses, and for two kinds whose order may have changed the sum of
 //! their accesses. Pairs inside one outermost loop of the program are examined one by one.

@@ -2,7 +2,7 @@
 //!
 //! **Assumptions.**
 //! - Of two leaves in one iteration of all loops around both, the one listed first runs first.
-//!   Tried with `tests/tests/legality.rs`.
+//!   Tried with `tests/tests/all/legality.rs`.
 //! - A domain that is too large does no harm to order, one that is too small does. Tried with
 //!   `fixtures/fusion/symbolic_guards.mlir`.
 

@@ -6,28 +6,28 @@ mod reading;
 mod written;
 
 /// Holds the check of legality against running every instance.
-const INSTANCES: &str = "legality";
+const INSTANCES: &str = "all::legality";
 /// Fuses, edits, judges and runs each fixture.
 const FIXTURES: &str = "fixtures";
 /// Holds fusion on graphs against fusion on the tree.
-const REWIRING: &str = "rewiring";
+const REWIRING: &str = "all::rewiring";
 /// Holds fusion on graphs against what was.
-const GRAPHS: &str = "cfg_fusion";
+const GRAPHS: &str = "all::cfg_fusion";
 /// Compares trees with what edits are said to make of them.
-const TREES: &str = "tree";
+const TREES: &str = "all::tree";
 /// Holds the judge of schedules against all instances.
-const SCHEDULES: &str = "schedule";
+const SCHEDULES: &str = "all::schedule";
 /// Programs that a fusion of graphs falls for that does not look closely.
-const TRAPS: &str = "fusion_traps";
+const TRAPS: &str = "all::fusion_traps";
 /// Runs what is written of edited trees.
-const WRITTEN: &str = "written";
+const WRITTEN: &str = "all::written";
 /// Runs what transformations make of random programs.
-const TRANSFORMATIONS: &str = "transformations";
+const TRANSFORMATIONS: &str = "all::transformations";
 
 /// Asks the checker about what pipelines make of kernels.
-const KERNELS: &str = "kernels";
+const KERNELS: &str = "all::kernels";
 /// Asks the checker about random pairs.
-const PAIRS: &str = "verdicts";
+const PAIRS: &str = "all::verdicts";
 /// Proves pairs of functions by kind, right ones and wrong ones.
 const PROOFS: &str = "proofs";
 /// Proves nothing of programs that promise more than the original.
@@ -37,14 +37,14 @@ const CHANGED: &str = "faults";
 /// Runs what is proved equal of random programs.
 const RANDOM: &str = "random";
 /// Runs promoted programs with memory that faults.
-const PROMOTION: &str = "promotion";
+const PROMOTION: &str = "all::promotion";
 /// Contracts random programs, and runs them.
-const CONTRACTION: &str = "contraction";
+const CONTRACTION: &str = "all::contraction";
 
 /// Faults of one file.
 pub(super) struct Place {
     pub(super) file: &'static str,
-    /// The tests that should find them. One of them has to.
+    /// The tests that should find them, each a program or a module of one. One of them has to.
     pub(super) tests: &'static [&'static str],
     pub(super) faults: &'static [Fault],
 }

@@ -1,7 +1,6 @@
-//! End-to-end tests of fusion: random programs, the complete MLP, and the growth of the cost.
+//! End-to-end tests of fusion: random programs, the complete MLP, and chains of loops.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use loomir::ir::Body;
 use loomir::{AliasMode, ContractionOptions, FuseOptions};
@@ -172,33 +171,4 @@ fn chains_write_what_they_wrote() {
             is_same(&after);
         }
     }
-}
-
-/// Returns the shortest of three times to read, fuse and print a chain.
-fn time(chain: Chain, loops: usize) -> Duration {
-    let source = chain.to_mlir(loops, 64);
-    let once = || {
-        let start = Instant::now();
-        let ctx = loomir::context();
-        let mut module =
-            loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
-        let report = loomir::fuse(&mut module, &FuseOptions::default());
-        // Each loop that reads ahead is shifted by one iteration more than the one before, and by
-        // eight at most.
-        let groups = if chain == Chain::ReadAhead { loops.div_ceil(9) } else { 1 };
-        let expected = loops - groups;
-        assert_eq!(report.fused, expected, "{chain:?}");
-        assert!(loomir::print(&module).len() > loops);
-        start.elapsed()
-    };
-    (0..3).map(|_| once()).min().unwrap_or_default()
-}
-
-/// No work is quadratic in the loops, with one exception. For loops of any order, fusion also
-/// checks that the second may run before the first, against all objects of the loops fused so far.
-#[test]
-fn work_grows_linearly_with_the_loops() {
-    let is_exception = |chain: &Chain| matches!(chain, Chain::ParallelProducers | Chain::ForallProducers);
-    let all = Chain::ALL.into_iter().filter(|chain| !is_exception(chain));
-    all.for_each(|chain| chain.grows_linearly(|loops| time(chain, loops)));
 }

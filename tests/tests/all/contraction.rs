@@ -1,12 +1,9 @@
-//! End-to-end tests of contraction: a comparison with MLIR's scalar replacement, the temporary of
-//! the MLP, and the growth of the cost.
-
-use std::time::{Duration, Instant};
+//! End-to-end tests of contraction: a comparison with MLIR's scalar replacement, and the temporary
+//! of the MLP.
 
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::{AliasMode, ContractionOptions, FuseOptions};
 use loomir_tests::behaviour::{inputs, same_behaviour};
-use loomir_tests::chains::Chain;
 use loomir_tests::generate::generate;
 use loomir_tests::peers::Peer;
 use loomir_tests::random::Random;
@@ -90,25 +87,4 @@ fn the_temporary_of_the_mlp_is_one_element() {
         settings.set_omit_expression(true);
         settings.bind(|| insta::assert_snapshot!(format!("{name}.contracted"), text + &remarks));
     }
-}
-
-/// Returns the shortest of three contractions of a fused chain.
-fn time(chain: Chain, loops: usize) -> Duration {
-    let source = chain.to_mlir(loops, 64);
-    let once = || {
-        let ctx = loomir::context();
-        let mut module =
-            loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
-        loomir::fuse(&mut module, &FuseOptions::default());
-        let start = Instant::now();
-        loomir::contract(&mut module, &ContractionOptions::default());
-        start.elapsed()
-    };
-    (0..3).map(|_| once()).min().unwrap_or_default()
-}
-
-/// No work is quadratic in the loops.
-#[test]
-fn work_grows_linearly_with_the_loops() {
-    Chain::ALL.into_iter().for_each(|chain| chain.grows_linearly(|loops| time(chain, loops)));
 }

@@ -44,7 +44,7 @@ const OBEYED: [(&str, &str); 17] = [
 #[test]
 fn every_spelling_of_a_directive_is_obeyed() {
     let Some(clang) = peers::tool("clang") else { return };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lowering/pragmas.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/pragmas/pragmas.c");
     let mut command = std::process::Command::new(clang);
     let output = command.args(OPTIONS).args(["-o", "-"]).arg(source).output().expect("clang runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -65,21 +65,21 @@ fn of_interest(text: &str) -> String {
 
 #[test]
 fn types() {
-    insta::assert_snapshot!(check(include_str!("../literals/types.txt"), false, |ty| {
+    insta::assert_snapshot!(check(include_str!("../../literals/types.txt"), false, |ty| {
         format!("%0 = \"t.x\"() : () -> ({ty})\n")
     }));
 }
 
 #[test]
 fn attributes() {
-    insta::assert_snapshot!(check(include_str!("../literals/attributes.txt"), false, |attr| {
+    insta::assert_snapshot!(check(include_str!("../../literals/attributes.txt"), false, |attr| {
         format!("\"t.x\"() {{a = {attr}}} : () -> ()\n")
     }));
 }
 
 #[test]
 fn locations() {
-    insta::assert_snapshot!(check(include_str!("../literals/locations.txt"), true, |loc| {
+    insta::assert_snapshot!(check(include_str!("../../literals/locations.txt"), true, |loc| {
         format!("\"builtin.module\"() ({{\n  \"t.x\"() : () -> () loc({loc})\n}}) : () -> () loc(unknown)\n")
     }));
 }

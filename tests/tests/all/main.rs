@@ -1,0 +1,34 @@
+//! Tests of several crates together. They are one program, because each one more has to be linked.
+
+mod analyses;
+mod cfg_fusion;
+mod check;
+mod contraction;
+mod cost;
+mod dependences;
+mod everyday;
+mod forms;
+mod fusion;
+mod fusion_traps;
+mod fusion_written;
+mod hazards;
+mod kernels;
+mod legality;
+mod library;
+mod linalg;
+mod literals;
+mod ll_proofs;
+mod patterns;
+mod pragmas;
+mod print_options;
+mod promotion;
+mod raised_functions;
+mod red;
+mod rewiring;
+mod saturate;
+mod schedule;
+mod told;
+mod transformations;
+mod tree;
+mod verdicts;
+mod written;
