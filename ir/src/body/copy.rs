@@ -39,7 +39,8 @@ impl Body {
     /// A copy of `op` with all it holds, standing nowhere, its operands as `mapping` says; what it
     /// defines is added to `mapping`. Linear in what is copied.
     pub fn copy_op(&mut self, op: Op, mapping: &mut Mapping) -> Op {
-        let copy = self.copy_shell(op, mapping);
+        let mut state = OperationState::named(self.op_name(op), self.loc(op));
+        let copy = self.copy_shell(op, mapping, &mut state);
         let mut early = Vec::new();
         self.copy_regions(vec![(op, copy)], mapping, &mut early);
         self.put_right(early, mapping);
@@ -107,13 +108,17 @@ impl Body {
         early: &mut Vec<(Op, usize)>,
     ) -> Vec<(Op, Op)> {
         let mut copied = Vec::new();
-        for op in self.ops(from).collect::<Vec<_>>() {
+        let ops: Vec<Op> = self.ops(from).collect();
+        let Some(first) = ops.first() else { return copied };
+        let mut state = OperationState::named(self.op_name(*first), self.loc(*first));
+        for op in ops {
+            let before = early.len();
             let operands = self.operands(op).enumerate();
-            let unknown: Vec<usize> =
-                operands.filter(|(_, v)| mapping.get(*v).is_none()).map(|(i, _)| i).collect();
-            let copy = self.copy_shell(op, mapping);
+            let unknown = operands.filter(|(_, v)| mapping.get(*v).is_none());
+            early.extend(unknown.map(|(index, _)| (op, index)));
+            let copy = self.copy_shell(op, mapping, &mut state);
             self.append_op(to, copy);
-            early.extend(unknown.into_iter().map(|i| (copy, i)));
+            early[before..].iter_mut().for_each(|(own, _)| *own = copy);
             copied.push((op, copy));
         }
         copied
@@ -128,20 +133,23 @@ impl Body {
         }
     }
 
-    /// A copy of an operation with empty regions, or with a copy of the body it owns.
-    fn copy_shell(&mut self, op: Op, mapping: &mut Mapping) -> Op {
+    /// A copy of an operation with empty regions, or with a copy of the body it owns. `state` is
+    /// overwritten.
+    fn copy_shell(&mut self, op: Op, mapping: &mut Mapping, state: &mut OperationState) -> Op {
         if let Some(nested) = self.nested(op) {
             let copy = nested.duplicate();
             return self.adopt(copy);
         }
-        let mut state = OperationState::named(self.op_name(op), self.loc(op));
-        state.operands = self.operands(op).map(|v| mapping.value(v)).collect();
-        state.result_types = self.results(op).map(|v| self.value_type(v)).collect();
-        state.properties = self.properties(op);
-        state.attributes = self.attributes(op);
-        state.successors = self.successors(op).map(|block| mapping.block(block)).collect();
+        state.restart(self.op_name(op), self.loc(op));
+        state.operands.extend(self.operands(op).map(|v| mapping.value(v)));
+        state.result_types.extend(self.results(op).map(|v| self.value_type(v)));
+        (state.properties, state.attributes) = (self.properties(op), self.attributes(op));
+        state.successors.extend(self.successors(op).map(|block| mapping.block(block)));
         state.num_regions = self.own_regions(op).len();
-        let copy = self.create(state);
+        let copy = match self.info(op).owns_arena() {
+            true => self.create(state.clone()),
+            false => self.create_record(state),
+        };
         for i in 0..self.num_results(op) {
             mapping.map(self.result(op, i), self.result(copy, i));
         }

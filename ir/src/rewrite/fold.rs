@@ -1,5 +1,7 @@
 //! Folding of one operation by its definition's hook.
 
+use smallvec::SmallVec;
+
 use super::constant_of;
 use super::constants::materialize;
 use super::rewriter::Rewriter;
@@ -16,7 +18,7 @@ pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let Some(fold) = body.info(op).def().and_then(|def| def.fold) else { return false };
-    let constants: Vec<Option<Attr>> = body.operands(op).map(|v| constant_of(body, v)).collect();
+    let constants: SmallVec<[Option<Attr>; 4]> = body.operands(op).map(|v| constant_of(body, v)).collect();
     let Some(folded) = fold(body.op_ref(op), &constants) else { return false };
     let types: Vec<Type> = body.results(op).map(|v| body.value_type(v)).collect();
     if folded.len() != types.len() || types.is_empty() {
@@ -63,7 +65,7 @@ pub(super) fn order_operands(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !body.has_trait(op, Trait::Commutative) || body.num_operands(op) < 2 {
         return false;
     }
-    let operands: Vec<Value> = body.operands(op).collect();
+    let operands: SmallVec<[Value; 4]> = body.operands(op).collect();
     let is_constant = |value: &Value| constant_of(body, *value).is_some();
     if operands.is_sorted_by_key(is_constant) {
         return false;
