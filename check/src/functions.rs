@@ -19,7 +19,7 @@ use loomir_ir::{Attr, Body, Context, Loc, Name, Op, OpRef, Trait, Type, TypeKind
 
 use crate::execution::parameters::{self, Parameter};
 use crate::execution::{self, Compared, Counterexample, Options, Side, Tried};
-use crate::{proof, symbolic};
+use crate::{proof, simulation, symbolic};
 
 /// A proof that two functions compute the same, or what was missing for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +44,14 @@ pub fn prover_within(options: proof::ProofOptions) -> impl Fn(&Body, Op, &Body, 
         let mut proof = proof::prove(before, one, after, other, &options);
         if let proof::Proof::Undecided { reasons } = &mut proof {
             match symbolic::prove(before, one, after, other, &options) {
+                proof::Proof::Undecided { reasons: more } => reasons.extend(more),
+                equal => proof = equal,
+            }
+        }
+        if let proof::Proof::Undecided { reasons } = &mut proof
+            && simulation::is_graph(before, one)
+        {
+            match simulation::prove(before, one, after, other) {
                 proof::Proof::Undecided { reasons: more } => reasons.extend(more),
                 equal => proof = equal,
             }

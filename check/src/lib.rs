@@ -13,6 +13,7 @@ pub mod execution;
 pub mod functions;
 pub mod proof;
 pub mod reduce;
+pub mod simulation;
 pub mod symbolic;
 
 pub use proof::{Assumption, Proof, ProofOptions, Reason, Which, prove};

@@ -17,7 +17,7 @@ pub(crate) fn is_named_in(text: &str) -> bool {
 }
 
 /// True if an operation, or one inside, refers to metadata by a number.
-pub(super) fn is_used(function: OpRef<'_>) -> bool {
+pub(crate) fn is_used(function: OpRef<'_>) -> bool {
     let (body, ctx) = (function.body(), function.ctx());
     body.all_ops().map(|op| body.op_ref(op)).any(|op| {
         let dicts = [op.properties(), op.attributes()];

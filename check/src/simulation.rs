@@ -1,0 +1,622 @@
+//! Proves that two graphs of blocks run in step.
+//!
+//! Both programs are executed together, with terms for values. Where several branches of the second
+//! program meet, the pair of places becomes a *state*. A state holds which values of the two are
+//! equal (`states`). From each state all paths to the next states are followed. Both programs must
+//! leave the same memory at each state, and return the same. So a proof is a simulation relation: a
+//! run of the first program has a run of the second one, state by state.
+//!
+//! Nothing needs to be known about trip counts, and operations may be any. This is the means of
+//! proof for transformations that copy blocks and keep the order of execution: unrolling, peeling,
+//! rotation, threading of branches.
+//!
+//! **Memory** is one value. Operations that change it make a new one, so effects keep their order.
+//!
+//! **Undefined behaviour.** Whatever may be undefined in the second program must have happened in
+//! the first one on the same path, with the same operands and the same memory before it. A branch
+//! of the second program that the first one does not have must not be on poison. A branch of the
+//! first program shows this only once the second one has done all that the first one does before:
+//! a call between may not return. For the same reason, where the first program is undefined, the
+//! second one must have done as much before, or the first one nothing since the last state.
+//!
+//! **Poison.** Arguments may be poison unless the function says `noundef`.
+//!
+//! Where a value of the first program is poison, any value will do. So `x ^ x` may be zero there,
+//! and flags of constants say nothing. In the second program both are kept.
+//!
+//! **Calls** of functions with bodies are assumed to do the same in both programs
+//! ([`Assumption::EqualCallees`]). A call may not return.
+//!
+//! **Promises.** Loops of the second program that promise progress or parallel accesses are
+//! refused. So are scopes of aliasing, whose meaning depends on the loops around them, and
+//! operations that threads execute together.
+//!
+//! **Endless runs.** On each path between states the second program goes on, and so does the first
+//! one. The first one may stay only while the second one goes down the order of its blocks in which
+//! edges back go up. So neither waits for ever.
+//!
+//! # Assumptions
+//! - Memory that was never written holds poison, and so does an undefined argument. With LLVM's
+//!   `undef`, `x + x` may be odd; here it is `2 · x`. The operation `llvm.mlir.undef` is refused.
+//! - A result is a function of the operands and of memory. So the bits of a NaN are, too. Flags of
+//!   floats that leave the result open are refused in the second program.
+//! - No other thread writes memory that an access which is neither volatile nor atomic reads.
+//! - Names of two functions, and numbers of metadata, stand for the same in both modules. Where
+//!   they may not, the answer is "unknown".
+//!
+//! # Why a proof holds
+//! - A state says that some values for its symbols give the values of both programs, and that its
+//!   facts hold. Each visit is shown to be such an instance, by one substitution for values, memory
+//!   and facts (`State::join`). A state that changes is followed again.
+//! - The entry is a state. Each path from a state ends at a state, at equal results and memory, or
+//!   where the first program is undefined. A bound that is met ends the proof.
+//! - Facts of a state are those that hold at all of its visits. One that is lost weakens only what
+//!   can be shown.
+//!
+//! **Bounds.** Steps, states and terms are counted.
+
+mod facts;
+mod numbers;
+mod side;
+mod states;
+mod terms;
+
+use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::{Attr, AttrKind, Body, Context, Name, Op, OpRef, Trait, symbols, text};
+
+use crate::proof::{self, Assumption, Proof, Symbol, flag_bits, metadata};
+use facts::{Fact, Facts};
+use side::{Cursor, Event, Risk, Side};
+use states::{Key, State, Visit, listed, matched};
+use terms::{Node, Store, TermId, Try};
+
+/// The most blocks that are executed.
+const MAX_STEPS: usize = 20_000;
+/// The most values that are copied, for all paths together.
+const MAX_COPIED: usize = 10_000_000;
+/// The most steps of the first program on one path.
+const MAX_AHEAD: usize = 4_000;
+/// The ways to go, in the order in which they are tried.
+const WAYS: [Way; 6] = [
+    Way { apart: 0, folds_poison: false, may_wait: false },
+    Way { apart: 0, folds_poison: true, may_wait: true },
+    Way { apart: 0, folds_poison: false, may_wait: true },
+    Way { apart: 0, folds_poison: true, may_wait: false },
+    Way { apart: 24, folds_poison: false, may_wait: true },
+    Way { apart: 1_100, folds_poison: true, may_wait: true },
+];
+
+/// A choice of what is told apart.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The number of visits of a pair of places that are told apart by their constants. Loops with
+    /// a constant trip count may need it.
+    apart: usize,
+    /// True if values of the first program are what they are where nothing is poison.
+    folds_poison: bool,
+    /// True if the first program may stay where it is while the second one goes on.
+    may_wait: bool,
+}
+
+/// Flags of floats, by the names of their attributes, under which a result is a function of the
+/// operands: `nnan` and `ninf`.
+const CLOSED_FLAGS: [(&str, u64); 2] = [("fastmathFlags", 1 | 2), ("fastmath", 2 | 4)];
+
+const POISON: &str = "a branch may be on poison";
+
+/// True if a function is a graph of blocks, which this prover reads.
+pub fn is_graph(module: &Body, function: Op) -> bool {
+    OpRef::new(module, function).name() == "llvm.func"
+}
+
+/// Proves that the function `after` of one program does what `before` of another one does, by
+/// executing both in step. Both programs share one context.
+pub fn prove(before: &Body, f: Op, after: &Body, g: Op) -> Proof {
+    let functions = [OpRef::new(before, f), OpRef::new(after, g)];
+    let mut reason = "";
+    match comparable([before, after], functions) {
+        Ok(under) => {
+            for way in WAYS {
+                match Walk::new([before, after], functions, way).and_then(Walk::run) {
+                    Ok(()) => return Proof::Equal { under },
+                    Err(why) if reason.is_empty() => reason = why,
+                    Err(_) => {}
+                }
+            }
+        }
+        Err(why) => reason = why,
+    }
+    Proof::Undecided { reasons: vec![*proof::reason(1, functions[1], reason.to_owned())] }
+}
+
+/// Returns the assumptions under which two functions can be compared.
+fn comparable(modules: [&Body; 2], functions: [OpRef<'_>; 2]) -> Try<Vec<Assumption>> {
+    if !functions.iter().all(|function| is_graph(function.body(), function.op())) {
+        return Err("functions of other dialects are not executed in step");
+    }
+    if let Some(message) = proof::targets_differ(modules).or(proof::signatures_differ(functions)) {
+        return Err(message);
+    }
+    if metadata::differs(modules) && functions.iter().any(|function| metadata::is_used(*function)) {
+        return Err("metadata has other numbers in both programs");
+    }
+    no_promises(functions[1])?;
+    let mut under = Vec::new();
+    for function in functions {
+        let (body, ctx) = (function.body(), function.ctx());
+        for op in body.all_ops().filter(|op| *op != body.root()) {
+            let dicts = [body.properties(op), body.attributes(op)];
+            for (_, attr) in dicts.iter().flat_map(|dict| dict.entries(ctx)) {
+                match attr.kind(ctx) {
+                    AttrKind::Symbol { root, nested } if nested.is_empty() => {
+                        match proof::symbol(modules, *root) {
+                            _ if is_convergent(modules[1], *root) => {
+                                return Err("the second program calls what threads execute together");
+                            }
+                            Symbol::Same => {}
+                            Symbol::Function if !is_function(modules[1], *root) => {
+                                return Err("a global computes its value");
+                            }
+                            Symbol::Function => under = vec![Assumption::EqualCallees],
+                            Symbol::Different => return Err("a name stands for different things"),
+                        }
+                    }
+                    _ if may_name(ctx, *attr) => return Err("an attribute has a name inside"),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(under)
+}
+
+/// True if a name stands for a function.
+fn is_function(module: &Body, name: Name) -> bool {
+    let op = symbols::lookup(module, module.ctx().str(name));
+    op.is_some_and(|op| matches!(module.op_ref(op).name(), "llvm.func" | "func.func"))
+}
+
+/// True if a name stands for a function that threads execute together.
+fn is_convergent(module: &Body, name: Name) -> bool {
+    let ctx = module.ctx();
+    let function = symbols::lookup(module, ctx.str(name)).map(|op| module.op_ref(op));
+    function.is_some_and(|function| {
+        let listed = function.attr("passthrough").map(|attr| text::attr_to_string(ctx, attr));
+        function.attr("convergent").is_some() || listed.is_some_and(|text| text.contains("convergent"))
+    })
+}
+
+/// True if an attribute may have the name of a symbol inside.
+fn may_name(ctx: &Context, attr: Attr) -> bool {
+    let is_plain = matches!(
+        attr.kind(ctx),
+        AttrKind::Unit
+            | AttrKind::Integer { .. }
+            | AttrKind::WideInteger { .. }
+            | AttrKind::Float { .. }
+            | AttrKind::String(_)
+            | AttrKind::Type(_)
+            | AttrKind::DenseArray { .. }
+            | AttrKind::DenseElements { .. }
+            | AttrKind::Enum { .. }
+    );
+    !is_plain && text::attr_to_string(ctx, attr).contains('@')
+}
+
+/// Refuses a function that promises something of its loops or branches. These promises belong to
+/// loops, which the function may have in another form than the first program.
+fn no_promises(function: OpRef<'_>) -> Try<()> {
+    let (body, ctx) = (function.body(), function.ctx());
+    for op in body.all_ops().filter(|op| *op != body.root()) {
+        for (_, attr) in [body.properties(op), body.attributes(op)].iter().flat_map(|own| own.entries(ctx)) {
+            let text = text::attr_to_string(ctx, *attr);
+            if text.contains("mustProgress") || text.contains("parallelAccesses") {
+                return Err("a loop of the second program promises something");
+            }
+        }
+        let others = body.attributes(op).without(ctx, "loop_annotation");
+        if body.has_trait(op, Trait::Terminator) && !others.is_empty() {
+            return Err("a branch of the second program has attributes");
+        }
+        if body.attr(op, "noalias_scopes").is_some() {
+            return Err("the second program has scopes of aliasing");
+        }
+        if CLOSED_FLAGS.iter().any(|(name, closed)| flag_bits(body.op_ref(op), name) & !closed != 0) {
+            return Err("an operation of the second program may be rounded in several ways");
+        }
+        if body.attr(op, "convergent").is_some() {
+            return Err("the second program has an operation that threads execute together");
+        }
+        let mut others = body.attributes(op).entries(ctx).iter();
+        if others.any(|(_, attr)| text::attr_to_string(ctx, *attr).contains("noalias")) {
+            return Err("the second program has scopes of aliasing");
+        }
+    }
+    Ok(())
+}
+
+/// The state of a proof.
+struct Walk<'b> {
+    store: Store,
+    sides: [Side<'b>; 2],
+    states: Vec<State>,
+    numbers: HashMap<Key, usize>,
+    /// The number of states of each pair of blocks.
+    visits: HashMap<[loomir_ir::Block; 2], usize>,
+    pending: Vec<usize>,
+    apart: usize,
+    may_wait: bool,
+    steps: usize,
+    copied: usize,
+}
+
+/// A path from a state on.
+#[derive(Clone)]
+struct Path {
+    cursors: [Cursor; 2],
+    facts: Facts,
+    /// The places that the first program came by, each with the number of its risks before. If it
+    /// may stay where it is, the place of the state comes first.
+    trail: Vec<(Rc<Cursor>, usize)>,
+    /// The number of places that were looked at for the second one.
+    looked_at: usize,
+    /// The number of places before the last branch that facts of the path decide.
+    first_place: usize,
+    /// The best place, and the number of values that match there.
+    place: Option<(usize, Rc<Cursor>)>,
+    /// True if all values match at the best place.
+    is_found: bool,
+    risks: [Vec<Risk>; 2],
+    ends: [End; 2],
+}
+
+/// The place at which a program waits for the other one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    /// It runs on.
+    Running,
+    /// Nothing decides the condition.
+    Open(TermId),
+    /// It is at a block where branches meet.
+    Meeting,
+    Returned(Vec<TermId>),
+    Unreachable,
+    /// It goes round in blocks without a choice.
+    Endless,
+}
+
+impl Path {
+    /// Forgets the places before a branch of the first program that facts decide. Both ways are
+    /// open there.
+    fn passes_a_choice(&mut self) {
+        (self.looked_at, self.first_place) = (self.trail.len(), self.trail.len());
+        self.place = None;
+    }
+}
+
+impl<'b> Walk<'b> {
+    fn new(modules: [&Body; 2], functions: [OpRef<'b>; 2], way: Way) -> Try<Walk<'b>> {
+        Ok(Walk {
+            store: Store::new(),
+            sides: [
+                Side::new(modules[0], functions[0], true, way.folds_poison)?,
+                Side::new(modules[1], functions[1], false, false)?,
+            ],
+            states: Vec::new(),
+            numbers: HashMap::new(),
+            visits: HashMap::new(),
+            pending: Vec::new(),
+            apart: way.apart,
+            may_wait: way.may_wait,
+            steps: 0,
+            copied: 0,
+        })
+    }
+
+    fn run(mut self) -> Try<()> {
+        let mut starts = Vec::new();
+        for side in &self.sides {
+            starts.push(side.start(&mut self.store)?);
+        }
+        let [a, b] = <[Cursor; 2]>::try_from(starts).map_err(|_| "a function has no body")?;
+        self.arrive(Visit { cursors: [a, b], facts: Facts::default() })?;
+        while let Some(number) = self.pending.pop() {
+            self.states[number].is_pending = false;
+            self.follow(number)?;
+        }
+        Ok(())
+    }
+
+    /// Follows all paths from a state.
+    fn follow(&mut self, number: usize) -> Try<()> {
+        let state = &self.states[number];
+        let own = self.may_wait.then(|| (Rc::new(state.cursors[0].clone()), 0));
+        let start = Path {
+            cursors: state.cursors.clone(),
+            facts: state.facts.clone(),
+            trail: own.into_iter().collect(),
+            looked_at: 0,
+            first_place: 0,
+            place: None,
+            is_found: false,
+            risks: Default::default(),
+            ends: [End::Running, End::Running],
+        };
+        let mut paths = vec![start];
+        while let Some(mut path) = paths.pop() {
+            self.copied += path.cursors[0].values.len() + path.cursors[1].values.len();
+            if self.copied > MAX_COPIED {
+                return Err("the proof copies too many values");
+            }
+            self.run_second(&mut path)?;
+            self.run_first(number, &mut path)?;
+            match self.next(number, &mut path)? {
+                Next::Done => {}
+                Next::Again => paths.push(path),
+                Next::Fork(condition) => {
+                    let ahead = self.ahead(number, &path, condition);
+                    if path.ends[0] == End::Open(condition) {
+                        path.passes_a_choice();
+                    }
+                    let mut other = path.clone();
+                    let fact = Fact { condition, holds: true, is_certain: true, ahead };
+                    path.facts.add(&self.store, fact);
+                    other.facts.add(&self.store, Fact { holds: false, ..fact });
+                    paths.extend([path, other]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Try<()> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS { Err("the proof takes too many steps") } else { Ok(()) }
+    }
+
+    /// Runs the second program to a meeting, an open branch, or its end.
+    fn run_second(&mut self, path: &mut Path) -> Try<()> {
+        while matches!(path.ends[1], End::Running | End::Open(_)) {
+            self.step()?;
+            let side = &self.sides[1];
+            let Path { cursors, facts, risks, .. } = &mut *path;
+            let event = side.advance(&mut self.store, &mut cursors[1], facts, &mut risks[1])?;
+            path.ends[1] = match event {
+                Event::Entered(_) if side.is_meeting(path.cursors[1].block) => End::Meeting,
+                Event::Entered(_) => End::Running,
+                Event::Open(condition) => {
+                    path.ends[1] = End::Open(condition);
+                    return Ok(());
+                }
+                Event::Returned(values) => End::Returned(values),
+                Event::Unreachable => End::Unreachable,
+            };
+        }
+        Ok(())
+    }
+
+    /// Runs the first program to an open branch or its end, or to where the second one waits.
+    fn run_first(&mut self, number: usize, path: &mut Path) -> Try<()> {
+        let mut straight = 0;
+        while !self.finds_place(number, path) && matches!(path.ends[0], End::Running | End::Open(_)) {
+            self.step()?;
+            let side = &self.sides[0];
+            straight = if side.has_choice(path.cursors[0].block) { 0 } else { straight + 1 };
+            if straight > side.num_blocks() {
+                path.ends[0] = End::Endless;
+                return Ok(());
+            }
+            let Path { cursors, facts, risks, .. } = &mut *path;
+            let event = side.advance(&mut self.store, &mut cursors[0], facts, &mut risks[0])?;
+            path.ends[0] = match event {
+                Event::Entered(by_facts) => {
+                    if by_facts {
+                        path.passes_a_choice();
+                    }
+                    self.copied += path.cursors[0].values.len();
+                    if path.trail.len() > MAX_AHEAD || self.copied > MAX_COPIED {
+                        return Err("the first program runs too far ahead");
+                    }
+                    path.trail.push((Rc::new(path.cursors[0].clone()), path.risks[0].len()));
+                    End::Running
+                }
+                Event::Open(condition) => {
+                    path.ends[0] = End::Open(condition);
+                    self.finds_place(number, path);
+                    return Ok(());
+                }
+                Event::Returned(values) => End::Returned(values),
+                Event::Unreachable => End::Unreachable,
+            };
+        }
+        Ok(())
+    }
+
+    /// Looks for the place of the first program at which the second one waits. True if all that the
+    /// second program knows there is known in the first one.
+    fn finds_place(&self, number: usize, path: &mut Path) -> bool {
+        if path.ends[1] != End::Meeting || path.is_found {
+            return path.is_found;
+        }
+        let waiting = &path.cursors[1];
+        let sides = [&self.sides[0], &self.sides[1]];
+        let start = self.states[number].cursors[1].block;
+        while let Some((place, risks)) = path.trail.get(path.looked_at) {
+            path.looked_at += 1;
+            let stays = self.may_wait && path.looked_at == 1;
+            if stays && !sides[1].is_nearer_the_end(waiting.block, start) {
+                continue;
+            }
+            if place.memory != waiting.memory || !is_covered(&path.risks[1], &path.risks[0][..*risks]) {
+                continue;
+            }
+            let old = &self.states[number].cursors[1];
+            let [found, all] = matched(&self.store, sides, [place, waiting], old);
+            if path.place.as_ref().is_none_or(|(most, _)| found >= *most) {
+                path.place = Some((found, place.clone()));
+            }
+            if found == all {
+                path.is_found = true;
+                break;
+            }
+        }
+        path.is_found
+    }
+
+    /// Returns the memory at an open branch of the first program, if the second program has not
+    /// come so far and the condition may be poison.
+    fn ahead(&self, number: usize, path: &Path, condition: TermId) -> Option<TermId> {
+        let [first, mut memory] = path.cursors.each_ref().map(|cursor| cursor.memory);
+        if self.store.is_solid(condition) {
+            return None;
+        }
+        let start = self.states[number].cursors[1].memory;
+        while memory != first {
+            let before = match self.store.node(memory) {
+                Node::Operation(own) if memory != start => own.memory,
+                _ => None,
+            };
+            match before {
+                Some(before) => memory = before,
+                None => return Some(first),
+            }
+        }
+        None
+    }
+
+    /// True if the first program reaches an undefined place, and nothing that others see of the
+    /// second one differs before.
+    fn is_undefined(&self, number: usize, path: &Path) -> bool {
+        let [first, second] = path.cursors.each_ref().map(|cursor| cursor.memory);
+        let is_before = |risk: &&Risk| risk.1 != first;
+        let covered = || {
+            let before: Vec<Risk> = path.risks[1].iter().filter(is_before).copied().collect();
+            is_covered(&before, &path.risks[0])
+        };
+        path.ends[0] == End::Unreachable
+            && !path.is_found
+            && (first == self.states[number].cursors[0].memory || first == second && covered())
+    }
+
+    /// Decides how a path goes on whose programs both wait.
+    fn next(&mut self, number: usize, path: &mut Path) -> Try<Next> {
+        if self.is_undefined(number, path) {
+            return Ok(Next::Done);
+        }
+        if path.ends[1] == End::Meeting {
+            return self.meet(path);
+        }
+        match (&path.ends[0], &path.ends[1]) {
+            // Later branches of the first program cannot show that the condition is no poison.
+            (End::Open(condition), End::Open(other))
+                if !self.store.is_solid(*other) && self.ahead(number, path, *condition).is_some() =>
+            {
+                Err(POISON)
+            }
+            (End::Open(condition), _) => Ok(Next::Fork(*condition)),
+            (_, End::Open(condition)) => match self.store.is_solid(*condition) {
+                true => Ok(Next::Fork(*condition)),
+                false => Err(POISON),
+            },
+            (End::Returned(a), End::Returned(b)) => {
+                if a != b {
+                    return Err("the results are not seen to be equal");
+                }
+                if path.cursors[0].memory != path.cursors[1].memory {
+                    return Err("the effects are not seen to be equal");
+                }
+                self.covered(path)?;
+                Ok(Next::Done)
+            }
+            _ => Err("the second program ends where the first one does not"),
+        }
+    }
+
+    /// Ends a path at a pair of places, or lets it go on.
+    fn meet(&mut self, path: &mut Path) -> Try<Next> {
+        let is_header = self.sides[1].headers.contains(&path.cursors[1].block);
+        match path.place.take() {
+            Some((_, place)) if path.is_found || is_header => {
+                self.covered(path)?;
+                let cursors = [(*place).clone(), path.cursors[1].clone()];
+                self.arrive(Visit { cursors, facts: path.facts.settled() })?;
+                Ok(Next::Done)
+            }
+            _ if !is_header => {
+                path.ends[1] = End::Running;
+                path.looked_at = path.first_place;
+                Ok(Next::Again)
+            }
+            _ => match &path.ends[0] {
+                End::Open(condition) => Ok(Next::Fork(*condition)),
+                _ => Err("a loop of the second program has no place in the first one"),
+            },
+        }
+    }
+
+    /// Checks that what may be undefined in the second program happens in the first one too.
+    fn covered(&self, path: &Path) -> Try<()> {
+        match is_covered(&path.risks[1], &path.risks[0]) {
+            true => Ok(()),
+            false => Err("an operation may be undefined that the first program does not execute"),
+        }
+    }
+
+    /// Adds a visit to its state.
+    fn arrive(&mut self, visit: Visit) -> Try<()> {
+        let blocks = visit.cursors.each_ref().map(|cursor| cursor.block);
+        let constants = self.constants(&visit);
+        let visits = self.visits.entry(blocks).or_insert(0);
+        let mut key: Key = (blocks, Some(constants));
+        if !self.numbers.contains_key(&key) && *visits >= self.apart {
+            key.1 = None;
+        }
+        let sides = [&self.sides[0], &self.sides[1]];
+        match self.numbers.get(&key) {
+            Some(number) => {
+                let state = &mut self.states[*number];
+                let changed = state.join(&mut self.store, sides, &visit)?;
+                if changed && !state.is_pending {
+                    state.is_pending = true;
+                    self.pending.push(*number);
+                }
+            }
+            None => {
+                *visits += 1;
+                let number = self.states.len();
+                self.states.push(State::new(&self.store, sides, visit));
+                self.numbers.insert(key, number);
+                self.pending.push(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the constants among the arguments of the blocks of a visit.
+    fn constants(&self, visit: &Visit) -> Box<[Option<u64>]> {
+        let mut all = Vec::new();
+        for (side, cursor) in self.sides.iter().zip(&visit.cursors) {
+            let arguments = listed(side, cursor.block).take(side.body.num_arguments(cursor.block));
+            all.extend(arguments.map(|value| self.store.constant(cursor.values[value.index()])));
+        }
+        all.into()
+    }
+}
+
+/// True if all risks of the second program are some of the first one.
+fn is_covered(risks: &[Risk], by: &[Risk]) -> bool {
+    if risks.is_empty() {
+        return true;
+    }
+    let by: HashSet<&Risk> = by.iter().collect();
+    risks.iter().all(|risk| by.contains(risk))
+}
+
+/// The continuation of a path.
+enum Next {
+    Done,
+    Again,
+    Fork(TermId),
+}
