@@ -18,10 +18,10 @@ fn main() -> ExitCode {
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
     let Tally { cases, peeled, full, partial, runtime, jammed, refused, compared, skipped, .. } = tally;
-    let Tally { asked, proved, peeled_last, .. } = tally;
+    let Tally { asked, proved, mutated, mutants_proved, peeled_last, .. } = tally;
     println!("seed={seed}\ncases={cases}\npeeled={peeled}\nfull={full}\npartial={partial}");
     println!("runtime={runtime}\njammed={jammed}\nrefused={refused}\nchecker_asked={asked}\nproved={proved}");
-    println!("peeled_last={peeled_last}");
+    println!("peeled_last={peeled_last}\nmutated={mutated}\nmutants_proved={mutants_proved}");
     println!("calls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}");
     ExitCode::from(u8::from(failures > 0))
 }

@@ -9,11 +9,15 @@
 use std::fmt::Write;
 
 use loomir::check::proof::ProofOptions;
+use loomir::check::simulation;
 use loomir::dialects::interp::Limits;
+use loomir::ir::Body;
+use loomir::ir::symbols::lookup;
 
 use crate::behaviour::{Input, same_behaviour};
 use crate::check::Checker;
 use crate::graphs;
+use crate::mutations::changed;
 use crate::neighbours::CALLED;
 use crate::random::Random;
 use crate::verdicts::is_proved;
@@ -47,6 +51,10 @@ pub struct Tally {
     pub asked: u64,
     /// Functions among them that it proves equal.
     pub proved: u64,
+    /// Changed functions with one more change, which may be wrong.
+    pub mutated: u64,
+    /// Functions among them that the checker proves equal. They are executed, too.
+    pub mutants_proved: u64,
 }
 
 /// Options of unroll-and-jam.
@@ -60,6 +68,9 @@ const JAM_OPTIONS: &[&str] = &[
 
 /// Options of the peeling of last iterations.
 const PEEL_OPTIONS: &[&str] = &["first=0 last=1", "first=0 last=2", "first=1 last=1", "first=2 last=3"];
+
+/// The maximal number of attempts at a valid change.
+const CHANGES_TRIED: usize = 20;
 
 /// The checker is asked about one function in this many.
 const CHECKED: u64 = 10;
@@ -106,7 +117,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
             _ => (graphs::function(&mut random, "kernel"), graph_calls()),
         };
         let asks = index % CHECKED == 0;
-        compare(&checker, &pipeline, (&text, &calls, asks), tally)
+        compare(&checker, &pipeline, (&text, &calls, asks), &mut random, tally)
             .map_err(|error| format!("case {index}: {pipeline}: {error}\n{text}"))?;
         tally.cases += 1;
     }
@@ -117,6 +128,7 @@ fn compare(
     checker: &Checker,
     pipeline: &str,
     (text, calls, asks): (&str, &[Input], bool),
+    random: &mut Random,
     tally: &mut Tally,
 ) -> Result<(), String> {
     let said = |errors: loomir::ir::Diagnostics| checker.lines(&errors);
@@ -143,8 +155,49 @@ fn compare(
     if asks && (by_count > 0 || has("peeled loop") + has("Peeled the") + has("completely unroll") > 0) {
         tally.asked += 1;
         tally.proved += u64::from(is_proved([&before, &after], "kernel", ProofOptions::default())?);
+        mutate(checker, (&before, &after), calls, random, tally)?;
     }
     Ok(())
+}
+
+/// Asks the prover about a function with one more change, and executes it if it is proved equal.
+fn mutate(
+    checker: &Checker,
+    (before, after): (&Body, &Body),
+    calls: &[Input],
+    random: &mut Random,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    // Both are read from texts, so that equal operations have equal attributes.
+    let Ok(before) = &checker.read(&loomir::print(before)) else { return Ok(()) };
+    let printed = loomir::print(after);
+    let changes = (0..CHANGES_TRIED).filter_map(|_| changed(&printed, random));
+    let read = |text: String| checker.read(&text).ok().filter(|body| loomir::print(body) != printed);
+    let Some(mutant) = changes.filter(|text| *text != printed).find_map(read) else { return Ok(()) };
+    let places = [before, &mutant].map(|module| lookup(module, "kernel"));
+    let [Some(one), Some(other)] = places else { return Ok(()) };
+    tally.mutated += 1;
+    if !simulation::prove(before, one, &mutant, other).is_equal() {
+        return Ok(());
+    }
+    tally.mutants_proved += 1;
+    // Functions that are called may have been changed. The proof takes them to be equal.
+    let has_own_callees = CALLEES.iter().any(|name| text_of(before, name) != text_of(&mutant, name));
+    if has_own_callees {
+        return Ok(());
+    }
+    let limits = Limits { steps: 20_000, ..Limits::default() };
+    let agreement = same_behaviour(before, &mutant, "kernel", calls, &limits);
+    agreement.map_err(|error| format!("proved, but {error}\n{}", loomir::print(&mutant)))?;
+    Ok(())
+}
+
+/// Functions that the kernels call.
+const CALLEES: [&str; 4] = ["fill", "hash", "ends_at", "mixed"];
+
+fn text_of(module: &Body, name: &str) -> Option<String> {
+    let op = lookup(module, name)?;
+    Some(module.nested(op).map_or_else(String::new, loomir::print))
 }
 
 pub(crate) fn graph_calls() -> Vec<Input> {
