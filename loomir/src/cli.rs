@@ -30,9 +30,13 @@ mod raised;
 mod reduce;
 mod remarks;
 mod render;
+mod report;
 mod run;
 mod tool;
+mod view;
 mod words;
+
+pub(crate) use remarks::json as remark_json;
 
 /// The dialects and passes that the command knows, and its streams.
 pub(crate) struct Tools {
@@ -67,7 +71,7 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `explain`,
-/// `run`, `check`, `reduce`, `cc`) as its `main`. Start from [`registry`](crate::registry) and
+/// `run`, `view`, `check`, `reduce`, `cc`) as its `main`. Start from [`registry`](crate::registry) and
 /// [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
@@ -148,6 +152,7 @@ impl Tools {
                 fuse::command(),
                 explain::command(),
                 run::command(),
+                view::command(),
                 check::command(),
                 reduce::command(),
                 cc::command(),
@@ -160,6 +165,7 @@ impl Tools {
             Some(("fuse", matches)) => fuse::main(self, matches),
             Some(("explain", matches)) => explain::main(self, matches),
             Some(("run", matches)) => run::main(self, matches),
+            Some(("view", matches)) => view::main(self, matches),
             Some(("check", matches)) => check::main(self, matches),
             Some(("reduce", matches)) => reduce::main(self, matches),
             _ => Err(Failure::usage("a command is needed")),

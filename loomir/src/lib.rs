@@ -72,6 +72,8 @@ pub mod extend;
 mod passes;
 mod pipeline;
 pub mod prelude;
+#[cfg(feature = "cli")]
+mod report;
 
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};

@@ -41,11 +41,12 @@ use crate::legality::{Cause, Instance};
 use crate::tree::{LoopId, Program, StatementId, TreeStore};
 
 pub use directions::{Directions, Entry};
-pub use print::{PASS, print};
+pub use print::{PASS, Words, print};
 
 mod directions;
 mod memory;
 mod print;
+pub mod sample;
 mod values;
 
 /// Why an order counts.

@@ -1,14 +1,16 @@
 //! `loomir fuse`: the main job.
 
+use crate::ir::pass::EditLimit;
 use crate::ir::{Body, Context, Diagnostics, Name};
 use crate::lowering::raising::Facts;
-use crate::{ContractionOptions, CostSource, FuseOptions, ProgramOptions};
+use crate::report::Repeated;
+use crate::{ContractionOptions, CostSource, FuseOptions, Fused, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
 use super::console::Stream;
 use super::grouped::{self, Nests};
 use super::input::{self, Input};
-use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks};
+use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks, report};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -23,6 +25,7 @@ pub(super) fn command() -> Command {
         .arg(regenerate_arg())
         .arg(check_metadata_arg())
         .arg(quiet_arg())
+        .arg(report::arg())
         .arg(missed::arg())
         .arg(limit::arg())
 }
@@ -73,7 +76,7 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
 }
 
 /// The argument that says whether to contract arrays.
-fn contract_arg() -> Arg {
+pub(super) fn contract_arg() -> Arg {
     Arg::new("contract")
         .long("contract")
         .value_name("BOOL")
@@ -133,28 +136,22 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
-    let (mut module, unread) = read(ctx, &source, matches)?;
     let says = !matches.get_flag("quiet");
+    let edits = limit::of(matches);
+    let is_shown = report::file(matches).is_some();
+    let options = FuseOptions { remarks: says || is_shown, edits: edits.clone(), ..options(matches)? };
+    let job = Job { tools, matches, source: &source, options: &options };
+    let (module, unread) = job.read()?;
     if says {
         tools.console.say(&remarks::say(ctx, &unread, &source, Stream::Err));
     }
-    let edits = limit::of(matches);
-    let options = FuseOptions { remarks: says, edits: edits.clone(), ..options(matches)? };
     tools.console.say(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
-    let contraction = ContractionOptions::after(&options);
-    let contracts = matches.get_one::<bool>("contract") == Some(&true);
-    let program = ProgramOptions {
-        contraction: contracts.then_some(&contraction),
-        facts: match (matches.get_flag("check-metadata"), crate::lowering::is_ll(&source.text)) {
-            (true, _) => Facts::Checked,
-            (false, true) => Facts::Told,
-            (false, false) => Facts::Omitted,
-        },
-        regenerate_all: matches.get_one::<String>("regenerate").is_some_and(|which| which == "all"),
-        ..ProgramOptions::of(&options)
-    };
-    let fused = crate::fuse_program(&mut module, &program);
+    let mut done = job.run_on(module, unread, &options);
+    if let Some(file) = report::file(matches) {
+        output::to_file(file, &job.page("fuse", &mut done))?;
+    }
+    let Done { module, fused, .. } = done;
     let refused = fused.fusion.refused;
     let raised = raised::summary(&fused.raised, &fused.fusion);
     let mut said = fused.fusion.remarks;
@@ -171,6 +168,92 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     missed::fail(matches, ctx, refused, &source)?;
     tools.console.forget(module);
     Ok(())
+}
+
+/// A program to fuse the loops of.
+pub(super) struct Job<'j> {
+    pub(super) tools: &'j Tools,
+    pub(super) matches: &'j ArgMatches,
+    pub(super) source: &'j Input,
+    pub(super) options: &'j FuseOptions,
+}
+
+/// The results of a job.
+pub(super) struct Done {
+    /// The transformed program.
+    pub(super) module: Body,
+    /// The remarks on functions that could not be read.
+    pub(super) unread: Diagnostics,
+    pub(super) fused: Fused,
+}
+
+impl Job<'_> {
+    fn read(&self) -> Result<(Body, Diagnostics), Failure> {
+        read(&self.tools.ctx, self.source, self.matches)
+    }
+
+    /// Reads the program, and fuses and contracts with these options.
+    pub(super) fn run(&self, options: &FuseOptions) -> Result<Done, Failure> {
+        let (module, unread) = self.read()?;
+        Ok(self.run_on(module, unread, options))
+    }
+
+    fn run_on(&self, mut module: Body, unread: Diagnostics, options: &FuseOptions) -> Done {
+        let word = |name: &str| self.matches.try_get_one::<String>(name).ok().flatten();
+        let is_checked = self.matches.try_get_one::<bool>("check-metadata").ok().flatten() == Some(&true);
+        let contraction = ContractionOptions::after(options);
+        let contracts = self.matches.get_one::<bool>("contract") == Some(&true);
+        let program = ProgramOptions {
+            contraction: contracts.then_some(&contraction),
+            facts: match (is_checked, crate::lowering::is_ll(&self.source.text)) {
+                (true, _) => Facts::Checked,
+                (false, true) => Facts::Told,
+                (false, false) => Facts::Omitted,
+            },
+            regenerate_all: word("regenerate").is_some_and(|which| which == "all"),
+            ..ProgramOptions::of(options)
+        };
+        let fused = crate::fuse_program(&mut module, &program);
+        Done { module, unread, fused }
+    }
+
+    /// Returns the page on the results.
+    pub(super) fn page(&self, command: &str, done: &mut Done) -> String {
+        let mut all = done.unread.clone();
+        all.append(self.explained());
+        let fusion = done.fused.fusion.remarks.clone();
+        all.append(crate::explained::without_uncounted(&done.fused.raised, fusion));
+        all.append(done.fused.contraction.remarks.clone());
+        let repeat = |edits: u64| {
+            let edits = EditLimit::at_most(edits);
+            let done =
+                self.run(&FuseOptions { remarks: false, edits: edits.clone(), ..self.options.clone() });
+            let made = edits.so_far();
+            let pass = made.last.map_or(String::new(), |(pass, _)| pass);
+            Some(Repeated { program: done.ok()?.module, edits: made.count, pass })
+        };
+        let subject = report::Subject {
+            input: self.source,
+            command,
+            remarks: &all,
+            after: &mut done.module,
+            options: self.options,
+            repeat: Some(&repeat),
+        };
+        report::text(self.tools, self.matches, subject)
+    }
+
+    /// Returns the remarks of `explain` on loops of LLVM IR that do not count, or have accesses
+    /// that are not affine.
+    fn explained(&self) -> Diagnostics {
+        match crate::lowering::is_ll(&self.source.text).then(|| self.read()) {
+            Some(Ok((mut module, _))) => {
+                let options = FuseOptions { remarks: false, max_rounds: 1, ..self.options.clone() };
+                crate::explain(&mut module, &options).remarks()
+            }
+            _ => Diagnostics::new(),
+        }
+    }
 }
 
 /// Reads the program. What cannot be read of LLVM IR stays as it is, with remarks.

@@ -10,7 +10,7 @@ use crate::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_sou
 use crate::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
 use crate::lowering::cfg::picture::{Format, picture};
 use crate::lowering::cfg::{self, print::Printed};
-use crate::{ExpectedLevel, verify_diagnostics};
+use crate::{ExpectedLevel, FuseOptions, verify_diagnostics};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
@@ -18,7 +18,7 @@ use super::console::Stream;
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
 use super::remarks::RemarkFormat;
-use super::{Failure, Tools, limit, output, remarks};
+use super::{Failure, Tools, limit, output, remarks, report};
 use reproducer::Reproducers;
 
 mod logs;
@@ -33,6 +33,7 @@ pub(super) fn command(tools: &Tools) -> Command {
         .arg(output::arg())
         .arg(emit_arg())
         .arg(remarks::arg())
+        .arg(report::arg())
         .next_help_heading("Reading")
         .arg(allow)
         .args(reading_args())
@@ -173,13 +174,16 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let nothing = Input { name: String::new(), text: String::new(), form: RemarkFormat::default() };
     let read = pipeline::read(tools, run.pipeline, &nothing.parse(ctx, matches)?);
     read.map_err(|error| Failure::usage(error.to_text(run.pipeline)))?;
+    if report::file(matches).is_some() && string(matches, "split-input-file").is_some() {
+        return Err(Failure::usage("'--report' shows one program, and '--split-input-file' reads several"));
+    }
     let chunks = match string(matches, "split-input-file") {
         Some(marker) => split_source(&run.input.text, marker),
         None => vec![Chunk { text: &run.input.text, first_line: 1 }],
     };
     let mut done = Done::default();
     for chunk in chunks {
-        run.chunk(chunk, &mut done);
+        run.chunk(chunk, &mut done)?;
     }
     if let Some(last) = limit::said(&edits) {
         tools.console.say(&remarks::say(ctx, &last.into(), run.input, Stream::Err));
@@ -231,12 +235,19 @@ struct Piece {
 
 impl Run<'_> {
     /// Reads, transforms and prints a piece; says what there is to say about it.
-    fn chunk(&self, chunk: Chunk<'_>, done: &mut Done) {
+    fn chunk(&self, chunk: Chunk<'_>, done: &mut Done) -> Result<(), Failure> {
         let mut piece = Piece::default();
         if let Err(errors) = self.transform(chunk, &mut piece, &mut done.reproducers) {
             piece.diagnostics.append(errors);
         }
         add_records(&mut done.records, piece.records);
+        if let Some(after) = &mut piece.body {
+            let options = FuseOptions::default();
+            let (input, remarks) = (self.input, &piece.diagnostics);
+            let command = "opt";
+            let subject = report::Subject { input, command, remarks, after, options: &options, repeat: None };
+            report::write(self.tools, self.matches, subject)?;
+        }
         done.texts.push(piece.text);
         done.last = piece.body;
         let diagnostics = match string(self.matches, "verify-diagnostics") {
@@ -252,6 +263,7 @@ impl Run<'_> {
         };
         done.failed |= diagnostics.has_errors();
         self.tools.console.say(&remarks::say(self.ctx, &diagnostics, self.input, Stream::Err));
+        Ok(())
     }
 
     fn transform(

@@ -102,73 +102,101 @@ impl Printer<'_> {
     }
 
     fn op(&self, op: Op) -> String {
-        let name = self.body.op_ref(op).name();
-        match self.body.loc(op).file_line_col(self.body.ctx()) {
-            Some((_, line, column)) => format!("{name} at {line}:{column}"),
-            None => name.to_owned(),
-        }
+        named(self.body, op)
     }
 
     fn one(&self, one: &Dependence, text: &mut String) {
-        let kinds: Vec<&str> = one.kinds.iter().map(|kind| kind.name()).collect();
+        let Words { kinds, through, directions, example } = Words::of(self.body, one);
         let perhaps = if one.is_certain { "" } else { "perhaps " };
-        let _ = write!(text, "  {perhaps}{} to {}", kinds.join(" and "), self.statement(one.sink.statement));
-        let _ = write!(text, " through {}", self.through(&one.through, one.source.op));
-        if !one.vector.is_empty() {
-            let vector: Vec<String> = one.vector.iter().map(entry).collect();
-            let _ = write!(text, ", ({})", vector.join(", "));
+        let _ = write!(text, "  {perhaps}{kinds} to {}", self.statement(one.sink.statement));
+        let _ = write!(text, " through {through}");
+        if !directions.is_empty() {
+            let _ = write!(text, ", {directions}");
         }
         if one.reduction.is_some() {
             text.push_str(", updates in any order");
         }
-        if let Some([source, sink]) = one.example.as_deref() {
-            let element = match &one.through {
-                Through::Memory(Cause::Element(element)) => Some(element),
-                _ => None,
-            };
-            let numbers = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-            let at = element.map(|own| format!(" element [{}]", numbers(&own.subscripts)));
-            let from = match (source.iteration.is_empty(), sink.iteration.is_empty()) {
-                (true, true) => String::new(),
-                (false, true) => format!(" from {}", iterations(&source.iteration)),
-                (true, false) => format!(" to {}", iterations(&sink.iteration)),
-                (false, false) => {
-                    format!(" from {} to {}", iterations(&source.iteration), iterations(&sink.iteration))
-                }
-            };
-            let of_element = element.map_or(&[][..], |own| &own.symbols);
-            let symbols = symbols(self.body, &[&source.symbols, of_element, &sink.symbols]);
-            let example = format!("{}{from}{symbols}", at.unwrap_or_default());
-            if !example.is_empty() {
-                let _ = write!(text, ":{example}");
-            }
+        if !example.is_empty() {
+            let _ = write!(text, ": {example}");
         }
         text.push('\n');
     }
+}
 
-    fn through(&self, through: &Through, source: Op) -> String {
-        match through {
-            Through::Memory(Cause::Element(element)) => {
-                object(self.body, element).unwrap_or_else(|| "memory".to_owned())
-            }
-            Through::Memory(Cause::Object) => "some element".to_owned(),
-            Through::Memory(Cause::MayOverlap(Some((a, b)))) => {
-                let [a, b] = [a, b].map(|value| called_in_full(self.body, *value));
-                format!("{a} if {b} overlaps it")
-            }
-            Through::Memory(Cause::MayOverlap(None)) => "memory that may overlap".to_owned(),
-            Through::Memory(Cause::World) => "the world".to_owned(),
-            Through::Value(value) if self.body.defining_op(*value) == Some(source) => "its value".to_owned(),
-            Through::Value(value) => called(self.body, *value),
-            Through::Carried(value) => {
-                let of = match self.body.def(*value) {
-                    ValueDef::OpResult { op, .. } => op,
-                    ValueDef::BlockArgument { block, .. } => {
-                        self.body.region_parent(self.body.block_region(block))
-                    }
-                };
-                format!("what {} carries", self.op(of))
-            }
+/// A dependence in words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Words {
+    /// Its kinds.
+    pub kinds: String,
+    /// The medium.
+    pub through: String,
+    /// A distance or a direction for each common loop. Empty without one.
+    pub directions: String,
+    /// Two instances, as far as they are known.
+    pub example: String,
+}
+
+impl Words {
+    /// Describes a dependence of a program that was raised from `body`.
+    pub fn of(body: &Body, one: &Dependence) -> Words {
+        let kinds: Vec<&str> = one.kinds.iter().map(|kind| kind.name()).collect();
+        let vector: Vec<String> = one.vector.iter().map(entry).collect();
+        Words {
+            kinds: kinds.join(" and "),
+            through: through(body, &one.through, one.source.op),
+            directions: if vector.is_empty() { String::new() } else { format!("({})", vector.join(", ")) },
+            example: example(body, one),
+        }
+    }
+}
+
+fn named(body: &Body, op: Op) -> String {
+    let name = body.op_ref(op).name();
+    match body.loc(op).file_line_col(body.ctx()) {
+        Some((_, line, column)) => format!("{name} at {line}:{column}"),
+        None => name.to_owned(),
+    }
+}
+
+fn example(body: &Body, one: &Dependence) -> String {
+    let Some([source, sink]) = one.example.as_deref() else { return String::new() };
+    let element = match &one.through {
+        Through::Memory(Cause::Element(element)) => Some(element),
+        _ => None,
+    };
+    let numbers = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    parts.extend(element.map(|own| format!("element [{}]", numbers(&own.subscripts))));
+    if !source.iteration.is_empty() {
+        parts.push(format!("from {}", iterations(&source.iteration)));
+    }
+    if !sink.iteration.is_empty() {
+        parts.push(format!("to {}", iterations(&sink.iteration)));
+    }
+    let of_element = element.map_or(&[][..], |own| &own.symbols);
+    parts.join(" ") + &symbols(body, &[&source.symbols, of_element, &sink.symbols])
+}
+
+fn through(body: &Body, through: &Through, source: Op) -> String {
+    match through {
+        Through::Memory(Cause::Element(element)) => {
+            object(body, element).unwrap_or_else(|| "memory".to_owned())
+        }
+        Through::Memory(Cause::Object) => "some element".to_owned(),
+        Through::Memory(Cause::MayOverlap(Some((a, b)))) => {
+            let [a, b] = [a, b].map(|value| called_in_full(body, *value));
+            format!("{a} if {b} overlaps it")
+        }
+        Through::Memory(Cause::MayOverlap(None)) => "memory that may overlap".to_owned(),
+        Through::Memory(Cause::World) => "the world".to_owned(),
+        Through::Value(value) if body.defining_op(*value) == Some(source) => "its value".to_owned(),
+        Through::Value(value) => called(body, *value),
+        Through::Carried(value) => {
+            let of = match body.def(*value) {
+                ValueDef::OpResult { op, .. } => op,
+                ValueDef::BlockArgument { block, .. } => body.region_parent(body.block_region(block)),
+            };
+            format!("what {} carries", named(body, of))
         }
     }
 }

@@ -1,0 +1,130 @@
+//! The contents of a page, from a program, its remarks and the transformed program.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use loomir_ir::Body;
+use serde_json::Value;
+
+use super::html::ControlFlowDrawing;
+use super::outline::Outline;
+use super::source::Source;
+use super::{Function, Seen, Shown, dependences, picture};
+use crate::cli::remark_json;
+
+/// The most edits whose trees are shown.
+const MAX_STEPS: u64 = 12;
+
+/// Trees after each edit are shown of programs with at most so many operations.
+const MAX_STEPPED_OPS: usize = 3000;
+
+/// Programs with more operations are shown without dependences.
+const MAX_EXAMINED_OPS: usize = 20_000;
+
+/// Returns the contents of a page.
+pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
+    let Seen { ctx, source: (name, text), command, remarks, read, after, options, repeat } = seen;
+    let source = Source::new(name, text);
+    let remarks: Vec<Value> = remarks.iter().map(|own| remark_json(ctx, own)).collect();
+    let mut functions: Vec<Function> = Vec::new();
+    let before = read();
+    let control_flow = before.as_ref().filter(|_| source.is_ll).and_then(ControlFlowDrawing::of);
+    if let Some(mut before) = before {
+        outlines(&mut before, &source, &mut |outline| {
+            functions.push(Function { before: outline, ..Function::default() });
+        });
+        // Functions of one name are those of modules in each other; remarks do not tell which.
+        let mut by_name: HashMap<String, usize> = HashMap::new();
+        for (at, function) in functions.iter().enumerate() {
+            by_name.entry(function.before.name.clone()).or_insert(at);
+        }
+        for (at, remark) in remarks.iter().enumerate() {
+            let of = remark["function"].as_str().and_then(|name| by_name.get(name));
+            if let Some(function) = of.and_then(|of| functions.get_mut(*of)) {
+                function.remarks.push(at);
+            }
+        }
+        let ops: usize = functions.iter().map(|function| function.before.ops).sum();
+        if ops <= MAX_EXAMINED_OPS {
+            examine(&mut before, &source, &remarks, options, &mut functions);
+        }
+    }
+    let ops = functions.iter().map(|function| function.before.ops).sum();
+    let mut next = 0;
+    outlines(after, &source, &mut |outline| {
+        if let Some(function) = functions.get_mut(next) {
+            function.after = outline;
+        }
+        next += 1;
+    });
+    if let Some(repeat) = repeat.filter(|_| ops <= MAX_STEPPED_OPS) {
+        steps(&source, repeat, &mut functions);
+    }
+    Shown { source, command, functions, remarks, control_flow, ops }
+}
+
+/// Calls `f` with the outline of each function that has a body.
+fn outlines(module: &mut Body, source: &Source<'_>, f: &mut dyn FnMut(Outline)) {
+    crate::for_each_function(module, &mut |body, _| {
+        let region = body.own_regions(body.root()).next();
+        if region.is_some_and(|region| body.entry_block(region).is_some()) {
+            f(Outline::of(body, source));
+        }
+        false
+    });
+}
+
+/// Adds pictures and dependences to functions, which are in the order of the program.
+fn examine(
+    module: &mut Body,
+    source: &Source<'_>,
+    remarks: &[Value],
+    options: &loomir_transforms::fusion::Options,
+    functions: &mut [Function],
+) {
+    let mut next = 0;
+    crate::for_each_function(module, &mut |body, around| {
+        let region = body.own_regions(body.root()).next();
+        if region.is_none_or(|region| body.entry_block(region).is_none()) {
+            return false;
+        }
+        let Some(function) = functions.get_mut(next) else { return false };
+        next += 1;
+        let analyses = around.known_to(&options.analyses).for_one_function();
+        let own: Vec<&Value> = function.remarks.iter().map(|at| &remarks[*at]).collect();
+        let programs = picture::Programs::of(body, &analyses, options.alias, source);
+        function.pictures = own.iter().map(|remark| programs.pair(source, remark)).collect();
+        function.nests = programs.nests(source);
+        function.dependences = dependences::Listed::of(&programs, source);
+        false
+    });
+}
+
+/// Adds the outlines after each edit, if there are few.
+fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, functions: &mut [Function]) {
+    let mut last: HashMap<usize, Arc<Vec<String>>> = HashMap::new();
+    for (at, function) in functions.iter().enumerate() {
+        last.insert(at, texts(&function.before));
+    }
+    for edit in 1..=MAX_STEPS {
+        let Some(mut repeated) = repeat(edit) else { return };
+        if repeated.edits < edit {
+            return;
+        }
+        let mut next = 0;
+        outlines(&mut repeated.program, source, &mut |outline| {
+            let own = texts(&outline);
+            if let Some(function) = functions.get_mut(next)
+                && last.get(&next) != Some(&own)
+            {
+                function.steps.push((edit, repeated.pass.clone(), outline));
+                last.insert(next, own);
+            }
+            next += 1;
+        });
+    }
+}
+
+fn texts(outline: &Outline) -> Arc<Vec<String>> {
+    Arc::new(outline.nodes.iter().map(|node| format!("{} {}", node.depth, node.text)).collect())
+}

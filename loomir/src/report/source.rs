@@ -1,0 +1,74 @@
+//! The source text: its lines, and places in it.
+
+use loomir_ir::{Context, Loc};
+use serde_json::Value;
+
+use super::outline::shortened;
+
+/// The most lines that are shown.
+const MAX_LINES: usize = 20_000;
+
+/// The longest line that is shown as a whole, in bytes.
+const MAX_WIDTH: usize = 400;
+
+/// A place in the source.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Place {
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+/// The source of a page.
+#[derive(Clone, Debug)]
+pub(super) struct Source<'s> {
+    /// The name of its file.
+    pub(super) name: &'s str,
+    /// The lines that are shown.
+    pub(super) lines: Vec<&'s str>,
+    /// The number of lines that are left out at the end.
+    pub(super) left_out: usize,
+    /// True for LLVM IR.
+    pub(super) is_ll: bool,
+}
+
+impl<'s> Source<'s> {
+    pub(super) fn new(name: &'s str, text: &'s str) -> Source<'s> {
+        let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
+        let left_out = text.lines().count() - lines.len();
+        Source { name, lines, left_out, is_ll: crate::lowering::is_ll(text) }
+    }
+
+    /// Returns a place, if it is in this file and shown.
+    pub(super) fn place(&self, ctx: &Context, loc: Loc) -> Option<Place> {
+        let (file, line, column) = loc.file_line_col(ctx)?;
+        self.shown(file, line, column)
+    }
+
+    /// Returns the place that a remark's data says, if it is in this file and shown.
+    pub(super) fn place_in(&self, data: &Value) -> Option<Place> {
+        let number = |key: &str| data[key].as_u64().and_then(|number| u32::try_from(number).ok());
+        self.shown(data["file"].as_str()?, number("line")?, number("column")?)
+    }
+
+    fn shown(&self, file: &str, line: u32, column: u32) -> Option<Place> {
+        let is_shown = file == self.name && line > 0 && line as usize <= self.lines.len();
+        is_shown.then_some(Place { line, column })
+    }
+
+    /// Returns a line as far as it is shown, and true if there is more.
+    pub(super) fn line(&self, number: usize) -> (&'s str, bool) {
+        let line = self.lines.get(number.wrapping_sub(1)).copied().unwrap_or_default();
+        let mut end = line.len().min(MAX_WIDTH);
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        (&line[..end], end < line.len())
+    }
+
+    /// Returns the text of the operation at a place.
+    pub(super) fn snippet(&self, place: Place) -> Option<String> {
+        let line = self.lines.get(place.line as usize - 1)?;
+        let from = line.get(place.column.checked_sub(1)? as usize..)?;
+        Some(shortened(from)).filter(|text| !text.is_empty())
+    }
+}
