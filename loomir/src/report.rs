@@ -22,6 +22,7 @@ mod digest;
 mod gather;
 mod grid;
 mod html;
+mod listing;
 mod outline;
 mod page;
 mod picture;
@@ -82,6 +83,10 @@ struct Function {
     /// The outline after each edit, with the number of the edit and its pass.
     steps: Vec<(u64, String, Outline)>,
     after: Outline,
+    /// True if a run-time test was added.
+    is_tested: bool,
+    /// The names that the source gives to its arguments, if they are known.
+    names: Vec<String>,
     /// The positions of its remarks.
     remarks: Vec<usize>,
     /// The picture of each of these remarks.
@@ -92,6 +97,15 @@ struct Function {
 }
 
 impl Function {
+    /// True if the transformed function has the same loops and operations.
+    fn is_unchanged(&self) -> bool {
+        let shape = |outline: &Outline| {
+            let nodes = outline.nodes.iter().map(|node| (node.kind, node.depth, node.place));
+            nodes.collect::<Vec<_>>()
+        };
+        self.steps.is_empty() && shape(&self.before) == shape(&self.after)
+    }
+
     /// Returns the loops of the source with their numbers, by place.
     fn loop_at(&self, place: Place) -> Option<usize> {
         let mut loops = self.before.nodes.iter().filter(|node| node.is_loop());

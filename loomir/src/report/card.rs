@@ -119,6 +119,8 @@ pub(super) fn card(
     if let Some(pair) = picture {
         html.piece(&grid::pair(function, pair, at, remark));
     }
+    tests(&mut html, function, remark);
+    costs(&mut html, remark);
     let advice = advice::of(remark);
     if let Some(why) = &advice.why {
         html.markup("<section class=\"why\"><h5>Why</h5>").within("<p>", why, "</p></section>");
@@ -133,6 +135,76 @@ pub(super) fn card(
     facts(&mut html, remark);
     html.markup("</article>\n");
     html
+}
+
+/// Adds the assumptions of a remark, with the names of the source.
+fn tests(html: &mut Html, function: &Function, remark: &Value) {
+    let all = |key: &str| remark["args"][key].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (apart, holds, assumes) = (all("apart"), all("holds"), all("assumes"));
+    if apart.is_empty() && holds.is_empty() && assumes.is_empty() {
+        return;
+    }
+    html.markup("<section class=\"tests\"><h5>").markup(match Outcome::of(remark) {
+        Outcome::Tested => "Tested before the loops",
+        _ => "Holds if these tests do",
+    });
+    html.markup("</h5><ul>");
+    for (condition, is_apart) in
+        apart.iter().map(|own| (own, true)).chain(holds.iter().map(|own| (own, false)))
+    {
+        let condition = condition.as_str().unwrap_or_default();
+        html.markup("<li><code>").text(&named(condition, &function.names));
+        html.markup(if is_apart { "</code> do not overlap in memory</li>" } else { "</code></li>" });
+    }
+    for condition in assumes {
+        let condition = condition.as_str().unwrap_or_default();
+        // Relations of numbers have a sign, pairs of arrays have none.
+        let is_apart = !condition.contains(['=', '<', '>']);
+        html.markup("<li><code>").text(&named(condition, &function.names));
+        html.markup(if is_apart { "</code> do not overlap in memory</li>" } else { "</code></li>" });
+    }
+    html.markup("</ul>");
+    if remark["name"] == "Versioned" {
+        html.markup("<p>If one fails, the original loops run, and the result is the same as before.</p>");
+    }
+    html.markup("</section>");
+}
+
+/// Returns a condition with the names of the source instead of numbers of arguments.
+fn named(condition: &str, names: &[String]) -> String {
+    let mut text = String::new();
+    let mut parts = condition.split('#');
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        match part[..digits].parse::<usize>().ok().and_then(|at| names.get(at)) {
+            Some(name) => text.push_str(name),
+            None => {
+                text.push('#');
+                text.push_str(&part[..digits]);
+            }
+        }
+        text.push_str(&part[digits..]);
+    }
+    text
+}
+
+/// Adds the estimate of a decision's costs.
+fn costs(html: &mut Html, remark: &Value) {
+    let Some(saved) = remark["args"]["saved_cycles"].as_i64() else { return };
+    html.markup("<p class=\"costs\">");
+    match saved {
+        0 => html.markup("The estimate: no cycles saved."),
+        1.. => html
+            .markup("The estimate: ")
+            .shown(saved)
+            .markup(" cycles saved each time the loops are reached."),
+        _ => html
+            .markup("The estimate: ")
+            .shown(-saved)
+            .markup(" cycles more each time the loops are reached."),
+    };
+    html.markup("</p>");
 }
 
 /// Adds the loops that a remark is about, by number.

@@ -7,9 +7,9 @@ use loomir_ir::Body;
 use serde_json::Value;
 
 use super::html::ControlFlowDrawing;
-use super::outline::Outline;
+use super::outline::{Outline, Stage};
 use super::source::Source;
-use super::{Function, Seen, Shown, dependences, picture};
+use super::{Function, Seen, Shown, dependences, listing, picture};
 use crate::cli::remark_json;
 
 /// The most edits whose trees are shown.
@@ -30,8 +30,9 @@ pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
     let before = read();
     let control_flow = before.as_ref().filter(|_| source.is_ll).and_then(ControlFlowDrawing::of);
     if let Some(mut before) = before {
-        outlines(&mut before, &source, &mut |outline| {
-            functions.push(Function { before: outline, ..Function::default() });
+        outlines(&mut before, &source, Stage::Before, &mut |outline| {
+            let names = listing::argument_names(&source, &outline);
+            functions.push(Function { before: outline, names, ..Function::default() });
         });
         // Functions of one name are those of modules in each other; remarks do not tell which.
         let mut by_name: HashMap<String, usize> = HashMap::new();
@@ -42,6 +43,7 @@ pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
             let of = remark["function"].as_str().and_then(|name| by_name.get(name));
             if let Some(function) = of.and_then(|of| functions.get_mut(*of)) {
                 function.remarks.push(at);
+                function.is_tested |= remark["name"] == "Versioned";
             }
         }
         let ops: usize = functions.iter().map(|function| function.before.ops).sum();
@@ -51,7 +53,7 @@ pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
     }
     let ops = functions.iter().map(|function| function.before.ops).sum();
     let mut next = 0;
-    outlines(after, &source, &mut |outline| {
+    outlines(after, &source, Stage::After, &mut |outline| {
         if let Some(function) = functions.get_mut(next) {
             function.after = outline;
         }
@@ -64,11 +66,11 @@ pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
 }
 
 /// Calls `f` with the outline of each function that has a body.
-fn outlines(module: &mut Body, source: &Source<'_>, f: &mut dyn FnMut(Outline)) {
+fn outlines(module: &mut Body, source: &Source<'_>, stage: Stage, f: &mut dyn FnMut(Outline)) {
     crate::for_each_function(module, &mut |body, _| {
         let region = body.own_regions(body.root()).next();
         if region.is_some_and(|region| body.entry_block(region).is_some()) {
-            f(Outline::of(body, source));
+            f(Outline::of(body, source, stage));
         }
         false
     });
@@ -112,7 +114,7 @@ fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, f
             return;
         }
         let mut next = 0;
-        outlines(&mut repeated.program, source, &mut |outline| {
+        outlines(&mut repeated.program, source, Stage::After, &mut |outline| {
             let own = texts(&outline);
             if let Some(function) = functions.get_mut(next)
                 && last.get(&next) != Some(&own)

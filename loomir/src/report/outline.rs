@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use loomir_ir::text::{self, ParseOptions, PrintOptions};
 use loomir_ir::{Body, Op, Trait};
 use loomir_transforms::access::structure::Structure;
+use loomir_transforms::effects::Summary;
 
 use super::Place;
 use super::source::Source;
@@ -29,12 +30,23 @@ pub(super) struct Outline {
     pub(super) place: Option<Place>,
     /// The last line with an operation of the function.
     pub(super) last_line: u32,
+    /// The number of arguments.
+    pub(super) arguments: usize,
     /// The number of operations.
     pub(super) ops: usize,
     /// The nodes, each before its children.
     pub(super) nodes: Vec<Node>,
     /// True if there are more.
     pub(super) is_cut: bool,
+}
+
+/// The program that an outline shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// The source.
+    Before,
+    /// A transformed program.
+    After,
 }
 
 /// The kind of a node.
@@ -71,7 +83,7 @@ impl Node {
 
 impl Outline {
     /// Returns the outline of a function. Linear.
-    pub(super) fn of(function: &Body, source: &Source<'_>) -> Outline {
+    pub(super) fn of(function: &Body, source: &Source<'_>, stage: Stage) -> Outline {
         let root = function.root_ref();
         let name = root.attr("sym_name").and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
         let mut outline = Outline {
@@ -79,6 +91,9 @@ impl Outline {
             place: source.place(function.ctx(), root.loc()),
             ..Outline::default()
         };
+        let region = function.own_regions(function.root()).next();
+        let entry = region.and_then(|region| function.entry_block(region));
+        outline.arguments = entry.map_or(0, |block| function.num_arguments(block));
         outline.last_line = outline.place.map_or(0, |place| place.line);
         let printed = Printed::of(function);
         let mut depths: HashMap<Op, usize> = HashMap::new();
@@ -95,7 +110,9 @@ impl Outline {
                 outline.is_cut = true;
                 continue;
             }
-            let own = place.filter(|_| !source.is_ll).and_then(|place| source.snippet(place));
+            // Loops of LLVM IR have no text, and bounds change.
+            let is_source = if source.is_ll { kind == Kind::Op } else { stage == Stage::Before };
+            let own = place.filter(|_| is_source).and_then(|place| source.snippet(place));
             let text =
                 own.or_else(|| printed.text(op)).unwrap_or_else(|| function.op_ref(op).name().to_owned());
             outline.nodes.push(Node { kind, depth, text, place });
@@ -148,10 +165,8 @@ fn kind(function: &Body, op: Op) -> Option<Kind> {
     if function.own_regions(op).len() > 0 {
         return Some(Kind::Region);
     }
-    let computes = function.has_trait(op, Trait::Pure)
-        || function.has_trait(op, Trait::Terminator)
-        || function.has_trait(op, Trait::ConstantLike);
-    (!computes).then_some(Kind::Op)
+    let only_computes = Summary::of_itself(function.op_ref(op)).only_computes();
+    (!only_computes && !function.has_trait(op, Trait::Terminator)).then_some(Kind::Op)
 }
 
 /// The printed text of operations.
@@ -194,6 +209,8 @@ pub(super) fn shortened(line: &str) -> String {
     };
     let text = text.split(" : ").next().unwrap_or(text);
     let text = text.split(" {").next().unwrap_or(text);
+    let text = text.split(", align ").next().unwrap_or(text);
+    let text = text.split(", !").next().unwrap_or(text);
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::card::{self, Outcome};
 use super::html::Html;
+use super::listing::Listing;
 use super::{Function, Shown, digest, grid, tree};
 
 const STYLE: &str = include_str!("assets/report.css");
@@ -35,20 +36,21 @@ pub(super) fn text(shown: &Shown<'_>) -> String {
     }
     general(&mut html, shown);
     let mut left_out = rest.len();
+    let mut listing = Listing::new(shown);
     for (at, function) in first {
         if html.len() > MAX_SIZE {
             left_out += 1;
             continue;
         }
-        section(&mut html, shown, *at, function);
+        section(&mut html, shown, &mut listing, *at, function);
     }
     if left_out > 0 {
         html.markup("<p class=\"cut\" role=\"note\">The program is large: ");
         tree::count(&mut html, left_out, "function is", "functions are");
         html.markup(" left out.</p>\n");
     }
-    source(&mut html, shown);
     control_flow(&mut html, shown);
+    html.markup("<section class=\"source\" id=\"source\" tabindex=\"-1\" aria-labelledby=\"source-title\"><h2 id=\"source-title\">Rest of the source</h2>\n").piece(&listing.rest()).markup("</section>\n");
     html.markup("</main>\n</div>\n");
     footer(&mut html);
     html.markup("<script type=\"application/json\" id=\"remarks\">")
@@ -81,15 +83,25 @@ fn is_worth(function: &Function) -> bool {
 fn banner(html: &mut Html, shown: &Shown<'_>) {
     html.within("<header class=\"banner\"><p class=\"muted\">loomir ", shown.command, "</p>");
     html.within("<h1>", file_name(shown), "</h1><p class=\"lead\">");
-    let sum = |f: fn(&Function) -> usize| shown.functions.iter().map(f).sum::<usize>();
-    let (before, after) = (sum(|own| own.before.nests()), sum(|own| own.after.nests()));
-    if before == 0 {
-        html.markup("There are no loops.");
-    } else if before == after {
-        tree::count(html, before, "loop nest stays one.", "loop nests stay as many.");
-    } else {
-        tree::count(html, before, "loop nest became ", "loop nests became ");
-        html.shown(after).markup(".");
+    let named = |name: &str| shown.remarks.iter().filter(|own| own["name"] == name).count();
+    let fused = named("Fused");
+    let apart = shown
+        .remarks
+        .iter()
+        .filter(|own| Outcome::of(own) == Outcome::Refused && own["args"]["first"].is_object());
+    let apart = apart.count();
+    let has_loops = shown.functions.iter().any(|own| own.before.loops() > 0);
+    match (fused, apart) {
+        (0, 0) if !has_loops => _ = html.markup("There are no loops."),
+        (0, 0) => _ = html.markup("No loops stand beside each other that could have been fused."),
+        (_, 0) => tree::count(html, fused, "pair of loops was fused.", "pairs of loops were fused."),
+        (0, _) => {
+            tree::count(html, apart, "pair of loops was kept apart.", "pairs of loops were kept apart.")
+        }
+        _ => {
+            tree::count(html, fused, "pair of loops was fused, and ", "pairs of loops were fused, and ");
+            html.shown(apart).markup(if apart == 1 { " was kept apart." } else { " were kept apart." });
+        }
     }
     html.markup("</p><ul class=\"totals\">");
     for (outcome, one, many) in [
@@ -137,7 +149,7 @@ fn contents(html: &mut Html, shown: &Shown<'_>, functions: &[(usize, &Function)]
         }
         html.markup("</ol></section>\n");
     }
-    html.markup("<section><h2>Program</h2><ol><li><a href=\"#source\">Source</a></li>");
+    html.markup("<section><h2>Program</h2><ol><li><a href=\"#source\">Rest of the source</a></li>");
     if shown.control_flow.is_some() {
         html.markup("<li><a href=\"#control-flow\">Control flow</a></li>");
     }
@@ -160,14 +172,31 @@ fn general(html: &mut Html, shown: &Shown<'_>) {
     html.markup("</div></section>\n");
 }
 
-fn section(html: &mut Html, shown: &Shown<'_>, at: usize, function: &Function) {
+fn section(html: &mut Html, shown: &Shown<'_>, listing: &mut Listing<'_>, at: usize, function: &Function) {
     html.markup("<section class=\"function\" id=\"f")
         .shown(at)
         .markup("\" tabindex=\"-1\" aria-labelledby=\"n")
         .shown(at);
     html.markup("\"><h2 id=\"n").shown(at).markup("\">@").text(&function.before.name).markup("</h2>\n");
-    html.markup("<h3>Loops</h3>").piece(&tree::trees(function, at));
-    html.markup("<h3>Decisions</h3><div class=\"cards\">");
+    let names = &function.names;
+    if !names.is_empty() {
+        html.markup("<p class=\"arguments muted\">In remarks ");
+        for (at, name) in names.iter().enumerate() {
+            html.markup(if at > 0 { ", " } else { "" })
+                .markup("#")
+                .shown(at)
+                .markup(" is <code>")
+                .text(name)
+                .markup("</code>");
+        }
+        html.markup(".</p>");
+    }
+    html.markup("<h3>Loops</h3>").piece(&tree::trees(function));
+    html.markup("<div class=\"beside\"><div class=\"listing\"><h3>Source</h3>");
+    if let Some(lines) = listing.function(&function.before) {
+        html.piece(&lines);
+    }
+    html.markup("</div><div class=\"decisions\"><h3>Decisions</h3><div class=\"cards\">");
     if function.remarks.is_empty() {
         html.markup("<p class=\"muted\">Nothing was tried: no two loops stand beside each other.</p>");
     }
@@ -175,63 +204,35 @@ fn section(html: &mut Html, shown: &Shown<'_>, at: usize, function: &Function) {
         let picture = function.pictures.get(own).and_then(Option::as_ref);
         html.piece(&card::card(&shown.source, function, (*remark, &shown.remarks[*remark]), picture));
     }
-    html.markup("</div>\n");
-    if !function.dependences.is_empty() || !function.nests.is_empty() {
-        html.markup("<details class=\"dependences\"><summary><h3>Dependences</h3> <span class=\"muted\">");
-        tree::count(html, function.dependences.len(), "order to be kept", "orders to be kept");
-        html.markup("</span></summary><div class=\"grids\">");
-        for (own, nest) in function.nests.iter().enumerate() {
-            html.piece(&grid::nest(function, nest, 1_000_000 + at * 100 + own));
-        }
-        html.markup("</div>").piece(&function.dependences.table()).markup("</details>\n");
-    }
+    html.markup("</div></div></div>\n");
+    dependences(html, at, function, shown.functions.len() <= FEW);
     html.markup("</section>\n");
 }
 
-/// Adds the source, with the remarks at their lines.
-fn source(html: &mut Html, shown: &Shown<'_>) {
-    let source = &shown.source;
-    let mut at_line: hashbrown::HashMap<u32, Vec<usize>> = hashbrown::HashMap::new();
-    for (at, remark) in shown.remarks.iter().enumerate() {
-        if let Some(place) = source.place_in(remark) {
-            at_line.entry(place.line).or_default().push(at);
-        }
+/// Adds the dependences of a function, open on small pages.
+fn dependences(html: &mut Html, at: usize, function: &Function, is_open: bool) {
+    if function.dependences.is_empty() && function.nests.is_empty() {
+        return;
     }
-    let mut loop_at: hashbrown::HashMap<u32, Vec<usize>> = hashbrown::HashMap::new();
-    for function in &shown.functions {
-        for (at, node) in function.before.nodes.iter().filter(|node| node.is_loop()).enumerate() {
-            if let Some(place) = node.place {
-                loop_at.entry(place.line).or_default().push(at + 1);
-            }
-        }
+    html.markup(if is_open {
+        "<details open class=\"dependences\">"
+    } else {
+        "<details class=\"dependences\">"
+    });
+    html.markup("<summary><h3>Dependences</h3> <span class=\"muted\">");
+    tree::count(html, function.dependences.len(), "order to be kept", "orders to be kept");
+    html.markup("</span></summary><div class=\"grids\">");
+    for (own, nest) in function.nests.iter().enumerate() {
+        html.piece(&grid::nest(function, nest, NEST_TITLES + at * 100 + own));
     }
-    html.markup("<section class=\"source\" id=\"source\" tabindex=\"-1\" aria-labelledby=\"source-title\"><h2 id=\"source-title\">Source</h2><ol class=\"code\">\n");
-    for number in 1..=source.lines.len() {
-        let (line, has_more) = source.line(number);
-        html.markup("<li id=\"s").shown(number).markup("\">");
-        html.markup("<code>").text(line).markup(if has_more { "…</code>" } else { "</code>" });
-        for of in loop_at.get(&(number as u32)).into_iter().flatten() {
-            html.markup(" ").piece(&card::chip(*of));
-        }
-        for at in at_line.get(&(number as u32)).into_iter().flatten() {
-            let remark = &shown.remarks[*at];
-            html.markup("<a class=\"said ")
-                .markup(Outcome::of(remark).class())
-                .markup("\" href=\"#r")
-                .shown(at)
-                .markup("\">");
-            html.piece(&Outcome::of(remark).mark()).text(card::message(remark)).markup("</a>");
-        }
-        html.markup("</li>\n");
-    }
-    html.markup("</ol>");
-    if source.left_out > 0 {
-        html.markup("<p class=\"cut\" role=\"note\">The program is large: its last ");
-        tree::count(html, source.left_out, "line is", "lines are");
-        html.markup(" left out.</p>");
-    }
-    html.markup("</section>\n");
+    html.markup("</div>").piece(&function.dependences.table()).markup("</details>\n");
 }
+
+/// The dependences of so many functions are open.
+const FEW: usize = 10;
+
+/// The number of the first title of a nest, behind those of remarks.
+const NEST_TITLES: usize = 10_000_000;
 
 fn control_flow(html: &mut Html, shown: &Shown<'_>) {
     if let Some(drawing) = &shown.control_flow {

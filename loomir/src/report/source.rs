@@ -65,10 +65,10 @@ impl<'s> Source<'s> {
         (&line[..end], end < line.len())
     }
 
-    /// Returns the text of the operation at a place.
+    /// Returns the text of the operation at a place. In LLVM IR, where a line has one.
     pub(super) fn snippet(&self, place: Place) -> Option<String> {
         let line = self.lines.get(place.line as usize - 1)?;
-        let from = line.get(place.column.checked_sub(1)? as usize..)?;
+        let from = if self.is_ll { line } else { line.get(place.column.checked_sub(1)? as usize..)? };
         Some(shortened(from)).filter(|text| !text.is_empty())
     }
 }

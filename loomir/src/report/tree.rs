@@ -7,13 +7,12 @@ use super::outline::{Kind, Node, Outline};
 use super::{Function, card};
 
 /// Returns the trees beside each other.
-pub(super) fn trees(function: &Function, at: usize) -> Html {
+pub(super) fn trees(function: &Function) -> Html {
     let mut html = Html::default();
     let loops = LoopsOf::new(function);
     html.markup("<div class=\"trees\">");
     panel(&mut html, &loops, "Before", &function.before, true);
-    let steps = &function.steps[..function.steps.len().saturating_sub(1)];
-    if !steps.is_empty() {
+    if function.steps.len() > 1 {
         html.markup("<details class=\"steps\"><summary>The ").shown(function.steps.len());
         html.markup(" edits, one after the other</summary><ol>");
         for (edit, pass, outline) in &function.steps {
@@ -27,9 +26,12 @@ pub(super) fn trees(function: &Function, at: usize) -> Html {
         }
         html.markup("</ol></details>");
     }
-    panel(&mut html, &loops, "After", &function.after, false);
+    if function.is_unchanged() {
+        html.markup("<section class=\"panel\"><h4>After</h4><p class=\"muted\">The same: nothing was changed.</p></section>");
+    } else {
+        panel(&mut html, &loops, "After", &function.after, false);
+    }
     html.markup("</div>");
-    let _ = at;
     html
 }
 
@@ -65,7 +67,7 @@ fn list(html: &mut Html, loops: &LoopsOf, outline: &Outline, is_before: bool) {
             }
             (true, false) => loops.inside(outline, at),
         };
-        item(html, node, &of);
+        item(html, node, &of, !is_before && loops.is_test(outline, at));
         if outline.nodes.get(at + 1).is_some_and(|next| next.depth > node.depth) {
             html.markup("<ul>");
             open.push(node.depth);
@@ -85,7 +87,7 @@ fn list(html: &mut Html, loops: &LoopsOf, outline: &Outline, is_before: bool) {
     }
 }
 
-fn item(html: &mut Html, node: &Node, of: &[usize]) {
+fn item(html: &mut Html, node: &Node, of: &[usize], is_test: bool) {
     let class = match node.kind {
         Kind::Loop => "loop",
         Kind::Region => "loop uncounted",
@@ -113,12 +115,21 @@ fn item(html: &mut Html, node: &Node, of: &[usize]) {
             html.markup("<code>").text(&node.text).markup("</code>");
         }
     }
+    if is_test {
+        html.markup(match node.kind {
+            Kind::Else => " <span class=\"aside\">otherwise, the original loops</span>",
+            _ => " <span class=\"aside\">if the tests hold when the program runs</span>",
+        });
+    }
     html.markup("</span>");
 }
 
 /// The loops of the source that statements are in, by the line and column of a statement.
 struct LoopsOf {
     of: HashMap<super::Place, Vec<usize>>,
+    /// The conditionals, which are no tests.
+    conditionals: hashbrown::HashSet<super::Place>,
+    is_tested: bool,
 }
 
 impl LoopsOf {
@@ -136,7 +147,24 @@ impl LoopsOf {
                 of.insert(place, around.iter().map(|(_, number)| *number).collect());
             }
         }
-        LoopsOf { of }
+        let ifs = function.before.nodes.iter().filter(|node| node.kind == Kind::If);
+        let conditionals = ifs.filter_map(|node| node.place).collect();
+        LoopsOf { of, conditionals, is_tested: function.is_tested }
+    }
+
+    /// True if a node of a transformed program tests assumptions, or is what runs if they fail.
+    fn is_test(&self, outline: &Outline, at: usize) -> bool {
+        let node = &outline.nodes[at];
+        let of = match node.kind {
+            Kind::If => Some(node),
+            Kind::Else => {
+                let before = outline.nodes[..at].iter().rev();
+                before.into_iter().find(|own| own.depth == node.depth && own.kind == Kind::If)
+            }
+            _ => None,
+        };
+        let is_new = |own: &Node| own.place.is_none_or(|place| !self.conditionals.contains(&place));
+        self.is_tested && of.is_some_and(is_new)
     }
 
     /// Returns the loops of the source that a loop of the result runs: those around its statements
