@@ -93,6 +93,7 @@ pub(super) fn card(
     function: &Function,
     (at, remark): (usize, &Value),
     picture: Option<&super::picture::Pair>,
+    has_data: bool,
 ) -> Html {
     let outcome = Outcome::of(remark);
     let mut html = Html::default();
@@ -132,7 +133,9 @@ pub(super) fn card(
         });
         html.markup("</ul></section>");
     }
-    facts(&mut html, remark);
+    if has_data {
+        facts(&mut html, remark);
+    }
     html.markup("</article>\n");
     html
 }

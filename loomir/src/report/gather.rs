@@ -18,6 +18,9 @@ const MAX_STEPS: u64 = 12;
 /// Trees after each edit are shown of programs with at most so many operations.
 const MAX_STEPPED_OPS: usize = 3000;
 
+/// The most nodes of all these trees.
+const MAX_STEPPED_NODES: usize = 1500;
+
 /// Programs with more operations are shown without dependences.
 const MAX_EXAMINED_OPS: usize = 20_000;
 
@@ -104,6 +107,7 @@ fn examine(
 
 /// Adds the outlines after each edit, if there are few.
 fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, functions: &mut [Function]) {
+    let mut nodes = 0;
     let mut last: HashMap<usize, Arc<Vec<String>>> = HashMap::new();
     for (at, function) in functions.iter().enumerate() {
         last.insert(at, texts(&function.before));
@@ -118,7 +122,9 @@ fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, f
             let own = texts(&outline);
             if let Some(function) = functions.get_mut(next)
                 && last.get(&next) != Some(&own)
+                && nodes + own.len() <= MAX_STEPPED_NODES
             {
+                nodes += own.len();
                 function.steps.push((edit, repeated.pass.clone(), outline));
                 last.insert(next, own);
             }

@@ -42,13 +42,13 @@ pub(super) fn pair(function: &Function, pair: &Pair, at: usize, remark: &Value) 
     let last =
         [0, 1].map(|row| rows[row].iter().map(|point| column(row, point.numbers[0])).max().unwrap_or(0));
     let width = LEFT + last[0].max(last[1]) * STEP + 44;
-    let arrows: Vec<(At, At, bool, bool, Kind)> = arrows(pair)
-        .map(|(from, to, kind)| {
-            let is_back = column(1, to) < column(0, from);
-            (place(0, from), place(1, to), is_back, pair.witness == Some([from, to]), kind)
-        })
-        .collect();
-    let back = arrows.iter().filter(|(_, _, is_back, ..)| *is_back).count();
+    let drawn = |(from, to, kind)| {
+        let is_back = column(1, to) < column(0, from);
+        let look = Look { is_witness: pair.witness == Some([from, to]), is_back, kind };
+        (look, place(0, from), place(1, to))
+    };
+    let mut arrows: Vec<(Look, At, At)> = arrows(pair).map(drawn).collect();
+    let back = arrows.iter().filter(|(look, ..)| look.is_back).count();
     let mut html = Html::default();
     html.markup("<figure class=\"grid\"><div class=\"scroll\">");
     start(&mut html, width, 190, at, "Iterations of both loops, and the order that has to be kept");
@@ -67,9 +67,11 @@ pub(super) fn pair(function: &Function, pair: &Pair, at: usize, remark: &Value) 
         html.markup("line ").shown(pair.places[row].line).markup("</text>");
         let is_full = points.len() as i64 >= WIDTH;
         let is_witness = |number: i64| pair.witness.is_some_and(|witness| witness[row] == number);
+        begin_row(&mut html, y);
         for point in points {
-            bubble(&mut html, place(row, point.numbers[0]), point, is_witness(point.numbers[0]));
+            bubble(&mut html, place(row, point.numbers[0]).x, point, is_witness(point.numbers[0]));
         }
+        html.markup("</g>");
         if is_full && !pair.is_backwards {
             html.markup("<text class=\"row\" x=\"")
                 .shown(LEFT + last[row] * STEP + 20)
@@ -78,12 +80,7 @@ pub(super) fn pair(function: &Function, pair: &Pair, at: usize, remark: &Value) 
                 .markup("\">…</text>");
         }
     }
-    // The witness is drawn last, above all others.
-    let mut arrows = arrows;
-    arrows.sort_by_key(|(_, _, is_back, is_witness, _)| (*is_witness, *is_back));
-    for (from, to, is_back, is_witness, kind) in &arrows {
-        line(&mut html, *from, *to, *kind, (*is_back, *is_witness));
-    }
+    lines(&mut html, &mut arrows, RADIUS);
     html.markup("</svg></div><figcaption>");
     caption(&mut html, pair, remark, (arrows.len(), back));
     html.markup("</figcaption></figure>");
@@ -189,9 +186,9 @@ fn row(html: &mut Html, nest: &Nest, at: usize) {
     let points: Vec<&Point> = own(&nest.sample.first).collect();
     let place = |number: i64| At { x: 24 + number * STEP, y: 92 };
     start(html, 24 + points.len() as i64 * STEP, 116, at, "Dependences between iterations of the loop");
-    for point in &points {
-        bubble(html, place(point.numbers[0]), point, false);
-    }
+    begin_row(html, 92);
+    points.iter().for_each(|point| bubble(html, place(point.numbers[0]).x, point, false));
+    html.markup("</g>");
     for arrow in &nest.sample.arrows {
         let (from, to) = (place(arrow.from.1[0]), place(arrow.to.1[0]));
         let (middle, top) = ((from.x + to.x) / 2, 92 - RADIUS - 14 - ((to.x - from.x) / 3).min(60));
@@ -219,11 +216,7 @@ fn plane(html: &mut Html, nest: &Nest, at: usize) {
     for point in points() {
         let At { x, y } = place(&point.numbers);
         let of = |level: usize| point.values[level].map_or("?".to_owned(), |value| value.to_string());
-        html.markup("<circle class=\"dot\" r=\"7\" cx=\"")
-            .shown(x)
-            .markup("\" cy=\"")
-            .shown(y)
-            .markup("\"><title>");
+        html.markup("<circle class=\"dot\" cx=\"").shown(x).markup("\" cy=\"").shown(y).markup("\"><title>");
         html.text(&format!("iteration ({}, {})", of(0), of(1))).markup("</title></circle>");
         if point.numbers[1] == 0 {
             html.markup("<text class=\"row sub\" text-anchor=\"end\" x=\"30\" y=\"")
@@ -240,9 +233,13 @@ fn plane(html: &mut Html, nest: &Nest, at: usize) {
                 .markup("</text>");
         }
     }
-    for arrow in nest.sample.arrows.iter().filter(|arrow| arrow.from.1.len() == 2 && arrow.to.1.len() == 2) {
-        line(html, place(&arrow.from.1), place(&arrow.to.1), arrow.kind, (false, false));
-    }
+    let is_inside = |arrow: &&Arrow| arrow.from.1.len() == 2 && arrow.to.1.len() == 2;
+    let drawn = |arrow: &Arrow| {
+        let look = Look { is_witness: false, is_back: false, kind: arrow.kind };
+        (look, place(&arrow.from.1), place(&arrow.to.1))
+    };
+    let mut arrows: Vec<_> = nest.sample.arrows.iter().filter(is_inside).map(drawn).collect();
+    lines(html, &mut arrows, 7);
     html.markup("</svg>");
 }
 
@@ -265,33 +262,57 @@ fn axis(html: &mut Html, width: i64) {
     html.shown(LEFT + 20).markup(" 12H").shown(width - 16).markup("\"/>");
 }
 
-fn bubble(html: &mut Html, At { x, y }: At, point: &Point, is_witness: bool) {
+/// Draws an iteration of a row, which sets the height.
+fn bubble(html: &mut Html, x: i64, point: &Point, is_witness: bool) {
     let value = point.values[0].map_or("·".to_owned(), |value| value.to_string());
-    html.markup(if is_witness { "<g class=\"bubble witness\">" } else { "<g class=\"bubble\">" });
-    html.markup("<circle r=\"")
-        .shown(RADIUS)
-        .markup("\" cx=\"")
-        .shown(x)
-        .markup("\" cy=\"")
-        .shown(y)
-        .markup("\"/>");
-    html.markup("<text text-anchor=\"middle\" x=\"").shown(x).markup("\" y=\"").shown(y + 4).markup("\">");
-    html.text(&value).markup("</text></g>");
+    html.markup(if is_witness { "<circle class=\"witness\" cx=\"" } else { "<circle cx=\"" }).shown(x);
+    html.markup(if is_witness { "\"/><text class=\"witness\" x=\"" } else { "\"/><text x=\"" }).shown(x);
+    html.markup("\" y=\"4\">").text(&value).markup("</text>");
 }
 
-/// Draws a straight arrow from the rim of an iteration to the rim of another one.
-fn line(html: &mut Html, from: At, to: At, kind: Kind, (is_back, is_witness): (bool, bool)) {
+/// Begins a row of iterations at a height.
+fn begin_row(html: &mut Html, y: i64) {
+    html.markup("<g class=\"bubbles\" transform=\"translate(0 ").shown(y).markup(")\">");
+}
+
+/// Arrows of one look, which are one path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Look {
+    is_witness: bool,
+    is_back: bool,
+    kind: Kind,
+}
+
+/// Draws arrows, those of one look as one path. The witness is drawn last, above all others.
+fn lines(html: &mut Html, arrows: &mut [(Look, At, At)], radius: i64) {
+    arrows.sort_by_key(|(look, ..)| *look);
+    for group in arrows.chunk_by(|(a, ..), (b, ..)| a == b) {
+        let (look, ..) = group[0];
+        html.markup("<path class=\"arrow ").markup(look.kind.name());
+        html.markup(if look.is_back { " back" } else { "" }).markup(if look.is_witness {
+            " witness"
+        } else {
+            ""
+        });
+        html.markup("\" d=\"");
+        group.iter().for_each(|(_, from, to)| line(html, *from, *to, radius));
+        html.markup("\"/>");
+    }
+}
+
+/// Adds a straight arrow from the rim of an iteration to the rim of another one to a path.
+fn line(html: &mut Html, from: At, to: At, radius: i64) {
     let (dx, dy) = ((to.x - from.x) as f64, (to.y - from.y) as f64);
     let length = dx.hypot(dy).max(1.0);
-    let rim = |start: i64, delta: f64, room: f64| (start as f64 + delta / length * room).round() as i64;
-    let room = RADIUS as f64;
-    html.markup("<path class=\"arrow ").markup(kind.name());
-    html.markup(if is_back { " back" } else { "" }).markup(if is_witness { " witness" } else { "" });
-    html.markup(if is_back {
-        "\" marker-end=\"url(#head-back)\" d=\"M"
-    } else {
-        "\" marker-end=\"url(#head)\" d=\"M"
-    });
-    html.shown(rim(from.x, dx, room)).markup(" ").shown(rim(from.y, dy, room)).markup("L");
-    html.shown(rim(to.x, -dx, room + 3.0)).markup(" ").shown(rim(to.y, -dy, room + 3.0)).markup("\"/>");
+    let (ux, uy) = (dx / length, dy / length);
+    let point = |start: At, along: f64, across: f64| At {
+        x: (start.x as f64 + ux * along - uy * across).round() as i64,
+        y: (start.y as f64 + uy * along + ux * across).round() as i64,
+    };
+    let room = radius as f64;
+    let (start, tip) = (point(from, room, 0.0), point(to, -room - 2.0, 0.0));
+    let [left, right] = [4.0, -4.0].map(|across| point(to, -room - 10.0, across));
+    for (word, At { x, y }) in [("M", start), ("L", tip), ("M", left), ("L", tip), ("L", right)] {
+        html.markup(word).shown(x).markup(" ").shown(y);
+    }
 }

@@ -99,14 +99,13 @@ impl<'s> Listing<'s> {
 
     fn lines(&self, lines: RangeInclusive<usize>) -> Html {
         let mut html = Html::default();
-        html.markup("<div class=\"code\" tabindex=\"0\" role=\"group\" aria-label=\"Source\">\n");
+        html.markup("<ol class=\"code\" tabindex=\"0\" aria-label=\"Source\" start=\"")
+            .shown(lines.start())
+            .markup("\">\n");
         for number in lines {
             let (line, has_more) = self.shown.source.line(number);
-            html.markup("<div class=\"line\" id=\"s")
-                .shown(number)
-                .markup("\"><span class=\"number\">")
-                .shown(number);
-            html.markup("</span><code>").text(line).markup(if has_more { "…</code>" } else { "</code>" });
+            html.markup("<li id=\"s").shown(number).markup("\"><code>").text(line);
+            html.markup(if has_more { "…</code>" } else { "</code>" });
             for of in self.loops.get(&number).into_iter().flatten() {
                 html.markup(" ").piece(&card::chip(*of));
             }
@@ -120,9 +119,9 @@ impl<'s> Listing<'s> {
                     .markup("\">");
                 html.piece(&outcome.mark()).text(card::message(remark)).markup("</a>");
             }
-            html.markup("</div>\n");
+            html.markup("\n");
         }
-        html.markup("</div>");
+        html.markup("</ol>");
         html
     }
 }

@@ -16,6 +16,9 @@ const MAX_SIZE: usize = 16 << 20;
 /// Functions with remarks or loops are shown, at most so many.
 const MAX_FUNCTIONS: usize = 400;
 
+/// From this size on pictures, tables of dependences and trees between edits are left out.
+const RICH_SIZE: usize = 640 << 10;
+
 /// Returns the text of the page.
 pub(super) fn text(shown: &Shown<'_>) -> String {
     let mut html = Html::default();
@@ -43,6 +46,9 @@ pub(super) fn text(shown: &Shown<'_>) -> String {
             continue;
         }
         section(&mut html, shown, &mut listing, *at, function);
+    }
+    if html.len() >= RICH_SIZE {
+        html.markup("<p class=\"cut\" role=\"note\">The program is large: pictures, dependences and the trees between edits of later functions are left out. A page on these functions alone has them.</p>\n");
     }
     if left_out > 0 {
         html.markup("<p class=\"cut\" role=\"note\">The program is large: ");
@@ -167,7 +173,7 @@ fn general(html: &mut Html, shown: &Shown<'_>) {
     let nothing = Function::default();
     html.markup("<section class=\"function\" aria-labelledby=\"general\"><h2 id=\"general\">About the program</h2><div class=\"cards\">");
     for at in others {
-        html.piece(&card::card(&shown.source, &nothing, (at, &shown.remarks[at]), None));
+        html.piece(&card::card(&shown.source, &nothing, (at, &shown.remarks[at]), None, true));
     }
     html.markup("</div></section>\n");
 }
@@ -191,7 +197,8 @@ fn section(html: &mut Html, shown: &Shown<'_>, listing: &mut Listing<'_>, at: us
         }
         html.markup(".</p>");
     }
-    html.markup("<h3>Loops</h3>").piece(&tree::trees(function));
+    let is_rich = html.len() < RICH_SIZE;
+    html.markup("<h3>Loops</h3>").piece(&tree::trees(function, is_rich));
     html.markup("<div class=\"beside\"><div class=\"listing\"><h3>Source</h3>");
     if let Some(lines) = listing.function(&function.before) {
         html.piece(&lines);
@@ -201,11 +208,19 @@ fn section(html: &mut Html, shown: &Shown<'_>, listing: &mut Listing<'_>, at: us
         html.markup("<p class=\"muted\">Nothing was tried: no two loops stand beside each other.</p>");
     }
     for (own, remark) in function.remarks.iter().enumerate() {
-        let picture = function.pictures.get(own).and_then(Option::as_ref);
-        html.piece(&card::card(&shown.source, function, (*remark, &shown.remarks[*remark]), picture));
+        let picture = function.pictures.get(own).and_then(Option::as_ref).filter(|_| html.len() < RICH_SIZE);
+        html.piece(&card::card(
+            &shown.source,
+            function,
+            (*remark, &shown.remarks[*remark]),
+            picture,
+            is_rich,
+        ));
     }
     html.markup("</div></div></div>\n");
-    dependences(html, at, function, shown.functions.len() <= FEW);
+    if html.len() < RICH_SIZE {
+        dependences(html, at, function, shown.functions.len() <= FEW);
+    }
     html.markup("</section>\n");
 }
 

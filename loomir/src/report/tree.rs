@@ -7,12 +7,12 @@ use super::outline::{Kind, Node, Outline};
 use super::{Function, card};
 
 /// Returns the trees beside each other.
-pub(super) fn trees(function: &Function) -> Html {
+pub(super) fn trees(function: &Function, is_rich: bool) -> Html {
     let mut html = Html::default();
     let loops = LoopsOf::new(function);
     html.markup("<div class=\"trees\">");
     panel(&mut html, &loops, "Before", &function.before, true);
-    if function.steps.len() > 1 {
+    if is_rich && function.steps.len() > 1 {
         html.markup("<details class=\"steps\"><summary>The ").shown(function.steps.len());
         html.markup(" edits, one after the other</summary><ol>");
         for (edit, pass, outline) in &function.steps {
@@ -92,9 +92,12 @@ fn item(html: &mut Html, node: &Node, of: &[usize], is_test: bool) {
         Kind::Loop => "loop",
         Kind::Region => "loop uncounted",
         Kind::If | Kind::Else => "if",
-        Kind::Op => "op",
+        Kind::Op => "",
     };
-    html.markup("<li class=\"").markup(class).markup("\"");
+    html.markup("<li");
+    if !class.is_empty() {
+        html.markup(" class=\"").markup(class).markup("\"");
+    }
     if !of.is_empty() {
         let numbers: Vec<String> = of.iter().map(usize::to_string).collect();
         html.markup(" data-loops=\"").text(&numbers.join(" ")).markup("\"");
@@ -112,7 +115,7 @@ fn item(html: &mut Html, node: &Node, of: &[usize], is_test: bool) {
                 .markup("</code></a>");
         }
         None => {
-            html.markup("<code>").text(&node.text).markup("</code>");
+            html.text(&node.text);
         }
     }
     if is_test {
