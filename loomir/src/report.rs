@@ -70,6 +70,8 @@ struct Shown<'s> {
     command: &'s str,
     functions: Vec<Function>,
     remarks: Vec<Value>,
+    /// The number of remarks that are left out.
+    left_out: usize,
     /// The drawing of the control flow of LLVM IR.
     control_flow: Option<html::ControlFlowDrawing>,
     /// The number of operations.

@@ -24,11 +24,18 @@ const MAX_STEPPED_NODES: usize = 1500;
 /// Programs with more operations are shown without dependences.
 const MAX_EXAMINED_OPS: usize = 20_000;
 
+/// The most remarks on one function.
+const MAX_REMARKS_OF_ONE: usize = 600;
+
+/// The most remarks of a page.
+const MAX_REMARKS: usize = 2000;
+
 /// Returns the contents of a page.
 pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
     let Seen { ctx, source: (name, text), command, remarks, read, after, options, repeat } = seen;
     let source = Source::new(name, text);
-    let remarks: Vec<Value> = remarks.iter().map(|own| remark_json(ctx, own)).collect();
+    let mut remarks: Vec<Value> = remarks.iter().map(|own| remark_json(ctx, own)).collect();
+    let left_out = cut(&mut remarks);
     let mut functions: Vec<Function> = Vec::new();
     let before = read();
     let control_flow = before.as_ref().filter(|_| source.is_ll).and_then(ControlFlowDrawing::of);
@@ -65,7 +72,21 @@ pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
     if let Some(repeat) = repeat.filter(|_| ops <= MAX_STEPPED_OPS) {
         steps(&source, repeat, &mut functions);
     }
-    Shown { source, command, functions, remarks, control_flow, ops }
+    Shown { source, command, functions, remarks, left_out, control_flow, ops }
+}
+
+/// Leaves out remarks beyond the limits. Returns their number.
+fn cut(remarks: &mut Vec<Value>) -> usize {
+    let all = remarks.len();
+    let mut of_function: HashMap<String, usize> = HashMap::new();
+    remarks.retain(|remark| {
+        let function = remark["function"].as_str().unwrap_or_default();
+        let count = of_function.entry_ref(function).or_default();
+        *count += 1;
+        *count <= MAX_REMARKS_OF_ONE
+    });
+    remarks.truncate(MAX_REMARKS);
+    all - remarks.len()
 }
 
 /// Calls `f` with the outline of each function that has a body.

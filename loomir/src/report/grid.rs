@@ -104,7 +104,7 @@ fn arrows(pair: &Pair) -> impl Iterator<Item = (i64, i64, Kind)> {
 }
 
 fn caption(html: &mut Html, pair: &Pair, remark: &Value, (all, back): (usize, usize)) {
-    html.markup("Each circle is an iteration. If the loops were one, a column would run from top to bottom, and columns from left to right. Arrows lead from an access to a later one of the same element. ");
+    html.markup("Each circle is an iteration. If the loops were one, a column would run from top to bottom, and columns from left to right. Arrows lead from an access to a later one of the same element: solid from a write to a read, dashed from a read to a write, dotted between writes. ");
     let fault = &remark["args"]["faults"][0];
     if pair.witness.is_some() && fault["kind"] == "order" {
         html.markup("<strong>The thick arrow points back:</strong> ");

@@ -99,32 +99,43 @@ impl<'s> Listing<'s> {
 
     fn lines(&self, lines: RangeInclusive<usize>) -> Html {
         let mut html = Html::default();
-        html.markup("<ol class=\"code\" tabindex=\"0\" aria-label=\"Source\" start=\"")
-            .shown(lines.start())
-            .markup("\">\n");
-        for number in lines {
-            let (line, has_more) = self.shown.source.line(number);
-            html.markup("<li id=\"s").shown(number).markup("\"><code>").text(line);
-            html.markup(if has_more { "…</code>" } else { "</code>" });
-            for of in self.loops.get(&number).into_iter().flatten() {
-                html.markup(" ").piece(&card::chip(*of));
-            }
-            for at in self.remarks.get(&number).into_iter().flatten() {
-                let remark = &self.shown.remarks[*at];
-                let outcome = Outcome::of(remark);
-                html.markup("<a class=\"said ")
-                    .markup(outcome.class())
-                    .markup("\" href=\"#r")
-                    .shown(at)
-                    .markup("\">");
-                html.piece(&outcome.mark()).text(card::message(remark)).markup("</a>");
-            }
-            html.markup("\n");
+        html.markup("<div class=\"code\" tabindex=\"0\" role=\"group\" aria-label=\"Source\">");
+        // A browser lays out the lists that it shows.
+        let mut start = *lines.start();
+        while start <= *lines.end() {
+            let end = (start + CHUNK - 1).min(*lines.end());
+            html.markup("<ol start=\"").shown(start).markup("\">\n");
+            (start..=end).for_each(|number| self.line(&mut html, number));
+            html.markup("</ol>");
+            start = end + 1;
         }
-        html.markup("</ol>");
+        html.markup("</div>");
         html
     }
+
+    fn line(&self, html: &mut Html, number: usize) {
+        let (line, has_more) = self.shown.source.line(number);
+        html.markup("<li id=\"s").shown(number).markup("\"><code>").text(line);
+        html.markup(if has_more { "…</code>" } else { "</code>" });
+        for of in self.loops.get(&number).into_iter().flatten() {
+            html.markup(" ").piece(&card::chip(*of));
+        }
+        for at in self.remarks.get(&number).into_iter().flatten() {
+            let remark = &self.shown.remarks[*at];
+            let outcome = Outcome::of(remark);
+            html.markup("<a class=\"said ")
+                .markup(outcome.class())
+                .markup("\" href=\"#r")
+                .shown(at)
+                .markup("\">");
+            html.piece(&outcome.mark()).text(card::message(remark)).markup("</a>");
+        }
+        html.markup("</li>\n");
+    }
 }
+
+/// The number of lines of a list.
+const CHUNK: usize = 200;
 
 /// Returns the names that the source gives to the arguments of a function, if it has that many.
 pub(super) fn argument_names(source: &Source<'_>, outline: &Outline) -> Vec<String> {

@@ -16,7 +16,7 @@ use super::source::Source;
 const MAX_DEPTH: usize = 32;
 
 /// The most nodes of a function that are shown.
-const MAX_NODES: usize = 2000;
+const MAX_NODES: usize = 1000;
 
 /// The longest text of a node, in bytes.
 const MAX_TEXT: usize = 160;

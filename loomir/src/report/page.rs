@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
 
 /// A page ends with a note instead of further functions from this size on, in bytes.
-const MAX_SIZE: usize = 16 << 20;
+const MAX_SIZE: usize = 4 << 20;
 
 /// Functions with remarks or loops are shown, at most so many.
 const MAX_FUNCTIONS: usize = 400;
@@ -49,6 +49,11 @@ pub(super) fn text(shown: &Shown<'_>) -> String {
     }
     if html.len() >= RICH_SIZE {
         html.markup("<p class=\"cut\" role=\"note\">The program is large: pictures, dependences and the trees between edits of later functions are left out. A page on these functions alone has them.</p>\n");
+    }
+    if shown.left_out > 0 {
+        html.markup("<p class=\"cut\" role=\"note\">The program is large: ");
+        tree::count(&mut html, shown.left_out, "decision is", "decisions are");
+        html.markup(" left out. With --remarks=json a command prints all of them.</p>\n");
     }
     if left_out > 0 {
         html.markup("<p class=\"cut\" role=\"note\">The program is large: ");

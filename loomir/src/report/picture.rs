@@ -139,18 +139,22 @@ impl<'b> Programs<'b> {
     pub(super) fn nests(&self, source: &Source<'_>) -> Vec<Nest> {
         let mut nests = Vec::new();
         for (program, trees) in &self.all {
-            let mut depths: Vec<(LoopId, usize)> = Vec::new();
+            // The outermost loops, with their depths and the number of loops in them.
+            let mut depths: Vec<(LoopId, usize, usize)> = Vec::new();
             for of in ids(program) {
                 let info = program.loop_info(of);
                 match depths.last_mut() {
                     // Loops are numbered in the order of the text.
-                    Some((_, deepest)) if info.parent.is_some() => {
+                    Some((_, deepest, loops)) if info.parent.is_some() => {
                         *deepest = (*deepest).max(info.depth as usize + 1);
+                        *loops += 1;
                     }
-                    _ => depths.push((of, 1)),
+                    _ => depths.push((of, 1, 1)),
                 }
             }
-            for (of, depth) in depths.into_iter().filter(|(_, depth)| *depth <= 2) {
+            // Two loops beside each other have no common plane.
+            let is_drawn = |(_, depth, loops): &(LoopId, usize, usize)| *depth <= 2 && loops == depth;
+            for (of, depth, _) in depths.into_iter().filter(is_drawn) {
                 let op = program.loop_info(of).op;
                 let Some(place) = source.place(self.body.ctx(), self.body.loc(op)) else { continue };
                 if nests.len() >= MAX_NESTS {
