@@ -1,4 +1,4 @@
-//! Other programs as judges of Loomir's output and analyses: LLVM's tools, and isl.
+//! Other programs as judges of Loomir's output and analyses: LLVM's tools, isl, and a browser.
 //!
 //! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`, and a Python interpreter
 //! that has `islpy` in `LOOMIR_ISLPY`. A peer that is missing is not found, and the test skips its
@@ -28,6 +28,14 @@ pub fn tool(name: &str) -> Option<PathBuf> {
 /// the comparison.
 pub fn islpy() -> Option<PathBuf> {
     found("islpy", std::env::var_os("LOOMIR_ISLPY").map(PathBuf::from))
+}
+
+/// Returns the browser Chromium, as Debian installs it, from the path. If it is missing, records
+/// that this test skips the comparison.
+pub fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let here = std::env::split_paths(&path).map(|folder| folder.join("chromium"));
+    found("chromium", here.into_iter().find(|program| program.exists()))
 }
 
 /// Returns the path if it exists. Otherwise appends the peer and the test, between them a tab, to
