@@ -124,7 +124,11 @@ pub(super) fn card(
     costs(&mut html, remark);
     let advice = advice::of(remark);
     if let Some(why) = &advice.why {
-        html.markup("<section class=\"why\"><h5>Why</h5>").within("<p>", why, "</p></section>");
+        html.markup("<section class=\"why\"><h5>Why</h5>").within(
+            "<p>",
+            &named(why, &function.names),
+            "</p></section>",
+        );
     }
     if !advice.changes.is_empty() {
         html.markup("<section class=\"change\"><h5>What would have to change</h5><ul>");

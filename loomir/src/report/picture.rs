@@ -46,8 +46,9 @@ pub(super) struct Pair {
     pub(super) shift: i64,
     /// True if the second loop runs backwards; all its iterations are shown then.
     pub(super) is_backwards: bool,
-    /// The first iteration that is shown.
+    /// The first iteration that is shown, and the number of them for each loop at most.
     pub(super) first: i64,
+    pub(super) width: i64,
 }
 
 /// A picture of a nest.
@@ -115,7 +116,7 @@ impl<'b> Programs<'b> {
         };
         let witness = number("first", &found.first).zip(number("second", &found.second));
         let witness = witness.map(|(a, b)| [a, b]);
-        let mut from = 0;
+        let (mut from, mut width) = (0, WIDTH);
         if let Some([a, b]) = witness {
             let (least, most) = (a.min(b), a.max(b));
             if least < 0 || most.saturating_sub(least) > FARTHEST {
@@ -123,7 +124,8 @@ impl<'b> Programs<'b> {
             }
             if most >= WIDTH {
                 from = least.saturating_sub(2).max(0);
-                found = between(from, (most - from + 3).max(WIDTH));
+                width = (most - from + 3).max(WIDTH);
+                found = between(from, width);
             }
         }
         let is_backwards = args["backwards"].as_bool().unwrap_or_default();
@@ -132,7 +134,7 @@ impl<'b> Programs<'b> {
         if is_backwards && !is_whole || shift > FARTHEST {
             return None;
         }
-        Some(Pair { places, sample: found, witness, shift, is_backwards, first: from })
+        Some(Pair { places, sample: found, witness, shift, is_backwards, first: from, width })
     }
 
     /// Returns the pictures of nests with dependences between their iterations.
