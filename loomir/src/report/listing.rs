@@ -144,8 +144,7 @@ pub(super) fn argument_names(source: &Source<'_>, outline: &Outline) -> Vec<Stri
     let name = format!("@{}(", outline.name);
     let Some((_, arguments)) = line.split_once(&name) else { return Vec::new() };
     let (mut depth, mut names, mut last) = (0, Vec::new(), None);
-    let mut rest = arguments.char_indices();
-    while let Some((at, c)) = rest.next() {
+    for (at, c) in arguments.char_indices() {
         match c {
             '(' | '[' | '<' | '{' => depth += 1,
             ')' if depth == 0 => {

@@ -17,6 +17,7 @@ use crate::access::Class;
 use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::naming::called_in_full;
+use crate::tree::program::LoopInfo;
 use crate::tree::{Green, LoopId, Node, Program, StatementId, TreeStore};
 
 /// The most accesses that are listed.
@@ -85,9 +86,15 @@ pub struct Sample {
 struct Touch {
     op: Op,
     numbers: Vec<i64>,
-    location: (Object, Vec<i64>),
+    location: Location,
     writes: bool,
 }
+
+/// An object and an element of it.
+type Location = (Object, Vec<i64>);
+
+/// The last write of a location, and the reads behind it.
+type Latest<'t> = (Option<&'t Touch>, Vec<&'t Touch>);
 
 /// An object, and how its elements are counted.
 type Object = (Base, Option<Value>, Vec<AffineForm>, i64);
@@ -103,7 +110,7 @@ pub fn between(
     let mut walk = Walk::new(body, program, trees, window);
     let (points, sources) = walk.run(first);
     let (others, sinks) = walk.run(second);
-    let mut by_location: HashMap<&(Object, Vec<i64>), Vec<&Touch>> = HashMap::new();
+    let mut by_location: HashMap<&Location, Vec<&Touch>> = HashMap::new();
     sources.iter().for_each(|own| by_location.entry(&own.location).or_default().push(own));
     let mut arrows = Vec::new();
     for sink in &sinks {
@@ -131,8 +138,7 @@ const MOST_INTO_ONE: usize = 3;
 pub fn within(body: &Body, program: &Program, trees: &TreeStore, of: LoopId, window: Window<'_>) -> Sample {
     let mut walk = Walk::new(body, program, trees, window);
     let (points, touches) = walk.run(of);
-    // The last write of each location, and the reads behind it.
-    let mut known: HashMap<&(Object, Vec<i64>), (Option<&Touch>, Vec<&Touch>)> = HashMap::new();
+    let mut known: HashMap<&Location, Latest<'_>> = HashMap::new();
     let mut arrows = Vec::new();
     for touch in &touches {
         let (written, read) = known.entry(&touch.location).or_default();
@@ -305,7 +311,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn location(&mut self, class: &Class) -> Option<(Object, Vec<i64>)> {
+    fn location(&mut self, class: &Class) -> Option<Location> {
         let subscripts = class.subscripts.as_ref()?;
         let element = subscripts.iter().map(|form| self.value(form.as_ref()?)).collect::<Option<_>>()?;
         Some(((class.base, class.origin, class.sizes.clone(), class.unit), element))
@@ -339,7 +345,7 @@ impl<'a> Walk<'a> {
         }
         let name = called_in_full(self.body, parameter);
         let value = (self.window.value)(&name).unwrap_or_else(|| {
-            let begins = |info: &super::super::tree::program::LoopInfo| {
+            let begins = |info: &LoopInfo| {
                 info.space.lower.as_ref().is_some_and(|form| form.as_parameter() == Some(parameter))
             };
             let loops = (0..self.program.num_loops() as u32).map(LoopId);
