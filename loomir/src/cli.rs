@@ -36,8 +36,6 @@ mod tool;
 mod view;
 mod words;
 
-pub(crate) use remarks::json as remark_json;
-
 /// The dialects and passes that the command knows, and its streams.
 pub(crate) struct Tools {
     ctx: Context,

@@ -37,6 +37,8 @@ pub(crate) struct Seen<'s> {
     pub(crate) source: (&'s str, &'s str),
     /// The subcommand.
     pub(crate) command: &'s str,
+    /// Returns a remark as JSON.
+    pub(crate) json: fn(&Context, &loomir_ir::Diagnostic) -> Value,
     /// The remarks, in order.
     pub(crate) remarks: &'s Diagnostics,
     /// Reads the source again.

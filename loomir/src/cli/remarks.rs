@@ -85,7 +85,7 @@ pub(super) fn say(ctx: &Context, diagnostics: &Diagnostics, input: &Input, strea
 }
 
 /// Returns a diagnostic as JSON.
-pub(crate) fn json(ctx: &Context, diagnostic: &Diagnostic) -> Value {
+pub(super) fn json(ctx: &Context, diagnostic: &Diagnostic) -> Value {
     let mut object = Map::new();
     object.insert("severity".to_owned(), diagnostic.severity.name().into());
     said(ctx, &mut object, &diagnostic.message, diagnostic.loc);

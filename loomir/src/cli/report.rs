@@ -6,7 +6,7 @@ use crate::report::{Repeated, Seen, page};
 use clap::{Arg, ArgMatches};
 
 use super::input::Input;
-use super::{Failure, Tools, output};
+use super::{Failure, Tools, output, remarks};
 
 /// The argument that names the page.
 pub(super) fn arg() -> Arg {
@@ -35,7 +35,7 @@ pub(super) struct Subject<'s> {
 
 /// Returns the page on a program.
 pub(super) fn text(tools: &Tools, matches: &ArgMatches, subject: Subject<'_>) -> String {
-    let Subject { input, command, remarks, after, options, repeat } = subject;
+    let Subject { input, command, remarks: said, after, options, repeat } = subject;
     let read = || -> Option<Body> {
         match crate::lowering::is_ll(&input.text) {
             true => {
@@ -45,7 +45,17 @@ pub(super) fn text(tools: &Tools, matches: &ArgMatches, subject: Subject<'_>) ->
         }
     };
     let source = (input.name.as_str(), input.text.as_str());
-    page(Seen { ctx: &tools.ctx, source, command, remarks, read: &read, after, options, repeat })
+    page(Seen {
+        ctx: &tools.ctx,
+        source,
+        command,
+        json: remarks::json,
+        remarks: said,
+        read: &read,
+        after,
+        options,
+        repeat,
+    })
 }
 
 /// Writes the page if the arguments ask for it.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::html::Html;
 use super::source::{Place, Source};
-use super::{Function, advice, grid};
+use super::{Function, advice};
 
 /// The outcome that a remark is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +92,7 @@ pub(super) fn card(
     source: &Source<'_>,
     function: &Function,
     (at, remark): (usize, &Value),
-    picture: Option<&super::picture::Pair>,
+    picture: Option<Html>,
     has_data: bool,
 ) -> Html {
     let outcome = Outcome::of(remark);
@@ -117,8 +117,8 @@ pub(super) fn card(
     }
     html.markup("</h4><p class=\"said\">").text(message(remark)).markup("</p>");
     notes(&mut html, source, remark);
-    if let Some(pair) = picture {
-        html.piece(&grid::pair(function, pair, at, remark));
+    if let Some(picture) = picture {
+        html.piece(&picture);
     }
     tests(&mut html, function, remark);
     costs(&mut html, remark);

@@ -10,7 +10,6 @@ use super::html::ControlFlowDrawing;
 use super::outline::{Outline, Stage};
 use super::source::Source;
 use super::{Function, Seen, Shown, dependences, listing, picture};
-use crate::cli::remark_json;
 
 /// The most edits whose trees are shown.
 const MAX_STEPS: u64 = 12;
@@ -32,9 +31,9 @@ const MAX_REMARKS: usize = 2000;
 
 /// Returns the contents of a page.
 pub(super) fn shown(seen: Seen<'_>) -> Shown<'_> {
-    let Seen { ctx, source: (name, text), command, remarks, read, after, options, repeat } = seen;
+    let Seen { ctx, source: (name, text), command, json, remarks, read, after, options, repeat } = seen;
     let source = Source::new(name, text);
-    let mut remarks: Vec<Value> = remarks.iter().map(|own| remark_json(ctx, own)).collect();
+    let mut remarks: Vec<Value> = remarks.iter().map(|own| json(ctx, own)).collect();
     let left_out = cut(&mut remarks);
     let mut functions: Vec<Function> = Vec::new();
     let before = read();

@@ -10,16 +10,13 @@ use loomir_transforms::access::structure::Structure;
 use loomir_transforms::effects::Summary;
 
 use super::Place;
-use super::source::Source;
+use super::source::{Source, shortened};
 
 /// The deepest nodes that are shown.
 const MAX_DEPTH: usize = 32;
 
 /// The most nodes of a function that are shown.
 const MAX_NODES: usize = 1000;
-
-/// The longest text of a node, in bytes.
-const MAX_TEXT: usize = 160;
 
 /// The outline of a function.
 #[derive(Clone, Debug, Default)]
@@ -198,23 +195,4 @@ impl Printed {
         let line = self.lines.get(*self.line_of.get(&op)?)?;
         Some(shortened(line))
     }
-}
-
-/// Returns the text of an operation on a line: without its types, results and the brace of a region.
-pub(super) fn shortened(line: &str) -> String {
-    let text = line.trim();
-    let text = match text.split_once(" = ") {
-        Some((results, rest)) if results.starts_with('%') && !results.contains('(') => rest,
-        _ => text,
-    };
-    let text = text.split(" : ").next().unwrap_or(text);
-    let text = text.split(" {").next().unwrap_or(text);
-    let text = text.split(", align ").next().unwrap_or(text);
-    let text = text.split(", !").next().unwrap_or(text);
-    let mut end = text.len().min(MAX_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let more = if end < text.len() { "…" } else { "" };
-    format!("{}{more}", &text[..end])
 }

@@ -214,6 +214,7 @@ fn section(html: &mut Html, shown: &Shown<'_>, listing: &mut Listing<'_>, at: us
     }
     for (own, remark) in function.remarks.iter().enumerate() {
         let picture = function.pictures.get(own).and_then(Option::as_ref).filter(|_| html.len() < RICH_SIZE);
+        let picture = picture.map(|pair| grid::pair(function, pair, *remark, &shown.remarks[*remark]));
         html.piece(&card::card(
             &shown.source,
             function,

@@ -3,13 +3,14 @@
 use loomir_ir::{Context, Loc};
 use serde_json::Value;
 
-use super::outline::shortened;
-
 /// The most lines that are shown.
 const MAX_LINES: usize = 20_000;
 
 /// The longest line that is shown as a whole, in bytes.
 const MAX_WIDTH: usize = 400;
+
+/// The longest text of an operation, in bytes.
+const MAX_TEXT: usize = 160;
 
 /// A place in the source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -71,4 +72,23 @@ impl<'s> Source<'s> {
         let from = if self.is_ll { line } else { line.get(place.column.checked_sub(1)? as usize..)? };
         Some(shortened(from)).filter(|text| !text.is_empty())
     }
+}
+
+/// Returns the text of an operation on a line: without its types, results and the brace of a region.
+pub(super) fn shortened(line: &str) -> String {
+    let text = line.trim();
+    let text = match text.split_once(" = ") {
+        Some((results, rest)) if results.starts_with('%') && !results.contains('(') => rest,
+        _ => text,
+    };
+    let text = text.split(" : ").next().unwrap_or(text);
+    let text = text.split(" {").next().unwrap_or(text);
+    let text = text.split(", align ").next().unwrap_or(text);
+    let text = text.split(", !").next().unwrap_or(text);
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let more = if end < text.len() { "…" } else { "" };
+    format!("{}{more}", &text[..end])
 }
