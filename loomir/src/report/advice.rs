@@ -203,6 +203,13 @@ fn of_name(name: &str, args: &Value) -> (Option<&'static str>, &'static [&'stati
             Some("The iterations of the parallel loop combine their values, which fusion does not touch."),
             &["Write a sequential loop with iter_args."],
         ),
+        _ => of_loop(name),
+    }
+}
+
+/// Returns the same for a loop by itself, as LLVM IR has it.
+fn of_loop(name: &str) -> (Option<&'static str>, &'static [&'static str]) {
+    match name {
         "SeveralExits" | "LeavesInTheMiddle" => (
             Some("The loop can be left early, so it is not known beforehand how often it runs."),
             &["Test for the end in one place, at the end of an iteration."],

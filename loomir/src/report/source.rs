@@ -74,7 +74,8 @@ impl<'s> Source<'s> {
     }
 }
 
-/// Returns the text of an operation on a line: without its types, results and the brace of a region.
+/// Returns the text of an operation on a line, without its types, its results and the brace of a
+/// region.
 pub(super) fn shortened(line: &str) -> String {
     let text = line.trim();
     let text = match text.split_once(" = ") {

@@ -89,7 +89,7 @@ impl Browser {
         }
     }
 
-    /// What is shown of the selected decision. Waits until this one is selected.
+    /// Returns the shown texts of the selected decision. Waits until this one is selected.
     fn selected(&mut self, id: &str) -> Value {
         let script = "(async () => {
             const own = () => document.querySelector('.card.selected');
