@@ -18,7 +18,7 @@ use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::naming::called_in_full;
 use crate::tree::program::LoopInfo;
-use crate::tree::{Green, LoopId, Node, Program, StatementId, TreeStore};
+use crate::tree::{Green, LoopId, Node, Path, Program, StatementId, TreeStore};
 
 /// The most accesses that are listed.
 pub const MAX_TOUCHES: usize = 4096;
@@ -191,7 +191,7 @@ struct Walk<'a> {
     is_complete: bool,
     steps: usize,
     /// The loops that are being run, and the numbers of their iterations, from the root.
-    loops: Vec<LoopId>,
+    loops: Path,
     levels: Vec<i64>,
     /// The number of loops around the sample.
     outside: usize,
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
             supposed: Vec::new(),
             is_complete: true,
             steps: 0,
-            loops: Vec::new(),
+            loops: Path::new(),
             levels: Vec::new(),
             outside: 0,
             points: Vec::new(),
