@@ -1,7 +1,9 @@
 //! Rules of constants and of tables of symbols.
 
 use loomir_ir::verifier::op_error;
-use loomir_ir::{AttrKind, Context, Diagnostic, Diagnostics, Loc, OpRef, OperationState, Type, TypeKind};
+use loomir_ir::{
+    Attr, AttrKind, Context, Diagnostic, Diagnostics, Loc, OpRef, OperationState, Signedness, Type, TypeKind,
+};
 
 use super::{ComdatSelectorOp, ConstantOp};
 use crate::arith::constant::is_number_of;
@@ -34,10 +36,13 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
         }
         _ if matches!(view, Some(LlvmType::Struct(_))) => "expected array attribute for struct type".into(),
         AttrKind::Integer { .. } | AttrKind::WideInteger { .. } => {
-            if ty.is_signless_integer(ctx) {
+            if !ty.is_signless_integer(ctx) {
+                "expected integer type".into()
+            } else if is_extended_with_zeros(ctx, value, ty) {
+                EXTENDED_WITH_ZEROS.into()
+            } else {
                 return;
             }
-            "expected integer type".into()
         }
         AttrKind::Float { ty: own, .. } => match (ty.integer_width(ctx), own.kind(ctx)) {
             (None, _) if *own == ty => return,
@@ -60,6 +65,20 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
         _ => "only supports integer, float, string or elements attributes".into(),
     };
     out.push(op_error(op, message));
+}
+
+/// Refuses what [`is_extended_with_zeros`].
+pub(super) const EXTENDED_WITH_ZEROS: &str =
+    "a number of one bit or of an unsigned type is not extended here; write it with the type of the constant";
+
+/// True if an attribute is a number that MLIR extends with zeros to this type, unlike all others:
+/// one bit, or an unsigned type.
+pub(super) fn is_extended_with_zeros(ctx: &Context, value: Attr, ty: Type) -> bool {
+    let (AttrKind::Integer { ty: own, .. } | AttrKind::WideInteger { ty: own, .. }) = value.kind(ctx) else {
+        return false;
+    };
+    let TypeKind::Integer { width, signedness } = own.kind(ctx) else { return false };
+    *own != ty && (*width == 1 || *signedness == Signedness::Unsigned)
 }
 
 /// Returns the number of scalars in a vector, tensor or (nested) array. `None` for other types.

@@ -5,6 +5,7 @@ use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, OperationState, Trait, Type};
 
+use super::constant::{EXTENDED_WITH_ZEROS, is_extended_with_zeros};
 use super::function::{parse_optional_comdat, parse_prefix, print_case, print_comdat};
 use super::{AliasOp, FuncOp, GlobalOp, IFuncOp};
 use crate::arith::constant::is_splat_of;
@@ -124,6 +125,9 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
             let message = "requires an i8 array type of the length equal to that of the string attribute";
             out.push(op_error(op, message));
         }
+    }
+    if value.is_some_and(|value| is_extended_with_zeros(ctx, value, ty)) {
+        out.push(op_error(op, EXTENDED_WITH_ZEROS));
     }
     let linkage = op.attr("linkage").and_then(|linkage| LINKAGE.value(ctx, linkage)).unwrap_or(0);
     let linkage = LINKAGE.text_of(linkage).unwrap_or_default();
