@@ -28,8 +28,8 @@
 //! ([`Assumption::EqualCallees`]). A call may not return.
 //!
 //! **Promises.** Loops of the second program that promise progress or parallel accesses are
-//! refused. So are scopes of aliasing, whose meaning depends on the loops around them, and
-//! operations that threads execute together.
+//! refused. So are scopes of aliasing, whose meaning depends on the loops around them, and calls
+//! that must stay where they are (`refused`).
 //!
 //! **Endless runs.** On each path between states the second program goes on, and so does the first
 //! one. The first one may stay only while the second one goes down the order of its blocks in which
@@ -57,6 +57,7 @@
 
 mod facts;
 mod numbers;
+mod refused;
 mod side;
 mod states;
 mod terms;
@@ -64,9 +65,9 @@ mod terms;
 use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::{Attr, AttrKind, Body, Context, Name, Op, OpRef, Trait, symbols, text};
+use loomir_ir::{Attr, AttrKind, Body, Context, Name, Op, OpRef, symbols, text};
 
-use crate::proof::{self, Assumption, Proof, Symbol, flag_bits, metadata};
+use crate::proof::{self, Assumption, Proof, Symbol, metadata};
 use facts::{Fact, Facts};
 use side::{Cursor, Event, Risk, Side};
 use states::{Key, State, Visit, listed, matched};
@@ -99,10 +100,6 @@ struct Way {
     /// True if the first program may stay where it is while the second one goes on.
     may_wait: bool,
 }
-
-/// Flags of floats, by the names of their attributes, under which a result is a function of the
-/// operands: `nnan` and `ninf`.
-const CLOSED_FLAGS: [(&str, u64); 2] = [("fastmathFlags", 1 | 2), ("fastmath", 2 | 4)];
 
 const POISON: &str = "a branch may be on poison";
 
@@ -142,7 +139,7 @@ fn comparable(modules: [&Body; 2], functions: [OpRef<'_>; 2]) -> Try<Vec<Assumpt
     if metadata::differs(modules) && functions.iter().any(|function| metadata::is_used(*function)) {
         return Err("metadata has other numbers in both programs");
     }
-    no_promises(functions[1])?;
+    refused::check(functions[1])?;
     let mut under = Vec::new();
     for function in functions {
         let (body, ctx) = (function.body(), function.ctx());
@@ -152,9 +149,7 @@ fn comparable(modules: [&Body; 2], functions: [OpRef<'_>; 2]) -> Try<Vec<Assumpt
                 match attr.kind(ctx) {
                     AttrKind::Symbol { root, nested } if nested.is_empty() => {
                         match proof::symbol(modules, *root) {
-                            _ if is_convergent(modules[1], *root) => {
-                                return Err("the second program calls what threads execute together");
-                            }
+                            _ if refused::stays(modules[1], *root) => return Err(refused::STAYS),
                             Symbol::Same => {}
                             Symbol::Function if !is_function(modules[1], *root) => {
                                 return Err("a global computes its value");
@@ -178,16 +173,6 @@ fn is_function(module: &Body, name: Name) -> bool {
     op.is_some_and(|op| matches!(module.op_ref(op).name(), "llvm.func" | "func.func"))
 }
 
-/// True if a name stands for a function that threads execute together.
-fn is_convergent(module: &Body, name: Name) -> bool {
-    let ctx = module.ctx();
-    let function = symbols::lookup(module, ctx.str(name)).map(|op| module.op_ref(op));
-    function.is_some_and(|function| {
-        let listed = function.attr("passthrough").map(|attr| text::attr_to_string(ctx, attr));
-        function.attr("convergent").is_some() || listed.is_some_and(|text| text.contains("convergent"))
-    })
-}
-
 /// True if an attribute may have the name of a symbol inside.
 fn may_name(ctx: &Context, attr: Attr) -> bool {
     let is_plain = matches!(
@@ -203,38 +188,6 @@ fn may_name(ctx: &Context, attr: Attr) -> bool {
             | AttrKind::Enum { .. }
     );
     !is_plain && text::attr_to_string(ctx, attr).contains('@')
-}
-
-/// Refuses a function that promises something of its loops or branches. These promises belong to
-/// loops, which the function may have in another form than the first program.
-fn no_promises(function: OpRef<'_>) -> Try<()> {
-    let (body, ctx) = (function.body(), function.ctx());
-    for op in body.all_ops().filter(|op| *op != body.root()) {
-        for (_, attr) in [body.properties(op), body.attributes(op)].iter().flat_map(|own| own.entries(ctx)) {
-            let text = text::attr_to_string(ctx, *attr);
-            if text.contains("mustProgress") || text.contains("parallelAccesses") {
-                return Err("a loop of the second program promises something");
-            }
-        }
-        let others = body.attributes(op).without(ctx, "loop_annotation");
-        if body.has_trait(op, Trait::Terminator) && !others.is_empty() {
-            return Err("a branch of the second program has attributes");
-        }
-        if body.attr(op, "noalias_scopes").is_some() {
-            return Err("the second program has scopes of aliasing");
-        }
-        if CLOSED_FLAGS.iter().any(|(name, closed)| flag_bits(body.op_ref(op), name) & !closed != 0) {
-            return Err("an operation of the second program may be rounded in several ways");
-        }
-        if body.attr(op, "convergent").is_some() {
-            return Err("the second program has an operation that threads execute together");
-        }
-        let mut others = body.attributes(op).entries(ctx).iter();
-        if others.any(|(_, attr)| text::attr_to_string(ctx, *attr).contains("noalias")) {
-            return Err("the second program has scopes of aliasing");
-        }
-    }
-    Ok(())
 }
 
 /// The state of a proof.

@@ -303,3 +303,120 @@ llvm.func @f{} {{
         assert_eq!(said.starts_with("equal"), !is_hindered, "{}: {said}", pair.title);
     }
 }
+
+/// A loop that is unrolled, and an operation behind it that is in both arms of a branch, or in one
+/// place behind them. `@bar` has the attributes `said`.
+fn in_one_place_or_two(operation: &str, said: &str) -> [String; 2] {
+    let start = format!(
+        "llvm.func @more() -> i1
+llvm.func @bar() {said}
+llvm.func @f(%c: i1 {{llvm.noundef}}, %p: !llvm.ptr, %a: f32, %b: f32) -> i32 {{
+  %1 = llvm.mlir.constant(1 : i32) : i32
+  %2 = llvm.mlir.constant(2 : i32) : i32
+  llvm.br ^h
+^h:
+  %r = llvm.call @more() : () -> i1
+"
+    );
+    let one = format!(
+        "{start}  llvm.cond_br %r, ^h, ^e
+^e:
+  llvm.cond_br %c, ^a, ^b
+^a:
+  llvm.br ^m(%1 : i32)
+^b:
+  llvm.br ^m(%2 : i32)
+^m(%x: i32):
+  {operation}
+  llvm.return %x : i32
+}}"
+    );
+    let two = format!(
+        "{start}  llvm.cond_br %r, ^again, ^e
+^again:
+  %s = llvm.call @more() : () -> i1
+  llvm.cond_br %s, ^h, ^e
+^e:
+  llvm.cond_br %c, ^a, ^b
+^a:
+  {operation}
+  llvm.return %1 : i32
+^b:
+  {operation}
+  llvm.return %2 : i32
+}}"
+    );
+    [one, two]
+}
+
+#[test]
+fn calls_stay_where_they_are() {
+    let call = "llvm.call @bar() : () -> ()";
+    let [one, two] = in_one_place_or_two(call, "");
+    let said = answer(&one, &two);
+    assert!(said.starts_with("equal"), "{said}");
+    let sum = "llvm.intr.fmuladd(%a, %b, %a) : (f32, f32, f32) -> f32";
+    for (operation, attributes) in [
+        ("llvm.call @bar() {convergent} : () -> ()", ""),
+        ("llvm.call @bar() {passthrough = [\"convergent\"]} : () -> ()", ""),
+        ("llvm.call @bar() {noduplicate} : () -> ()", ""),
+        (call, "attributes {passthrough = [\"convergent\"]}"),
+        (call, "attributes {passthrough = [\"noduplicate\"]}"),
+        (call, "attributes {passthrough = [\"returns_twice\"]}"),
+        ("llvm.call_intrinsic \"llvm.nvvm.barrier0\"() : () -> ()", ""),
+        ("llvm.inline_asm has_side_effects \"bar.sync 0\", \"\" : () -> ()", ""),
+        (sum, ""),
+    ] {
+        let [one, two] = in_one_place_or_two(operation, attributes);
+        let said = answer(&one, &two);
+        assert!(said.starts_with("undecided"), "{operation} {attributes}: {said}");
+    }
+}
+
+/// Another thread may write between two loads.
+#[test]
+fn two_atomic_loads_are_two_values() {
+    let load = |name: &str, how: &str| {
+        format!("{name} = llvm.load %p {how} {{alignment = 4 : i64}} : !llvm.ptr -> i32")
+    };
+    let start = "llvm.func @f(%p: !llvm.ptr) -> i32 {
+  %0 = llvm.mlir.constant(0 : i32) : i32
+  %1 = llvm.mlir.constant(1 : i32) : i32
+";
+    let programs = |how: &str| {
+        let once = format!(
+            "{start}  {}
+  %c = llvm.icmp \"eq\" %x, %0 : i32
+  llvm.cond_br %c, ^a, ^b
+^a:
+  llvm.return %0 : i32
+^b:
+  llvm.return %1 : i32
+}}",
+            load("%x", how)
+        );
+        let twice = format!(
+            "{start}  {}
+  %c = llvm.icmp \"eq\" %x, %0 : i32
+  llvm.cond_br %c, ^a, ^b
+^a:
+  {}
+  %d = llvm.icmp \"eq\" %y, %0 : i32
+  llvm.cond_br %d, ^z, ^never
+^z:
+  llvm.return %0 : i32
+^never:
+  llvm.unreachable
+^b:
+  llvm.return %1 : i32
+}}",
+            load("%x", how),
+            load("%y", how)
+        );
+        answer(&once, &twice)
+    };
+    let plain = programs("");
+    assert!(plain.starts_with("equal"), "{plain}");
+    let atomic = programs("atomic unordered");
+    assert!(atomic.starts_with("undecided"), "{atomic}");
+}

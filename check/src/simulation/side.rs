@@ -344,7 +344,8 @@ impl<'b> Side<'b> {
         let changes = match &effects {
             Some(effects) => may_end || !effects.iter().all(|effect| reads_only(&effect.kind)),
             None => !is_pure,
-        } || op.attr("volatile_").is_some();
+        } || op.attr("volatile_").is_some()
+            || flag_bits(op, "ordering") != 0;
         let reads = !is_pure || effects.is_some_and(|effects| !effects.is_empty());
         let mut node = Operation {
             name: self.body.op_name(op.op()),
@@ -435,6 +436,9 @@ fn width(op: OpRef<'_>, ty: Type) -> Option<u32> {
 
 fn constant(store: &mut Store, op: OpRef<'_>, attr: Attr) -> Try<TermId> {
     let ty = op.result_type(0);
+    if let AttrKind::Opaque { .. } = attr.kind(op.ctx()) {
+        return Err("a constant may be undefined");
+    }
     match (width(op, ty), Numbers::of(op.ctx(), attr)) {
         (Some(width), Some(Numbers::One(bits))) => store.int(width, bits as u64),
         _ => store.term(Node::Constant { attr, ty }),
