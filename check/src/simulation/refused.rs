@@ -55,14 +55,14 @@ fn stays_by_name(name: &str) -> bool {
 
 /// True if an attribute of a call or of a function keeps calls where they are.
 fn says_it_stays(op: OpRef<'_>) -> bool {
-    FIXED.iter().any(|word| says(op, word))
+    says(op, &FIXED)
 }
 
-/// True if an operation has an attribute of this name, also one that only LLVM knows.
-fn says(op: OpRef<'_>, word: &str) -> bool {
-    let ctx = op.ctx();
-    let listed = op.attr("passthrough").map(|attr| text::attr_to_string(ctx, attr));
-    op.attr(word).is_some() || listed.is_some_and(|text| text.contains(word))
+/// True if an operation has an attribute of one of these names, also one that only LLVM knows.
+fn says(op: OpRef<'_>, words: &[&str]) -> bool {
+    let listed = op.attr("passthrough").map(|attr| text::attr_to_string(op.ctx(), attr));
+    let is_listed = |word: &&str| listed.as_ref().is_some_and(|text| text.contains(*word));
+    words.iter().any(|word| op.attr(word).is_some() || is_listed(word))
 }
 
 /// Checks that a function of the second program promises nothing of its loops or branches, which it
@@ -74,7 +74,7 @@ fn says(op: OpRef<'_>, word: &str) -> bool {
 pub(super) fn check(function: OpRef<'_>) -> Try<()> {
     let (body, ctx) = (function.body(), function.ctx());
     let contracts = function.attr("fp_contract").is_some_and(|how| how.as_str(ctx) == Some("fast"));
-    if contracts || says(function, "fp-math") {
+    if contracts || says(function, &["fp-math"]) {
         return Err(ROUNDED);
     }
     for op in body.all_ops().filter(|op| *op != body.root()) {

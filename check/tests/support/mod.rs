@@ -79,3 +79,21 @@ pub(crate) fn told(ctx: &Context, proof: &Proof) -> String {
         }
     }
 }
+
+/// Checks that a pair is equal by its `answer`, and undecided with each wrong edit of the second
+/// program. An edit replaces the first place of a text.
+pub(crate) fn equal_but_not_with(
+    answer: fn(&str, &str) -> String,
+    before: &str,
+    after: &str,
+    wrong: &[(&str, &str)],
+) {
+    let said = answer(before, after);
+    assert!(said.starts_with("equal"), "{said}\n{after}");
+    for (from, to) in wrong {
+        let edited = after.replacen(from, to, 1);
+        assert_ne!(edited, after, "no place for the edit {from}");
+        let said = answer(before, &edited);
+        assert!(said.starts_with("undecided"), "proved with {from} => {to}\n{edited}");
+    }
+}
