@@ -324,6 +324,14 @@ impl Body {
         self.create_record(&state)
     }
 
+    /// Makes an operation of a state that is used again.
+    pub(crate) fn create_from(&mut self, state: &OperationState) -> Op {
+        match self.ctx.op_info(state.name).owns_arena() {
+            true => self.create(state.clone()),
+            false => self.create_record(state),
+        }
+    }
+
     /// Makes an operation, whatever its definition says of bodies.
     pub(crate) fn create_record(&mut self, state: &OperationState) -> Op {
         let data = OpData {

@@ -146,10 +146,7 @@ impl Body {
         (state.properties, state.attributes) = (self.properties(op), self.attributes(op));
         state.successors.extend(self.successors(op).map(|block| mapping.block(block)));
         state.num_regions = self.own_regions(op).len();
-        let copy = match self.info(op).owns_arena() {
-            true => self.create(state.clone()),
-            false => self.create_record(state),
-        };
+        let copy = self.create_from(state);
         for i in 0..self.num_results(op) {
             mapping.map(self.result(op, i), self.result(copy, i));
         }

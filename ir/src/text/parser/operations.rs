@@ -105,8 +105,7 @@ impl<'s> Parser<'s> {
             }
         }
         Ok(match pending {
-            Pending::None if info.owns_arena() => self.body.create(state.clone()),
-            Pending::None => self.body.create_record(state),
+            Pending::None => self.body.create_from(state),
             Pending::Op { first, more } => {
                 self.body.finish(first, state, &more);
                 first
