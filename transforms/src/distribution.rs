@@ -39,7 +39,7 @@ use crate::legality::{Checker, QUESTION, Verdict};
 use crate::naming::called;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Green, LoopId, Node, Program, TreeStore};
+use crate::tree::{Green, Node, Program, TreeStore};
 use crate::while_to_for;
 use pieces::Pieces;
 use price::{Cut, Priced};
@@ -278,7 +278,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
     let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
     let checker = options.checker(body, &program);
     let mut planned = Vec::new();
-    for of in (0..program.num_loops() as u32).map(LoopId) {
+    for of in program.loops() {
         let info = program.loop_info(of);
         let Node::Loop { header, body: inside } = trees.get(info.green) else { continue };
         let pieces = Pieces::of(body, &program, &trees, inside);

@@ -105,7 +105,7 @@ pub fn regenerate(
         Some(terminator) => InsertPoint::Before(terminator),
         None => InsertPoint::End(program.block),
     };
-    let loops = (0..program.num_loops() as u32).map(|id| program.loop_info(LoopId(id)));
+    let loops = program.loops().map(|of| program.loop_info(of));
     let unchanged: HashMap<Green, Op> =
         loops.filter(|info| info.parent.is_none()).map(|info| (info.green, info.op)).collect();
     let replaced: Vec<Op> =

@@ -76,7 +76,7 @@ impl<'b> Programs<'b> {
         let all: Vec<(Program, TreeStore)> = roots(body, analyses).into_iter().map(raised).collect();
         let mut loops = HashMap::new();
         for (at, (program, _)) in all.iter().enumerate() {
-            for of in ids(program) {
+            for of in program.loops() {
                 // The dimensions of a parallel loop have one place; the outermost counts.
                 if let Some(place) = source.place(body.ctx(), body.loc(program.loop_info(of).op)) {
                     loops.entry(place).or_insert((at, of));
@@ -143,7 +143,7 @@ impl<'b> Programs<'b> {
         for (program, trees) in &self.all {
             // The outermost loops, with their depths and the number of loops in them.
             let mut depths: Vec<(LoopId, usize, usize)> = Vec::new();
-            for of in ids(program) {
+            for of in program.loops() {
                 let info = program.loop_info(of);
                 match depths.last_mut() {
                     // Loops are numbered in the order of the text.
@@ -172,11 +172,6 @@ impl<'b> Programs<'b> {
         }
         nests
     }
-}
-
-/// Returns the loops of a program.
-fn ids(program: &Program) -> impl Iterator<Item = LoopId> + use<> {
-    (0..program.num_loops() as u32).map(LoopId)
 }
 
 /// Returns the iterations of the sampled loop itself.

@@ -82,7 +82,7 @@ fn raising_and_regenerating_everything_is_the_identity() {
         each_block(&mut module, &mut |body, block| {
             let mut trees = TreeStore::default();
             let program = raise(body, block, &mut trees, AliasMode::May);
-            loops += program.num_loops();
+            loops += program.loops().len();
             assert_eq!(
                 regenerate(body, &program, &trees, &Approved::unchanged(&program), Rewrite::All),
                 Ok(())
@@ -189,7 +189,7 @@ fn what_stands_too_deep_is_a_tree_of_its_own() {
     each_block(&mut module, &mut |body, block| {
         let mut trees = TreeStore::default();
         let program = raise(body, block, &mut trees, AliasMode::May);
-        assert_eq!(program.num_loops(), 0);
+        assert_eq!(program.loops().len(), 0);
         assert_eq!(regenerate(body, &program, &trees, &Approved::unchanged(&program), Rewrite::All), Ok(()));
     });
     assert_eq!(loomir::print(&module), before);

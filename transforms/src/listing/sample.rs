@@ -348,8 +348,7 @@ impl<'a> Walk<'a> {
             let begins = |info: &LoopInfo| {
                 info.space.lower.as_ref().is_some_and(|form| form.as_parameter() == Some(parameter))
             };
-            let loops = (0..self.program.num_loops() as u32).map(LoopId);
-            let is_lower = loops.into_iter().any(|of| begins(self.program.loop_info(of)));
+            let is_lower = self.program.loops().any(|of| begins(self.program.loop_info(of)));
             let supposed = if is_lower { 0 } else { SUPPOSED };
             self.supposed.push((name.clone(), supposed));
             supposed

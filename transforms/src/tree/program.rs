@@ -153,9 +153,9 @@ impl Program {
         self.ifs.iter()
     }
 
-    /// Returns the number of loops.
-    pub fn num_loops(&self) -> usize {
-        self.loops.len()
+    /// Returns all loops in program order.
+    pub fn loops(&self) -> impl ExactSizeIterator<Item = LoopId> + use<> {
+        (0..self.loops.len() as u32).map(LoopId)
     }
 
     /// Returns the loop whose body is `block`.
