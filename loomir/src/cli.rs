@@ -69,8 +69,8 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `explain`,
-/// `run`, `view`, `check`, `reduce`, `cc`) as its `main`. Start from [`registry`](crate::registry) and
-/// [`passes`](crate::passes), and add to them.
+/// `run`, `view`, `check`, `reduce`, `cc`) as its `main`. Start from
+/// [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
 /// use std::process::ExitCode;

@@ -147,17 +147,10 @@ impl<'a> Lines<'a> {
         if at > FARTHEST {
             return None;
         }
-        let at = floor_boundary(line, at);
-        let shown = &line[..floor_boundary(line, line.len().min(at + LONGEST))];
+        let at = line.floor_char_boundary(at);
+        let shown = &line[..line.floor_char_boundary(at + LONGEST)];
         Some((shown, at..word(shown, at)))
     }
-}
-
-fn floor_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Where the word, or string, that begins at `at` ends.

@@ -156,17 +156,11 @@ fn tests(html: &mut Html, function: &Function, remark: &Value) {
         _ => "Holds if these tests do",
     });
     html.markup("</h5><ul>");
-    for (condition, is_apart) in
-        apart.iter().map(|own| (own, true)).chain(holds.iter().map(|own| (own, false)))
-    {
+    // Relations of numbers have a sign, pairs of arrays have none.
+    let is_pair = |condition: &Value| !condition.as_str().unwrap_or_default().contains(['=', '<', '>']);
+    let conditions = apart.iter().map(|own| (own, true)).chain(holds.iter().map(|own| (own, false)));
+    for (condition, is_apart) in conditions.chain(assumes.iter().map(|own| (own, is_pair(own)))) {
         let condition = condition.as_str().unwrap_or_default();
-        html.markup("<li><code>").text(&named(condition, &function.names));
-        html.markup(if is_apart { "</code> do not overlap in memory</li>" } else { "</code></li>" });
-    }
-    for condition in assumes {
-        let condition = condition.as_str().unwrap_or_default();
-        // Relations of numbers have a sign, pairs of arrays have none.
-        let is_apart = !condition.contains(['=', '<', '>']);
         html.markup("<li><code>").text(&named(condition, &function.names));
         html.markup(if is_apart { "</code> do not overlap in memory</li>" } else { "</code></li>" });
     }

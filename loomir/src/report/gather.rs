@@ -1,7 +1,5 @@
 //! The contents of a page, from a program, its remarks and the transformed program.
 
-use std::sync::Arc;
-
 use hashbrown::HashMap;
 use loomir_ir::Body;
 use serde_json::Value;
@@ -88,11 +86,16 @@ fn cut(remarks: &mut Vec<Value>) -> usize {
     all - remarks.len()
 }
 
+/// True if a function is more than a declaration.
+fn has_code(function: &Body) -> bool {
+    let region = function.own_regions(function.root()).next();
+    region.is_some_and(|region| function.entry_block(region).is_some())
+}
+
 /// Calls `f` with the outline of each function that has a body.
 fn outlines(module: &mut Body, source: &Source<'_>, stage: Stage, f: &mut dyn FnMut(Outline)) {
     crate::for_each_function(module, &mut |body, _| {
-        let region = body.own_regions(body.root()).next();
-        if region.is_some_and(|region| body.entry_block(region).is_some()) {
+        if has_code(body) {
             f(Outline::of(body, source, stage));
         }
         false
@@ -109,11 +112,7 @@ fn examine(
 ) {
     let mut next = 0;
     crate::for_each_function(module, &mut |body, around| {
-        let region = body.own_regions(body.root()).next();
-        if region.is_none_or(|region| body.entry_block(region).is_none()) {
-            return false;
-        }
-        let Some(function) = functions.get_mut(next) else { return false };
+        let Some(function) = functions.get_mut(next).filter(|_| has_code(body)) else { return false };
         next += 1;
         let analyses = around.known_to(&options.analyses).for_one_function();
         let own: Vec<&Value> = function.remarks.iter().map(|at| &remarks[*at]).collect();
@@ -128,10 +127,7 @@ fn examine(
 /// Adds the outlines after each edit, if there are few.
 fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, functions: &mut [Function]) {
     let mut nodes = 0;
-    let mut last: HashMap<usize, Arc<Vec<String>>> = HashMap::new();
-    for (at, function) in functions.iter().enumerate() {
-        last.insert(at, texts(&function.before));
-    }
+    let mut last: Vec<Vec<String>> = functions.iter().map(|function| texts(&function.before)).collect();
     for edit in 1..=MAX_STEPS {
         let Some(mut repeated) = repeat(edit) else { return };
         if repeated.edits < edit {
@@ -140,19 +136,19 @@ fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, f
         let mut next = 0;
         outlines(&mut repeated.program, source, Stage::After, &mut |outline| {
             let own = texts(&outline);
-            if let Some(function) = functions.get_mut(next)
-                && last.get(&next) != Some(&own)
+            if let Some((function, last)) = functions.get_mut(next).zip(last.get_mut(next))
+                && *last != own
                 && nodes + own.len() <= MAX_STEPPED_NODES
             {
                 nodes += own.len();
                 function.steps.push((edit, repeated.pass.clone(), outline));
-                last.insert(next, own);
+                *last = own;
             }
             next += 1;
         });
     }
 }
 
-fn texts(outline: &Outline) -> Arc<Vec<String>> {
-    Arc::new(outline.nodes.iter().map(|node| format!("{} {}", node.depth, node.text)).collect())
+fn texts(outline: &Outline) -> Vec<String> {
+    outline.nodes.iter().map(|node| format!("{} {}", node.depth, node.text)).collect()
 }

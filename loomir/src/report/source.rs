@@ -59,10 +59,7 @@ impl<'s> Source<'s> {
     /// Returns a line as far as it is shown, and true if there is more.
     pub(super) fn line(&self, number: usize) -> (&'s str, bool) {
         let line = self.lines.get(number.wrapping_sub(1)).copied().unwrap_or_default();
-        let mut end = line.len().min(MAX_WIDTH);
-        while !line.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = line.floor_char_boundary(MAX_WIDTH);
         (&line[..end], end < line.len())
     }
 
@@ -86,10 +83,7 @@ pub(super) fn shortened(line: &str) -> String {
     let text = text.split(" {").next().unwrap_or(text);
     let text = text.split(", align ").next().unwrap_or(text);
     let text = text.split(", !").next().unwrap_or(text);
-    let mut end = text.len().min(MAX_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(MAX_TEXT);
     let more = if end < text.len() { "…" } else { "" };
     format!("{}{more}", &text[..end])
 }
