@@ -10,7 +10,7 @@ pub(super) const FAULTS: &[Place] = &[
             Fault(
                 "a loop is read as one iteration shorter",
                 "push(&mut domain, «last.and_then(|f| f.plus(&AffineForm::constant(1), -1))»);",
-                "last.and_then(|f| f.plus(&Form::constant(2), -1))",
+                "last.and_then(|f| f.plus(&AffineForm::constant(2), -1))",
             ),
             Fault(
                 "the lower bound of a loop is read as zero",

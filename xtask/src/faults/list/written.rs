@@ -113,9 +113,9 @@ pub(super) const FAULTS: &[Place] = &[
                 "(1..last.max(1)).rev()",
             ),
             Fault(
-                "what is peeled behind runs in another order",
-                "for number in «(0..last).rev()» {",
-                "0..last",
+                "a peeled last iteration runs the one before as well",
+                "&[value(&end, «-number»)?]].concat(), before(number)?));",
+                "-number - 1",
             ),
         ],
     },
@@ -130,8 +130,8 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "iterations left over begin one too late",
-                "let [_, left] = self.range_split(program, tree, &«behind»)?;",
-                "behind.plus(&AffineForm::constant(1), 1)?",
+                "let [_, left] = «self.range_split(program, tree, &behind)»?;",
+                "self.range_split(program, tree, &behind.plus(&AffineForm::constant(1), 1)?)",
             ),
             Fault(
                 "all copies run the iteration of the first",
@@ -411,7 +411,7 @@ pub(super) const FAULTS: &[Place] = &[
                 "&mut { MAX_TRIED })?.plus(&AffineForm::constant(«1»), 1)?;",
                 "0",
             ),
-            Fault("of two bounds the one further inside is kept", "if gap.signum() «==» outwards {", "!="),
+            Fault("of two bounds the one further inside is kept", "if «gap.signum() == outwards» {", "gap.signum() != outwards"),
         ],
     },
     Place {
@@ -419,8 +419,8 @@ pub(super) const FAULTS: &[Place] = &[
         tests: &[FIXTURES],
         faults: &[Fault(
             "only one of two ranges is compared",
-            "let behind = self.is_out_of_reach(«b, a.start», at);",
-            "a, b.start",
+            "let behind = «self.is_out_of_reach(b, a.start, at)»;",
+            "self.is_out_of_reach(a, b.start, at)",
         )],
     },
     Place {
@@ -566,7 +566,7 @@ pub(super) const FAULTS: &[Place] = &[
         tests: &[FIXTURES],
         faults: &[
             Fault("an unsigned loop becomes affine", "«body.attr(op, \"unsignedCmp\").is_none()»", "true"),
-            Fault("a part of a condition is all of it", "«!holds.exact ||» holds", ""),
+            Fault("a part of a condition is all of it", "if «!holds.exact» || holds", "false"),
             Fault("any value is a dimension", "«is_valid_dim(user, value)»", "true"),
             Fault("equations are inequalities", "is_equality = «others.first()»", "None::<&AffineForm>"),
         ],
