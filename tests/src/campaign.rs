@@ -223,6 +223,7 @@ fn judge_remarks(
             match change {
                 Change::Interchanged => tally.pairs_interchanged += 1,
                 Change::Distributed => tally.pairs_distributed += 1,
+                Change::Blocks => tally.pairs_in_blocks += 1,
                 Change::Backwards => tally.pairs_reversed += 1,
             }
         }
@@ -518,6 +519,7 @@ enum Change {
     Interchanged,
     Distributed,
     Backwards,
+    Blocks,
 }
 
 impl Change {
@@ -533,7 +535,12 @@ impl Change {
         ];
         let found =
             known.into_iter().find_map(|(words, change)| Some((change, message.strip_prefix(words)?)));
-        found.map_or((None, message), |(change, rest)| (Some(change), rest))
+        let in_blocks = || {
+            let (size, rest) = message.strip_prefix(", ")?.split_once(" iterations of the ")?;
+            let rest = rest.split_once(" at a time")?.1;
+            size.parse::<u64>().is_ok().then_some((Change::Blocks, rest))
+        };
+        found.or_else(in_blocks).map_or((None, message), |(change, rest)| (Some(change), rest))
     }
 }
 

@@ -11,10 +11,10 @@
 //! If fusion would reverse a dependence, the second loop is shifted by enough iterations to keep
 //! it. Iterations that the loops do not share run separately, before and after the fused loop
 //! (`fusion/group.rs`). If no shift helps, and the second loop may run in any order, it is
-//! reversed. Else one of the two is interchanged, or distributed, if that is legal and lets them
-//! fuse (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of both together may
-//! run in any order, so that they stay parallel. Counting `scf.while` loops are counted loops
-//! ([`while_to_for`](crate::while_to_for)).
+//! reversed. Else one of the two is interchanged, run in blocks, or distributed, if that is legal
+//! and lets them fuse (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of
+//! both together may run in any order, so that they stay parallel. Counting `scf.while` loops are
+//! counted loops ([`while_to_for`](crate::while_to_for)).
 //!
 //! Among legal fusions the [cost model](crate::cost) decides: it takes the grouping of a sequence
 //! with the greatest saving (`fusion/partition.rs`). Alternatively each loop is fused with the
@@ -36,8 +36,11 @@
 //!
 //! # Limits
 //!
-//! - Fuses loops of one kind (`scf.for` with `scf.for`) with equal steps, if their lower bounds
-//!   differ by a constant.
+//! - Fuses loops of one kind, or `scf.for` with `affine.for`. A parallel loop is fused with
+//!   parallel loops only. Steps may differ if both trip counts are the same constant. If the trip
+//!   counts differ, the lower bounds must differ by a constant.
+//! - Runs several iterations of one loop for each of the other only if both trip counts are
+//!   constants (`fusion/blocks.rs`).
 //! - Shifts the second loop only, by the least legal distance or by the elements of one vector
 //!   more. Runs one of two loops in reverse. Peels iterations that only one loop has.
 //! - Interchanges one of two perfect nests, if no bound depends on a loop inside the nest.
@@ -77,6 +80,7 @@ pub use pair::fuse_pair;
 pub use pass::PASS;
 pub use rounds::fuse;
 
+mod blocks;
 mod decision;
 mod footprint;
 mod group;
@@ -486,8 +490,7 @@ impl<'a> Fusion<'a> {
         let known = first.assumed.iter().chain(&assumed);
         let (around, loop_context) =
             (loop_context, &loop_context.with_facts(known.flat_map(Assumption::facts)));
-        self.check_kinds(first, second)?;
-        let mut fit = first.fit(second, self.program, loop_context)?;
+        let mut fit = first.fit(second, (self.body, self.program), loop_context)?;
         if let Some(user) = self.user_of(first, second) {
             return Err(Missed::UsesResult(user));
         }
@@ -539,19 +542,6 @@ impl<'a> Fusion<'a> {
         };
         let joined = joined.ok_or(missed)?;
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
-    }
-
-    /// Refuses two loops of different kinds, and loops with unsigned induction variables.
-    fn check_kinds(&self, first: &Group, second: &Group) -> Result<(), Missed> {
-        let (x, y) = (first.op(self.program), second.op(self.program));
-        let mapping = |op| self.body.attr(op, "mapping");
-        if self.body.op_name(x) != self.body.op_name(y) || mapping(x) != mapping(y) {
-            return Err(Missed::DifferentKinds);
-        }
-        match [first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
-            Some(unsigned) => Err(Missed::Unsigned(unsigned.op(self.program))),
-            None => Ok(()),
-        }
     }
 
     /// Returns the shift of the second loop, or else its reversal, that keeps a dependence. A
@@ -705,7 +695,7 @@ impl<'a> Fusion<'a> {
     /// Returns the least legal shift of the second loop if it exceeds the maximum. Costs one
     /// question if no shift is legal, else a few.
     fn shift_beyond(&self, first: &Group, second: &Group, loop_context: &LoopContext) -> Option<i64> {
-        first.fit(second, self.program, loop_context).ok().filter(|fit| fit.may_be_shifted)?;
+        first.fit(second, (self.body, self.program), loop_context).ok().filter(|fit| fit.may_be_shifted)?;
         let loop_context = &loop_context.with_facts(first.assumed.iter().flat_map(Assumption::facts));
         let legal = |shift: i64| self.merged(first, second, shift, loop_context).is_legal();
         let limit = self.options.max_shift.saturating_add(first.blocks);

@@ -594,7 +594,8 @@ impl Emit<'_> {
         let of_one_kind = self.is_of_one_kind(header);
         // All iterations of the program's loop are those of a loop without skipped iterations.
         let in_order = lead.iteration().is_some_and(|own| own.coefficient_of_level(0) == 1);
-        if header.span == Span::Whole && of_one_kind && in_order {
+        let is_as_first = of_one_kind || header.origins.first() == Some(lead);
+        if header.span == Span::Whole && is_as_first && in_order {
             return Ok(None);
         }
         let counted = counted(self.program, header).ok_or(match of_one_kind {

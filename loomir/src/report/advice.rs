@@ -164,7 +164,7 @@ fn of_name(name: &str, args: &Value) -> (Option<&'static str>, &'static [&'stati
             &["Give both loops the same bounds."],
         ),
         "NonEqualStep" => (
-            Some("The loops advance by different steps, so that their iterations do not match."),
+            Some("The loops advance by different steps, and their trip counts are not the same number."),
             &[
                 "Let both loops advance by the same step, for example by one with a multiple of the variable in the subscripts.",
             ],
@@ -180,10 +180,8 @@ fn of_name(name: &str, args: &Value) -> (Option<&'static str>, &'static [&'stati
             &["Let both loops begin at the same number, or at numbers with a constant difference."],
         ),
         "DifferentKinds" => (
-            Some("The loops are of different kinds, which cannot be one operation."),
-            &[
-                "Write both loops with the same operation. 'loomir opt --scf-to-affine' makes affine.for of scf.for where it can.",
-            ],
+            Some("A parallel loop and one that runs in order cannot be one operation."),
+            &["Write both loops with the same operation."],
         ),
         "NonAdjacent" => (
             Some(

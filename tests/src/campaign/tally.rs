@@ -28,11 +28,14 @@ pub struct Tally {
     /// Pairs fused after one loop was distributed; only a part of it was fused. Not counted as
     /// delayed or cut.
     pub pairs_distributed: u64,
+    /// Pairs fused with several iterations of one loop at a time. Not counted as delayed or cut.
+    pub pairs_in_blocks: u64,
     /// Fused pairs with one loop that filled a conditional. The condition was moved into the fused
     /// loop.
     pub pairs_guarded: u64,
-    /// Programs with a fused pair of each kind: shifted, cut, reversed, interchanged, distributed.
-    pub reshaped: [u64; 5],
+    /// Programs with a fused pair of each kind: shifted, cut, reversed, interchanged,
+    /// distributed, in blocks.
+    pub reshaped: [u64; 6],
     /// Programs with a pair that was refused for a dependence.
     pub refused_by_dependence: u64,
     /// Pairs fused in a version under assumptions about numbers. Counted above as pairs only.
@@ -84,13 +87,14 @@ pub struct Tally {
 
 impl Tally {
     /// Returns the fused pairs of each kind in [`Tally::reshaped`].
-    pub(super) fn reshaped_pairs(&self) -> [u64; 5] {
+    pub(super) fn reshaped_pairs(&self) -> [u64; 6] {
         [
             self.pairs_shifted,
             self.pairs_cut,
             self.pairs_reversed,
             self.pairs_interchanged,
             self.pairs_distributed,
+            self.pairs_in_blocks,
         ]
     }
 
@@ -112,13 +116,14 @@ impl Tally {
             format!("pairs_reversed={}", self.pairs_reversed),
             format!("pairs_interchanged={}", self.pairs_interchanged),
             format!("pairs_distributed={}", self.pairs_distributed),
+            format!("pairs_in_blocks={}", self.pairs_in_blocks),
             format!("pairs_guarded={}", self.pairs_guarded),
             format!("pairs_versioned_by_range={}", self.pairs_versioned),
             format!("versioned_by_range={}", self.versioned),
             format!("refused_by_dependence={}", self.refused_by_dependence),
             format!("conditionals_merged={}", self.merged),
         ];
-        let ways = ["shifted", "cut", "backwards", "interchanged", "distributed"];
+        let ways = ["shifted", "cut", "backwards", "interchanged", "distributed", "in_blocks"];
         lines.extend(ways.iter().zip(self.reshaped).map(|(way, programs)| format!("{way}={programs}")));
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
         lines.extend([

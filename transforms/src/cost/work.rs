@@ -120,6 +120,17 @@ impl Work {
         self
     }
 
+    /// Returns the work of the loop in blocks of `size` iterations, given the work of the loop
+    /// without blocks. Blocks run as many iterations at once as the loop did, if these divide the
+    /// size.
+    pub(crate) fn in_blocks_of(mut self, size: i64, without: &Work) -> Work {
+        match without.lanes {
+            Some(lanes) if size as f64 % lanes == 0.0 => self.operations /= lanes,
+            _ => {}
+        }
+        self
+    }
+
     /// Adds an access in each iteration to an array with an element of `bytes` bytes for each
     /// iteration.
     pub(crate) fn hand_on(&mut self, bytes: f64, writes: bool, machine: &Machine) {

@@ -26,8 +26,7 @@ impl Attempt {
 /// The reason why a pair was not fused.
 #[derive(Clone, Debug)]
 pub(super) enum Missed {
-    /// The operations differ, such as `affine.for` and `scf.for`, or the mappings of their
-    /// dimensions.
+    /// One of the loops is parallel, or their dimensions have other mappings.
     DifferentKinds,
     /// This loop compares its induction variable as unsigned.
     Unsigned(Op),
@@ -124,6 +123,8 @@ pub(super) enum Change {
     Backwards,
     /// The nest is interchanged: another of its loops becomes the outermost.
     Interchanged(Which),
+    /// The loop runs in blocks of this many iterations.
+    Blocks(Which, i64),
     /// The loop is distributed: a part of it becomes a loop of its own, beginning with this
     /// operation.
     Distributed(Which, Op),

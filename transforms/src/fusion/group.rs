@@ -15,7 +15,7 @@
 
 use std::rc::Rc;
 
-use loomir_dialects::affine;
+use loomir_dialects::{affine, scf};
 use loomir_ir::{Body, Op, Type, Value};
 
 use super::decision::Missed;
@@ -53,8 +53,16 @@ pub(super) struct Member {
     /// The exclusive ends of its times, over `scale`: forms over the surrounding levels. Empty if
     /// unknown.
     ends: Vec<AffineForm>,
+    /// The number by which `ends` are divided.
+    scale: i64,
+    /// The number of iterations of its loop in one time.
+    block: i64,
+    /// The step of its induction variable from one time to the next, if that is a constant.
+    step: Option<i64>,
     /// Its operation.
     op: Op,
+    /// True if it is an `affine` loop.
+    is_affine: bool,
     /// The number of operations in the loop.
     size: usize,
     /// True if the loop runs from its last iteration to its first.
@@ -149,6 +157,29 @@ impl Member {
     fn zero(&self, scale: i64) -> Option<AffineForm> {
         self.lower.as_ref()?.plus(&AffineForm::constant(self.start.checked_mul(scale)?), -1)
     }
+
+    /// True if its body may compute numbers from the value of a form without a division.
+    fn can_use(&self, form: &AffineForm, ir: &Body, loop_context: &LoopContext) -> bool {
+        form.terms().iter().all(|(atom, coefficient)| match atom {
+            Atom::Param(value) => {
+                !self.is_affine || affine::validity::is_valid_symbol(ir.op_ref(self.op), *value)
+            }
+            Atom::Level(level) => {
+                let around = loop_context.variables.get(*level as usize).copied().flatten();
+                around.is_some_and(|(variable, step)| {
+                    coefficient % step == 0
+                        && (!self.is_affine || affine::validity::is_induction_variable(ir, variable))
+                })
+            }
+            Atom::Product(_) | Atom::FloorDiv(..) => false,
+        })
+    }
+
+    /// Returns its number of times, if that is a constant.
+    fn times(&self) -> Option<i64> {
+        let ends = self.ends.iter().map(AffineForm::as_constant).collect::<Option<Vec<_>>>()?;
+        loomir_ir::affine::ceil_div(ends.into_iter().min()?.max(0), self.scale)
+    }
 }
 
 impl Group {
@@ -183,7 +214,11 @@ impl Group {
             lower,
             start: 0,
             ends: ends.clone(),
+            scale: space.step.unwrap_or(1),
+            block: 1,
+            step: space.step,
             op,
+            is_affine: affine::is_loop(ir, op),
             size,
             backwards: false,
         };
@@ -269,6 +304,51 @@ impl Group {
         subscripts.filter(|(_, others)| others.iter().any(moves)).count()
     }
 
+    /// Returns the number of iterations of this group's loop that run while `other` runs one, if
+    /// that is a whole number greater than one. `None` if one of them is not a single loop, or runs
+    /// once.
+    pub(super) fn iterations_for_each_of(&self, other: &Group) -> Option<i64> {
+        let [own, others] = [self, other].map(|group| match &group.members[..] {
+            [only] if only.block == 1 => only.times(),
+            _ => None,
+        });
+        let (own, others) = own.zip(others).filter(|(_, others)| *others > 1)?;
+        (own % others == 0 && own > others).then_some(own / others)
+    }
+
+    /// Returns the group of one loop in blocks of `size` iterations, which divides its trip count.
+    /// It is fused only with loops that have as many iterations as it has blocks.
+    pub(super) fn in_blocks(
+        &self,
+        size: i64,
+        ir: &Body,
+        program: &Program,
+        trees: &mut TreeStore,
+        loop_context: &LoopContext,
+    ) -> Option<Group> {
+        let [own] = &self.members[..] else { return None };
+        let times = own.times()?.checked_div(size)?;
+        let item = trees.strip_mined(program, self.item, size)?;
+        let Node::Loop { header, body } = trees.get(item) else { return None };
+        let origin = trees.header(header).origins.first()?.clone();
+        let nest = AccessSummary::of(program, trees, item, loop_context);
+        let ends = vec![AffineForm::constant(times)];
+        let step = own.step.and_then(|step| step.checked_mul(size));
+        let member = Member { origin, body, ends: ends.clone(), scale: 1, block: size, step, ..own.clone() };
+        Some(Group {
+            members: vec![member],
+            item,
+            work: None,
+            footprint: Footprint::of(ir, [own.op], nest),
+            originals: self.originals.clone(),
+            assumed: Vec::new(),
+            ends,
+            scale: 1,
+            may_be_cut: false,
+            ..*self
+        })
+    }
+
     /// Returns the loop context of the iterations of the first loop.
     pub(super) fn inside(
         &self,
@@ -296,13 +376,17 @@ impl Group {
         program.loop_info(self.lead().of).space.unsigned
     }
 
-    /// Returns the loop that determines the form of the group: the first that counts upwards.
+    /// Returns the loop that determines the form of the group: of those that count upwards, the
+    /// first `affine` one with the smallest step. Induction variables of the others are computed
+    /// from its variable.
     fn lead(&self) -> &Origin {
         &self.members[self.place_of_lead()].origin
     }
 
     fn place_of_lead(&self) -> usize {
-        self.members.iter().position(|member| !member.backwards).unwrap_or(0)
+        let upwards = self.members.iter().enumerate().filter(|(_, member)| !member.backwards);
+        let rank = |(_, member): &(usize, &Member)| (!member.is_affine, member.step);
+        upwards.min_by_key(rank).map_or(0, |(place, _)| place)
     }
 
     /// True if no loop of the group counts upwards.
@@ -310,13 +394,30 @@ impl Group {
         self.members.iter().all(|member| member.backwards)
     }
 
+    /// Refuses two loops of different kinds, and loops with unsigned induction variables. An
+    /// `scf.for` may become part of an `affine.for`.
+    fn check_kinds(&self, second: &Group, ir: &Body, program: &Program) -> Result<(), Missed> {
+        let (x, y) = (self.op(program), second.op(program));
+        let mapping = |op| ir.attr(op, "mapping");
+        let is_sequential = |op| ir.is(op, affine::ForOp::DEF) || ir.is(op, scf::ForOp::DEF);
+        let are_alike = ir.op_name(x) == ir.op_name(y) || [x, y].into_iter().all(is_sequential);
+        if !are_alike || mapping(x) != mapping(y) {
+            return Err(Missed::DifferentKinds);
+        }
+        match [self, second].into_iter().find(|group| group.is_unsigned(program)) {
+            Some(unsigned) => Err(Missed::Unsigned(unsigned.op(program))),
+            None => Ok(()),
+        }
+    }
+
     /// Returns how `second`, a group of one, fits this group.
     pub(super) fn fit(
         &self,
         second: &Group,
-        program: &Program,
+        (ir, program): (&Body, &Program),
         loop_context: &LoopContext,
     ) -> Result<Fit, Missed> {
+        self.check_kinds(second, ir, program)?;
         let (a, b) = (self.lead(), second.lead());
         let (x, y) = (program.loop_info(a.of), program.loop_info(b.of));
         let may_be_shifted = !self.ends.is_empty()
@@ -329,19 +430,24 @@ impl Group {
         if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
             return Ok(Fit { same: true, may_be_shifted });
         }
-        let (Some(step), Some(other)) = (x.space.step, y.space.step) else { return Err(Missed::UnknownStep) };
-        if step != other {
-            return Err(Missed::Steps(step, other));
+        let [own, others] = [&self.members[self.place_of_lead()], &second.members[0]];
+        let (Some(step), Some(other)) = (own.step, others.step) else { return Err(Missed::UnknownStep) };
+        if step != other || own.block != others.block {
+            let times = own.times().zip(others.times());
+            return match times {
+                Some((times, same)) if times == same && self.whole => {
+                    Ok(Fit { same: true, may_be_shifted: false })
+                }
+                Some((times, same)) if step == other => Err(Missed::TripCounts(Some(times), Some(same))),
+                _ => Err(Missed::Steps(step, other)),
+            };
         }
-        let (Some(own), Some(others)) =
-            (extents(a, program, loop_context), extents(b, program, loop_context))
-        else {
-            return Err(Missed::TripCounts(None, None));
-        };
-        let are_equal = own == others || gap(&own, &others).is_some_and(|gap| loop_context.is_zero(&gap));
+        let extents = [a, b].map(|origin| extents(origin, program, loop_context));
+        let [Some(first), Some(behind)] = &extents else { return Err(Missed::TripCounts(None, None)) };
+        let are_equal = first == behind || gap(first, behind).is_some_and(|gap| loop_context.is_zero(&gap));
         let same = self.whole && are_equal;
         if !same && !may_be_shifted {
-            return Err(Missed::TripCounts(constant_trips(&own, step), constant_trips(&others, step)));
+            return Err(Missed::TripCounts(constant_trips(first, step), constant_trips(behind, step)));
         }
         if !same && !self.shares_with(second) {
             return Err(Missed::NothingShared);
@@ -350,9 +456,13 @@ impl Group {
         if same && self.is_backwards() {
             return Ok(Fit { same, may_be_shifted: false });
         }
-        let lowers = second.members[0].lower.as_ref().zip(self.members[self.place_of_lead()].lower.as_ref());
-        let offset = lowers.and_then(|(b, a)| b.minus(a)?.as_constant());
-        offset.map(|_| Fit { same, may_be_shifted }).ok_or(Missed::UnknownOffset)
+        let lowers = others.lower.as_ref().zip(own.lower.as_ref());
+        let offset = lowers.and_then(|(b, a)| b.minus(a)).ok_or(Missed::UnknownOffset)?;
+        if offset.as_constant().is_some() {
+            return Ok(Fit { same, may_be_shifted });
+        }
+        let is_known = same && [own, others].into_iter().all(|own| own.can_use(&offset, ir, loop_context));
+        is_known.then_some(Fit { same, may_be_shifted: false }).ok_or(Missed::UnknownOffset)
     }
 
     /// Returns the trip count times the step of this group, and the excess over `second`, if the
@@ -537,7 +647,7 @@ impl Group {
         (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;
-        self.may_be_cut &= second.may_be_cut;
+        self.may_be_cut &= second.may_be_cut && self.scale == second.scale;
         self.guarded = self.guarded.or(second.guarded);
         self.has_part |= second.has_part;
     }
@@ -565,9 +675,11 @@ impl Group {
         let bodies = self.members.iter().flat_map(|member| trees.items(member.body));
         let body = bodies.collect::<Vec<_>>();
         let body = trees.sequence(&body);
-        let span = if self.whole { Span::Whole } else { common.span() };
         let mark = self.has_part.then_some(Mark::Distributed);
         let lead = self.place_of_lead();
+        // A loop in blocks does not have the iterations of its origin.
+        let is_as_origin = self.whole && self.members[lead].block == 1;
+        let span = if is_as_origin { Span::Whole } else { common.span() };
         let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
         origins[..=lead].rotate_right(1);
         let origins = origins.into();

@@ -38,12 +38,16 @@ pub(super) fn fused(
         Some(Change::Interchanged(which)) => {
             (format!(", the loops of the {} interchanged", name(which)), None)
         }
+        Some(Change::Blocks(which, size)) => {
+            (format!(", {size} iterations of the {} at a time", name(which)), None)
+        }
         Some(Change::Distributed(which, rest)) => (format!(", a part of the {}", name(which)), Some(rest)),
     };
     let of_shape = |change: &Change| -> Fields {
         let (how, which) = match change {
             Change::Backwards => ("backwards", Which::First),
             Change::Interchanged(which) => ("interchanged", *which),
+            Change::Blocks(which, _) => ("in blocks", *which),
             Change::Distributed(which, _) => ("distributed", *which),
         };
         vec![("how", how.into()), ("which", name(which).into())]

@@ -4,6 +4,9 @@
 //!   nests do not fuse, or not at all common levels.
 //! - *Reversal*: the first loop runs backwards. It is tried if the second cannot be changed.
 //!   (Reversing or shifting the second is no reshaping, and is tried with any pair.)
+//! - *Blocks*: a loop whose trip count is a multiple of the other's runs so many iterations at a
+//!   time (`fusion/blocks.rs`). It is tried if the two loops do not fuse, or not at all common
+//!   levels.
 //! - *Distribution*: a loop becomes two, one of which is fused. It is tried if a dependence forbids
 //!   fusing the whole loop. The cuts tried are those beside the statement in the
 //!   [witness](crate::legality::Witness).
@@ -72,10 +75,14 @@ impl Fusion<'_> {
             return plan;
         }
         let depends_on_order = !plan.as_ref().is_err_and(Missed::is_of_any_order);
-        if depends_on_order
-            && let Some(interchanged) = self.interchanged(first, between, second, &plan, loop_context)
-        {
-            return Ok(interchanged);
+        if depends_on_order {
+            let most = self.levels(first, &plan, loop_context);
+            let in_blocks = self.in_blocks(first, between, second, most, loop_context);
+            let most = in_blocks.as_ref().map_or(most, |(levels, _)| *levels);
+            let interchanged = self.interchanged(first, between, second, most, loop_context);
+            if let Some(plan) = interchanged.or(in_blocks.map(|(_, plan)| plan)) {
+                return Ok(plan);
+            }
         }
         let missed = match plan {
             Err(missed @ (Missed::Dependences(_) | Missed::InOrder(_))) => missed,
@@ -90,19 +97,18 @@ impl Fusion<'_> {
     }
 
     /// Returns the plan with one nest interchanged that fuses most levels, if these are more than
-    /// with `plan`. Among equal plans smaller memory strides win.
+    /// `most`. Among equal plans smaller memory strides win.
     fn interchanged(
         &mut self,
         first: &Group,
         between: &mut [Entry],
         second: &Group,
-        plan: &Result<Plan, Missed>,
+        mut most: usize,
         loop_context: &LoopContext,
     ) -> Option<Plan> {
         let inside_both = [first, second].map(|group| self.nested(group.last_body()));
         let possible = 1 + inside_both[0].min(inside_both[1]);
-        let mut most = self.levels(first, plan, loop_context);
-        if most == possible {
+        if most >= possible {
             return None;
         }
         let mut best: Option<(usize, Plan)> = None;
@@ -172,7 +178,12 @@ impl Fusion<'_> {
 
     /// Returns the number of levels at which two nests fuse, the outermost with `plan`, the inner
     /// ones unchanged.
-    fn levels(&mut self, first: &Group, plan: &Result<Plan, Missed>, loop_context: &LoopContext) -> usize {
+    pub(super) fn levels(
+        &mut self,
+        first: &Group,
+        plan: &Result<Plan, Missed>,
+        loop_context: &LoopContext,
+    ) -> usize {
         let Ok(plan) = plan else { return 0 };
         let inside = first.inside(self.program, self.trees, loop_context);
         let bodies = [first.last_body(), plan.joined.body()].map(|body| only_loop(self.trees, body));
@@ -193,7 +204,9 @@ impl Fusion<'_> {
         loop_context: &LoopContext,
     ) -> Option<Plan> {
         first.untouched(self.program, self.trees)?;
-        if !first.fit(second, self.program, loop_context).is_ok_and(|fit| fit.same) || first.parallel {
+        if !first.fit(second, (self.body, self.program), loop_context).is_ok_and(|fit| fit.same)
+            || first.parallel
+        {
             return None;
         }
         let Verdict::Legal { assumed } = self.merged(first, first, 0, loop_context) else { return None };

@@ -536,12 +536,12 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "a loop may be made of two kinds",
-                "header.span == Span::Whole && «of_one_kind» && in_order",
+                "header.span == Span::Whole && «is_as_first» && in_order",
                 "true",
             ),
             Fault(
                 "a loop that leaps runs as its bounds say",
-                "header.span == Span::Whole && of_one_kind && «in_order» {",
+                "header.span == Span::Whole && is_as_first && «in_order» {",
                 "true",
             ),
             Fault(
