@@ -30,6 +30,7 @@ mod format;
 mod lexer;
 mod op_parser;
 mod op_printer;
+pub mod outline;
 mod parser;
 mod printer;
 mod split;
@@ -104,6 +105,17 @@ pub fn parse_with(
     options: &ParseOptions,
 ) -> Result<Body, Diagnostics> {
     parser::Parser::new(ctx, source, file_name, options).run()
+}
+
+/// Reads a file with its outline, and goes on after errors. The module holds what could be read.
+/// Nothing is verified.
+pub fn parse_with_outline(
+    ctx: &Context,
+    source: &str,
+    file_name: &str,
+    options: &ParseOptions,
+) -> outline::Outlined {
+    parser::Parser::new(ctx, source, file_name, options).run_with_outline()
 }
 
 /// Prints a body's root with all it holds, and a line break at the end.

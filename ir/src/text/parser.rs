@@ -23,6 +23,7 @@ use crate::location::{Loc, LocKind};
 use crate::resources::ExternalResources;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::op_parser::UnresolvedOperand;
+use crate::text::outline::OutlineBuilder;
 use crate::text::{ParseOptions, ParseResult};
 use crate::types::Type;
 use aliases::Alias;
@@ -36,6 +37,7 @@ mod elements;
 mod locations;
 mod numbers;
 mod operations;
+mod outlining;
 mod regions;
 mod resources;
 mod spare;
@@ -70,6 +72,8 @@ pub(crate) struct Parser<'s> {
     file: Name,
     lines: Lines,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The outline, if it is wanted.
+    outline: Option<Box<OutlineBuilder>>,
     /// Nothing more can be read.
     fatal: bool,
     depth: u32,
@@ -121,6 +125,7 @@ impl<'s> Parser<'s> {
             implicit_module: options.implicit_module,
             resources: ExternalResources::default(),
             diagnostics: Vec::new(),
+            outline: None,
             fatal: false,
             depth: 0,
             attr_aliases: HashMap::new(),
@@ -152,19 +157,7 @@ impl<'s> Parser<'s> {
 
     /// Reads the whole source.
     pub(crate) fn run(mut self) -> Result<Body, Diagnostics> {
-        let region = self.body.region(self.body.root(), 0);
-        let block = self.body.append_block(region, &[]);
-        while self.token.kind != Kind::Eof && !self.fatal {
-            let start = self.token.start;
-            if let Err(error) = self.top_level_item(block) {
-                self.recover(start, *error);
-                // What only closes something can't be part of an operation here.
-                if matches!(self.token.kind, Kind::RBrace | Kind::Caret) || self.token.start == start {
-                    self.advance();
-                }
-            }
-        }
-        self.finish_scope();
+        let block = self.items();
         if self.diagnostics.is_empty() {
             let resources = std::mem::take(&mut self.resources);
             let body =
@@ -178,6 +171,24 @@ impl<'s> Parser<'s> {
         let mut all = Diagnostics::new();
         self.diagnostics.into_iter().for_each(|d| all.push(d));
         Err(all)
+    }
+
+    /// Reads all items of the source into a block, and reports what is wrong with them.
+    fn items(&mut self) -> Block {
+        let region = self.body.region(self.body.root(), 0);
+        let block = self.body.append_block(region, &[]);
+        while self.token.kind != Kind::Eof && !self.fatal {
+            let start = self.token.start;
+            if let Err(error) = self.top_level_item(block) {
+                self.recover(start, *error);
+                // What only closes something can't be part of an operation here.
+                if matches!(self.token.kind, Kind::RBrace | Kind::Caret) || self.token.start == start {
+                    self.advance();
+                }
+            }
+        }
+        self.finish_scope();
+        block
     }
 
     /// Reads one thing that is the whole source.
@@ -386,6 +397,9 @@ impl<'s> Parser<'s> {
             return;
         }
         self.diagnostics.push(diagnostic);
+        if let Some(outline) = &mut self.outline {
+            outline.note_error();
+        }
         self.fatal |= self.diagnostics.len() >= MAX_ERRORS;
     }
 

@@ -21,7 +21,9 @@ impl<'s> Parser<'s> {
     /// Reads an operation and puts it at the end of a block.
     pub(super) fn operation(&mut self, block: Block) -> ParseResult<()> {
         let mut groups = self.spare.groups.pop().unwrap_or_default();
+        self.outline_op();
         let result = self.result_names(&mut groups).and_then(|()| self.operation_proper(block, &groups));
+        self.outline_op_end(result.is_ok());
         if result.is_err() {
             groups.iter().for_each(|group| self.lose(group.name));
         }
@@ -82,6 +84,7 @@ impl<'s> Parser<'s> {
         let op = self.finish_operation(&state, pending, start)?;
         self.spare.states.push(state);
         self.body.append_op(block, op);
+        self.outline_result(op);
         let mut first = 0;
         for group in groups {
             let value = self.body.result(op, first as usize);
@@ -144,6 +147,7 @@ impl<'s> Parser<'s> {
             self.unregistered(start, self.ctx.str(info.dialect()), &what)?;
         }
         state.restart(name, self.loc_at(start));
+        self.outline_name(name);
         self.advance();
         self.expect(Kind::LParen, "expected '(' to start operand list")?;
         let mut operands = Vec::new();
@@ -224,6 +228,7 @@ impl<'s> Parser<'s> {
         let name = self.custom_name()?;
         let info: &'s OpInfo = self.ctx.op_info(name);
         state.restart(name, self.loc_at(start));
+        self.outline_name(name);
         self.advance();
         let Some(def) = info.def() else { return Err(self.error_at(start, "operation is not registered")) };
         let format = if def.parse.is_none() { info.format(self.ctx) } else { None };

@@ -51,7 +51,10 @@ impl<'s> Parser<'s> {
         default_dialect: &'s str,
     ) -> ParseResult<()> {
         self.expect(Kind::LBrace, "expected '{' to begin a region")?;
-        if arguments.is_empty() && self.accept(Kind::RBrace) {
+        self.outline_region(isolated);
+        if arguments.is_empty() && self.is(Kind::RBrace) {
+            self.outline_region_end();
+            self.advance();
             return Ok(());
         }
         let outer: Option<ValueScope<'s>> = isolated.then(|| self.begin_scope());
@@ -62,6 +65,7 @@ impl<'s> Parser<'s> {
         let result = self.region_body(region, arguments);
         self.default_dialects.pop();
         self.end_blocks();
+        self.outline_region_end();
         match outer {
             Some(outer) => self.end_scope(outer),
             None => self.scope.leave(mark),
@@ -119,6 +123,7 @@ impl<'s> Parser<'s> {
     /// Reads `^name(%a: type, …):`.
     fn block_label(&mut self, region: Region) -> ParseResult<Block> {
         let (name, offset) = (self.text(), self.token.start);
+        self.outline_block();
         self.advance();
         let number = self.blocks.open.last().map_or(0, |open| open.0);
         let block = match self.blocks.names.get(&(number, name)).copied() {

@@ -189,7 +189,7 @@ impl<'s> Parser<'s> {
         Ok(value)
     }
 
-    fn nth(&self, first: Value, number: u32) -> Value {
+    pub(super) fn nth(&self, first: Value, number: u32) -> Value {
         if number == 0 {
             return first;
         }
@@ -227,6 +227,7 @@ impl<'s> Parser<'s> {
         };
         self.scope.set(name, Slot::Defined { value, count, offset });
         self.scope.log.push(name);
+        self.outline_values(operand, Some((value, count)));
         let mut failure = None;
         while let Some(index) = next {
             let placeholder = &mut self.scope.placeholders[index as usize];
@@ -270,6 +271,7 @@ impl<'s> Parser<'s> {
         }
         self.scope.set(name, Slot::Lost);
         self.scope.log.push(name);
+        self.outline_values(operand, None);
     }
 
     /// Opens the scope of an isolated operation; returns the one around it.
