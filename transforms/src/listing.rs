@@ -44,6 +44,7 @@ pub use directions::{Directions, Entry};
 pub use print::{PASS, Words, print};
 
 mod directions;
+pub mod loops;
 mod memory;
 mod print;
 pub mod sample;

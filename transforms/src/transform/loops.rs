@@ -65,7 +65,7 @@ impl<'a> LoopRef<'a> {
 
     /// Returns the trip count, if it is constant.
     pub fn trip_count(&self) -> Option<u64> {
-        trip_count(self.info)
+        self.info.trip_count()
     }
 
     /// Returns the number of operations inside, without constants, and those of the loop's test.
@@ -174,7 +174,7 @@ impl<'a> LoopRef<'a> {
             if inside.is_empty() {
                 let size = size(self.block, of.op);
                 if size > facts.inner_size {
-                    (facts.inner_size, facts.inner_trip_count) = (size, trip_count(of));
+                    (facts.inner_size, facts.inner_trip_count) = (size, of.trip_count());
                 }
             }
             inner.extend(inside);
@@ -236,14 +236,6 @@ fn loops_in<'a>(trees: &TreeStore, program: &'a Program, body: Green) -> Vec<(&'
         }
     }
     found
-}
-
-fn trip_count(info: &LoopInfo) -> Option<u64> {
-    let space = &info.space;
-    let extents = space.extents().filter(|_| space.is_counted() && space.domain.exact)?;
-    let constants: Option<Vec<i64>> = extents.iter().map(AffineForm::as_constant).collect();
-    let (least, step) = (constants?.into_iter().min()?, space.step.filter(|step| *step > 0)?);
-    u64::try_from(least).ok().map(|least| least.div_ceil(step.unsigned_abs()))
 }
 
 fn size(block: &Body, of: Op) -> u64 {

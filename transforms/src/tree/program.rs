@@ -52,6 +52,17 @@ pub struct LoopInfo {
     pub alike: LoopId,
 }
 
+impl LoopInfo {
+    /// Returns the trip count, if it is a constant.
+    pub fn trip_count(&self) -> Option<u64> {
+        let space = &self.space;
+        let extents = space.extents().filter(|_| space.is_counted() && space.domain.exact)?;
+        let constants: Option<Vec<i64>> = extents.iter().map(AffineForm::as_constant).collect();
+        let (least, step) = (constants?.into_iter().min()?, space.step.filter(|step| *step > 0)?);
+        u64::try_from(least).ok().map(|least| least.div_ceil(step.unsigned_abs()))
+    }
+}
+
 /// An original `if`.
 #[derive(Clone, Debug)]
 pub struct IfInfo {
