@@ -36,7 +36,7 @@ pub mod to_llvm;
 
 pub use affine_to_scf::lower_affine;
 pub use linalg_to_loops::convert_linalg_to_loops;
-pub use ll::{from_ll, from_ll_in_part, is_ll, splice, to_ll};
+pub use ll::{from_ll, from_ll_in_part, is_ll, ll_outline, splice, to_ll};
 pub use passes::PASSES;
 pub use scf_to_cf::convert_scf_to_cf;
 pub use to_llvm::{convert_to_llvm, convert_to_llvm_with, register};

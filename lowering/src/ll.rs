@@ -46,7 +46,7 @@ mod write;
 
 pub(crate) use loomir_dialects::llvm::METADATA;
 pub(crate) use loops::{ANNOTATION as LOOP_ANNOTATION, Properties};
-pub use read::{from_ll, from_ll_in_part, is_ll};
+pub use read::{from_ll, from_ll_in_part, is_ll, ll_outline};
 pub(crate) use write::{Label, block_labels, results};
 pub use write::{splice, to_ll};
 

@@ -16,6 +16,7 @@
 //! | `instructions`, `calls` | one instruction each |
 //! | `beside` | names, debug records and other data that is kept beside the dialect |
 //! | `outline` | where definitions are in a text |
+//! | `places` | the outline for editors |
 //!
 //! An error ends the global or function it is in; all of a text are reported. Linear in the text.
 
@@ -45,9 +46,11 @@ mod lexer;
 mod metadata;
 mod numbers;
 mod outline;
+mod places;
 mod types;
 
 pub(super) use outline::Outline;
+pub use places::ll_outline;
 
 /// The maximal nesting of types and constants.
 const MAX_DEPTH: usize = 256;
