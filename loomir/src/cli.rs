@@ -23,6 +23,7 @@ mod fuse;
 mod grouped;
 mod input;
 mod limit;
+mod lsp;
 mod missed;
 mod opt;
 mod output;
@@ -69,7 +70,7 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `explain`,
-/// `run`, `view`, `check`, `reduce`, `cc`) as its `main`. Start from
+/// `run`, `view`, `check`, `reduce`, `lsp`, `cc`) as its `main`. Start from
 /// [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
@@ -108,7 +109,6 @@ pub struct CommandOutput {
 }
 
 /// Runs the command in this process, for tests: with its command line, without its name and with
-/// quotes as for a shell, and the text of its standard input. [`main`] is the command of a process.
 ///
 /// `cc` has a command line of clang's, and is not run.
 ///
@@ -153,6 +153,7 @@ impl Tools {
                 view::command(),
                 check::command(),
                 reduce::command(),
+                lsp::command(),
                 cc::command(),
             ])
     }
@@ -166,6 +167,7 @@ impl Tools {
             Some(("view", matches)) => view::main(self, matches),
             Some(("check", matches)) => check::main(self, matches),
             Some(("reduce", matches)) => reduce::main(self, matches),
+            Some(("lsp", matches)) => lsp::main(self, matches),
             _ => Err(Failure::usage("a command is needed")),
         }
     }

@@ -69,6 +69,8 @@ mod execute;
 mod expected;
 mod explained;
 pub mod extend;
+#[cfg(feature = "cli")]
+mod lsp;
 mod passes;
 mod pipeline;
 pub mod prelude;

@@ -1,4 +1,4 @@
-//! Other programs as judges of Loomir's output and analyses: LLVM's tools, isl, and a browser.
+//! Other programs as judges of Loomir's output and analyses: LLVM's tools, isl, a browser, and an editor.
 //!
 //! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`, and a Python interpreter
 //! that has `islpy` in `LOOMIR_ISLPY`. A peer that is missing is not found, and the test skips its
@@ -33,9 +33,25 @@ pub fn islpy() -> Option<PathBuf> {
 /// Returns the browser Chromium, as Debian installs it, from the path. If it is missing, records
 /// that this test skips the comparison.
 pub fn chromium() -> Option<PathBuf> {
+    on_path("chromium")
+}
+
+/// Returns the editor Neovim from the path. If it is missing, records that this test skips the
+/// comparison.
+pub fn neovim() -> Option<PathBuf> {
+    on_path("nvim")
+}
+
+/// Returns Node's package runner from the path. If it is missing, records that this test skips the
+/// comparison.
+pub fn npx() -> Option<PathBuf> {
+    on_path("npx")
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let here = std::env::split_paths(&path).map(|folder| folder.join("chromium"));
-    found("chromium", here.into_iter().find(|program| program.exists()))
+    let here = std::env::split_paths(&path).map(|folder| folder.join(name));
+    found(name, here.into_iter().find(|program| program.exists()))
 }
 
 /// Returns the path if it exists. Otherwise appends the peer and the test, between them a tab, to

@@ -8,6 +8,7 @@ use clap::{Arg, ArgMatches};
 
 use super::console::{Console, Stream};
 use super::input::Input;
+use crate::lsp::word_end;
 
 /// When to use colours.
 #[derive(Clone, Copy, Default)]
@@ -149,19 +150,6 @@ impl<'a> Lines<'a> {
         }
         let at = line.floor_char_boundary(at);
         let shown = &line[..line.floor_char_boundary(at + LONGEST)];
-        Some((shown, at..word(shown, at)))
+        Some((shown, at..word_end(shown, at)))
     }
-}
-
-/// Where the word, or string, that begins at `at` ends.
-fn word(line: &str, at: usize) -> usize {
-    if let Some(string) = line[at..].strip_prefix('"')
-        && let Some(length) = string.find('"')
-    {
-        return at + length + 2;
-    }
-    let part = |c: char| c.is_alphanumeric() || "_.$%@^#!".contains(c);
-    let length: usize = line[at..].chars().take_while(|c| part(*c)).map(char::len_utf8).sum();
-    let one = line[at..].chars().next().map_or(0, char::len_utf8);
-    at + length.max(one)
 }
