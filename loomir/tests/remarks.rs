@@ -3,6 +3,9 @@
 use insta::assert_snapshot;
 use support::loomir;
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../testing/src/peers.rs"]
+mod peers;
 mod support;
 
 /// The kind, pass, name, function and arguments of each remark, a line each, places as
@@ -161,4 +164,25 @@ fn loops_that_become_one_are_one_remark() {
     assert_eq!(said(&["--remarks=all"]).matches("remark: ").count(), 2);
     assert_eq!(said(&["--remarks=json"]).lines().count(), 2);
     assert_eq!(said(&["-q"]), "");
+}
+
+#[test]
+fn as_llvm_writes_them() {
+    let text = |input: &str| {
+        let output = loomir(&["explain", "--remarks=yaml", "-"], input.as_bytes());
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let all = text(FUSED) + &text(REFUSED);
+    assert_snapshot!(all);
+    let Some(tool) = peers::tool("llvm-remarkutil") else { return };
+    let file = support::scratch("remarks.opt.yaml");
+    std::fs::write(&file, &all).expect("a file can be written");
+    let counted = std::process::Command::new(tool)
+        .args(["count", "--parser=yaml", "--count-by=remark-name", "--group-by=total"])
+        .arg(&file)
+        .output()
+        .expect("the tool runs");
+    let shown = String::from_utf8_lossy(&counted.stdout).into_owned();
+    assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
+    assert!(shown.contains(&all.matches("--- !").count().to_string()), "{shown}");
 }

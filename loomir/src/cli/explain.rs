@@ -44,6 +44,6 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let mut all = explained.remarks();
     all.append(explained.fusion.remarks);
     let said = remarks::say(ctx, &all, &source, Stream::Out);
-    tools.console.print(&if remarks::as_json(matches) { said } else { said + &counts })?;
+    tools.console.print(&if remarks::as_data(matches) { said } else { said + &counts })?;
     missed::fail(matches, ctx, refused, &source)
 }

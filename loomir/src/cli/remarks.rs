@@ -1,5 +1,5 @@
-//! Remarks: what the passes did, or did not do, as text for people, as JSON for programs, or not at
-//! all.
+//! Remarks: what the passes did, or did not do, as text for people, as JSON or YAML for programs, or
+//! not at all.
 //!
 //! As JSON each remark is one line, an object with the keys `severity`, `message`, `file`, `line`,
 //! `column`, `notes` (each with `message` and its own place) and `help`, which say it to people;
@@ -17,22 +17,24 @@ use super::console::Stream;
 use super::input::Input;
 use super::render::{Color, render};
 
+mod yaml;
+
 /// The argument that says how remarks are shown.
 pub(super) fn arg() -> clap::Arg {
     clap::Arg::new("remarks")
         .long("remarks")
         .value_name("FORM")
         .default_value("text")
-        .value_parser(["text", "all", "lines", "json", "none"])
+        .value_parser(["text", "all", "lines", "json", "yaml", "none"])
         .help(
             "How to show remarks: text, grouped by nest; all, as text; lines, as file:line:column: text; \
-             json, one object a line; none",
+             json, one object a line; yaml, as LLVM's; none",
         )
 }
 
-/// True if remarks are wanted as JSON.
-pub(super) fn as_json(matches: &ArgMatches) -> bool {
-    matches.get_one::<String>("remarks").is_some_and(|form| form == "json")
+/// True if remarks are wanted for programs, so that nothing else may stand between.
+pub(super) fn as_data(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("remarks").is_some_and(|form| form == "json" || form == "yaml")
 }
 
 /// True if remarks that belong together are to be shown as one.
@@ -44,6 +46,7 @@ pub(super) fn are_grouped(matches: &ArgMatches) -> bool {
 #[derive(Clone, Copy, Default)]
 pub(super) struct RemarkFormat {
     json: bool,
+    yaml: bool,
     lines: bool,
     hides_remarks: bool,
     /// True for each stream with colours.
@@ -57,7 +60,13 @@ impl RemarkFormat {
         let is = |form: &str| remarks.is_some_and(|own| own == form);
         let color = Color::of(matches);
         let colored = [Stream::Out, Stream::Err].map(|stream| color.is_on(&tools.console, stream));
-        RemarkFormat { json: is("json"), lines: is("lines"), hides_remarks: is("none"), colored }
+        RemarkFormat {
+            json: is("json"),
+            yaml: is("yaml"),
+            lines: is("lines"),
+            hides_remarks: is("none"),
+            colored,
+        }
     }
 
     /// True if a stream has colours.
@@ -71,6 +80,9 @@ pub(super) fn say(ctx: &Context, diagnostics: &Diagnostics, input: &Input, strea
     let form = input.form;
     if form.json {
         return diagnostics.iter().map(|diagnostic| json(ctx, diagnostic).to_string() + "\n").collect();
+    }
+    if form.yaml {
+        return diagnostics.iter().map(|diagnostic| yaml::document(ctx, diagnostic)).collect();
     }
     if form.lines {
         return diagnostics.to_text(ctx);

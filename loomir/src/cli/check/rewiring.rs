@@ -26,9 +26,9 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     };
     let shown = remarks::say(ctx, &said, &source, Stream::Out);
     if !report.holds() {
-        return Err(Failure::Input(if remarks::as_json(matches) { shown } else { shown + &counts }));
+        return Err(Failure::Input(if remarks::as_data(matches) { shown } else { shown + &counts }));
     }
-    tools.console.print(&if remarks::as_json(matches) { shown } else { shown + &counts })
+    tools.console.print(&if remarks::as_data(matches) { shown } else { shown + &counts })
 }
 
 /// Says why no two loops were compared, of which so many neighbours stay apart.

@@ -45,7 +45,7 @@ pub(super) fn main(
     let passes = format!("loop-unroll-and-jam{{explain=true}},loop-unroll{{explain=true {options}}}");
     let pipeline = format!("builtin.module({lower}llvm.func({passes}))");
     let found = run(&pipeline, module).map_err(|errors| source.failure(ctx, &errors))?;
-    if remarks::as_json(matches) {
+    if remarks::as_data(matches) {
         return tools.console.print(&remarks::say(ctx, &found, source, Stream::Out));
     }
     let mut text = String::new();
