@@ -33,6 +33,7 @@ mod remarks;
 mod render;
 mod report;
 mod run;
+mod shell;
 mod tool;
 mod view;
 mod words;
@@ -109,6 +110,7 @@ pub struct CommandOutput {
 }
 
 /// Runs the command in this process, for tests: with its command line, without its name and with
+/// quotes as for a shell, and the text of its standard input. [`main`] is the command of a process.
 ///
 /// `cc` has a command line of clang's, and is not run.
 ///
@@ -155,6 +157,8 @@ impl Tools {
                 reduce::command(),
                 lsp::command(),
                 cc::command(),
+                shell::completions_command(),
+                shell::man_command(),
             ])
     }
 
@@ -168,6 +172,8 @@ impl Tools {
             Some(("check", matches)) => check::main(self, matches),
             Some(("reduce", matches)) => reduce::main(self, matches),
             Some(("lsp", matches)) => lsp::main(self, matches),
+            Some(("completions", matches)) => shell::completions(self, matches),
+            Some(("man", matches)) => shell::man(self, matches),
             _ => Err(Failure::usage("a command is needed")),
         }
     }
