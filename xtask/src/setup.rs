@@ -1,4 +1,5 @@
-//! Tools that the tests need beyond Rust: LLVM/MLIR 22, and islpy as the oracle of integer sets.
+//! Tools that the tests need beyond Rust: LLVM/MLIR 22, islpy as the oracle of integer sets, and
+//! Neovim as a client of the language server.
 //!
 //! Each is installed only if missing, and what is done is said first. On Debian and its relatives
 //! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
@@ -55,12 +56,14 @@ pub(crate) struct Tools {
     pub(crate) llvm: Result<PathBuf, Failure>,
     /// A Python that has islpy, or why there is none.
     pub(crate) islpy: Result<PathBuf, Failure>,
+    /// Neovim, or why there is none. Tests find it on the path.
+    pub(crate) neovim: Result<PathBuf, Failure>,
 }
 
-/// Looks for both tools and installs what is missing.
+/// Looks for the tools and installs what is missing.
 pub(crate) fn run() -> Result<Tools, Failure> {
-    let tools = Tools { llvm: llvm(), islpy: islpy() };
-    for (name, found) in [("LLVM/MLIR 22", &tools.llvm), ("islpy", &tools.islpy)] {
+    let tools = Tools { llvm: llvm(), islpy: islpy(), neovim: neovim() };
+    for (name, found) in [("LLVM/MLIR 22", &tools.llvm), ("islpy", &tools.islpy), ("Neovim", &tools.neovim)] {
         match found {
             Ok(_) => println!("{name}: found"),
             Err(reason) => println!("{name}: missing\n{reason}"),
@@ -145,6 +148,14 @@ pub(crate) fn skip(tool: &str, test: &str) -> Result<(), Failure> {
     let file = options.create(true).append(true).open(skipped());
     let done = file.and_then(|mut file| writeln!(file, "{tool}\t{test}"));
     done.map_err(|error| format!("{}: {error}", skipped().display()))
+}
+
+fn neovim() -> Result<PathBuf, Failure> {
+    let works = || output(command("nvim").arg("--version")).is_ok();
+    if !works() && is_debian() {
+        install(&["neovim"])?;
+    }
+    if works() { Ok("nvim".into()) } else { Err("Neovim is missing: install 'nvim' on the path.".into()) }
 }
 
 fn islpy() -> Result<PathBuf, Failure> {
