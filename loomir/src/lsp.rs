@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `transport` | frames of the protocol, and what to do with malformed ones |
 //! | `lines`, `document` | text, places, changes |
-//! | `index`, `loops` | what is known of a version: names, operations, loops |
+//! | `index`, `loops`, `analysis` | what is known of a version: names, operations, loops |
 //! | `diagnostics` … `actions` | one kind of request each |
 //! | `fusion` | the edit that fuses two loops |
 //!
@@ -43,6 +43,7 @@ use lines::Encoding;
 use transport::Incoming;
 
 mod actions;
+mod analysis;
 mod capabilities;
 mod completion;
 mod diagnostics;

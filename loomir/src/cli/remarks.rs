@@ -1,5 +1,5 @@
-//! Remarks: what the passes did, or did not do, as text for people, as JSON or YAML for programs, or
-//! not at all.
+//! Remarks: what the passes did, or did not do, as text for people, as JSON or YAML for programs,
+//! or not at all.
 //!
 //! As JSON each remark is one line, an object with the keys `severity`, `message`, `file`, `line`,
 //! `column`, `notes` (each with `message` and its own place) and `help`, which say it to people;

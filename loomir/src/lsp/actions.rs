@@ -12,9 +12,10 @@ use lsp_types::{
     OneOf, OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::fusion::{self, Fused};
 use super::index::{Part, Settings};
+use super::lines::Seen;
 use crate::AliasMode;
 
 /// The client's ability to show an action with the reason why it is disabled.

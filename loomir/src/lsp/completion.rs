@@ -9,9 +9,10 @@ use lsp_types::{
     MarkupKind, TextEdit,
 };
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::hover::documentation;
 use super::index::{Part, Settings};
+use super::lines::Seen;
 
 /// The most names that are offered.
 const MAX_NAMES: usize = 500;

@@ -7,9 +7,9 @@ use lsp_types::{
     PublishDiagnosticsParams, Uri,
 };
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::index::{FILE, Settings};
-use super::lines::word_end;
+use super::lines::{Seen, word_end};
 
 /// The most diagnostics of a document that are sent.
 const MAX_SHOWN: usize = 1000;

@@ -1,9 +1,9 @@
 //! An open document: its text, its lines, and its index.
 
-use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
+use lsp_types::{Position, TextDocumentContentChangeEvent};
 
 use super::index::{Index, Settings};
-use super::lines::{Encoding, Lines};
+use super::lines::{Encoding, Lines, Seen};
 
 /// A document that the client has open.
 pub(super) struct Document {
@@ -46,36 +46,5 @@ impl Document {
     /// Returns the byte of a place.
     pub(super) fn offset(&self, place: Position) -> u32 {
         self.lines.offset(&self.text, place, self.encoding)
-    }
-}
-
-/// The text of a document, to read.
-#[derive(Clone, Copy)]
-pub(super) struct Seen<'d> {
-    pub(super) text: &'d str,
-    pub(super) lines: &'d Lines,
-    pub(super) encoding: Encoding,
-    pub(super) version: i32,
-}
-
-impl<'d> Seen<'d> {
-    /// Returns the place of a byte.
-    pub(super) fn position(&self, offset: u32) -> Position {
-        self.lines.position(self.text, offset, self.encoding)
-    }
-
-    /// Returns the range of some bytes.
-    pub(super) fn range(&self, span: &std::ops::Range<u32>) -> Range {
-        self.lines.range(self.text, span, self.encoding)
-    }
-
-    /// Returns the text of some bytes.
-    pub(super) fn slice(&self, span: &std::ops::Range<u32>) -> &'d str {
-        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
-    }
-
-    /// Returns the line of a byte.
-    pub(super) fn line_at(&self, offset: u32) -> &'d str {
-        self.lines.line(self.text, self.lines.line_of(offset))
     }
 }

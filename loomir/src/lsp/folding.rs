@@ -2,8 +2,9 @@
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::index::Settings;
+use super::lines::Seen;
 
 pub(super) fn answer(settings: &Settings, document: &mut Document) -> Vec<FoldingRange> {
     let (index, seen) = document.indexed(settings);

@@ -6,8 +6,8 @@ use loomir_ir::text::{PrintOptions, print};
 use loomir_ir::{Body, Diagnostic, Loc, LocKind, Op};
 use loomir_transforms::fusion::fuse_pair;
 
-use super::document::Seen;
 use super::index::{FILE, Part, Settings};
+use super::lines::Seen;
 use crate::{AliasMode, FuseOptions};
 
 /// New text for some bytes of a document.

@@ -2,8 +2,9 @@
 
 use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::index::{Part, Settings};
+use super::lines::Seen;
 
 pub(super) fn answer(
     settings: &Settings,

@@ -6,8 +6,9 @@ use loomir_ir::{Body, Op, OpDef};
 use loomir_transforms::listing::loops::{Carried, LoopDependences};
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::index::{Part, Settings};
+use super::lines::Seen;
 
 /// The most dependences of a loop that are shown.
 const MAX_DEPENDENCES: usize = 12;
@@ -132,7 +133,7 @@ fn of_loop(part: &mut Part, seen: Seen<'_>, settings: &Settings, start: u32) -> 
     };
     match part.carried(body, of, settings.alias) {
         LoopDependences::NoLoop => {}
-        LoopDependences::TooMany => text += "\ndependences: too many statements to list them\n",
+        LoopDependences::TooMany => text += "\ndependences: too many accesses to list them\n",
         LoopDependences::Carried(all) if all.is_empty() => {
             text += "\nno dependence through memory from one iteration to another\n";
         }

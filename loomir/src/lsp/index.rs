@@ -19,7 +19,7 @@ use crate::AliasMode;
 /// The name that texts have in locations.
 pub(super) const FILE: &str = "document";
 
-/// What is the same for all documents.
+/// The settings of all documents.
 pub(super) struct Settings {
     pub(super) ctx: Context,
     pub(super) options: ParseOptions,

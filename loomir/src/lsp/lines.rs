@@ -3,6 +3,7 @@
 //! A column counts units of UTF-16, or bytes if the client agrees. A place beyond the end of a line
 //! is the end of that line, as the protocol says; a place inside a character is its start.
 
+use loomir_ir::text::outline::Span;
 use lsp_types::{Position, Range};
 
 /// The unit of columns.
@@ -87,9 +88,40 @@ impl Lines {
     }
 
     /// Returns a range of bytes as the protocol has it.
-    pub(super) fn range(&self, text: &str, span: &std::ops::Range<u32>, encoding: Encoding) -> Range {
+    pub(super) fn range(&self, text: &str, span: &Span, encoding: Encoding) -> Range {
         let place = |offset| self.position(text, offset, encoding);
         Range { start: place(span.start), end: place(span.end) }
+    }
+}
+
+/// The text of a document, to read.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'d> {
+    pub(super) text: &'d str,
+    pub(super) lines: &'d Lines,
+    pub(super) encoding: Encoding,
+    pub(super) version: i32,
+}
+
+impl<'d> Seen<'d> {
+    /// Returns the place of a byte.
+    pub(super) fn position(&self, offset: u32) -> Position {
+        self.lines.position(self.text, offset, self.encoding)
+    }
+
+    /// Returns the range of some bytes.
+    pub(super) fn range(&self, span: &Span) -> Range {
+        self.lines.range(self.text, span, self.encoding)
+    }
+
+    /// Returns the text of some bytes.
+    pub(super) fn slice(&self, span: &Span) -> &'d str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+
+    /// Returns the line of a byte.
+    pub(super) fn line_at(&self, offset: u32) -> &'d str {
+        self.lines.line(self.text, self.lines.line_of(offset))
     }
 }
 

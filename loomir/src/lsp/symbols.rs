@@ -5,8 +5,9 @@ use loomir_ir::Context;
 use loomir_ir::text::outline::{NameKind, Span};
 use lsp_types::{DocumentSymbol, SymbolKind};
 
-use super::document::{Document, Seen};
+use super::document::Document;
 use super::index::{Part, Settings};
+use super::lines::Seen;
 
 /// The deepest nesting that is listed.
 const MAX_DEPTH: usize = 32;

@@ -91,6 +91,7 @@ fn times(lines: usize) -> Vec<(&'static str, Duration)> {
 
 /// Eight times the lines would cost sixty-four times as much if anything were quadratic.
 #[test]
+#[allow(clippy::print_stdout, reason = "prints the times that are kept in benches/results")]
 fn latency_grows_linearly_with_the_text() {
     let mut failure = None;
     // Where something else ran in between, another try.

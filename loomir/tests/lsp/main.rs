@@ -307,3 +307,18 @@ fn programs_of_one_file_are_apart() {
     assert_snapshot!(found, @"");
     assert_eq!(places(&client.at("references", "@f(|%a: i16")), "5:14-5:16\n");
 }
+
+/// Each access to an array may conflict with each other one, so that few enough are compared.
+#[test]
+fn dependences_of_large_loops_are_not_listed() {
+    let shown = |accesses: usize| {
+        let store = |at| format!("    affine.store %x, %a[%i + {at}] : memref<999xf32>\n");
+        let body: String = (0..accesses).map(store).collect();
+        let head = "func.func @f(%a: memref<999xf32>, %x: f32) {\n  affine.for %i = 0 to 9 {\n";
+        let (mut client, found) = Client::open(&format!("{head}{body}  }}\n  return\n}}\n"));
+        assert_eq!(found, "");
+        hover(&mut client, "affine.f|or")
+    };
+    assert!(shown(20).contains("- and 112 more\n"), "{}", shown(20));
+    assert!(shown(200).contains("too many accesses to list them"));
+}

@@ -2,21 +2,23 @@
 //! loop carries.
 //!
 //! **Cost.** Trip counts cost as much as raising. Dependences are those of the whole block around
-//! the loop, so that blocks with many statements are refused.
+//! the loop, so that blocks with many accesses to one object are refused.
 
+use hashbrown::HashMap;
 use loomir_ir::{Body, Op, Value};
 
 use super::{Dependences, Options, Through, Words};
 use crate::access::Analyses;
-use crate::access::base::{AliasMode, Bases};
+use crate::access::base::{AliasMode, Base, Bases};
 use crate::affine::{AffineForm, Atom};
 use crate::legality::QUESTION;
 use crate::tree::program::LoopInfo;
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{LoopId, Program, TreeStore};
 
-/// The most statements of a block whose dependences are listed.
-const MAX_STATEMENTS: usize = 400;
+/// The most pairs of accesses to one object, of all objects, in a block whose dependences are
+/// listed. So many take a quarter of a second.
+const MAX_PAIRS: usize = 10_000;
 
 /// The most terms of a trip count that is written.
 const MAX_TERMS: usize = 4;
@@ -131,7 +133,7 @@ pub struct Carried {
 pub enum LoopDependences {
     /// The dependences through memory from one iteration to a later one.
     Carried(Vec<Carried>),
-    /// The block around the loop has too many statements.
+    /// The block around the loop has too many accesses.
     TooMany,
     /// The operation is no loop of a tree.
     NoLoop,
@@ -146,12 +148,20 @@ pub fn carried_by(body: &Body, op: Op, alias: AliasMode, analyses: &Analyses) ->
         if !program.loops().any(|of| is_it(&of)) {
             continue;
         }
-        if program.statements().count() > MAX_STATEMENTS {
+        if pairs(&program) > MAX_PAIRS {
             return LoopDependences::TooMany;
         }
         return LoopDependences::Carried(carried(body, (&program, &trees), &is_it, (alias, analyses)));
     }
     LoopDependences::NoLoop
+}
+
+/// Returns the number of pairs of accesses to one object. Linear.
+fn pairs(program: &Program) -> usize {
+    let mut counts: HashMap<&Base, usize> = HashMap::new();
+    let accesses = program.statements().flat_map(|statement| &statement.effects.classes);
+    accesses.for_each(|(class, _)| *counts.entry(&class.base).or_default() += 1);
+    counts.into_values().fold(0, |all: usize, own| all.saturating_add(own.saturating_mul(own)))
 }
 
 fn carried(
