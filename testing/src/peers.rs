@@ -1,10 +1,11 @@
-//! Other programs as judges of Loomir's output and analyses: LLVM's tools, isl, a browser, and an editor.
+//! Other programs as judges of Loomir's output and analyses: LLVM's tools, isl, a browser, an
+//! editor, and a tester of grammars.
 //!
-//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`, and a Python interpreter
-//! that has `islpy` in `LOOMIR_ISLPY`. A peer that is missing is not found, and the test skips its
-//! comparison. Each skip is written to the file that `LOOMIR_SKIPPED` names, so that the summary of
-//! `cargo xtask test` lists it. Nothing else of this crate is used here: the tests of the crates
-//! below it include this file.
+//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`, a Python interpreter that
+//! has `islpy` in `LOOMIR_ISLPY`, and modules of Node in `LOOMIR_GRAMMAR`. A peer that is missing
+//! is not found, and the test skips its comparison. Each skip is written to the file that
+//! `LOOMIR_SKIPPED` names, so that the summary of `cargo xtask test` lists it. Nothing else of this
+//! crate is used here: the tests of the crates below it include this file.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -42,10 +43,10 @@ pub fn neovim() -> Option<PathBuf> {
     on_path("nvim")
 }
 
-/// Returns Node's package runner from the path. If it is missing, records that this test skips the
-/// comparison.
-pub fn npx() -> Option<PathBuf> {
-    on_path("npx")
+/// Returns the folder with the tester of grammars and its engine. If it is missing, records that
+/// this test skips the comparison.
+pub fn grammar() -> Option<PathBuf> {
+    found("vscode-tmgrammar-test", std::env::var_os("LOOMIR_GRAMMAR").map(PathBuf::from))
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

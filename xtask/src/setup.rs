@@ -1,5 +1,5 @@
-//! Tools that the tests need beyond Rust: LLVM/MLIR 22, islpy as the oracle of integer sets, and
-//! Neovim as a client of the language server.
+//! Tools that the tests need beyond Rust: LLVM/MLIR 22, islpy as the oracle of integer sets, Neovim
+//! as a client of the language server, and a tester of grammars for highlighting.
 //!
 //! Each is installed only if missing, and what is done is said first. On Debian and its relatives
 //! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
@@ -50,6 +50,9 @@ const LLVM_FILES: &[&str] = &[
 /// The oracle of integer sets.
 const ISLPY: &str = "islpy==2026.2.2";
 
+/// The tester of grammars.
+const GRAMMAR_TESTER: &str = "vscode-tmgrammar-test@0.1.3";
+
 /// The tools that were found or installed.
 pub(crate) struct Tools {
     /// LLVM's folder, or why there is none.
@@ -58,12 +61,19 @@ pub(crate) struct Tools {
     pub(crate) islpy: Result<PathBuf, Failure>,
     /// Neovim, or why there is none. Tests find it on the path.
     pub(crate) neovim: Result<PathBuf, Failure>,
+    /// The modules of Node that test grammars, or why there are none.
+    pub(crate) grammar: Result<PathBuf, Failure>,
 }
 
 /// Looks for the tools and installs what is missing.
 pub(crate) fn run() -> Result<Tools, Failure> {
-    let tools = Tools { llvm: llvm(), islpy: islpy(), neovim: neovim() };
-    for (name, found) in [("LLVM/MLIR 22", &tools.llvm), ("islpy", &tools.islpy), ("Neovim", &tools.neovim)] {
+    let tools = Tools { llvm: llvm(), islpy: islpy(), neovim: neovim(), grammar: grammar() };
+    for (name, found) in [
+        ("LLVM/MLIR 22", &tools.llvm),
+        ("islpy", &tools.islpy),
+        ("Neovim", &tools.neovim),
+        ("vscode-tmgrammar-test", &tools.grammar),
+    ] {
         match found {
             Ok(_) => println!("{name}: found"),
             Err(reason) => println!("{name}: missing\n{reason}"),
@@ -158,6 +168,21 @@ fn neovim() -> Result<PathBuf, Failure> {
     if works() { Ok("nvim".into()) } else { Err("Neovim is missing: install 'nvim' on the path.".into()) }
 }
 
+fn grammar() -> Result<PathBuf, Failure> {
+    let folder = target().join("grammar");
+    let modules = folder.join("node_modules");
+    if modules.join(".bin/vscode-tmgrammar-test").exists() {
+        return Ok(modules);
+    }
+    println!("vscode-tmgrammar-test: installing it in {}", folder.display());
+    if output(command("npm").arg("--version")).is_err() && is_debian() {
+        install(&["nodejs", "npm"])?;
+    }
+    let quiet = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--silent"];
+    execute(command("npm").args(quiet).arg("--prefix").arg(&folder).arg(GRAMMAR_TESTER))?;
+    Ok(modules)
+}
+
 fn islpy() -> Result<PathBuf, Failure> {
     let environment = target().join("islpy-venv");
     let python = environment.join("bin/python");
@@ -180,8 +205,9 @@ fn islpy() -> Result<PathBuf, Failure> {
     if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
 }
 
-/// Returns `cargo` with the tools of the tests: the folder of LLVM's and a Python with islpy. A
-/// test whose tool is missing skips itself, and says so in the file [`skipped`].
+/// Returns `cargo` with the tools of the tests: the folder of LLVM's, a Python with islpy, and the
+/// tester of grammars. A test whose tool is missing skips itself, and says so in the file
+/// [`skipped`].
 pub(crate) fn cargo_with(tools: &Tools) -> Command {
     with_tools(cargo(), tools)
 }
@@ -189,7 +215,9 @@ pub(crate) fn cargo_with(tools: &Tools) -> Command {
 /// Returns a command with the same tools.
 pub(crate) fn with_tools(mut command: Command, tools: &Tools) -> Command {
     command.env("LOOMIR_SKIPPED", skipped());
-    for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
+    let named =
+        [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy), ("LOOMIR_GRAMMAR", &tools.grammar)];
+    for (variable, tool) in named {
         match tool {
             Ok(path) => command.env(variable, path),
             Err(_) => command.env_remove(variable),

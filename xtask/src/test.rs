@@ -65,7 +65,12 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     let tools = setup::run()?;
     // A list of an earlier run. If it cannot be removed, it names more tests, not fewer.
     drop(std::fs::remove_file(setup::skipped()));
-    let mut rows = vec![("setup", "LLVM/MLIR 22, islpy, Neovim", start.elapsed(), setup_outcome(&tools))];
+    let mut rows = vec![(
+        "setup",
+        "LLVM/MLIR 22, islpy, Neovim, a tester of grammars",
+        start.elapsed(),
+        setup_outcome(&tools),
+    )];
     for step in STEPS.iter().filter(|step| wanted.is_empty() || wanted.iter().any(|name| name == step.name)) {
         println!("\n== {}: {}", step.name, step.does);
         let start = Instant::now();
@@ -80,7 +85,7 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
 
 fn setup_outcome(tools: &Tools) -> Outcome {
     let missing = tools.llvm.as_ref().err().or(tools.islpy.as_ref().err());
-    match missing.or(tools.neovim.as_ref().err()) {
+    match missing.or(tools.neovim.as_ref().err()).or(tools.grammar.as_ref().err()) {
         None => Outcome::Passed,
         Some(reason) => Outcome::Failed(reason.clone()),
     }

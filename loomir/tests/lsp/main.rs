@@ -1,6 +1,7 @@
 //! The language server, asked as an editor asks: the real command, through its standard streams.
 
 mod client;
+mod grammar;
 mod latency;
 mod malformed;
 #[allow(dead_code, unreachable_pub)]
