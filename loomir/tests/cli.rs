@@ -261,3 +261,31 @@ end:
     assert_eq!(said(two_loops), "remark: [f]: Loops fused");
     assert_eq!(said(&two_loops.replace("ptr noalias %b) {", "ptr noalias %b) optnone noinline {")), "");
 }
+
+/// Completions and manual are made from the command's table, so each names every subcommand.
+#[test]
+fn completions_and_manual_know_all_subcommands() {
+    let printed = |args: &[&str]| {
+        let output = loomir(args, b"");
+        assert!(output.status.success() && output.stderr.is_empty(), "{args:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let names =
+        ["opt", "fuse", "explain", "run", "view", "check", "reduce", "lsp", "cc", "completions", "man"];
+    let page = printed(&["man"]);
+    assert!(page.contains(".TH loomir 1"), "{page}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = printed(&["completions", shell]);
+        for name in names {
+            assert!(script.contains(name) && page.contains(&format!("loomir\\-{name}(1)")), "{shell} {name}");
+        }
+    }
+    let page = printed(&["man", "fuse"]);
+    assert!(page.contains(".TH loomir-fuse 1") && page.contains("\\-\\-max\\-shift"), "{page}");
+    insta::assert_snapshot!(refused(&["man", "fly"], ""), @r"
+    exit 2
+    error: 'fly' is no subcommand
+
+    For more information, try '--help'.
+    ");
+}
