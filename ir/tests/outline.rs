@@ -113,7 +113,7 @@ t.func @g {
 ";
     assert_eq!(
         names(source),
-        "#map at 1:1, 4:27
+        "#map at 1:1, 4:25
 @f at 2:8, 11:15
 ^entry at 3:1, 12:8
 %a at 3:8 i8
