@@ -33,6 +33,7 @@ pub fn ll_outline(ctx: &Context, source: &str) -> Outline {
         tokens: &tokens,
         builder: OutlineBuilder::default(),
         depth: 0,
+        is_named: false,
         names: Vec::new(),
     };
     scan.all();
@@ -46,6 +47,8 @@ struct Scan<'s> {
     builder: OutlineBuilder,
     /// The open brackets.
     depth: usize,
+    /// True if the name of the function was read.
+    is_named: bool,
     names: Vec<NameToken>,
 }
 
@@ -103,6 +106,7 @@ impl Scan<'_> {
             self.builder.begin_op(token.start);
             self.builder.name_op(token.start..token.end, self.ctx.registered_op("llvm.func"));
             if is_definition {
+                self.is_named = false;
                 return Part::Head;
             }
             // A declaration ends with its line.
@@ -141,18 +145,12 @@ impl Scan<'_> {
             return Part::Body(false);
         }
         self.brackets(at);
-        if token.kind == Kind::Global && self.depth == 0 && self.is_first_global(at) {
+        if token.kind == Kind::Global && self.depth == 0 && !self.is_named {
+            self.is_named = true;
             self.define_function(at);
         }
         self.name(at);
         Part::Head
-    }
-
-    /// True if no global comes before a token in its item.
-    fn is_first_global(&self, at: usize) -> bool {
-        let start = self.builder.ops().last().map_or(0, |op| op.span.start);
-        let before = (0..at).rev().take_while(|at| self.tokens[*at].start >= start);
-        !before.into_iter().any(|at| self.tokens[at].kind == Kind::Global)
     }
 
     /// Begins the body of a function, and defines the parameters of its head in it.
