@@ -18,7 +18,8 @@
 //! # Limits
 //!
 //! - Formatting changes blanks alone. A text that cannot be read stays as it is.
-//! - Fusing two loops writes the lines that change anew: comments behind code in them go.
+//! - Fusing two loops writes the lines that change anew: comments behind code in them go. A
+//!   function of blocks gets new names of values and blocks.
 //! - Requests are answered one after the other; a cancelled one is answered too.
 
 use std::io::{BufRead, BufReader, Read, Write};

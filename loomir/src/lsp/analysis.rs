@@ -63,27 +63,25 @@ impl Part {
             match all.last_mut() {
                 Some(last) if last.op == op => last.counts.push(count),
                 _ => {
-                    let by_loc = || self.op_at_loc(seen.text, seen.lines, body.loc(op));
-                    let at = handles.get(&op).copied().or_else(by_loc);
-                    let start = |at| match raised.is_some() {
-                        true => self.label_before(function, at),
-                        false => self.outline.ops[at].name.start,
+                    let start = match raised.is_some() {
+                        true => self.label_before(function, self.offset_of(seen, body.loc(op))),
+                        false => handles.get(&op).map(|at| self.outline.ops[*at].name.start),
                     };
-                    all.extend(at.map(|at| LoopAt { op, start: start(at), counts: vec![count] }));
+                    all.extend(start.map(|start| LoopAt { op, start, counts: vec![count] }));
                 }
             }
         }
         Some(FunctionLoops { raised, all })
     }
 
-    /// Returns the label of the block that an operation of a function stands in, or its own name.
-    fn label_before(&self, function: usize, at: usize) -> u32 {
-        let own = &self.outline.ops[at];
-        let behind = self.outline.names.partition_point(|name| name.span.start < own.span.start);
+    /// Returns the first byte of the last label of a function up to a byte, or that byte.
+    fn label_before(&self, function: usize, offset: Option<u32>) -> Option<u32> {
+        let offset = offset?;
+        let behind = self.outline.names.partition_point(|name| name.span.start <= offset);
         let first = self.outline.ops[function].span.start;
         let inside = self.outline.names[..behind].iter().rev().take_while(|name| name.span.start > first);
         let label = inside.into_iter().find(|name| name.kind == NameKind::Block);
-        label.map_or(own.name.start, |name| name.span.start)
+        Some(label.map_or(offset, |name| name.span.start))
     }
 
     /// Returns the places in the outline of the operations of a function.
@@ -122,12 +120,11 @@ impl Part {
     /// Returns the name that the document gives to a value.
     fn name_of(&self, seen: Seen<'_>, body: &Body, value: Value) -> Option<String> {
         let ValueDef::OpResult { op, index } = body.def(value) else {
-            let (_, line, column) = body.argument_loc(value).file_line_col(body.ctx())?;
-            let offset = seen.lines.offset_of(seen.text, line, column)?;
+            let offset = self.offset_of(seen, body.argument_loc(value))?;
             let own = self.outline.occurrence_at(offset).filter(|own| own.span.start == offset)?;
             return Some(seen.slice(&own.span).to_owned());
         };
-        let at = self.op_at_loc(seen.text, seen.lines, body.loc(op))?;
+        let at = self.outline.op_at(self.offset_of(seen, body.loc(op))?)?;
         let mut left = index;
         for (name, count) in self.results_of(at) {
             if left < count {

@@ -136,9 +136,7 @@ fn name_arguments(
         for (block, other) in blocks {
             for index in 0..original.num_arguments(block) {
                 let loc = original.argument_loc(original.argument(block, index));
-                let place = loc.file_line_col(original.ctx());
-                let offset =
-                    place.and_then(|(_, line, column)| seen.lines.offset_of(seen.text, line, column));
+                let offset = part.offset_of(seen, loc);
                 let own = offset.and_then(|offset| part.outline.occurrence_at(offset));
                 if let Some(loc) = own.and_then(|own| named(seen.slice(&own.span), loc)) {
                     let argument = copy.argument(other, index);

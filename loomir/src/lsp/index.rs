@@ -10,9 +10,9 @@
 
 use loomir_ir::text::outline::{Outline, Outlined};
 use loomir_ir::text::{self, Chunk, ParseOptions, SPLIT_MARKER};
-use loomir_ir::{Body, Context, Diagnostics, OpRef, Severity, Trait, verifier};
+use loomir_ir::{Body, Context, Diagnostics, Loc, OpRef, Severity, Trait, verifier};
 
-use super::lines::Lines;
+use super::lines::{Lines, Seen};
 use super::loops::Loops;
 use crate::AliasMode;
 
@@ -152,11 +152,10 @@ impl Part {
         body.all_ops().map(|op| body.op_ref(op)).find(|own| line_of(*own) == Some(line(at)))
     }
 
-    /// Returns the operation in the outline that a location names.
-    pub(super) fn op_at_loc(&self, text: &str, lines: &Lines, loc: loomir_ir::Loc) -> Option<usize> {
+    /// Returns the byte that a location names.
+    pub(super) fn offset_of(&self, seen: Seen<'_>, loc: Loc) -> Option<u32> {
         let (file, line, column) = loc.file_line_col(self.module.ctx())?;
-        let offset = lines.offset_of(text, line, column).filter(|_| file == FILE)?;
-        self.outline.op_at(offset)
+        seen.lines.offset_of(seen.text, line, column).filter(|_| file == FILE)
     }
 
     /// Returns the functions with code that could be read and are well formed, by their places in

@@ -281,6 +281,39 @@ fn a_loop_in_llvm_ir_is_fused_with_the_one_above() {
     assert_snapshot!(actions(&mut client, "sec|ond:\n"));
 }
 
+const BRANCHES: &str = "\
+llvm.func @twice(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %end = llvm.mlir.constant(100 : i64) : i64
+  llvm.br ^first(%zero : i64)
+^first(%i: i64):
+  %p = llvm.getelementptr inbounds %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %i, %p : i64, !llvm.ptr
+  %i.next = llvm.add %i, %one overflow<nsw, nuw> : i64
+  %i.done = llvm.icmp \"eq\" %i.next, %end : i64
+  llvm.cond_br %i.done, ^between, ^first(%i.next : i64)
+^between:
+  llvm.br ^second(%zero : i64)
+^second(%j: i64):
+  %q = llvm.getelementptr inbounds %b[%j] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %j, %q : i64, !llvm.ptr
+  %j.next = llvm.add %j, %one overflow<nsw, nuw> : i64
+  %j.done = llvm.icmp \"eq\" %j.next, %end : i64
+  llvm.cond_br %j.done, ^exit, ^second(%j.next : i64)
+^exit:
+  llvm.return
+}
+";
+
+#[test]
+fn loops_of_branches_are_known_by_their_labels() {
+    let (mut client, found) = Client::open(BRANCHES);
+    assert_eq!(found, "");
+    assert!(hover(&mut client, "^fir|st(%i: ").contains("trip count: 100"));
+    assert_snapshot!(actions(&mut client, "^sec|ond(%j: "));
+}
+
 #[test]
 fn the_reason_against_fusion_is_told() {
     let (mut client, _) = Client::open(&FUSIBLE.replace("%b[%j]", "%b[-%j + 7]"));
