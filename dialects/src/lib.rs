@@ -20,12 +20,14 @@ pub mod interfaces;
 pub mod interp;
 pub mod linalg;
 pub mod llvm;
+pub mod loomir;
 pub mod math;
 pub mod memref;
 mod names;
 pub mod ranges;
 pub mod scf;
 mod syntax;
+pub mod transform;
 pub mod ub;
 
 use loomir_ir::{Context, Registry};
@@ -44,6 +46,8 @@ pub fn register_all(registry: &mut Registry) {
     scf::register(registry);
     cf::register(registry);
     llvm::register(registry);
+    transform::register(registry);
+    loomir::register(registry);
     for (dialect, help) in ELSEWHERE {
         registry.elsewhere(dialect, help);
     }

@@ -27,6 +27,7 @@ forms! {
     llvm "llvm.mlir",
     llvm_calls_and_types "llvm.more.mlir",
     llvm_intrinsics "llvm.intrinsics.mlir",
+    transform "transform.mlir",
 }
 
 /// A test for each fixture of wrong programs.
@@ -199,4 +200,15 @@ fn no_change_of_a_program_panics() {
         }
     }
     assert!(read_back > 100 && well_formed > 20, "{read_back} were read, {well_formed} are well formed");
+}
+
+/// `mlir-opt` knows the dialect not, so only our own forms are compared.
+#[test]
+fn loomir() {
+    let ctx = loomir_dialects::context();
+    let body = read(&ctx, &fixture("loomir.mlir")).unwrap_or_else(|message| panic!("{message}"));
+    let custom = support::print(&body, false);
+    let again = read(&ctx, &support::print(&body, true)).unwrap_or_else(|message| panic!("{message}"));
+    assert_eq!(support::print(&again, false), custom);
+    assert_snapshot!(custom);
 }

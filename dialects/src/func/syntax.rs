@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
 }
 
 /// `visibility @name(arguments) -> (results) attributes {…} {…}`.
-pub(super) fn parse_func(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+pub(crate) fn parse_func(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let ctx = p.ctx();
     if let Some(visibility) = ["public", "private", "nested"].into_iter().find(|v| p.accept_keyword(v)) {
         state.set_attr(ctx, SYMBOL_VISIBILITY, ctx.string_attr(visibility));
@@ -154,7 +154,7 @@ pub(crate) fn print_dict(p: &mut OpPrinter<'_>, dict: Dict) {
     }
 }
 
-pub(super) fn print_func(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+pub(crate) fn print_func(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     let ctx = op.ctx();
     let text = |name: &str| op.attr(name).and_then(|attr| attr.as_str(ctx));
     p.write(" ");

@@ -1,0 +1,167 @@
+//! The `loomir` dialect: operations of schedules that MLIR's `transform` dialect lacks.
+//!
+//! They stand in a `transform.named_sequence` and have its handles and parameters as operands. A
+//! loop that an operation replaces is consumed; the results are the new loops, from the outside
+//! inwards or in the order in which they run. Handles to loops inside stay valid as long as there
+//! is one copy of them.
+//!
+//! Iterations are counted from zero, whatever the first value of the induction variable is.
+
+use loomir_ir::{OpRef, Registry, Type, dialect};
+
+use crate::transform::YieldOp;
+use crate::transform::types::{HANDLE, HANDLE_OR_PARAM, PARAM};
+
+mod directives;
+mod verify;
+
+dialect! {
+    /// Transformations of loops for schedules of the `transform` dialect.
+    pub LOOMIR = "loomir" {
+        directives [directives::NUMBER, directives::NUMBERS]
+    }
+
+    /// Distributes a loop over two. The second one runs the body from an operation on.
+    DistributeOp = "distribute" {
+        operands { target: One HANDLE, before: One HANDLE }
+        results { first: One HANDLE, second: One HANDLE }
+        format "$target `before` $before attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Yields the loops that have a name, or stand in a line of the text. The name is the attribute
+    /// `loomir.name`.
+    FindOp = "find" {
+        operands { root: One HANDLE }
+        results { loops: One HANDLE }
+        attrs { name: Optional String, line: Optional Integer(64) }
+        format "(`name` $name^)? (`line` $line^)? `in` $root attr-dict `:` functional-type(operands, results)"
+        verify verify::find;
+    }
+
+    /// Fuses two loops. The second one runs `shift` iterations later than the first. Iterations of
+    /// only one of them run in loops before and behind.
+    FuseOp = "fuse" {
+        operands { first: One HANDLE, second: One HANDLE, dynamic: Optional PARAM }
+        results { fused: One HANDLE }
+        attrs { shift: Optional Integer(64) }
+        format "$first `with` $second (`shift` custom<Number>($dynamic, $shift)^)? attr-dict `:` functional-type(operands, results)"
+        verify verify::fuse;
+    }
+
+    /// Permutes the loops of a perfect nest. The list has the former number of each loop, from the
+    /// outside.
+    InterchangeOp = "interchange" {
+        operands { target: One HANDLE }
+        results { loops: Variadic HANDLE }
+        attrs { permutation: Required DenseArray(Type::I64) }
+        format "$target `permutation` $permutation attr-dict `:` functional-type(operands, results)"
+        verify verify::interchange;
+    }
+
+    /// Moves a loop in front of an operation of the same body.
+    MoveBeforeOp = "move_before",
+    /// Moves a loop behind an operation of the same body.
+    MoveAfterOp = "move_after" {
+        operands { target: One HANDLE, other: One HANDLE }
+        format "$target `,` $other attr-dict `:` type($target) `,` type($other)"
+    }
+
+    /// Moves first and last iterations of a loop out of it.
+    PeelOp = "peel" {
+        operands { target: One HANDLE }
+        results { remaining: One HANDLE }
+        attrs { first: Default = "0 : i64" Integer(64), last: Default = "0 : i64" Integer(64) }
+        format "$target attr-dict `:` functional-type(operands, results)"
+        verify verify::peel;
+    }
+
+    /// Runs a loop from its last iteration to its first.
+    ReverseOp = "reverse" {
+        operands { target: One HANDLE }
+        results { reversed: One HANDLE }
+        format "$target attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Runs the body of a loop from an operation on `by` iterations later than what stands before.
+    ShiftOp = "shift" {
+        operands { target: One HANDLE, from: One HANDLE, dynamic: Optional PARAM }
+        results { shifted: One HANDLE }
+        attrs { by: Optional Integer(64) }
+        format "$target `from` $from `by` custom<Number>($dynamic, $by) attr-dict `:` functional-type(operands, results)"
+        verify verify::shift;
+    }
+
+    /// Skews the only loop inside of a loop: iteration `i` of the outer loop runs the inner one
+    /// `by · i` iterations later. The order stays the same until the loops are interchanged.
+    SkewOp = "skew" {
+        operands { target: One HANDLE, dynamic: Optional PARAM }
+        results { outer: One HANDLE, inner: One HANDLE }
+        attrs { by: Optional Integer(64) }
+        format "$target `by` custom<Number>($dynamic, $by) attr-dict `:` functional-type(operands, results)"
+        verify verify::skew;
+    }
+
+    /// Splits the range of a loop. The first loop runs the iterations below `at`.
+    SplitOp = "split" {
+        operands { target: One HANDLE, dynamic: Optional PARAM }
+        results { first: One HANDLE, second: One HANDLE }
+        attrs { at: Optional Integer(64) }
+        format "$target `at` custom<Number>($dynamic, $at) attr-dict `:` functional-type(operands, results)"
+        verify verify::split;
+    }
+
+    /// Splits a loop into a loop over blocks of iterations and a loop over one block.
+    StripMineOp = "strip_mine" {
+        operands { target: One HANDLE, dynamic: Optional PARAM }
+        results { blocks: One HANDLE, points: One HANDLE }
+        attrs { size: Optional Integer(64) }
+        format "$target `size` custom<Number>($dynamic, $size) attr-dict `:` functional-type(operands, results)"
+        verify verify::strip_mine;
+    }
+
+    /// Tiles a perfect nest of as many loops as there are sizes. The results are the loops over
+    /// tiles, then those inside a tile. A size of zero leaves a loop untiled, inside.
+    TileOp = "tile" {
+        operands { target: One HANDLE, dynamic: Variadic PARAM }
+        results { loops: Variadic HANDLE }
+        attrs { sizes: Required DenseArray(Type::I64) }
+        format "$target `sizes` custom<Numbers>($dynamic, $sizes) attr-dict `:` functional-type(operands, results)"
+        verify verify::tile;
+    }
+
+    /// Runs its body, and judges its steps once, at the end. Trees on the way may be illegal. If
+    /// the last one is, none of the steps is made.
+    TogetherOp = "together" {
+        results { results: Variadic HANDLE_OR_PARAM }
+        regions { body: SingleBlock = YieldOp }
+        format "(`:` type($results)^)? $body attr-dict"
+        verify verify::together;
+    }
+}
+
+/// The attribute that names a loop.
+pub const NAME: &str = "loomir.name";
+
+/// Returns the numbers of the operands that an operation consumes.
+pub(crate) fn consumed_operands(op: OpRef<'_>) -> Vec<usize> {
+    let one = [
+        DistributeOp::DEF,
+        InterchangeOp::DEF,
+        PeelOp::DEF,
+        ReverseOp::DEF,
+        ShiftOp::DEF,
+        SkewOp::DEF,
+        SplitOp::DEF,
+        StripMineOp::DEF,
+        TileOp::DEF,
+    ];
+    match op.is(FuseOp::DEF) {
+        true => vec![0, 1],
+        false => (0..usize::from(one.into_iter().any(|def| op.is(def)))).collect(),
+    }
+}
+
+/// Registers the dialect.
+pub fn register(registry: &mut Registry) {
+    registry.dialect(&LOOMIR);
+}

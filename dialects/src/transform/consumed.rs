@@ -1,0 +1,53 @@
+//! The handles that an operation of a schedule consumes.
+//!
+//! A handle is consumed if its operations are replaced or erased. It must not be used afterwards.
+
+use loomir_ir::{Attr, AttrKind, Context, OpRef, Value};
+
+use super::{
+    AlternativesOp, ApplyRegisteredPassOp, CoalesceOp, ForeachMatchOp, ForeachOp, FuseSiblingOp, OutlineOp,
+    PeelOp, PromoteOp, SequenceOp, UnrollAndJamOp, UnrollOp,
+};
+use crate::loomir;
+
+/// The attribute of an argument that the sequence consumes.
+pub const CONSUMED: &str = "transform.consumed";
+
+/// The attribute of an argument that the sequence only reads.
+pub const READONLY: &str = "transform.readonly";
+
+/// Returns the numbers of the operands that an operation consumes, in its regions too. The handles
+/// that a named sequence consumes are said by its attributes: see [`is_marked`].
+///
+/// Recurses once for each region. Reading bounds their nesting depth.
+pub fn consumed_operands(op: OpRef<'_>) -> Vec<usize> {
+    let all = [CoalesceOp::DEF, FuseSiblingOp::DEF, OutlineOp::DEF, PeelOp::DEF, PromoteOp::DEF];
+    if all.into_iter().chain([UnrollOp::DEF, UnrollAndJamOp::DEF]).any(|def| op.is(def)) {
+        return (0..op.num_operands()).collect();
+    }
+    let first = [AlternativesOp::DEF, ApplyRegisteredPassOp::DEF, ForeachMatchOp::DEF];
+    if first.into_iter().any(|def| op.is(def)) {
+        return (0..op.num_operands().min(1)).collect();
+    }
+    if !(op.is(SequenceOp::DEF) || op.is(ForeachOp::DEF)) {
+        return loomir::consumed_operands(op);
+    }
+    let Some(block) = op.body().entry_block(op.region(0)) else { return Vec::new() };
+    let arguments = op.body().arguments(block).enumerate();
+    arguments.filter(|(_, argument)| is_consumed(op, *argument)).map(|(index, _)| index).collect()
+}
+
+/// True if an operation in the body of `op` consumes a handle.
+pub(super) fn is_consumed(op: OpRef<'_>, handle: Value) -> bool {
+    let body = op.body();
+    body.uses(handle).any(|own| consumed_operands(body.op_ref(own.op)).contains(&own.index))
+}
+
+/// True if an argument of a named sequence has an attribute, given the dictionaries of all.
+pub fn is_marked(ctx: &Context, arguments: Option<Attr>, index: usize, name: &str) -> bool {
+    let own = arguments.and_then(|all| all.as_array(ctx)).and_then(|all| all.get(index));
+    own.is_some_and(|own| match own.kind(ctx) {
+        AttrKind::Dictionary(own) => own.get(ctx, name).is_some(),
+        _ => false,
+    })
+}
