@@ -18,7 +18,7 @@
 
 use crate::affine::AffineMap;
 use crate::attributes::Attr;
-use crate::body::Body;
+use crate::body::{Body, OpRef};
 use crate::context::{Context, Name};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::location::Loc;
@@ -121,6 +121,11 @@ pub fn parse_with_outline(
 /// Prints a body's root with all it holds, and a line break at the end.
 pub fn print(body: &Body, options: &PrintOptions) -> String {
     printer::print(body, options)
+}
+
+/// Writes an operation alone, with all it holds.
+pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
+    printer::print_op(op, options)
 }
 
 /// An inherent attribute with the value that nothing written stands for.

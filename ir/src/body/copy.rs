@@ -176,7 +176,8 @@ impl Body {
 impl Body {
     /// A copy whose handles are those of the original. It may replace the original, and nothing
     /// else may be done with it.
-    pub(crate) fn snapshot(&self) -> Body {
+    #[must_use]
+    pub fn snapshot(&self) -> Body {
         let mut copy = self.duplicate();
         let mut stack = vec![(self, &mut copy)];
         while let Some((from, to)) = stack.pop() {

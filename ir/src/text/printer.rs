@@ -185,5 +185,10 @@ pub(crate) fn all_attributes(op: OpRef<'_>) -> Dict {
 
 /// The printer of the body's root.
 pub(crate) fn print(body: &Body, options: &PrintOptions) -> String {
-    OpPrinter::new(body.ctx(), options).run(body.root_ref())
+    print_op(body.root_ref(), options)
+}
+
+/// The printer of an operation.
+pub(crate) fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
+    OpPrinter::new(op.ctx(), options).run(op)
 }
