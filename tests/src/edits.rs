@@ -23,6 +23,7 @@ pub const KINDS: &[&str] = &[
     "unroll",
     "jam",
     "flatten",
+    "skew",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -46,7 +47,7 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -74,6 +75,7 @@ pub fn edit(
         12 => Change::Unroll { count: 1 + random.below(4) },
         13 => Change::UnrollAndJam { count: 2 + random.below(2) },
         14 => Change::Flatten,
+        15 => Change::Skew { by: random.range(-2, 2) },
         // What no edit makes.
         _ => {
             let new = match (kind, trees.get(item)) {

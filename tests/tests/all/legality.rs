@@ -307,7 +307,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
 fn the_check_says_what_running_every_instance_says() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = number("LOOMIR_LEGALITY_FIRST").unwrap_or(0);
-    let parts = in_parts(first, number("LOOMIR_LEGALITY_CASES").unwrap_or(200), |first, count| {
+    let parts = in_parts(first, number("LOOMIR_LEGALITY_CASES").unwrap_or(220), |first, count| {
         let mut tally = Tally::default();
         (first..first + count).for_each(|index| case(31, index, &mut tally));
         tally

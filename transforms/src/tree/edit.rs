@@ -13,10 +13,13 @@ use super::red::Red;
 use crate::affine::AffineForm;
 
 mod flatten;
+pub mod follow;
 mod fuse;
 mod order;
 mod range;
+mod skew;
 mod substitute;
+mod swap;
 mod unroll;
 
 pub(crate) use fuse::{Parts, Times, Together};
@@ -52,7 +55,7 @@ pub enum Change {
     Flatten,
     /// Runs a loop from its last iteration to its first.
     Reverse,
-    /// Runs the loops of a perfect nest in another order.
+    /// Runs the loops of a perfect nest in another order. Bounds may depend on the loops around.
     Permute {
         /// The former number of each loop, from the outside. A permutation.
         order: Box<[usize]>,
@@ -87,6 +90,12 @@ pub enum Change {
     UnrollAndJam {
         /// The number of iterations of one block. Positive.
         count: usize,
+    },
+    /// Skews the only loop inside of a loop: iteration `x` of the outer loop runs the inner one
+    /// `by · x` iterations later. The order does not change.
+    Skew {
+        /// The number of iterations of the inner loop for one of the outer loop.
+        by: i64,
     },
     /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
@@ -126,6 +135,7 @@ impl Edit {
             Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
+            Change::Skew { by } => vec![trees.skewed(program, item, *by)?],
             Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
                 if let Node::Versioned { .. } = trees.get(sequence.node()) {

@@ -63,6 +63,17 @@ impl TreeStore {
     /// keep their order. `None` if a loop between them is not the only item of the body around it,
     /// or two loops cannot be interchanged.
     pub(crate) fn outermost(&mut self, program: &Program, tree: Green, inwards: usize) -> Option<Green> {
+        self.moved_out(program, tree, inwards, TreeStore::interchanged)
+    }
+
+    /// The same with another function that interchanges two loops.
+    fn moved_out(
+        &mut self,
+        program: &Program,
+        tree: Green,
+        inwards: usize,
+        interchange: fn(&mut TreeStore, &Program, Green) -> Option<Green>,
+    ) -> Option<Green> {
         let mut headers = Vec::new();
         let mut inner = tree;
         for _ in 1..inwards {
@@ -71,19 +82,19 @@ impl TreeStore {
             inner = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
         }
         for header in headers.into_iter().rev() {
-            let moved = self.interchanged(program, inner)?;
+            let moved = interchange(self, program, inner)?;
             let body = self.sequence(&[moved]);
             inner = self.with_header(header, body);
         }
-        if inwards == 0 { Some(tree) } else { self.interchanged(program, inner) }
+        if inwards == 0 { Some(tree) } else { interchange(self, program, inner) }
     }
 
     /// Permutes the loops of the perfect nest `tree`. The order holds the former number of each
-    /// loop, from the outside. `None` if the order is no permutation, or two loops cannot be
-    /// [interchanged](TreeStore::interchanged).
+    /// loop, from the outside. `None` if the order is no permutation, or two loops can be swapped
+    /// in no [form](TreeStore::swapped).
     pub(crate) fn permuted(&mut self, program: &Program, tree: Green, order: &[usize]) -> Option<Green> {
         let (outermost, others) = order.split_first()?;
-        let tree = self.outermost(program, tree, *outermost)?;
+        let tree = self.moved_out(program, tree, *outermost, TreeStore::swapped)?;
         if others.is_empty() {
             return (*outermost == 0).then_some(tree);
         }

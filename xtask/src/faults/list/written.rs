@@ -78,6 +78,43 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
+        file: "transforms/src/tree/edit/skew.rs",
+        tests: &[FIXTURES, INSTANCES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "a skewed loop has the range it had",
+                "form.plus(&AffineForm::level(0), «scale.checked_mul(by)?»)",
+                "0",
+            ),
+            Fault(
+                "a skewed loop runs the iterations in the wrong direction",
+                "plus(&AffineForm::level(1), «by.checked_neg()?»)",
+                "by",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/swap.rs",
+        tests: &[FIXTURES, INSTANCES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "the new outer loop ends one iteration early",
+                "side.push((scale, «around.times(*outer_scale)?.plus(&end, factor)?»));",
+                "around.times(*outer_scale)?.plus(&end, factor)?.plus(&AffineForm::constant(-1), 1)?",
+            ),
+            Fault(
+                "the new inner loop runs iterations that its bound forbids",
+                "(true, true) => x.upper.push((positive, «gap.plus(&one, 1)?»)),",
+                "gap.plus(&one, 2)?",
+            ),
+            Fault(
+                "bounds of unequal scales are not made equal",
+                "bounds.iter().map(|(own, form)| form.times(«scale / own»))",
+                "scale / scale * own / own",
+            ),
+        ],
+    },
+    Place {
         file: "transforms/src/tree/edit/range.rs",
         tests: &[FIXTURES, TREES, INSTANCES],
         faults: &[
