@@ -60,6 +60,7 @@ mod extents_apart;
 pub(crate) mod guard;
 mod instances;
 mod known;
+mod loops;
 pub(crate) mod overlap;
 mod parallel;
 mod reach;
@@ -67,6 +68,8 @@ mod tested_apart;
 mod unwritable;
 mod version;
 
+use loops::WrittenItem;
+pub use loops::regenerate_loops;
 pub use unwritable::{Reason, Unwritable};
 
 /// The parts of the block to rewrite.
@@ -96,11 +99,23 @@ pub fn regenerate(
     approved: &Approved,
     rewrite: Rewrite,
 ) -> Result<(), Unwritable> {
-    assert!(approved.is_of(program), "the tree was approved for another program");
-    let (root, reordered) = (approved.root(), approved.reordered());
-    if root == program.root && rewrite == Rewrite::Changed {
+    if approved.root() == program.root && rewrite == Rewrite::Changed {
         return Ok(());
     }
+    written(body, program, trees, approved, rewrite).map(|_| ())
+}
+
+/// See [`regenerate`]. Returns the items of the tree, with their loops.
+fn written(
+    body: &mut Body,
+    program: &Program,
+    trees: &TreeStore,
+    approved: &Approved,
+    rewrite: Rewrite,
+) -> Result<Vec<WrittenItem>, Unwritable> {
+    assert!(approved.is_of(program), "the tree was approved for another program");
+    let (root, reordered) = (approved.root(), approved.reordered());
+    let mut items = Vec::new();
     let end = match body.terminator(program.block) {
         Some(terminator) => InsertPoint::Before(terminator),
         None => InsertPoint::End(program.block),
@@ -125,6 +140,7 @@ pub fn regenerate(
         outermost: None,
         loc: Loc::UNKNOWN,
         written: HashMap::new(),
+        loops: Vec::new(),
         unwritable: None,
         in_remainder: false,
     };
@@ -141,6 +157,7 @@ pub fn regenerate(
         };
         if own.is_empty() || rewrite == Rewrite::All || own.iter().any(|op| kept.contains(op)) {
             emit.item(item, end);
+            items.push(WrittenItem::New(std::mem::take(&mut emit.loops)));
             continue;
         }
         for op in own {
@@ -148,6 +165,7 @@ pub fn regenerate(
             emit.body.detach(*op);
             Builder::new(emit.body, end).place(*op);
         }
+        items.extend(loops::kept(trees, item));
     }
     emit.check_operands(&replaced);
     let Emit { mapping, unwritable, .. } = emit;
@@ -162,7 +180,7 @@ pub fn regenerate(
             kept.iter().flat_map(inside).filter(|op| reordered.contains(*op, None)).collect();
         moved.into_iter().for_each(|op| drop_poison_flags(body, op));
     }
-    Ok(())
+    Ok(items)
 }
 
 /// Erases operations from the last to the first. Uses of their results get the new values.
@@ -225,6 +243,8 @@ struct Emit<'a> {
     loc: Loc,
     /// The written loops, each with the original loop that gives it its form.
     written: HashMap<Op, Op>,
+    /// The operation of each loop of the item that is being written, in the order of the text.
+    loops: Vec<Option<Op>>,
     /// A loop that cannot be written. Everything written afterwards is discarded.
     unwritable: Option<Unwritable>,
     /// True inside a remainder of one iteration, which is written without a loop.
@@ -469,6 +489,7 @@ impl Emit<'_> {
         };
         if let Some((range, value)) = range.as_ref().and_then(|range| Some((range, range.only_value()?))) {
             // One iteration needs no loop.
+            self.loops.push(None);
             let variable = self.only_variable(lead, range, value, at);
             let range = Some(range);
             let mark = self.open_instances(header, self.scopes.len() as u32 + 1);
@@ -494,6 +515,7 @@ impl Emit<'_> {
         self.mark(header, &mut state);
         let op = Builder::new(self.body, at).insert(state);
         self.written.insert(op, info.op);
+        self.loops.push(Some(op));
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
         let mark = self.open_instances(header, self.scopes.len() as u32 + 1);

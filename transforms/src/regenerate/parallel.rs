@@ -108,6 +108,7 @@ impl Emit<'_> {
 
         let op = Builder::new(self.body, at).insert(state);
         self.written.insert(op, old);
+        self.loops.extend(leads.iter().map(|_| Some(op)));
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
         let region = self.body.region(op, 0);
