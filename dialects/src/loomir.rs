@@ -7,8 +7,10 @@
 //!
 //! Iterations are counted from zero, whatever the first value of the induction variable is.
 
+use loomir_ir::text::AsmNames;
 use loomir_ir::{OpRef, Registry, Type, dialect};
 
+use crate::names::AsDefined;
 use crate::transform::YieldOp;
 use crate::transform::types::{HANDLE, HANDLE_OR_PARAM, PARAM};
 
@@ -26,6 +28,7 @@ dialect! {
         operands { target: One HANDLE, before: One HANDLE }
         results { first: One HANDLE, second: One HANDLE }
         format "$target `before` $before attr-dict `:` functional-type(operands, results)"
+        interfaces { dyn AsmNames = AsDefined }
     }
 
     /// Yields the loops that have a name, or stand in a line of the text. The name is the attribute
@@ -99,6 +102,7 @@ dialect! {
         attrs { by: Optional Integer(64) }
         format "$target `by` custom<Number>($dynamic, $by) attr-dict `:` functional-type(operands, results)"
         verify verify::skew;
+        interfaces { dyn AsmNames = AsDefined }
     }
 
     /// Splits the range of a loop. The first loop runs the iterations below `at`.
@@ -108,6 +112,7 @@ dialect! {
         attrs { at: Optional Integer(64) }
         format "$target `at` custom<Number>($dynamic, $at) attr-dict `:` functional-type(operands, results)"
         verify verify::split;
+        interfaces { dyn AsmNames = AsDefined }
     }
 
     /// Splits a loop into a loop over blocks of iterations and a loop over one block.
@@ -117,6 +122,7 @@ dialect! {
         attrs { size: Optional Integer(64) }
         format "$target `size` custom<Number>($dynamic, $size) attr-dict `:` functional-type(operands, results)"
         verify verify::strip_mine;
+        interfaces { dyn AsmNames = AsDefined }
     }
 
     /// Tiles a perfect nest of as many loops as there are sizes. The results are the loops over

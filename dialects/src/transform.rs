@@ -270,6 +270,7 @@ dialect! {
         traits [IsolatedFromAbove, Symbol]
         syntax (crate::func::syntax::parse_func, crate::func::syntax::print_func);
         verify verify::named_sequence;
+        interfaces { dyn SymbolUser = verify::Named }
     }
 
     /// Yields handles to parts of a handle's operations.

@@ -212,3 +212,13 @@ fn loomir() {
     assert_eq!(support::print(&again, false), custom);
     assert_snapshot!(custom);
 }
+
+#[test]
+fn errors_of_transform() {
+    assert_snapshot!(rejections(&fixture("transform.errors.mlir")));
+}
+
+#[test]
+fn errors_of_loomir() {
+    assert_snapshot!(rejections(&fixture("loomir.errors.mlir")));
+}

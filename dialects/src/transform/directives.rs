@@ -252,7 +252,11 @@ fn print_selected(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
     }
 }
 
-fn parse_same(p: &mut OpParser<'_, '_>, _: &mut OperationState, args: &mut [DirectiveArg]) -> ParseResult<()> {
+fn parse_same(
+    p: &mut OpParser<'_, '_>,
+    _: &mut OperationState,
+    args: &mut [DirectiveArg],
+) -> ParseResult<()> {
     let types = p.parse_type_list()?;
     args.iter_mut().for_each(|arg| *arg = DirectiveArg::Types(types.clone()));
     Ok(())

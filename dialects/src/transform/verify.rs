@@ -6,7 +6,7 @@ use loomir_ir::{Attr, AttrKind, Context, Diagnostics, OpRef, Type};
 
 use super::consumed::{CONSUMED, READONLY, consumed_operands, is_consumed, is_marked};
 use super::types::is_handle;
-use super::{NamedSequenceOp, YieldOp};
+use super::{NamedSequenceOp, WITH_NAMED_SEQUENCE, YieldOp};
 use crate::checks::{expect_implicit_terminators, terminator, types_of};
 
 pub(super) fn is_strings(ctx: &Context, attr: Attr) -> bool {
@@ -27,7 +27,9 @@ pub(super) fn is_dictionaries(ctx: &Context, attr: Attr) -> bool {
 pub(crate) fn yields_results(op: OpRef<'_>, region: usize, out: &mut Diagnostics) {
     let Some(last) = terminator(op, region).filter(|last| last.is(YieldOp::DEF)) else { return };
     if types_of(last, last.operands()) != types_of(op, op.results()) {
-        let message = format!("expects the types of the terminator operands to match the types of the results of region #{region}");
+        let message = format!(
+            "expects the types of the terminator operands to match the types of the results of region #{region}"
+        );
         out.push(op_error(op, message).note(last.loc(), "terminator"));
     }
 }
@@ -36,7 +38,10 @@ pub(crate) fn yields_results(op: OpRef<'_>, region: usize, out: &mut Diagnostics
 fn takes(op: OpRef<'_>, region: usize, types: &[Type], out: &mut Diagnostics) {
     let Some(block) = op.body().entry_block(op.region(region)) else { return };
     if types_of(op, op.body().arguments(block)) != types {
-        out.push(op_error(op, format!("expects the arguments of region #{region} to have the types of the operands")));
+        out.push(op_error(
+            op,
+            format!("expects the arguments of region #{region} to have the types of the operands"),
+        ));
     }
 }
 
@@ -72,7 +77,10 @@ pub(super) fn sequence(op: OpRef<'_>, out: &mut Diagnostics) {
     let Some(block) = op.body().entry_block(op.region(0)) else { return };
     let arguments = types_of(op, op.body().arguments(block));
     if arguments.first().is_none_or(|first| !is_handle(op.ctx(), *first)) {
-        out.push(op_error(op, "expected the entry block argument to be of type implementing TransformHandleTypeInterface"));
+        out.push(op_error(
+            op,
+            "expected the entry block argument to be of type implementing TransformHandleTypeInterface",
+        ));
     } else if op.num_operands() > 0 {
         takes(op, 0, &types_of(op, op.operands()), out);
     }
@@ -107,7 +115,10 @@ pub(super) fn split_handle(op: OpRef<'_>, out: &mut Diagnostics) {
     }
     let own = op.operand_type(0);
     if op.results().any(|result| is_handle(op.ctx(), own) != is_handle(op.ctx(), op.type_of(result))) {
-        out.push(op_error(op, "expects result types to implement the same transform interface as the operand type"));
+        out.push(op_error(
+            op,
+            "expects result types to implement the same transform interface as the operand type",
+        ));
     }
 }
 
@@ -123,7 +134,10 @@ pub(super) fn knob(op: OpRef<'_>, out: &mut Diagnostics) {
     if let (Some(selected), Some(options)) = (op.attr("selected"), options)
         && !options.contains(&selected)
     {
-        out.push(op_error(op, "provided `selected` attribute is not an element of `options` array of attributes"));
+        out.push(op_error(
+            op,
+            "provided `selected` attribute is not an element of `options` array of attributes",
+        ));
     }
 }
 
@@ -132,7 +146,10 @@ pub(super) fn tune_alternatives(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let selected = op.attr("selected_region_attr").and_then(|attr| attr.as_int(op.ctx()));
     if selected.is_some_and(|at| !(0..regions as i64).contains(&at)) {
-        let message = format!("'selected_region' attribute specifies region at index {} while op has only {regions} regions", selected.unwrap_or(0));
+        let message = format!(
+            "'selected_region' attribute specifies region at index {} while op has only {regions} regions",
+            selected.unwrap_or(0)
+        );
         out.push(op_error(op, message));
     }
     for region in 0..regions {
@@ -163,7 +180,8 @@ pub(super) fn named_sequence(op: OpRef<'_>, out: &mut Diagnostics) {
     match terminator(op, 0) {
         Some(last) if last.is(YieldOp::DEF) => {
             if types_of(last, last.operands()) != results {
-                let error = op_error(op, "the types of the terminator operands must match the types of the results");
+                let error =
+                    op_error(op, "the types of the terminator operands must match the types of the results");
                 out.push(error.note(last.loc(), "terminator"));
             }
         }
@@ -194,6 +212,20 @@ fn sequence_of<'t>(
     Some((symbol, inputs.to_vec(), results.to_vec()))
 }
 
+/// A named sequence in a module that says it has some.
+pub(super) struct Named;
+
+impl SymbolUser for Named {
+    fn verify_symbols(&self, op: OpRef<'_>, table: &SymbolTable, out: &mut Diagnostics) {
+        if table.own_attr(op.ctx(), WITH_NAMED_SEQUENCE).is_none() {
+            let message =
+                format!("expects the parent symbol table to have the '{WITH_NAMED_SEQUENCE}' attribute");
+            let help = format!("write it in a module: module attributes {{{WITH_NAMED_SEQUENCE}}} {{ … }}");
+            out.push(op_error(op, message).help(help));
+        }
+    }
+}
+
 /// An inclusion of an existing named sequence, with its type.
 pub(super) struct Include;
 
@@ -205,15 +237,23 @@ impl SymbolUser for Include {
             return;
         };
         if types_of(op, op.operands()) != inputs {
-            out.push(op_error(op, "the operands must have the types of the arguments of the named sequence").note(symbol.loc, "named sequence"));
+            out.push(
+                op_error(op, "the operands must have the types of the arguments of the named sequence")
+                    .note(symbol.loc, "named sequence"),
+            );
         }
         if types_of(op, op.results()) != results {
-            out.push(op_error(op, "the results must have the types of the results of the named sequence").note(symbol.loc, "named sequence"));
+            out.push(
+                op_error(op, "the results must have the types of the results of the named sequence")
+                    .note(symbol.loc, "named sequence"),
+            );
         }
         for index in 0..inputs.len() {
             let is = |name| is_marked(op.ctx(), symbol.attr(op.ctx(), "arg_attrs"), index, name);
             if !is(CONSUMED) && !is(READONLY) {
-                let message = format!("argument #{index} of the named sequence is neither '{CONSUMED}' nor '{READONLY}'");
+                let message = format!(
+                    "argument #{index} of the named sequence is neither '{CONSUMED}' nor '{READONLY}'"
+                );
                 out.push(op_error(op, message).note(symbol.loc, "named sequence"));
             }
         }
@@ -228,9 +268,15 @@ fn matcher(op: OpRef<'_>, name: Attr, table: &SymbolTable, out: &mut Diagnostics
         return;
     };
     if inputs.first().is_none_or(|first| !is_handle(ctx, *first)) {
-        out.push(op_error(op, "expected the matcher to take one operation handle argument").note(symbol.loc, "matcher"));
+        out.push(
+            op_error(op, "expected the matcher to take one operation handle argument")
+                .note(symbol.loc, "matcher"),
+        );
     } else if !is_marked(ctx, symbol.attr(ctx, "arg_attrs"), 0, READONLY) {
-        out.push(op_error(op, format!("expected the matcher argument to be marked '{READONLY}'")).note(symbol.loc, "matcher"));
+        out.push(
+            op_error(op, format!("expected the matcher argument to be marked '{READONLY}'"))
+                .note(symbol.loc, "matcher"),
+        );
     }
 }
 
@@ -257,7 +303,9 @@ impl SymbolUser for Matchers {
             let found = (sequence_of(op, *name, table), sequence_of(op, *action, table));
             match found {
                 (_, None) => out.push(op_error(op, "unresolved action symbol")),
-                (Some((_, _, yielded)), Some((symbol, taken, _))) if out.len() == before && yielded != taken => {
+                (Some((_, _, yielded)), Some((symbol, taken, _)))
+                    if out.len() == before && yielded != taken =>
+                {
                     let error = op_error(op, "the action must take what the matcher yields");
                     out.push(error.note(symbol.loc, "action"));
                 }
