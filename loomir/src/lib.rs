@@ -76,6 +76,7 @@ mod pipeline;
 pub mod prelude;
 #[cfg(feature = "cli")]
 mod report;
+mod schedule;
 
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
@@ -84,6 +85,7 @@ pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;
 pub use pipeline::{Failed, Pipeline, Program, to_ll};
+pub use schedule::run_schedule;
 
 /// Returns all dialects of Loomir, with the meaning of their operations and their lowering.
 ///

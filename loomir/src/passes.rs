@@ -14,5 +14,6 @@ pub fn passes() -> PassRegistry {
     for info in loomir_transforms::passes().chain(loomir_lowering::PASSES) {
         registry.add(*info);
     }
+    registry.add(crate::schedule::PASS);
     registry
 }

@@ -17,6 +17,7 @@
 //! | [`distribution`] | a loop becomes several |
 //! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling, unrolling, unroll-and-jam, flattening |
+//! | [`schedule`] | programs of the `transform` dialect that transform loops |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`scf_to_affine`] | loops, conditions and accesses become those of `affine` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
@@ -68,6 +69,7 @@ pub mod regenerate;
 pub mod remark;
 pub mod saturate;
 pub mod scf_to_affine;
+pub mod schedule;
 pub mod simplify;
 pub mod transform;
 pub mod tree;

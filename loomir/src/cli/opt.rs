@@ -20,10 +20,12 @@ use super::input::{self, Input};
 use super::remarks::RemarkFormat;
 use super::{Failure, Tools, limit, output, remarks, report};
 use reproducer::Reproducers;
+use schedule::Schedule;
 
 mod logs;
 mod pipeline;
 mod reproducer;
+mod schedule;
 
 pub(super) fn command(tools: &Tools) -> Command {
     let [input, allow] = input::args();
@@ -41,6 +43,7 @@ pub(super) fn command(tools: &Tools) -> Command {
         .args(printing_args())
         .next_help_heading("Running")
         .args(pipeline::args())
+        .args(schedule::args())
         .arg(flag_on("verify-each", "Verify after each pass"))
         .arg(flag("verify-analyses", "Compare kept analyses of graphs with fresh ones, step by step"))
         .arg(flag("mlir-disable-threading", "Run everything in one thread"))
@@ -169,7 +172,8 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let ctx = &tools.ctx;
     let edits = limit::of(matches);
     let (input, pipeline) = (&input::read(tools, matches)?, &pipeline::text(tools, matches)?);
-    let run = Run { matches, tools, ctx, input, pipeline, edits: edits.clone() };
+    let schedule = &schedule::read(tools, matches)?;
+    let run = Run { matches, tools, ctx, input, pipeline, schedule, edits: edits.clone() };
     // A mistake in the pipeline is one whatever the program is.
     let nothing = Input { name: String::new(), text: String::new(), form: RemarkFormat::default() };
     let read = pipeline::read(tools, run.pipeline, &nothing.parse(ctx, matches)?);
@@ -220,6 +224,8 @@ struct Run<'r> {
     input: &'r Input,
     /// As text; which operations a bare list of passes runs on is up to the program.
     pipeline: &'r str,
+    /// The schedule that runs before the passes.
+    schedule: &'r Option<Schedule>,
     /// The bound on edits of all pieces together.
     edits: EditLimit,
 }
@@ -262,7 +268,9 @@ impl Run<'_> {
             }
         };
         done.failed |= diagnostics.has_errors();
-        self.tools.console.say(&remarks::say(self.ctx, &diagnostics, self.input, Stream::Err));
+        let schedule = self.schedule.as_ref().map(Schedule::input);
+        let inputs: Vec<&Input> = [Some(self.input), schedule].into_iter().flatten().collect();
+        self.tools.console.say(&remarks::say_of(self.ctx, &diagnostics, &inputs, Stream::Err));
         Ok(())
     }
 
@@ -282,6 +290,11 @@ impl Run<'_> {
         piece.records.push(Record::new("Parser", start.elapsed()));
         let mut body = parsed?;
 
+        if let Some(schedule) = self.schedule {
+            let report = schedule.run(&mut body)?;
+            piece.diagnostics.append(report.remarks);
+            self.tools.console.say(&logs::dumps(&report.dumps));
+        }
         let own = reproducer::Setup::of(self.tools, matches, &mut body)?;
         let loc = body.root_ref().loc();
         let given = pipeline::read(self.tools, self.pipeline, &body);
@@ -303,7 +316,7 @@ impl Run<'_> {
             return Ok(());
         }
         // What was read was verified then.
-        if !own.verify_each && !pipeline.is_empty() {
+        if (!own.verify_each && !pipeline.is_empty()) || self.schedule.is_some() {
             let errors = verifier::verify(&body);
             if errors.has_errors() {
                 return Err(errors);

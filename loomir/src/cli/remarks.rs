@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::Tools;
 use super::console::Stream;
 use super::input::Input;
-use super::render::{Color, render};
+use super::render::{Color, render_of};
 
 mod yaml;
 
@@ -77,7 +77,12 @@ impl RemarkFormat {
 
 /// Diagnostics with the remarks among them as they are wanted, for a stream.
 pub(super) fn say(ctx: &Context, diagnostics: &Diagnostics, input: &Input, stream: Stream) -> String {
-    let form = input.form;
+    say_of(ctx, diagnostics, &[input], stream)
+}
+
+/// The same for diagnostics about several sources. The first says how.
+pub(super) fn say_of(ctx: &Context, diagnostics: &Diagnostics, inputs: &[&Input], stream: Stream) -> String {
+    let form = inputs.first().map_or(RemarkFormat::default(), |input| input.form);
     if form.json {
         return diagnostics.iter().map(|diagnostic| json(ctx, diagnostic).to_string() + "\n").collect();
     }
@@ -88,12 +93,12 @@ pub(super) fn say(ctx: &Context, diagnostics: &Diagnostics, input: &Input, strea
         return diagnostics.to_text(ctx);
     }
     if !form.hides_remarks {
-        return render(ctx, diagnostics, input, stream);
+        return render_of(ctx, diagnostics, inputs, stream);
     }
     let mut others = Diagnostics::new();
     let shown = diagnostics.iter().filter(|own| own.severity != Severity::Remark);
     shown.for_each(|own| others.push(own.clone()));
-    render(ctx, &others, input, stream)
+    render_of(ctx, &others, inputs, stream)
 }
 
 /// Returns a diagnostic as JSON.

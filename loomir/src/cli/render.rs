@@ -51,13 +51,8 @@ impl Color {
     }
 }
 
-/// Renders diagnostics, one after the other, with a blank line between. Linear in the source and
-/// the diagnostics.
-pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input, stream: Stream) -> String {
-    render_of(ctx, diagnostics, &[input], stream)
-}
-
-/// Renders diagnostics about several sources. The first says how.
+/// Renders diagnostics about several sources, one after the other, with a blank line between. The
+/// first source says how. Linear in the sources and the diagnostics.
 pub(super) fn render_of(
     ctx: &Context,
     diagnostics: &Diagnostics,

@@ -75,6 +75,13 @@ pub fn hoist_invariant(body: &mut Body) -> usize {
     loops(body).into_iter().map(|op| Motion { effects: &effects, loop_op: op, memory: None }.run(body)).sum()
 }
 
+/// Moves the invariant operations of one loop that only compute, not those of loops inside. Returns
+/// the number of moves, or `None` if `op` is no loop.
+pub fn hoist_from_loop(body: &mut Body, op: Op) -> Option<usize> {
+    let effects = Effects::of(body);
+    is_loop(body, op).then(|| Motion { effects: &effects, loop_op: op, memory: None }.run(body))
+}
+
 /// Moves the invariant operations of all loops of a body, without the bodies nested in it. A loop
 /// that may have no iteration gets a guard if that lets an operation move that is worth it. Returns
 /// the number of moves.

@@ -1,0 +1,101 @@
+//! Schedules: programs of the `transform` dialect that transform loops.
+//!
+//! A schedule finds loops of a program (the *payload*) and transforms them step by step. Each step
+//! proposes edits of the loop tree. The judge of `legality` decides about every step, so a schedule
+//! never changes what a program computes. A step that is refused says which iterations would swap.
+//!
+//! ```text
+//!     handle ──> loop of a tree ──step──> edits ──judge──> tree' ──(needs the text)──> block'
+//! ```
+//!
+//! A refused step is a *silenceable* failure, as MLIR has them: `transform.alternatives` tries
+//! another way, and a sequence with `failures(suppress)` goes on. Inside `loomir.together`, steps
+//! are judged once, at the end.
+//!
+//! **Assumptions.**
+//! - None about legality. A step is judged with the top-level items that it concerns. All steps of
+//!   a block are judged again before they are written, and only that approves them. Tried with
+//!   `fixtures/schedules/together.mlir`.
+//!
+//! **Cost.** A step costs what the nest costs that it concerns. Operations that need the text, such
+//! as matching, write the trees of a function first, which is linear in the function.
+//!
+//! # Limits
+//!
+//! - Passes run on functions and modules, not on single loops; licm runs on loops.
+//! - A tile, an unrolled or a skewed loop needs a trip count that is an affine form.
+
+use loomir_dialects::transform;
+use loomir_ir::pass::PassRegistry;
+use loomir_ir::symbols::lookup;
+use loomir_ir::{Body, Diagnostic, Diagnostics, Op};
+
+use crate::access::base::AliasMode;
+use interpreter::{Handle, Interpreter};
+use payload::Payload;
+
+mod control;
+mod failure;
+mod interpreter;
+mod loops;
+mod navigate;
+mod outline;
+mod passes;
+mod payload;
+mod site;
+
+/// The settings of a run.
+pub struct Settings<'a> {
+    /// The named sequence to run.
+    pub entry: &'a str,
+    /// The assumption about arguments.
+    pub alias: AliasMode,
+    /// The passes that `transform.apply_registered_pass` finds.
+    pub passes: &'a PassRegistry,
+}
+
+/// The results of a schedule besides the program.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Remarks of the schedule and of its passes.
+    pub remarks: Diagnostics,
+    /// Printed texts, each with a title.
+    pub dumps: Vec<(String, String)>,
+    /// The number of operations of the schedule that ran.
+    pub steps: u64,
+}
+
+/// Runs a schedule on a module. Both belong to one context. The schedule is a module with named
+/// sequences, which may be a copy of the program itself.
+///
+/// # Errors
+///
+/// The first failure that is not silenced. The module is then well formed and computes the same,
+/// with some steps made.
+pub fn apply(module: &mut Body, schedule: &Body, settings: &Settings<'_>) -> Result<Report, Diagnostics> {
+    let Some((schedule, entry)) = entry_point(schedule, settings.entry) else {
+        let text = format!("could not find a nested named sequence with name: {}", settings.entry);
+        let error = Diagnostic::error(schedule.root_ref().loc(), text);
+        return Err(error.help("a schedule is a 'transform.named_sequence' of this name").into());
+    };
+    let mut payload = Payload::new(module, settings.alias);
+    let root = payload.root();
+    let report = Report::default();
+    let mut run = Interpreter { schedule, payload, passes: settings.passes, report };
+    let loc = schedule.loc(entry);
+    let outcome = run.sequence_of(entry, vec![Handle::Ops(vec![root])], 0);
+    let outcome = outcome.and_then(|_| run.payload.flush_below(&[], loc));
+    match outcome {
+        Ok(()) => Ok(run.report),
+        Err(failure) => Err(failure.into_diagnostic().into()),
+    }
+}
+
+/// Returns the named sequence of a name, in a module or in one inside of it, with its module.
+/// Recurses once for each body in a body. Reading bounds their nesting depth.
+fn entry_point<'s>(module: &'s Body, name: &str) -> Option<(&'s Body, Op)> {
+    let found = lookup(module, name).filter(|own| module.is(*own, transform::NamedSequenceOp::DEF));
+    let inside =
+        || module.all_ops().filter_map(|own| module.nested(own)).find_map(|own| entry_point(own, name));
+    found.map(|own| (module, own)).or_else(inside)
+}

@@ -1,0 +1,116 @@
+//! Outlining: a loop becomes a function of its own, and a call.
+//!
+//! Values that the loop uses become arguments. As in MLIR, the call stands in an
+//! `scf.execute_region`, whose results are those of the loop.
+
+use loomir_dialects::{func, scf, transform};
+use loomir_ir::symbols::{SYMBOL_NAME, lookup};
+use loomir_ir::{Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Type, Value};
+
+use super::failure::Failure;
+use super::interpreter::{Frame, Handle, Interpreter, Outcome, failed};
+use super::payload::{BodyPath, Entity};
+
+impl Interpreter<'_> {
+    /// Outlines loops. `None` if the operation is another one.
+    pub(super) fn outlining(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Option<Outcome> {
+        op.is(transform::OutlineOp::DEF).then(|| {
+            let (mut functions, mut calls) = (Vec::new(), Vec::new());
+            for target in self.ops(frame, op, 0)? {
+                let (function, call) = self.outline(op, target)?;
+                functions.push(function);
+                calls.push(call);
+            }
+            Ok(vec![Handle::Ops(functions), Handle::Ops(calls)])
+        })
+    }
+
+    fn outline(&mut self, op: OpRef<'_>, target: Entity) -> Result<(Entity, Entity), Failure> {
+        let (path, own) = self.payload.op(target, op.loc())?;
+        let loc = self.payload.loc(target);
+        let refused = |text: &str| {
+            let error = Diagnostic::error(op.loc(), format!("'{}' is not possible: {text}", op.name()));
+            Failure::silenceable(error.note(loc, "this operation"))
+        };
+        let Some(around) = path.split_last().map(|(_, around)| BodyPath::from(around)) else {
+            return Err(refused("the loop is in no function"));
+        };
+        self.payload.settle(&path, op.loc())?;
+        let base = op.attr("func_name").and_then(|attr| attr.as_str(op.ctx())).unwrap_or_default();
+        let name = self.payload.body(&around).map_or(base.to_owned(), |module| unused(module, base));
+        let body = self.payload.body_mut(&path).ok_or_else(|| failed(op, "has no function"))?;
+        let is_loop = body.is(own, scf::ForOp::DEF) || loomir_dialects::affine::is_loop(body, own);
+        if !is_loop {
+            return Err(refused("only 'scf.for' and 'affine.for' are outlined"));
+        }
+        let (function, call) = separated(body, own, &name);
+        self.payload.consume(target, op.loc(), &[]);
+        let module = self.payload.body_mut(&around).ok_or_else(|| failed(op, "has no module"))?;
+        let caller = path.last().copied();
+        let function = module.adopt(function);
+        match caller {
+            Some(caller) => module.insert_before(caller, function),
+            None => return Err(refused("the loop is in no function")),
+        }
+        self.payload.forget_modules();
+        Ok((self.payload.entity(&around, function), self.payload.entity(&path, call)))
+    }
+}
+
+/// Returns a name that no symbol of a module has: the given one, or one with a number behind it.
+fn unused(module: &Body, base: &str) -> String {
+    let numbered = (0..).map(|number| format!("{base}_{number}"));
+    let mut names = std::iter::once(base.to_owned()).chain(numbered);
+    // There are fewer symbols than names.
+    names.find(|name| lookup(module, name).is_none()).unwrap_or_default()
+}
+
+/// Moves a loop to a function, and calls it. Returns the function and the call.
+fn separated(body: &mut Body, own: Op, name: &str) -> (Body, Op) {
+    let (ctx, loc) = (body.ctx().clone(), body.loc(own));
+    let results: Vec<Value> = body.results(own).collect();
+    let types: Vec<Type> = results.iter().map(|value| body.value_type(*value)).collect();
+    // The loop stands alone in a block, which is copied.
+    let region = OperationState::of(&ctx, scf::ExecuteRegionOp::DEF, loc).results(&types).regions(1);
+    let region = Builder::before(body, own).insert(region);
+    let block = body.append_block(body.region(region, 0), &[]);
+    let outside: Vec<Value> = body.results(region).collect();
+    for (old, new) in results.iter().zip(outside) {
+        body.replace_all_uses(*old, new);
+    }
+    body.move_to_end(own, block);
+    let end = OperationState::of(&ctx, scf::YieldOp::DEF, loc).operands(&results);
+    let end = Builder::new(body, InsertPoint::End(block)).insert(end);
+
+    let mut used: Vec<Value> = Vec::new();
+    for inside in body.preorder(own).collect::<Vec<_>>() {
+        for value in body.operands(inside) {
+            if !body.is_defined_within(value, own) && !used.contains(&value) {
+                used.push(value);
+            }
+        }
+    }
+    let inputs: Vec<Type> = used.iter().map(|value| body.value_type(*value)).collect();
+    let ty = ctx.type_attr(ctx.function_type(&inputs, &types));
+    let state = OperationState::of(&ctx, func::FuncOp::DEF, loc).regions(1);
+    let state = state.attr(&ctx, SYMBOL_NAME, ctx.string_attr(name)).attr(&ctx, "function_type", ty);
+    let mut function = Body::new(&ctx, state);
+    let entry = function.append_block(function.region(function.root(), 0), &inputs);
+    let ret = OperationState::of(&ctx, func::ReturnOp::DEF, loc);
+    let ret = Builder::new(&mut function, InsertPoint::End(entry)).insert(ret);
+    let mut import = Import::new(body);
+    for (value, argument) in used.iter().zip(function.arguments(entry).collect::<Vec<_>>()) {
+        import.map(*value, argument);
+    }
+    let copies = import.ops_before(&mut function, block, ret, &mut |loc| loc);
+    let returned: Vec<Value> =
+        copies.iter().flat_map(|copy| function.results(*copy).collect::<Vec<_>>()).collect();
+    function.set_operands(ret, &returned);
+
+    let call = OperationState::of(&ctx, func::CallOp::DEF, loc).operands(&used).results(&types);
+    let call = Builder::before(body, end).insert(call.attr(&ctx, "callee", ctx.symbol_attr(name)));
+    let called: Vec<Value> = body.results(call).collect();
+    body.set_operands(end, &called);
+    body.erase(own);
+    (function, call)
+}
