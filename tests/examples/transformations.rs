@@ -17,9 +17,9 @@ fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
-    let Tally { cases, changed, compared, skipped, asked, proved, by_name } = tally;
+    let Tally { cases, changed, scheduled, unfinished, compared, skipped, asked, proved, by_name } = tally;
     println!(
-        "seed={seed}\ncases={cases}\nchanged={changed}\nasked={asked}\nproved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
+        "seed={seed}\ncases={cases}\nchanged={changed}\nscheduled={scheduled}\nschedules_unfinished={unfinished}\nasked={asked}\nproved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
     );
     for (name, [changed, asked, proved]) in by_name {
         println!("{name}_changed={changed}\n{name}_asked={asked}\n{name}_proved={proved}");

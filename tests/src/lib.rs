@@ -49,6 +49,7 @@ pub mod program;
 pub mod promotion;
 pub mod raising;
 pub mod rewiring;
+pub mod schedules;
 pub mod theirs;
 pub mod transformations;
 pub mod twin;

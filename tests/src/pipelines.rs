@@ -1,6 +1,7 @@
 //! Programs before and after pipelines of passes: executed, and proved equal or compared by the
 //! checker.
 
+use loomir::AliasMode;
 use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 use loomir::ir::Body;
@@ -78,6 +79,16 @@ impl Case {
         let after = checker.transformed(pipeline, &self.text);
         let (after, _) = after.map_err(|errors| self.failed(pipeline, checker.lines(&errors)))?;
         Ok(loomir::print(&after))
+    }
+
+    /// Returns the printed program after a schedule, and true if the schedule did not fail. A schedule
+    /// that fails leaves a program that computes the same.
+    pub(crate) fn scheduled(&self, checker: &Checker, schedule: &str) -> Result<(String, bool), String> {
+        let mut module = read(checker, &self.text)?;
+        let schedule = read(checker, schedule)?;
+        let succeeded = loomir::run_schedule(&mut module, &schedule, AliasMode::May).is_ok();
+        let printed = loomir::print(&module);
+        read(checker, &printed).map(|_| (printed, succeeded))
     }
 
     /// Executes the program and what a pipeline made of it. With limits for

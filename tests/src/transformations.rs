@@ -16,6 +16,7 @@ use loomir::transforms::transform::ALL;
 use crate::check::Checker;
 use crate::pipelines::Case;
 use crate::random::Random;
+use crate::schedules::schedule;
 
 /// The checker is asked about one program in this many.
 const CHECKED: u64 = 5;
@@ -27,6 +28,10 @@ pub struct Tally {
     pub cases: u64,
     /// Programs that a pipeline changed, counted once for each pipeline.
     pub changed: usize,
+    /// Programs that a schedule changed.
+    pub scheduled: usize,
+    /// Schedules that failed.
+    pub unfinished: usize,
     /// Defined calls that were compared before and after a pipeline.
     pub compared: usize,
     /// Calls that are not.
@@ -70,6 +75,13 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
                 own[2] += usize::from(comparison.proved == Some(true));
             }
         }
+        let schedule = schedule(&mut random);
+        let (changed, succeeded) = case.scheduled(&checker, &schedule).map_err(failed)?;
+        let comparison = case.compare(&checker, &schedule, &changed, None).map_err(failed)?;
+        tally.scheduled += usize::from(changed != case.printed);
+        tally.unfinished += usize::from(!succeeded);
+        tally.compared += comparison.compared;
+        tally.skipped += comparison.skipped;
         tally.cases += 1;
     }
     Ok(())
