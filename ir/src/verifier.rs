@@ -57,8 +57,8 @@ pub fn verify(body: &Body) -> Diagnostics {
             if out.len() == before {
                 verify_uses(body, op, &mut dominance, &mut out);
             }
-            if op != body.root()
-                && let (Some(table), Some(user)) = (table, body.info(op).interface::<dyn SymbolUser>())
+            let near = if op == body.root() { around } else { table };
+            if let (Some(table), Some(user)) = (near, body.info(op).interface::<dyn SymbolUser>())
                 && !is_inside_unregistered(body, op)
             {
                 users.push((body.op_ref(op), user, table));
