@@ -54,10 +54,11 @@ pub fn register_all(registry: &mut Registry) {
 }
 
 /// Dialects that other tools convert to these, and the way.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 5] = [
     ("linalg", LINALG),
     ("tensor", TENSORS),
     ("bufferization", TENSORS),
+    ("transform", SCHEDULES),
     (
         "tosa",
         "make 'linalg' of it first: mlir-opt -pass-pipeline='builtin.module(func.func(tosa-to-linalg))' IN -o OUT",
@@ -67,6 +68,12 @@ const ELSEWHERE: [(&str, &str); 4] = [
 /// The way from `linalg` to loops.
 const LINALG: &str = "make loops of it first: loomir opt --convert-linalg-to-affine-loops IN -o OUT \
                       (operations that Loomir does not have: mlir-opt -convert-linalg-to-loops)";
+
+/// The operations of schedules that there are.
+const SCHEDULES: &str = "there are the control flow of schedules, 'structured.match', passes, and of \
+                         loops: loop.unroll, unroll_and_jam, peel, coalesce, fuse_sibling, outline, \
+                         promote_if_one_iteration, forall_to_for, parallel_for_to_nested_fors, and \
+                         'loomir.tile', interchange, skew, fuse, … for the rest";
 
 /// The way from tensors to loops.
 const TENSORS: &str = "make memrefs and loops first: \

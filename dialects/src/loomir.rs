@@ -8,10 +8,11 @@
 //! Iterations are counted from zero, whatever the first value of the induction variable is.
 
 use loomir_ir::text::AsmNames;
-use loomir_ir::{OpRef, Registry, Type, dialect};
+use loomir_ir::{Registry, Type, dialect};
 
 use crate::names::AsDefined;
 use crate::transform::YieldOp;
+use crate::transform::consumed::{Consumes, First};
 use crate::transform::types::{HANDLE, HANDLE_OR_PARAM, PARAM};
 
 mod directives;
@@ -28,7 +29,7 @@ dialect! {
         operands { target: One HANDLE, before: One HANDLE }
         results { first: One HANDLE, second: One HANDLE }
         format "$target `before` $before attr-dict `:` functional-type(operands, results)"
-        interfaces { dyn AsmNames = AsDefined }
+        interfaces { dyn AsmNames = AsDefined, dyn Consumes = First(1) }
     }
 
     /// Yields the loops that have a name, or stand in a line of the text. The name is the attribute
@@ -49,6 +50,7 @@ dialect! {
         attrs { shift: Optional Integer(64) }
         format "$first `with` $second (`shift` custom<Number>($dynamic, $shift)^)? attr-dict `:` functional-type(operands, results)"
         verify verify::fuse;
+        interfaces { dyn Consumes = First(2) }
     }
 
     /// Permutes the loops of a perfect nest. The list has the former number of each loop, from the
@@ -59,6 +61,7 @@ dialect! {
         attrs { permutation: Required DenseArray(Type::I64) }
         format "$target `permutation` $permutation attr-dict `:` functional-type(operands, results)"
         verify verify::interchange;
+        interfaces { dyn Consumes = First(1) }
     }
 
     /// Moves a loop in front of an operation of the same body.
@@ -76,6 +79,7 @@ dialect! {
         attrs { first: Default = "0 : i64" Integer(64), last: Default = "0 : i64" Integer(64) }
         format "$target attr-dict `:` functional-type(operands, results)"
         verify verify::peel;
+        interfaces { dyn Consumes = First(1) }
     }
 
     /// Runs a loop from its last iteration to its first.
@@ -83,6 +87,7 @@ dialect! {
         operands { target: One HANDLE }
         results { reversed: One HANDLE }
         format "$target attr-dict `:` functional-type(operands, results)"
+        interfaces { dyn Consumes = First(1) }
     }
 
     /// Runs the body of a loop from an operation on `by` iterations later than what stands before.
@@ -92,6 +97,7 @@ dialect! {
         attrs { by: Optional Integer(64) }
         format "$target `from` $from `by` custom<Number>($dynamic, $by) attr-dict `:` functional-type(operands, results)"
         verify verify::shift;
+        interfaces { dyn Consumes = First(1) }
     }
 
     /// Skews the only loop inside of a loop: iteration `i` of the outer loop runs the inner one
@@ -102,7 +108,7 @@ dialect! {
         attrs { by: Optional Integer(64) }
         format "$target `by` custom<Number>($dynamic, $by) attr-dict `:` functional-type(operands, results)"
         verify verify::skew;
-        interfaces { dyn AsmNames = AsDefined }
+        interfaces { dyn AsmNames = AsDefined, dyn Consumes = First(1) }
     }
 
     /// Splits the range of a loop. The first loop runs the iterations below `at`.
@@ -112,7 +118,7 @@ dialect! {
         attrs { at: Optional Integer(64) }
         format "$target `at` custom<Number>($dynamic, $at) attr-dict `:` functional-type(operands, results)"
         verify verify::split;
-        interfaces { dyn AsmNames = AsDefined }
+        interfaces { dyn AsmNames = AsDefined, dyn Consumes = First(1) }
     }
 
     /// Splits a loop into a loop over blocks of iterations and a loop over one block.
@@ -122,7 +128,7 @@ dialect! {
         attrs { size: Optional Integer(64) }
         format "$target `size` custom<Number>($dynamic, $size) attr-dict `:` functional-type(operands, results)"
         verify verify::strip_mine;
-        interfaces { dyn AsmNames = AsDefined }
+        interfaces { dyn AsmNames = AsDefined, dyn Consumes = First(1) }
     }
 
     /// Tiles a perfect nest of as many loops as there are sizes. The results are the loops over
@@ -133,6 +139,7 @@ dialect! {
         attrs { sizes: Required DenseArray(Type::I64) }
         format "$target `sizes` custom<Numbers>($dynamic, $sizes) attr-dict `:` functional-type(operands, results)"
         verify verify::tile;
+        interfaces { dyn Consumes = First(1) }
     }
 
     /// Runs its body, and judges its steps once, at the end. Trees on the way may be illegal. If
@@ -147,25 +154,6 @@ dialect! {
 
 /// The attribute that names a loop.
 pub const NAME: &str = "loomir.name";
-
-/// Returns the numbers of the operands that an operation consumes.
-pub(crate) fn consumed_operands(op: OpRef<'_>) -> Vec<usize> {
-    let one = [
-        DistributeOp::DEF,
-        InterchangeOp::DEF,
-        PeelOp::DEF,
-        ReverseOp::DEF,
-        ShiftOp::DEF,
-        SkewOp::DEF,
-        SplitOp::DEF,
-        StripMineOp::DEF,
-        TileOp::DEF,
-    ];
-    match op.is(FuseOp::DEF) {
-        true => vec![0, 1],
-        false => (0..usize::from(one.into_iter().any(|def| op.is(def)))).collect(),
-    }
-}
 
 /// Registers the dialect.
 pub fn register(registry: &mut Registry) {

@@ -374,6 +374,15 @@ dialect! {
         format "$target `into` $source attr-dict `:` functional-type(operands, results)"
     }
 
+    /// Makes a nest of `scf.for` of a parallel loop without results.
+    ForallToForOp = "loop.forall_to_for",
+    /// Makes a nest of `scf.for` of a parallel loop without results.
+    ParallelToForsOp = "loop.parallel_for_to_nested_fors" {
+        operands { target: One HANDLE }
+        results { transformed: Variadic HANDLE }
+        format "$target attr-dict `:` functional-type(operands, results)"
+    }
+
     /// Makes a function of each loop, and calls it.
     OutlineOp = "loop.outline" {
         operands { target: One HANDLE }

@@ -220,5 +220,5 @@ fn errors_of_transform() {
 
 #[test]
 fn errors_of_loomir() {
-    assert_snapshot!(rejections(&fixture("loomir.errors.mlir")));
+    assert_snapshot!(support::refusals(&fixture("loomir.errors.mlir")));
 }

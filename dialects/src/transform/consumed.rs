@@ -5,10 +5,9 @@
 use loomir_ir::{Attr, AttrKind, Context, OpRef, Value};
 
 use super::{
-    AlternativesOp, ApplyRegisteredPassOp, CoalesceOp, ForeachMatchOp, ForeachOp, FuseSiblingOp, OutlineOp,
-    PeelOp, PromoteOp, SequenceOp, UnrollAndJamOp, UnrollOp,
+    AlternativesOp, ApplyRegisteredPassOp, CoalesceOp, ForallToForOp, ForeachMatchOp, ForeachOp,
+    FuseSiblingOp, OutlineOp, ParallelToForsOp, PeelOp, PromoteOp, SequenceOp, UnrollAndJamOp, UnrollOp,
 };
-use crate::loomir;
 
 /// The attribute of an argument that the sequence consumes.
 pub const CONSUMED: &str = "transform.consumed";
@@ -16,13 +15,32 @@ pub const CONSUMED: &str = "transform.consumed";
 /// The attribute of an argument that the sequence only reads.
 pub const READONLY: &str = "transform.readonly";
 
+/// Consumes handles, as an interface attached to an operation of another dialect.
+pub trait Consumes: Send + Sync {
+    /// Returns the number of operands that are consumed. They are the first ones.
+    fn count(&self) -> usize;
+}
+
+/// Consumes this many first operands.
+pub struct First(pub usize);
+
+impl Consumes for First {
+    fn count(&self) -> usize {
+        self.0
+    }
+}
+
 /// Returns the numbers of the operands that an operation consumes, in its regions too. The handles
 /// that a named sequence consumes are said by its attributes: see [`is_marked`].
 ///
 /// Recurses once for each region. Reading bounds their nesting depth.
 pub fn consumed_operands(op: OpRef<'_>) -> Vec<usize> {
     let all = [CoalesceOp::DEF, FuseSiblingOp::DEF, OutlineOp::DEF, PeelOp::DEF, PromoteOp::DEF];
-    if all.into_iter().chain([UnrollOp::DEF, UnrollAndJamOp::DEF]).any(|def| op.is(def)) {
+    if all
+        .into_iter()
+        .chain([UnrollOp::DEF, UnrollAndJamOp::DEF, ForallToForOp::DEF, ParallelToForsOp::DEF])
+        .any(|def| op.is(def))
+    {
         return (0..op.num_operands()).collect();
     }
     let first = [AlternativesOp::DEF, ApplyRegisteredPassOp::DEF, ForeachMatchOp::DEF];
@@ -30,7 +48,8 @@ pub fn consumed_operands(op: OpRef<'_>) -> Vec<usize> {
         return (0..op.num_operands().min(1)).collect();
     }
     if !(op.is(SequenceOp::DEF) || op.is(ForeachOp::DEF)) {
-        return loomir::consumed_operands(op);
+        let model = op.info().interface::<dyn Consumes>();
+        return model.map_or(Vec::new(), |model| (0..model.count().min(op.num_operands())).collect());
     }
     let Some(block) = op.body().entry_block(op.region(0)) else { return Vec::new() };
     let arguments = op.body().arguments(block).enumerate();
