@@ -10,10 +10,7 @@ use loomir_ir::pass::PassRegistry;
 /// assert!(passes.parse("func.func(no-such-pass)").is_err());
 /// ```
 pub fn passes() -> PassRegistry {
-    let mut registry = PassRegistry::new();
-    for info in loomir_transforms::passes().chain(loomir_lowering::PASSES) {
-        registry.add(*info);
-    }
+    let mut registry = crate::schedule::passes();
     registry.add(crate::schedule::PASS);
     registry
 }

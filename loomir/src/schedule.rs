@@ -3,7 +3,7 @@
 use loomir_dialects::builtin::ModuleOp;
 use loomir_dialects::llvm;
 use loomir_dialects::transform::{ENTRY_POINT, NamedSequenceOp, WITH_NAMED_SEQUENCE};
-use loomir_ir::pass::{Options, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{Options, Pass, PassContext, PassInfo, PassRegistry};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics, Op};
 use loomir_lowering::raising::{self, Facts};
@@ -58,11 +58,20 @@ fn run_sequence(
     entry: &str,
     alias: AliasMode,
 ) -> Result<Report, Diagnostics> {
-    let passes = crate::passes();
+    let passes = passes();
     let raised = raise_functions(module);
     let report = schedule::apply(module, schedule, &Settings { entry, alias, passes: &passes });
     lower_functions(module, raised, report.is_ok())?;
     report
+}
+
+/// Returns the passes that a schedule may run: all but the one that runs schedules.
+pub(crate) fn passes() -> PassRegistry {
+    let mut registry = PassRegistry::new();
+    for info in loomir_transforms::passes().chain(loomir_lowering::PASSES) {
+        registry.add(*info);
+    }
+    registry
 }
 
 /// A function of the `llvm` dialect that has structured control flow for the time of a schedule.

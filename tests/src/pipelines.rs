@@ -81,8 +81,8 @@ impl Case {
         Ok(loomir::print(&after))
     }
 
-    /// Returns the printed program after a schedule, and true if the schedule did not fail. A schedule
-    /// that fails leaves a program that computes the same.
+    /// Returns the printed program after a schedule, and true if the schedule did not fail. A
+    /// schedule that fails leaves a program that computes the same.
     pub(crate) fn scheduled(&self, checker: &Checker, schedule: &str) -> Result<(String, bool), String> {
         let mut module = read(checker, &self.text)?;
         let schedule = read(checker, schedule)?;

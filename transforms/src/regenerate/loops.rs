@@ -7,8 +7,8 @@ use crate::legality::Approved;
 use crate::tree::{Green, If, Item, Node, Program, TreeStore};
 
 /// Does what [`regenerate`](super::regenerate) does, and returns the operation of each loop of the
-/// tree, in the order of the text, a loop before its inner loops. `None` stands for a loop of one iteration that is written without
-/// one. Also linear in the tree.
+/// tree, in the order of the text, a loop before its inner loops. `None` stands for a loop of one
+/// iteration that is written without one. Also linear in the tree.
 ///
 /// # Errors
 ///

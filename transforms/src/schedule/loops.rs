@@ -36,6 +36,8 @@ impl Interpreter<'_> {
             self.each(frame, op, "peeled", &|sketch, place| peel(sketch, place, front))
         } else if is(transform::CoalesceOp::DEF) {
             self.each(frame, op, "coalesced", &coalesce)
+        } else if is(transform::ForallToForOp::DEF) || is(transform::ParallelToForsOp::DEF) {
+            self.each(frame, op, "run in order", &nested_fors)
         } else if is(transform::PromoteOp::DEF) {
             self.each(frame, op, "replaced by its body", &promote)
         } else if is(transform::FuseSiblingOp::DEF) {
@@ -93,13 +95,13 @@ impl Interpreter<'_> {
             let on_tree = self.on_tree(op, target)?;
             let step = Step { loc: op.loc(), name: op.name(), then, consumed: &[target] };
             let place = on_tree.place.clone();
-            let made = self.payload.step(&on_tree, &step, |sketch, _| make(sketch, &place))?;
-            if op.num_results() == 0 {
-                continue;
-            }
-            if made.len() > results.len() {
-                return Err(failed(op, &format!("makes {} loops, not {}", made.len(), results.len())));
-            }
+            let made = self.payload.step(&on_tree, &step, |sketch, _| {
+                let loops = make(sketch, &place)?;
+                match loops.len() == op.num_results() {
+                    true => Ok(loops),
+                    false => Err(format!("becomes {} loops, not {}", loops.len(), op.num_results())),
+                }
+            })?;
             results.iter_mut().zip(made).for_each(|(all, own)| all.push(own));
         }
         Ok(results.into_iter().map(Handle::Ops).collect())
@@ -399,6 +401,28 @@ fn coalesce(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, Stri
     Ok(vec![place.to_vec()])
 }
 
+/// Runs all dimensions of a parallel loop in order.
+fn nested_fors(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    let mut loops = Vec::new();
+    while is_dimension(sketch, &inside(place, loops.len()), loops.len()) {
+        let dimension = inside(place, loops.len());
+        edit(sketch, &dimension, Change::InOrder, OVERFLOW)?;
+        loops.push(dimension);
+    }
+    if loops.is_empty() { Err("is no parallel loop".to_owned()) } else { Ok(loops) }
+}
+
+/// True if a loop is this dimension of a parallel loop.
+fn is_dimension(sketch: &Sketch<'_>, place: &[usize], dimension: usize) -> bool {
+    match sketch.at(place) {
+        Some(Node::Loop { header, .. }) => {
+            let lead = sketch.trees.header(header).origins.first();
+            lead.is_some_and(|lead| sketch.program.loop_info(lead.of).dimension == Some(dimension))
+        }
+        _ => false,
+    }
+}
+
 /// Peels the only iteration, so that it is written without a loop.
 fn promote(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
     if trip_count(sketch, place) == Some(1) {
@@ -506,13 +530,7 @@ fn has_fused_whole(sketch: &Sketch<'_>) -> bool {
 fn fuse_dimensions(sketch: &mut Sketch<'_>, fused: &[usize]) -> Result<(), String> {
     let mut pair = inside(fused, 1);
     for dimension in 1.. {
-        let is_next = |place: &[usize]| match sketch.at(place) {
-            Some(Node::Loop { header, .. }) => {
-                let lead = sketch.trees.header(header).origins.first();
-                lead.is_some_and(|lead| sketch.program.loop_info(lead.of).dimension == Some(dimension))
-            }
-            _ => false,
-        };
+        let is_next = |place: &[usize]| is_dimension(sketch, place, dimension);
         if !is_next(&pair) || !is_next(&next(&pair)) {
             break;
         }

@@ -245,7 +245,7 @@ impl Interpreter<'_> {
         }
         let words = ["IR printer:", name, if op.num_operands() == 0 { "top-level" } else { "" }];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        self.report.dumps.push((format!("[[[ {} ]]]", words.join(" ")), all));
+        self.report.dumps.push((words.join(" "), all));
         Ok(Vec::new())
     }
 

@@ -18,7 +18,7 @@ use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostic, Loc, Op, Type};
 
 use super::failure::Failure;
-use super::site::{Place, Site, Sketch, approve, checker, follow};
+use super::site::{Judge, Place, Site, Sketch, approve, checker, follow};
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::{Analyses, variables_of};
@@ -378,7 +378,7 @@ impl<'m> Payload<'m> {
         let judge = |program: &crate::tree::Program, trees: &TreeStore, tree| {
             checker(body, program, analyses, alias).judge(trees, tree).map(|_| ())
         };
-        let judge: &dyn Fn(&_, &TreeStore, _) -> Result<(), Verdict> = &judge;
+        let judge: &Judge<'_> = &judge;
         let judge = (!self.deferred).then_some(judge);
         if let Err(verdict) = site.step(&mut self.trees, (root, &followed), judge) {
             return Err(Failure::silenceable(refusal(&verdict, body, step)));

@@ -31,6 +31,9 @@ pub(super) struct Site {
     statements: HashMap<Op, StatementId>,
 }
 
+/// A function that judges a tree of a program.
+pub(super) type Judge<'j> = dyn Fn(&Program, &TreeStore, Green) -> Result<(), Verdict> + 'j;
+
 /// The numbers of top-level items of the program, and of items that they became.
 #[derive(Clone, Copy, Debug)]
 struct Group {
@@ -98,19 +101,19 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// The judge's verdict. Without `judged` there is none.
+    /// The verdict of `judge`. Without a judge there is none.
     pub(super) fn step(
         &mut self,
         trees: &mut TreeStore,
         (root, followed): (Green, &[Followed]),
-        checker: Option<&dyn Fn(&Program, &TreeStore, Green) -> Result<(), Verdict>>,
+        judge: Option<&Judge<'_>>,
     ) -> Result<(), Verdict> {
         let mut groups = self.groups.clone();
         for step in followed {
             regroup(&mut groups, step);
         }
         let last = followed.last().and_then(|step| step.place().first().copied());
-        if let (Some(judge), Some(top)) = (checker, last) {
+        if let (Some(judge), Some(top)) = (judge, last) {
             let local = self.local(trees, root, &groups, top);
             judge(&self.program, trees, local)?;
         }

@@ -55,6 +55,8 @@ pub enum Change {
     Flatten,
     /// Runs a loop from its last iteration to its first.
     Reverse,
+    /// Runs a loop in the order of its iterations, where any order was allowed.
+    InOrder,
     /// Runs the loops of a perfect nest in another order. Bounds may depend on the loops around.
     Permute {
         /// The former number of each loop, from the outside. A permutation.
@@ -128,6 +130,7 @@ impl Edit {
                 trees.fused(program, item, second, *shift)?.into_items()
             }
             Change::Flatten => vec![trees.flattened(program, item)?],
+            Change::InOrder => vec![trees.in_order(item)?],
             Change::Reverse => vec![trees.reversed(program, item)?],
             Change::Permute { order } => vec![trees.permuted(program, item, order)?],
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),

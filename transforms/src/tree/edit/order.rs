@@ -22,6 +22,13 @@ impl TreeStore {
         Some(self.make_loop(Header { span, origins, parallel, mark: None }, body))
     }
 
+    /// Returns the loop `tree` with its iterations in order. `None` if `tree` is no loop.
+    pub(crate) fn in_order(&mut self, tree: Green) -> Option<Green> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let header = Header { parallel: false, ..self.header(header).clone() };
+        Some(self.make_loop(header, body))
+    }
+
     /// Returns the loop `tree` interchanged with the loop that fills its body: the order "for each
     /// x each y" becomes "for each y each x". `None` if there are no two such loops, or the inner
     /// one's values depend on the outer one's induction variable.
