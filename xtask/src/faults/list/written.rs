@@ -448,7 +448,11 @@ pub(super) const FAULTS: &[Place] = &[
                 "&mut { MAX_TRIED })?.plus(&AffineForm::constant(«1»), 1)?;",
                 "0",
             ),
-            Fault("of two bounds the one further inside is kept", "if «gap.signum() == outwards» {", "gap.signum() != outwards"),
+            Fault(
+                "of two bounds the one further inside is kept",
+                "if «gap.signum() == outwards» {",
+                "gap.signum() != outwards",
+            ),
         ],
     },
     Place {
