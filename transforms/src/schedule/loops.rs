@@ -17,6 +17,10 @@ const MOST_COPIES: i64 = 4096;
 /// The reason for an edit that is impossible for none of the usual reasons.
 const OVERFLOW: &str = "would have a bound that exceeds 64 bits";
 
+/// The reason why loops are not coalesced.
+const NOT_COALESCED: &str =
+    "is not around a perfect nest of loops that carry no values and whose inner trip counts are constants";
+
 /// A loop transformation of one loop: its edits, and the places of the new loops. Results without
 /// a place are empty handles.
 type Make<'m> = dyn Fn(&mut Sketch<'_>, &[usize]) -> Result<Vec<Place>, String> + 'm;
@@ -392,13 +396,12 @@ fn peel_ends(
 
 /// Flattens the perfect nest from the inside, as far as possible.
 fn coalesce(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
-    for depth in (0..sketch.depth(place).saturating_sub(1)).rev() {
-        let nest = inside(place, depth);
-        if sketch.edit(&nest, Change::Flatten).is_none() {
-            break;
-        }
+    let pairs = sketch.depth(place).saturating_sub(1);
+    let flattened = (0..pairs).rev().map_while(|depth| sketch.edit(&inside(place, depth), Change::Flatten));
+    match flattened.count() {
+        0 => Err(NOT_COALESCED.to_owned()),
+        _ => Ok(vec![place.to_vec()]),
     }
-    Ok(vec![place.to_vec()])
 }
 
 /// Runs all dimensions of a parallel loop in order.

@@ -62,14 +62,16 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns the entities of the operations inside a target that a test accepts.
+    /// Returns the entities of the operations that a test accepts: those inside a target, and the
+    /// target itself.
     fn matching(
         &mut self,
         op: OpRef<'_>,
         target: Entity,
         accepts: &dyn Fn(OpRef<'_>) -> bool,
     ) -> Result<Vec<Entity>, Failure> {
-        let inside = self.inside(op, target)?;
+        let mut inside = self.inside(op, target)?;
+        inside.push(self.payload.op(target, op.loc())?);
         let is_match = |(path, own): &(BodyPath, Op)| {
             self.payload.body(path).is_some_and(|body| accepts(view(body, *own)))
         };

@@ -38,13 +38,15 @@ impl Interpreter<'_> {
         self.payload.settle(&path, op.loc())?;
         let base = op.attr("func_name").and_then(|attr| attr.as_str(op.ctx())).unwrap_or_default();
         let name = self.payload.body(&around).map_or(base.to_owned(), |module| unused(module, base));
-        let body = self.payload.body_mut(&path).ok_or_else(|| failed(op, "has no function"))?;
+        let body = self.payload.body(&path).ok_or_else(|| failed(op, "has no function"))?;
         let is_loop = body.is(own, scf::ForOp::DEF) || loomir_dialects::affine::is_loop(body, own);
         if !is_loop {
             return Err(refused("only 'scf.for' and 'affine.for' are outlined"));
         }
-        let (function, call) = separated(body, own, &name);
+        // Handles to the loop and what is inside become invalid while the operations are still there.
         self.payload.consume(target, op.loc(), &[]);
+        let body = self.payload.body_mut(&path).ok_or_else(|| failed(op, "has no function"))?;
+        let (function, call) = separated(body, own, &name);
         let module = self.payload.body_mut(&around).ok_or_else(|| failed(op, "has no module"))?;
         let caller = path.last().copied();
         let function = module.adopt(function);
