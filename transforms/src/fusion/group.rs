@@ -434,8 +434,10 @@ impl Group {
         let (Some(step), Some(other)) = (own.step, others.step) else { return Err(Missed::UnknownStep) };
         if step != other || own.block != others.block {
             let times = own.times().zip(others.times());
+            // Values handed on to the next iteration are followed through equal steps only.
+            let carries = self.carries || second.carries;
             return match times {
-                Some((times, same)) if times == same && self.whole => {
+                Some((times, same)) if times == same && self.whole && !carries => {
                     Ok(Fit { same: true, may_be_shifted: false })
                 }
                 Some((times, same)) if step == other => Err(Missed::TripCounts(Some(times), Some(same))),
