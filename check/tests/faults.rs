@@ -66,7 +66,7 @@ fn no_wrong_program_is_called_equal() {
     let variable = |name: &str, otherwise: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
-    let (seed, each) = (variable("LOOMIR_CHECK_SEED", 1), variable("LOOMIR_CHECK_EACH", 6) as usize);
+    let (seed, each) = (variable("LOOMIR_CHECK_SEED", 1), variable("LOOMIR_CHECK_EACH", 4) as usize);
     let mut told = String::new();
     let mut sums = (0, 0);
     let folders =

@@ -1,6 +1,7 @@
 //! The canonical forms of control flow, on the programs in C and C++ at every level. Each form is
 //! reached in one run and holds. Loops, cycles and post-dominators equal those of `opt` before and
-//! after. The result of all forms in sequence behaves as the original.
+//! after all forms, and after each form at one level of each program. The result of all forms in
+//! sequence behaves as the original.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,15 +63,23 @@ fn check(llvm: &Path, program: &Path) -> Result<(), String> {
     let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("forms-{name}"));
     fs::copy(program, &scratch).map_err(|error| error.to_string())?;
     let expected = output(llvm, program, &scratch)?;
-    for level in LEVELS {
+    // The levels take turns.
+    let turn = programs().iter().position(|own| own == program).unwrap_or_default() % LEVELS.len();
+    for (number, level) in LEVELS.iter().enumerate() {
         let file = scratch.with_added_extension(format!("{level}.ll"));
-        check_level(llvm, program, level, &file, &expected)
+        check_level((llvm, number == turn), program, level, &file, &expected)
             .map_err(|failure| format!("{level}: {failure}"))?;
     }
     Ok(())
 }
 
-fn check_level(llvm: &Path, program: &Path, level: &str, file: &Path, expected: &str) -> Result<(), String> {
+fn check_level(
+    (llvm, compares_each): (&Path, bool),
+    program: &Path,
+    level: &str,
+    file: &Path,
+    expected: &str,
+) -> Result<(), String> {
     let source = translated(llvm, program, level)?;
     let ctx = context();
     let module = from_ll(&ctx, &source, "input.ll").map_err(|errors| errors.to_text(&ctx))?;
@@ -81,7 +90,10 @@ fn check_level(llvm: &Path, program: &Path, level: &str, file: &Path, expected: 
         let mut after = module.duplicate();
         run_on_functions(&mut after, form.name).map_err(failed)?;
         let once = as_text(&after);
-        agree_on_control_flow(llvm, &after, file).map_err(|failure| format!("{}: {failure}", form.name))?;
+        if compares_each {
+            agree_on_control_flow(llvm, &after, file)
+                .map_err(|failure| format!("{}: {failure}", form.name))?;
+        }
         run_on_functions(&mut after, form.name).map_err(failed)?;
         same(&once, &as_text(&after)).map_err(|place| format!("{} changes it again: {place}", form.name))?;
         run_on_functions(&mut all, form.name).map_err(failed)?;
