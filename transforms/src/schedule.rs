@@ -24,6 +24,8 @@
 //!
 //! - Passes run on functions and modules, not on single loops; licm runs on loops.
 //! - A tile, an unrolled or a skewed loop needs a trip count that is an affine form.
+//! - A skew changes no order by itself, so it is not written. It lasts until something needs the
+//!   text: a pass, a match or `print`. The interchange has to come before.
 
 use loomir_dialects::transform;
 use loomir_ir::pass::PassRegistry;
