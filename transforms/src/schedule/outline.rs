@@ -43,7 +43,7 @@ impl Interpreter<'_> {
         if !is_loop {
             return Err(refused("only 'scf.for' and 'affine.for' are outlined"));
         }
-        // Handles to the loop and what is inside become invalid while the operations are still there.
+        // Handles to the loop, and to what is inside, end while the operations are still there.
         self.payload.consume(target, op.loc(), &[]);
         let body = self.payload.body_mut(&path).ok_or_else(|| failed(op, "has no function"))?;
         let (function, call) = separated(body, own, &name);
