@@ -79,6 +79,7 @@ dialect! {
             directives::SELECTED_REGION,
             directives::SAME_TYPES,
         ]
+        unknown_ops allowed;
     }
 
     /// Tries its regions in order, each on the program as it was before, until one does not fail.

@@ -169,6 +169,7 @@ macro_rules! dialect {
             $(attrs [$($attrdef:expr),* $(,)?])?
             $(directives [$($directive:expr),* $(,)?])?
             $(constant $constant:path;)?
+            $(unknown_ops $unknown:ident;)?
         }
         $(
             $(
@@ -186,7 +187,7 @@ macro_rules! dialect {
             enums: ::std::borrow::Cow::Borrowed(&[$($(&$enum),*)?]),
             types: ::std::borrow::Cow::Borrowed(&[$($($typedef),*)?]),
             attrs: ::std::borrow::Cow::Borrowed(&[$($($attrdef),*)?]),
-            allows_unknown_ops: false,
+            allows_unknown_ops: $crate::dialect_flag!($($unknown)?),
             directives: ::std::borrow::Cow::Borrowed(&[$($($directive),*)?]),
             materialize_constant: $crate::dialect_option!($($constant)?),
             interfaces: |_registry| { $($($op::attach_interfaces(_registry);)+)* },
@@ -352,6 +353,9 @@ macro_rules! dialect_flag {
         false
     };
     (variadic) => {
+        true
+    };
+    (allowed) => {
         true
     };
 }
