@@ -83,9 +83,10 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     report(&rows, start.elapsed())
 }
 
+/// Tests without LLVM or islpy check too little to pass. Those that need Neovim or the tester of
+/// grammars are listed as skipped.
 fn setup_outcome(tools: &Tools) -> Outcome {
-    let missing = tools.llvm.as_ref().err().or(tools.islpy.as_ref().err());
-    match missing.or(tools.neovim.as_ref().err()).or(tools.grammar.as_ref().err()) {
+    match tools.llvm.as_ref().err().or(tools.islpy.as_ref().err()) {
         None => Outcome::Passed,
         Some(reason) => Outcome::Failed(reason.clone()),
     }
