@@ -38,8 +38,8 @@
 //! | `fold function;` | simplification without new operations |
 //! | `interfaces { dyn Trait = model, … }` | meaning for analyses and passes, attached when the dialect is registered |
 //!
-//! With `unknown_ops allowed;` behind its other sections, a dialect reads and prints operations that
-//! it does not define, and knows nothing of them.
+//! With `unknown_ops allowed;` behind its other sections, a dialect reads and prints operations
+//! that it does not define, and knows nothing of them.
 //!
 //! A family of operations that differ in their names alone shares the sections:
 //! `AndOp = "and", OrOp = "or" { … }`, each with a doc comment of its own.
