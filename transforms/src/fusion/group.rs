@@ -73,6 +73,8 @@ pub(super) struct Member {
 #[derive(Clone)]
 pub(super) struct Group {
     members: Vec<Member>,
+    /// The member that determines the form of the group.
+    lead: usize,
     /// The first member as a loop of its own.
     pub(super) item: Green,
     /// The work of the fused loop, if costs are computed.
@@ -224,6 +226,7 @@ impl Group {
         };
         Some(Group {
             members: vec![member],
+            lead: 0,
             item,
             work: None,
             footprint: Footprint::of(ir, [op], AccessSummary::of(program, trees, item, loop_context)),
@@ -380,13 +383,7 @@ impl Group {
     /// first `affine` one with the smallest step. Induction variables of the others are computed
     /// from its variable.
     fn lead(&self) -> &Origin {
-        &self.members[self.place_of_lead()].origin
-    }
-
-    fn place_of_lead(&self) -> usize {
-        let upwards = self.members.iter().enumerate().filter(|(_, member)| !member.backwards);
-        let rank = |(_, member): &(usize, &Member)| (!member.is_affine, member.step);
-        upwards.min_by_key(rank).map_or(0, |(place, _)| place)
+        &self.members[self.lead].origin
     }
 
     /// True if no loop of the group counts upwards.
@@ -430,7 +427,7 @@ impl Group {
         if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
             return Ok(Fit { same: true, may_be_shifted });
         }
-        let [own, others] = [&self.members[self.place_of_lead()], &second.members[0]];
+        let [own, others] = [&self.members[self.lead], &second.members[0]];
         let (Some(step), Some(other)) = (own.step, others.step) else { return Err(Missed::UnknownStep) };
         if step != other || own.block != others.block {
             let times = own.times().zip(others.times());
@@ -643,6 +640,10 @@ impl Group {
         // The shift may be due to other members' blocks only.
         let least = joined.shift() - joined.block;
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
+        let rank = |member: &Member| (member.backwards, !member.is_affine, member.step);
+        if !joined.member.backwards && rank(&joined.member) < rank(&self.members[self.lead]) {
+            self.lead = self.members.len();
+        }
         self.members.push(joined.member);
         self.originals.extend_from_slice(&second.originals);
         self.footprint.merge_later(&second.footprint, &joined.nest);
@@ -678,7 +679,7 @@ impl Group {
         let body = bodies.collect::<Vec<_>>();
         let body = trees.sequence(&body);
         let mark = self.has_part.then_some(Mark::Distributed);
-        let lead = self.place_of_lead();
+        let lead = self.lead;
         // A loop in blocks does not have the iterations of its origin.
         let is_as_origin = self.whole && self.members[lead].block == 1;
         let span = if is_as_origin { Span::Whole } else { common.span() };
