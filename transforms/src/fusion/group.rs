@@ -85,8 +85,6 @@ pub(super) struct Group {
     pub(super) originals: Vec<Green>,
     /// The assumptions of the group.
     pub(super) assumed: Vec<Assumption>,
-    /// The step of all members.
-    scale: i64,
     /// The first time that all members share.
     start: i64,
     /// The exclusive ends of the shared times, over `scale`. The least of them is unknown.
@@ -179,8 +177,7 @@ impl Member {
 
     /// Returns its number of times, if that is a constant.
     fn times(&self) -> Option<i64> {
-        let ends = self.ends.iter().map(AffineForm::as_constant).collect::<Option<Vec<_>>>()?;
-        loomir_ir::affine::ceil_div(ends.into_iter().min()?.max(0), self.scale)
+        constant_trips(&self.ends, self.scale)
     }
 }
 
@@ -232,7 +229,6 @@ impl Group {
             footprint: Footprint::of(ir, [op], AccessSummary::of(program, trees, item, loop_context)),
             originals: vec![item],
             assumed: Vec::new(),
-            scale: space.step.unwrap_or(1),
             start: 0,
             ends,
             zero: lower_number,
@@ -346,7 +342,6 @@ impl Group {
             originals: self.originals.clone(),
             assumed: Vec::new(),
             ends,
-            scale: 1,
             may_be_cut: false,
             ..*self
         })
@@ -389,6 +384,11 @@ impl Group {
     /// True if no loop of the group counts upwards.
     fn is_backwards(&self) -> bool {
         self.members.iter().all(|member| member.backwards)
+    }
+
+    /// Returns the number by which the ends of the shared times are divided: the first member's.
+    fn scale(&self) -> i64 {
+        self.members[0].scale
     }
 
     /// Refuses two loops of different kinds, and loops with unsigned induction variables. An
@@ -491,7 +491,7 @@ impl Group {
         let ([own], false) = (&self.members[..], self.carries || self.guarded.is_some()) else { return None };
         // The trip count is a quotient. Only a constant is certain not to leave its type on the
         // way.
-        if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
+        if self.scale() > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
         }
         let item = trees.reversed(program, self.item)?;
@@ -514,7 +514,8 @@ impl Group {
     /// Returns the largest shift of `second` that leaves most of its iterations in the fused loop.
     pub(super) fn max_shift(&self, second: &Group) -> i64 {
         let ends = self.ends.iter().chain(&second.ends);
-        let least = ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale)).min();
+        let least =
+            ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale())).min();
         least.map_or(i64::MAX, |least| least / 2)
     }
 
@@ -530,7 +531,7 @@ impl Group {
     ) -> Option<Joined> {
         let [own] = &second.members[..] else { return None };
         let body = trees.shifted(own.body, shift)?;
-        let later = shift.checked_mul(self.scale)?;
+        let later = shift.checked_mul(self.scale())?;
         let ends = own.ends.iter().map(|end| end.plus(&AffineForm::constant(1), later));
         let ends = ends.collect::<Option<Vec<AffineForm>>>()?;
         let origin = own.origin.shifted(shift)?;
@@ -540,7 +541,7 @@ impl Group {
         };
         let member = Member { origin, body, start: shift, ends, ..own.clone() };
         let whole = fit.same && shift == 0 && self.whole;
-        let zero = self.zero.max(member.zero(self.scale).map_or(i64::MIN, |form| form.constant_part()));
+        let zero = self.zero.max(member.zero(self.scale()).map_or(i64::MIN, |form| form.constant_part()));
         let (start, ends) = if whole {
             (self.start, self.ends.clone())
         } else {
@@ -554,7 +555,7 @@ impl Group {
             }
         }
         // All induction variables at the first time must fit their type.
-        let first = start.checked_mul(self.scale)?;
+        let first = start.checked_mul(self.scale())?;
         zero.checked_add(first)?;
         // Nothing to fuse.
         if !whole && ends.iter().filter_map(AffineForm::as_constant).any(|end| end <= first) {
@@ -604,7 +605,7 @@ impl Group {
         };
         let is_simple = |form: &AffineForm| match form.terms() {
             [] => true,
-            [(atom, coefficient)] if self.scale == 1 => {
+            [(atom, coefficient)] if self.scale() == 1 => {
                 value_of(atom, *coefficient).is_some_and(|value| has_type(value) && is_usable(value))
             }
             _ => false,
@@ -624,11 +625,11 @@ impl Group {
                 space.bounds().filter_map(|bound| here(&member.origin, bound, loop_context.depth));
             let is_near =
                 |bound: &AffineForm| form.minus(bound).is_some_and(|gap| gap.as_constant().is_some());
-            self.scale == 1 && bounds.find(is_near).is_some_and(|bound| can_be_written(&bound))
+            self.scale() == 1 && bounds.find(is_near).is_some_and(|bound| can_be_written(&bound))
         };
         let is_writable = |form: &AffineForm| is_simple(form) || is_near_bound(form);
         // At the time of a form, the induction variable is that form more than at time 0.
-        let Some(zero) = member.zero(self.scale) else { return false };
+        let Some(zero) = member.zero(self.scale()) else { return false };
         let ends = member.ends.iter().chain(ends).map(|form| zero.plus(form, 1));
         !member.ends.is_empty()
             && is_writable(&zero)
@@ -650,7 +651,7 @@ impl Group {
         (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;
-        self.may_be_cut &= second.may_be_cut && self.scale == second.scale;
+        self.may_be_cut &= second.may_be_cut && self.scale() == second.scale();
         self.guarded = self.guarded.or(second.guarded);
         self.has_part |= second.has_part;
     }
@@ -665,7 +666,7 @@ impl Group {
             relative(form, self.depth).unwrap_or_else(|| unreachable!("bounds are over the levels around"))
         };
         let ends = self.ends.iter().map(inside).collect();
-        let (scale, start, parallel) = (self.scale, self.start, self.parallel);
+        let (scale, start, parallel) = (self.scale(), self.start, self.parallel);
         let common = Together { scale, start, ends, parallel };
         if !self.whole {
             for member in &self.members {
