@@ -5,7 +5,7 @@
 //! never changes what a program computes. A step that is refused says which iterations would swap.
 //!
 //! ```text
-//!     handle ──> loop of a tree ──step──> edits ──judge──> tree' ──(needs the text)──> block'
+//!     handle ──> loop of a tree ──step──> edits ──judge──> tree' ──(text)──> block'
 //! ```
 //!
 //! A refused step is a *silenceable* failure, as MLIR has them: `transform.alternatives` tries

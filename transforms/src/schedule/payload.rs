@@ -30,6 +30,9 @@ use crate::tree::raise::roots;
 /// The attribute that marks operations with entities while the operations around them change.
 const ENTITY: &str = "loomir.entity";
 
+/// The reason why a consumed entity is invalid, as MLIR says it.
+const CONSUMED: &str = "invalidated by this transform op that consumes its operand";
+
 /// Something that a handle refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Entity(u32);
@@ -176,7 +179,7 @@ impl<'m> Payload<'m> {
 
     /// Returns the body at a path.
     pub(super) fn body(&self, path: &[Op]) -> Option<&Body> {
-        path.iter().try_fold(&*self.module, |body, op| body.nested(*op))
+        body_at(self.module, path)
     }
 
     /// Returns the body at a path, to change it. Its trees must have been flushed.
@@ -203,7 +206,6 @@ impl<'m> Payload<'m> {
 
     /// Declares an entity consumed by an operation of the schedule, with all inside but `kept`.
     pub(super) fn consume(&mut self, entity: Entity, by: Loc, kept: &[Entity]) {
-        const WHY: &str = "invalidated by this transform op that consumes its operand";
         let all = match self.thing(entity).clone() {
             Thing::Op(path, op) => self.entities_in(&path, op),
             Thing::Loop(path, site, place) => {
@@ -218,7 +220,7 @@ impl<'m> Payload<'m> {
             Thing::Erased | Thing::Invalid(..) => Vec::new(),
         };
         for own in all.into_iter().chain([entity]).filter(|own| !kept.contains(own)) {
-            self.invalidate(own, by, WHY);
+            self.invalidate(own, by, CONSUMED);
         }
     }
 
@@ -318,7 +320,7 @@ impl<'m> Payload<'m> {
                 analyses
             }
         };
-        let body = path.iter().try_fold(&*self.module, |body, op| body.nested(*op))?;
+        let body = body_at(self.module, path)?;
         let blocks = roots(body, &analyses);
         let mut sites = Vec::new();
         let mut loops: HashMap<Op, (usize, Place)> = HashMap::new();
@@ -359,7 +361,7 @@ impl<'m> Payload<'m> {
         make: impl FnOnce(&mut Sketch<'_>, &Body) -> Result<Vec<Place>, String>,
     ) -> Result<Vec<Entity>, Failure> {
         let OnTree { path, site: number, .. } = target;
-        let body = path.iter().try_fold(&*self.module, |body, op| body.nested(*op));
+        let body = body_at(self.module, path);
         let (Some(body), Some(raised)) = (body, self.raised.get_mut(path)) else {
             return Err(Failure::definite(Diagnostic::error(step.loc, "the function of this loop is gone")));
         };
@@ -404,11 +406,7 @@ impl<'m> Payload<'m> {
                     }
                 }
                 None if is_consumed => {
-                    self.invalidate(
-                        entity,
-                        step.loc,
-                        "invalidated by this transform op that consumes its operand",
-                    );
+                    self.invalidate(entity, step.loc, CONSUMED);
                 }
                 None => self.invalidate(
                     entity,
@@ -713,6 +711,11 @@ fn analyses_of(module: &Body) -> Analyses {
 fn not_together(by: Loc) -> Failure {
     let error = Diagnostic::error(by, "needs the text of loops whose steps are judged together");
     Failure::definite(error.help("do this before or behind 'loomir.together'"))
+}
+
+/// Returns the body at a path below a module.
+fn body_at<'b>(module: &'b Body, path: &[Op]) -> Option<&'b Body> {
+    path.iter().try_fold(module, |body, op| body.nested(*op))
 }
 
 /// Returns the error about a step that the judge refuses.
