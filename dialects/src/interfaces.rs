@@ -8,7 +8,8 @@
 
 use loomir_ir::attributes::Attr;
 use loomir_ir::{
-    AffineMap, Block, Body, Context, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait, Type, Value,
+    AffineExpr, AffineMap, Block, Body, Context, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait,
+    Type, Value,
 };
 use smallvec::SmallVec;
 
@@ -149,6 +150,31 @@ pub struct Subscripts {
     pub map: AffineMap,
     /// Dimensions, then symbols, of the map.
     pub operands: SmallVec<[Value; 2]>,
+}
+
+impl Subscripts {
+    /// Returns the same subscripts with only those operands that the map names.
+    pub fn without_unused(&self, ctx: &Context) -> Subscripts {
+        let used = self.map.used_inputs(ctx);
+        let num_dims = self.map.data(ctx).dims as usize;
+        let (mut dims, mut symbols) = (0, 0);
+        let mut operands = SmallVec::new();
+        let mut renamed = Vec::with_capacity(used.len());
+        for (i, operand) in self.operands.iter().enumerate() {
+            let (make, count): (fn(&Context, u32) -> AffineExpr, _) = match i < num_dims {
+                true => (AffineExpr::dim, &mut dims),
+                false => (AffineExpr::symbol, &mut symbols),
+            };
+            renamed.push(make(ctx, *count));
+            if used[i] {
+                operands.push(*operand);
+                *count += 1;
+            }
+        }
+        let (by_dim, by_symbol) = renamed.split_at(num_dims);
+        let results = self.map.results(ctx).iter().map(|expr| expr.replace(ctx, by_dim, by_symbol));
+        Subscripts { map: AffineMap::new(ctx, dims, symbols, results.collect()), operands }
+    }
 }
 
 /// An operation that reads or writes one element of a memref.

@@ -157,6 +157,19 @@ impl AffineExpr {
         }
     }
 
+    /// Tells for each dimension, then for each symbol, if one of `exprs` names it.
+    pub fn used_inputs(ctx: &Context, exprs: &[Self], dims: u32, symbols: u32) -> Vec<bool> {
+        let mut used = vec![false; (dims + symbols) as usize];
+        for expr in exprs {
+            expr.visit(ctx, &mut |kind| match kind {
+                Dim(d) => used[d as usize] = true,
+                Symbol(s) => used[(dims + s) as usize] = true,
+                _ => {}
+            });
+        }
+        used
+    }
+
     /// The largest number known to divide every value of the expression (0 for the constant 0).
     pub fn largest_known_divisor(self, ctx: &Context) -> u64 {
         ctx.affine_expr_node(self).divisor
@@ -453,6 +466,12 @@ impl AffineMap {
     pub fn num_inputs(self, ctx: &Context) -> usize {
         let data = self.data(ctx);
         (data.dims + data.symbols) as usize
+    }
+
+    /// Tells for each input if a result names it: dimensions, then symbols.
+    pub fn used_inputs(self, ctx: &Context) -> Vec<bool> {
+        let data = self.data(ctx);
+        AffineExpr::used_inputs(ctx, &data.results, data.dims, data.symbols)
     }
 
     /// True if it is the identity without symbols.

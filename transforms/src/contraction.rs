@@ -82,6 +82,8 @@ pub struct Report {
     pub remarks: Diagnostics,
     /// The number of loads replaced by values.
     pub forwarded: usize,
+    /// The number of erased loads whose values nothing used.
+    pub loads_erased: usize,
     /// The number of erased stores, without those into erased arrays.
     pub stores_erased: usize,
     /// The number of erased allocations.
@@ -103,7 +105,8 @@ impl Report {
 
     /// Returns the number of changes of the function.
     fn steps(&self) -> usize {
-        self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded + self.promoted
+        let accesses = self.forwarded + self.loads_erased + self.stores_erased;
+        accesses + self.arrays_erased + self.arrays_folded + self.promoted
     }
 
     /// Adds the report of later work on the same function.
@@ -116,6 +119,7 @@ impl Report {
     pub fn append(&mut self, other: Report) {
         self.remarks.append(other.remarks);
         self.forwarded += other.forwarded;
+        self.loads_erased += other.loads_erased;
         self.stores_erased += other.stores_erased;
         self.arrays_erased += other.arrays_erased;
         self.arrays_folded += other.arrays_folded;
@@ -254,6 +258,7 @@ impl Contraction<'_> {
             if cleanup::is_unused_load(body, op) {
                 self.cleanup.erase(body, &self.locals, op);
                 timeline.remove(id);
+                self.report.loads_erased += 1;
             }
         }
     }

@@ -138,15 +138,7 @@ impl Applied {
 
     /// Tells for each operand if an expression uses it.
     fn used(&self, ctx: &Context) -> Vec<bool> {
-        let mut used = vec![false; self.dims.len() + self.symbols.len()];
-        for expr in &self.exprs {
-            expr.visit(ctx, &mut |kind| match kind {
-                AffineExprKind::Dim(d) => used[d as usize] = true,
-                AffineExprKind::Symbol(s) => used[self.dims.len() + s as usize] = true,
-                _ => {}
-            });
-        }
-        used
+        AffineExpr::used_inputs(ctx, &self.exprs, self.dims.len() as u32, self.symbols.len() as u32)
     }
 
     /// Makes dimensions symbols where they may be, and constants numbers. Drops unused operands and

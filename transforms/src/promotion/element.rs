@@ -21,7 +21,8 @@ impl Element {
         let access = view.info().interface::<dyn MemoryAccess>()?.access(view);
         let ty = body.value_type(value_at(body, op)?);
         let is_affine = body.is(op, affine::LoadOp::DEF) || body.is(op, affine::StoreOp::DEF);
-        Some(Element { memref: access.memref, subscripts: access.subscripts, is_affine, ty })
+        let subscripts = access.subscripts.without_unused(view.ctx());
+        Some(Element { memref: access.memref, subscripts, is_affine, ty })
     }
 
     /// Loads the element before `at`.

@@ -155,13 +155,16 @@ pub(crate) fn has_candidate(body: &Body) -> bool {
     })
 }
 
-/// True if an operation is a load or store, and all its operands but the stored value are defined
-/// outside a loop around it.
+/// True if an operation is a load or store of an element that values from outside a loop around it
+/// name.
 fn is_named_outside(body: &Body, op: Op, loop_op: Op) -> bool {
     let view = body.op_ref(op);
     let Some(access) = view.info().interface::<dyn MemoryAccess>().map(|model| model.access(view)) else {
         return false;
     };
     let is_outside = |value: &Value| !body.is_defined_within(*value, loop_op);
-    is_outside(&access.memref) && access.subscripts.operands.iter().all(is_outside)
+    let subscripts = access.subscripts;
+    is_outside(&access.memref)
+        && (subscripts.operands.iter().all(is_outside)
+            || subscripts.without_unused(view.ctx()).operands.iter().all(is_outside))
 }
