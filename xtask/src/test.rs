@@ -3,9 +3,9 @@
 //! Steps run in a fixed order, each timed; one that fails doesn't stop the others. A table at the
 //! end tells what came of each, and lists the tests that skipped a comparison for want of a tool.
 //!
-//! All share one target folder, one profile and two feature sets (without and with LLVM). So
+//! All share one target folder, one profile and one feature set, with LLVM linked if it is there. So
 //! nothing is compiled twice for the same purpose: clippy and the documentation share checked
-//! crates, the tests built ones.
+//! crates, the tests built ones. The crates without LLVM are only checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -21,38 +21,24 @@ const LLVM_FEATURES: &str = "loomir-lowering/llvm,loomir/llvm,loomir-tests/llvm"
 struct Step {
     name: &'static str,
     does: &'static str,
-    /// True if it can't do without LLVM.
-    needs_llvm: bool,
     run: fn(&Tools) -> Result<(), Failure>,
 }
 
 const STEPS: &[Step] = &[
-    Step {
-        name: "format",
-        does: "rustfmt",
-        needs_llvm: false,
-        run: |_| execute(cargo().args(["fmt", "--all", "--check"])),
-    },
-    Step { name: "tidy", does: "rules of the source tree", needs_llvm: false, run: tidy },
-    Step { name: "lint", does: "clippy", needs_llvm: false, run: lint },
-    Step { name: "test", does: "tests without LLVM linked", needs_llvm: false, run: test },
-    Step { name: "doc-test", does: "examples in the documentation", needs_llvm: false, run: doc_test },
-    Step { name: "llvm", does: "tests with LLVM linked", needs_llvm: true, run: llvm },
-    Step { name: "doc", does: "rustdoc", needs_llvm: false, run: doc },
-    Step { name: "book", does: "the book as HTML", needs_llvm: false, run: |_| book() },
-    Step {
-        name: "campaigns",
-        does: "a quarter of a percent of each campaign",
-        needs_llvm: false,
-        run: campaigns,
-    },
+    Step { name: "format", does: "rustfmt", run: |_| execute(cargo().args(["fmt", "--all", "--check"])) },
+    Step { name: "tidy", does: "rules of the source tree", run: tidy },
+    Step { name: "lint", does: "clippy", run: lint },
+    Step { name: "test", does: "tests, with LLVM linked", run: test },
+    Step { name: "doc-test", does: "examples in the documentation", run: doc_test },
+    Step { name: "doc", does: "rustdoc", run: doc },
+    Step { name: "book", does: "the book as HTML", run: |_| book() },
+    Step { name: "campaigns", does: "a quarter of a percent of each campaign", run: campaigns },
 ];
 
 /// The end of a step.
 enum Outcome {
     Passed,
     Failed(Failure),
-    NotRun(Failure),
 }
 
 /// Runs the steps named in `wanted`, or all.
@@ -74,10 +60,7 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     for step in STEPS.iter().filter(|step| wanted.is_empty() || wanted.iter().any(|name| name == step.name)) {
         println!("\n== {}: {}", step.name, step.does);
         let start = Instant::now();
-        let outcome = match (step.needs_llvm, &tools.llvm) {
-            (true, Err(_)) => Outcome::NotRun("LLVM/MLIR 22 is missing".into()),
-            _ => (step.run)(&tools).map_or_else(Outcome::Failed, |()| Outcome::Passed),
-        };
+        let outcome = (step.run)(&tools).map_or_else(Outcome::Failed, |()| Outcome::Passed);
         rows.push((step.name, step.does, start.elapsed(), outcome));
     }
     report(&rows, start.elapsed())
@@ -100,7 +83,6 @@ fn report(rows: &[(&str, &str, Duration, Outcome)], total: Duration) -> Result<(
         let (word, reason) = match outcome {
             Outcome::Passed => ("passed", None),
             Outcome::Failed(reason) => ("FAILED", Some(reason)),
-            Outcome::NotRun(reason) => ("NOT RUN", Some(reason)),
         };
         println!("{name:<12}{:>8.1}  {word:<9}{does}", time.as_secs_f64());
         if let Some(reason) = reason {
@@ -138,38 +120,42 @@ fn tidy(tools: &Tools) -> Result<(), Failure> {
     execute(cargo_with(tools).args(["test", "--quiet", "--package", "xtask"]))
 }
 
+/// Runs clippy on everything with LLVM, and on what differs without it.
 fn lint(tools: &Tools) -> Result<(), Failure> {
-    let mut command = cargo_with(tools);
-    command.args(["clippy", "--workspace", "--all-targets"]);
-    if tools.llvm.is_ok() {
-        command.args(["--features", LLVM_FEATURES]);
-    }
-    execute(command.args(["--", "-D", "warnings"]))
+    let clippy = |arguments: &[&str]| {
+        let mut command = cargo_with(tools);
+        execute(command.arg("clippy").args(arguments).args(["--", "-D", "warnings"]))
+    };
+    clippy(&[&["--workspace", "--all-targets"], &features(tools)[..]].concat())?;
+    if tools.llvm.is_ok() { clippy(&["--package", "loomir", "--lib", "--bins"]) } else { Ok(()) }
+}
+
+/// Returns the arguments that link LLVM, if it is there.
+fn features(tools: &Tools) -> Vec<&'static str> {
+    if tools.llvm.is_ok() { vec!["--features", LLVM_FEATURES] } else { Vec::new() }
 }
 
 /// The crates that are tested together. Another choice would have other features, and be compiled
 /// once more.
 const TESTED: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 
+/// Runs cargo on the crates that are tested.
+fn run_on_tested(tools: &Tools, subcommand: &str, targets: &[&str]) -> Result<(), Failure> {
+    execute(cargo_with(tools).arg(subcommand).args(TESTED).args(features(tools)).args(targets))
+}
+
 fn test(tools: &Tools) -> Result<(), Failure> {
-    let targets = ["--lib", "--bins", "--tests", "--no-fail-fast"];
-    execute(cargo_with(tools).arg("test").args(TESTED).args(targets))
+    run_on_tested(tools, "test", &["--lib", "--bins", "--tests", "--no-fail-fast"])
+}
+
+fn doc_test(tools: &Tools) -> Result<(), Failure> {
+    run_on_tested(tools, "test", &["--doc", "--no-fail-fast"])
 }
 
 /// Builds the programs of the campaigns, and runs samples.
 fn campaigns(tools: &Tools) -> Result<(), Failure> {
-    execute(cargo_with(tools).arg("build").args(TESTED).args(["--examples", "--profile", "test"]))?;
+    run_on_tested(tools, "build", &["--examples", "--profile", "test"])?;
     campaign::run_samples(tools)
-}
-
-fn doc_test(tools: &Tools) -> Result<(), Failure> {
-    execute(cargo_with(tools).args(["test", "--workspace", "--doc", "--no-fail-fast"]))
-}
-
-fn llvm(tools: &Tools) -> Result<(), Failure> {
-    let packages = ["--package", "loomir-lowering", "--package", "loomir-tests", "--package", "loomir"];
-    let targets = ["--test", "llvm", "--test", "main_job", "--test", "book", "--no-fail-fast"];
-    execute(cargo_with(tools).arg("test").args(packages).args(["--features", LLVM_FEATURES]).args(targets))
 }
 
 /// Renders the book, or lists it as skipped without `mdbook`, which is too long to build here.
@@ -184,8 +170,5 @@ fn book() -> Result<(), Failure> {
 fn doc(tools: &Tools) -> Result<(), Failure> {
     let mut command = cargo_with(tools);
     command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--workspace", "--no-deps"]);
-    if tools.llvm.is_ok() {
-        command.args(["--features", LLVM_FEATURES]);
-    }
-    execute(&mut command)
+    execute(command.args(features(tools)))
 }

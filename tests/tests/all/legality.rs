@@ -307,23 +307,23 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
 fn the_check_says_what_running_every_instance_says() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = number("LOOMIR_LEGALITY_FIRST").unwrap_or(0);
-    let parts = in_parts(first, number("LOOMIR_LEGALITY_CASES").unwrap_or(220), |first, count| {
+    let parts = in_parts(first, number("LOOMIR_LEGALITY_CASES").unwrap_or(90), |first, count| {
         let mut tally = Tally::default();
         (first..first + count).for_each(|index| case(31, index, &mut tally));
         tally
     });
     let mut tally = Tally::default();
     parts.into_iter().for_each(|part| tally.add(part));
-    assert!(tally.legal > 200 && tally.illegal > 200, "{tally:?}");
+    assert!(tally.legal > 80 && tally.illegal > 80, "{tally:?}");
     assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
-    assert!(tally.reordered > 5, "{tally:?}");
-    assert!(tally.written > 50 && tally.executed > 100, "{tally:?}");
+    assert!(tally.reordered > 2, "{tally:?}");
+    assert!(tally.written > 20 && tally.executed > 40, "{tally:?}");
     // Unknown numbers may be near the end of their type.
     let may_be = [Reason::StepMayWrap, Reason::BoundMayWrap];
     assert!(tally.unwritten.keys().all(|reason| may_be.contains(reason)), "{tally:?}");
     assert!(tally.unwritten.values().sum::<u32>() * 20 < tally.written, "{tally:?}");
     for (kind, [legal, illegal]) in &tally.edits {
         let always_wrong = ["drop", "shift"].contains(kind);
-        assert!((*legal > 5 || always_wrong) && *illegal > 5, "{kind}: {legal} legal, {illegal} not");
+        assert!((*legal > 1 || always_wrong) && *illegal > 1, "{kind}: {legal} legal, {illegal} not");
     }
 }
