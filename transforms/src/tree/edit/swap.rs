@@ -55,6 +55,10 @@ impl TreeStore {
         if let Some(simple) = self.interchanged(program, tree) {
             return Some(simple);
         }
+        let tree = match self.dependence_on_outer(program, tree) {
+            Some(by) => self.skewed(program, tree, by)?,
+            None => tree,
+        };
         let Node::Loop { header: outer, body } = self.get(tree) else { return None };
         let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
@@ -86,6 +90,23 @@ impl TreeStore {
         let inside = self.make_loop(second, body);
         let inside = self.sequence(&[inside]);
         Some(self.make_loop(first, inside))
+    }
+
+    /// Returns the number of steps of the only loop inside the loop `tree` by which its first value
+    /// grows in an iteration of `tree`. Skewed by as much, iterations of equal values have equal
+    /// numbers: what is interchanged are then rows and columns, not rows and diagonals. `None` if
+    /// the first value does not depend on `tree`, or not by whole steps, or if the loop was skewed
+    /// already.
+    fn dependence_on_outer(&self, program: &Program, tree: Green) -> Option<i64> {
+        let Node::Loop { body, .. } = self.get(tree) else { return None };
+        let Node::Loop { header, .. } = self.get(self.item(body, 0)?) else { return None };
+        let origin = self.header(header).origins.first()?;
+        let info = program.loop_info(origin.of);
+        let is_skewed = origin.map.get(info.depth as usize)?.coefficient_of_level(1) != 0;
+        let variable = info.space.variable.as_ref().filter(|_| !is_skewed)?;
+        let here = variable.substitute(&mut |level| origin.map.get(level as usize).cloned())?;
+        let [step, by] = [0, 1].map(|level| here.coefficient_of_level(level));
+        by.checked_div(step).filter(|steps| *steps != 0 && by % step == 0)
     }
 }
 
