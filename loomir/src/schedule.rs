@@ -118,7 +118,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Run the schedule in the module: @__transform_main of the transform dialect",
     options: &[
         ("entry-point", ENTRY_POINT, "the named sequence to run"),
-        ("alias", "may", "may arguments of functions overlap: may, or distinct"),
+        AliasMode::UNTESTED,
         ("erase-schedule", "false", "erase all named sequences afterwards"),
     ],
     make: |options| Ok(Box::new(Interpret::of(options)?)),
@@ -132,12 +132,7 @@ struct Interpret {
 
 impl Interpret {
     fn of(options: &Options) -> Result<Interpret, String> {
-        let alias = match options.parse("alias", AliasMode::May)? {
-            AliasMode::Version => {
-                return Err("'version' is not possible; 'may' and 'distinct' are".to_owned());
-            }
-            alias => alias,
-        };
+        let alias = AliasMode::untested_of(options)?;
         let entry = options.get("entry-point").unwrap_or(ENTRY_POINT).to_owned();
         Ok(Interpret { entry, alias, erases: options.parse("erase-schedule", false)? })
     }

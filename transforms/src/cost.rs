@@ -40,11 +40,13 @@ use std::sync::Arc;
 use loomir_ir::{Body, Op};
 
 pub use machine::{Cache, Machine};
+pub(crate) use nest::NestCost;
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
 pub use work::Work;
 
 mod machine;
+mod nest;
 mod profile;
 mod saving;
 mod streams;

@@ -19,7 +19,7 @@
 //! **Cost.** A block is judged once, and a logarithmic number of times more for each edit that is
 //! not approved. It is raised again for each loop that cannot be written.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use loomir_ir::pass::{EditLimit, Options, Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 
@@ -27,6 +27,7 @@ use crate::access::Analyses;
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::survey;
+use crate::cost::StaticCost;
 use crate::legality::{Approved, Checker, QUESTION, Verdict};
 use crate::regenerate::{Reason, Rewrite, Unwritable, regenerate};
 use crate::remark::Remarks;
@@ -34,17 +35,22 @@ use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Change, Edit, Program, TreeStore};
 
 use flatten::Flatten;
+use interchange::Interchange;
 pub use loops::LoopRef;
 use peel::Peel;
 use strip_mine::StripMine;
+use tile::Tile;
 use unroll::Unroll;
 use unroll_and_jam::{AffineUnrollAndJam, UnrollAndJam};
 
+mod choice;
 mod first_iterations;
 pub mod flatten;
+pub mod interchange;
 mod loops;
 pub mod peel;
 pub mod strip_mine;
+pub mod tile;
 pub mod unroll;
 pub mod unroll_and_jam;
 
@@ -52,8 +58,10 @@ pub mod unroll_and_jam;
 pub const ALL: &[(PassInfo, Info)] = &[
     registered::<AffineUnrollAndJam>(),
     registered::<Flatten>(),
+    registered::<Interchange>(),
     registered::<Peel>(),
     registered::<StripMine>(),
+    registered::<Tile>(),
     registered::<Unroll>(),
     registered::<UnrollAndJam>(),
 ];
@@ -96,20 +104,40 @@ pub trait Transformation: Send + Sync + Sized + 'static {
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals);
 
     /// Returns the remark about a changed loop.
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic;
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, change: &Change) -> Diagnostic;
 }
 
 /// The proposals of a transformation for the loops of a block.
 #[derive(Default)]
 pub struct Proposals {
-    edits: Vec<(Op, Edit)>,
+    changes: Vec<Proposal>,
     missed: HashMap<Op, &'static str>,
+}
+
+/// A loop to change.
+struct Proposal {
+    op: Op,
+    /// The edits to try, one after the other.
+    edits: Vec<Edit>,
+    /// True if only edits are tried that make the loop cheaper, the cheapest first.
+    by_cost: bool,
 }
 
 impl Proposals {
     /// Proposes a change of a loop.
     pub fn change(&mut self, target: &LoopRef<'_>, change: Change) {
-        self.edits.push((target.op(), change.at(target.place())));
+        self.changes.push(Proposal {
+            op: target.op(),
+            edits: vec![change.at(target.place())],
+            by_cost: false,
+        });
+    }
+
+    /// Proposes several changes of a loop. Of those that are legal and make its nest cheaper, the
+    /// cheapest is made.
+    pub fn cheapest(&mut self, target: &LoopRef<'_>, changes: impl Iterator<Item = Change>) {
+        let edits = changes.map(|change| change.at(target.place())).collect();
+        self.changes.push(Proposal { op: target.op(), edits, by_cost: true });
     }
 
     /// Records the reason why a loop stays unchanged.
@@ -119,11 +147,17 @@ impl Proposals {
 }
 
 /// The pass of a transformation.
-struct TransformPass<T>(T);
+struct TransformPass<T> {
+    by: T,
+    alias: AliasMode,
+}
 
 const fn registered<T: Transformation>() -> (PassInfo, Info) {
     let Info { name, summary, options, .. } = T::INFO;
-    let make = |options: &Options| Ok(Box::new(TransformPass(T::of(options)?)) as Box<dyn Pass>);
+    let make = |options: &Options| {
+        let alias = AliasMode::untested_of(options)?;
+        Ok(Box::new(TransformPass { by: T::of(options)?, alias }) as Box<dyn Pass>)
+    };
     (PassInfo { name, anchor: Some("func.func"), summary, options, make }, T::INFO)
 }
 
@@ -138,7 +172,7 @@ impl<T: Transformation> Pass for TransformPass<T> {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let analyses = Analyses::default().with_callees(&Callees::around(cx.surveys));
-        for remark in transform(body, &self.0, &analyses, &cx.edits.clone()) {
+        for remark in transform(body, &self.by, (&analyses, self.alias), &cx.edits.clone()) {
             cx.remark(remark);
         }
         Ok(())
@@ -151,7 +185,7 @@ impl<T: Transformation> Pass for TransformPass<T> {
 pub fn transform<T: Transformation>(
     body: &mut Body,
     by: &T,
-    analyses: &Analyses,
+    (analyses, alias): (&Analyses, AliasMode),
     limit: &EditLimit,
 ) -> Diagnostics {
     let mut remarks = Diagnostics::default();
@@ -159,7 +193,7 @@ pub fn transform<T: Transformation>(
     for block in roots(body, analyses).into_iter().rev() {
         let mut unwritable = HashMap::new();
         loop {
-            match in_block(body, block, by, analyses, (&unwritable, limit)) {
+            match in_block(body, block, by, (analyses, alias), (&unwritable, limit)) {
                 Ok(said) => break remarks.append(said),
                 Err(more) => unwritable.extend(more),
             }
@@ -169,6 +203,7 @@ pub fn transform<T: Transformation>(
 }
 
 const NOT_APPLIED: &str = "its first and last iteration are not known before it";
+const NOT_CHEAPER: &str = "it is estimated to be fastest as it is";
 const NOT_APPROVED: &str = "a dependence may not be kept";
 
 /// Changes the loops of a block, except those that cannot be written.
@@ -180,37 +215,47 @@ fn in_block<T: Transformation>(
     body: &mut Body,
     block: Block,
     by: &T,
-    analyses: &Analyses,
+    (analyses, alias): (&Analyses, AliasMode),
     (unwritable, limit): (&HashMap<Op, Reason>, &EditLimit),
 ) -> Result<Diagnostics, Vec<(Op, Reason)>> {
     let mut trees = TreeStore::default();
-    let program = raise_by(analyses, body, block, &mut trees, AliasMode::May);
+    let program = raise_by(analyses, body, block, &mut trees, alias);
     let mut proposals = Proposals::default();
     by.propose(&mut LoopRef::all(body, &program, &trees), &mut proposals);
-    let mut edits = proposals.edits;
-    edits.retain(|(op, _)| !unwritable.contains_key(op));
+    let mut changes = proposals.changes;
+    changes.retain(|own| !unwritable.contains_key(&own.op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
-    edits.sort_by(|(_, a), (_, b)| b.place.cmp(&a.place));
+    let cost = StaticCost::default();
+    for own in changes.iter_mut().filter(|own| own.by_cost) {
+        let all = std::mem::take(&mut own.edits);
+        match choice::cheaper(body, &program, &mut trees, &cost, all) {
+            None => _ = proposals.missed.insert(own.op, NOT_APPLIED),
+            Some(edits) if edits.is_empty() => _ = proposals.missed.insert(own.op, NOT_CHEAPER),
+            Some(edits) => own.edits = edits,
+        }
+    }
+    changes.retain(|own| !own.edits.is_empty());
+    changes.sort_by(|a, b| b.edits[0].place.cmp(&a.edits[0].place));
     // The first loops of the text are changed. They are at the end of the list.
     let left = limit.left().map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
-    edits.drain(..edits.len().saturating_sub(left));
-    let checker = Checker::new(body, &program, AliasMode::May, QUESTION);
+    changes.drain(..changes.len().saturating_sub(left));
+    let checker = Checker::new(body, &program, alias, QUESTION);
     let mut search = Search {
         program: &program,
         trees: &mut trees,
         checker: checker.with_dependence(&*analyses.dependence),
         approved: Approved::unchanged(&program),
-        done: HashSet::new(),
+        done: HashMap::new(),
         refused: HashMap::new(),
     };
-    search.make(&edits);
+    search.make(&changes);
     let Search { approved, done, refused, .. } = search;
     let mut said = Diagnostics::default();
     let remarks = Remarks { body, pass: T::INFO.name };
     for op in LoopRef::all(body, &program, &trees).map(|own| own.op()) {
         let missed = |why| remarks.missed(T::INFO.missed, body.loc(op), T::INFO.what_missed, why);
-        if done.contains(&op) {
-            said.push(by.remark(remarks, body.loc(op)));
+        if let Some(change) = done.get(&op) {
+            said.push(by.remark(remarks, body.loc(op), change));
         } else if let Some(refused) = refused.get(&op) {
             said.push(match refused {
                 Some(verdict) => verdict.explain(body, missed(NOT_APPROVED), T::INFO.then),
@@ -220,15 +265,15 @@ fn in_block<T: Transformation>(
             said.push(missed(why));
         }
     }
-    let changed = LoopRef::all(body, &program, &trees).map(|own| own.op()).filter(|op| done.contains(op));
+    let changed = LoopRef::all(body, &program, &trees).map(|own| own.op()).filter(|op| done.contains_key(op));
     let made: Vec<Loc> = changed.map(|op| body.loc(op)).collect();
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
             made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));
             Ok(said)
         }
-        Err(Unwritable { op, reason }) if done.contains(&op) => Err(vec![(op, reason)]),
-        Err(Unwritable { reason, .. }) => Err(done.into_iter().map(|op| (op, reason)).collect()),
+        Err(Unwritable { op, reason }) if done.contains_key(&op) => Err(vec![(op, reason)]),
+        Err(Unwritable { reason, .. }) => Err(done.into_keys().map(|op| (op, reason)).collect()),
     }
 }
 
@@ -239,37 +284,50 @@ struct Search<'a> {
     checker: Checker<'a>,
     approved: Approved,
     /// The loops changed so far.
-    done: HashSet<Op>,
+    done: HashMap<Op, Change>,
     /// The unchanged loops, with the verdict of the judge.
     refused: HashMap<Op, Option<Verdict>>,
 }
 
 impl Search<'_> {
-    /// Applies all of these edits if they are legal together; else the legal ones of either half.
-    /// The recursion is logarithmic in the number of edits.
-    fn make(&mut self, edits: &[(Op, Edit)]) {
-        let mut tree = self.approved.root();
-        let mut made = Vec::new();
-        for (op, edit) in edits {
-            match edit.apply(self.program, self.trees, tree) {
-                Some(changed) => (tree, _) = (changed, made.push(*op)),
-                None => _ = self.refused.insert(*op, None),
-            }
+    /// Makes the first edits of all these loops if they are legal together; else the legal ones of
+    /// either half. The recursion is logarithmic in the number of loops.
+    fn make(&mut self, proposals: &[Proposal]) {
+        match proposals {
+            [] => return,
+            [Proposal { op, edits, .. }] => return self.make_one(*op, edits),
+            _ => {}
         }
-        if made.is_empty() {
-            return;
-        }
-        match (self.checker.judge(self.trees, tree), edits) {
-            (Ok(approved), _) => {
+        let firsts = || proposals.iter().filter_map(|own| Some((own.op, own.edits.first()?)));
+        let tree = firsts()
+            .try_fold(self.approved.root(), |tree, (_, edit)| edit.apply(self.program, self.trees, tree));
+        match tree.map(|tree| self.checker.judge(self.trees, tree)) {
+            Some(Ok(approved)) => {
                 self.approved = approved;
-                self.done.extend(made);
+                self.done.extend(firsts().map(|(op, edit)| (op, edit.change.clone())));
             }
-            (Err(verdict), [(op, _)]) => _ = self.refused.insert(*op, Some(verdict)),
-            (Err(_), _) => {
-                let (later, earlier) = edits.split_at(edits.len() / 2);
+            _ => {
+                let (later, earlier) = proposals.split_at(proposals.len() / 2);
                 self.make(later);
                 self.make(earlier);
             }
         }
+    }
+
+    /// Makes the first of these edits of a loop that is legal.
+    fn make_one(&mut self, op: Op, edits: &[Edit]) {
+        let mut refused = None;
+        for edit in edits {
+            let Some(tree) = edit.apply(self.program, self.trees, self.approved.root()) else { continue };
+            match self.checker.judge(self.trees, tree) {
+                Ok(approved) => {
+                    self.approved = approved;
+                    self.done.insert(op, edit.change.clone());
+                    return;
+                }
+                Err(verdict) => refused = refused.or(Some(verdict)),
+            }
+        }
+        self.refused.insert(op, refused);
     }
 }

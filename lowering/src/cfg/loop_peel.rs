@@ -24,6 +24,7 @@ use loomir_ir::{Block, Body, Diagnostics, Loc};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::Transformation;
 use loomir_transforms::transform::peel::Peel;
+use loomir_transforms::tree::Change;
 
 use super::LOOPS_IN_FORM;
 use super::expander::Recipe;
@@ -83,7 +84,9 @@ impl Visitor for Peeler<'_> {
         if !self.edits.allows_more() {
             return Vec::new();
         }
-        let remark = Transformation::remark(self.peel, remarks, plan.loc);
+        let [first, last] = self.peel.counts().map(|count| count as usize);
+        let change = Change::Peel { first, last };
+        let remark = Transformation::remark(self.peel, remarks, plan.loc, &change);
         let Some((blocks, headers)) = carry_out(function, &shape, backedges.as_ref(), self.peel.counts())
         else {
             return Vec::new();
@@ -187,7 +190,8 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     anchor: Some("llvm.func"),
     summary: Peel::INFO.summary,
-    options: Peel::INFO.options,
+    // The first option is about memrefs, which a CFG has not.
+    options: Peel::INFO.options.split_at(1).1,
     make: |options: &Options| Ok(Box::new(LoopPeel { peel: Peel::of(options)? })),
 };
 

@@ -20,6 +20,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects, Resource, ViewLike};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::{llvm, memref};
+use loomir_ir::pass::Options;
 use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
 
 /// The assumption about memrefs that nothing is known about.
@@ -39,6 +40,22 @@ impl AliasMode {
     /// Returns the mode for a place where nothing can be tested.
     pub fn untested(self) -> AliasMode {
         if self == AliasMode::Version { AliasMode::May } else { self }
+    }
+
+    /// The option `alias` of passes that add no run-time checks.
+    pub const UNTESTED: (&'static str, &'static str, &'static str) =
+        ("alias", "may", "may arguments of functions overlap: may, or distinct");
+
+    /// Reads the option [`UNTESTED`](AliasMode::UNTESTED).
+    ///
+    /// # Errors
+    ///
+    /// A value that is neither `may` nor `distinct`.
+    pub fn untested_of(options: &Options) -> Result<AliasMode, String> {
+        match options.parse("alias", AliasMode::May)? {
+            AliasMode::Version => Err("'version' is not possible; 'may' and 'distinct' are".to_owned()),
+            alias => Ok(alias),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
+use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
 
@@ -28,7 +29,10 @@ impl Transformation for Flatten {
     const INFO: Info = Info {
         name: "loop-flatten",
         summary: "Run a nest of two loops as one loop",
-        options: &[("divide", "false", "compute variables that are used apart by a division")],
+        options: &[
+            AliasMode::UNTESTED,
+            ("divide", "false", "compute variables that are used apart by a division"),
+        ],
         samples: &["divide=true"],
         passed: "Flattened",
         missed: "NotFlattened",
@@ -52,7 +56,7 @@ impl Transformation for Flatten {
         }
     }
 
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {
         remarks.passed(Self::INFO.passed, loc, "Loops flattened")
     }
 }

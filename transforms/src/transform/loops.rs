@@ -43,6 +43,16 @@ impl<'a> LoopRef<'a> {
         })
     }
 
+    /// Returns the outermost loop of each perfect nest, of loops in the order of the text.
+    pub fn nests(loops: &mut dyn Iterator<Item = LoopRef<'a>>) -> impl Iterator<Item = LoopRef<'a>> {
+        let mut inside = 0;
+        loops.filter(move |own| {
+            let is_first = inside == 0;
+            inside = if is_first { own.nest_depth() } else { inside } - 1;
+            is_first
+        })
+    }
+
     /// Returns the operation.
     pub fn op(&self) -> Op {
         self.info.op
@@ -56,6 +66,28 @@ impl<'a> LoopRef<'a> {
     /// Returns true if the loop contains no other loop.
     pub fn is_innermost(&self) -> bool {
         !has_loops(self.trees, self.body)
+    }
+
+    /// Returns the number of loops of the perfect nest that begins here: each but the last contains
+    /// the next one and nothing else. At least 1.
+    pub fn nest_depth(&self) -> usize {
+        self.nest().count()
+    }
+
+    /// Returns true if a loop of the perfect nest that begins here carries values.
+    pub fn nest_carries_values(&self) -> bool {
+        self.nest().any(|own| own.carried > 0)
+    }
+
+    /// Returns the loops of the perfect nest that begins here.
+    fn nest(&self) -> impl Iterator<Item = &'a LoopInfo> {
+        let (program, trees) = (self.program, self.trees);
+        let mut next = Some(self.node);
+        std::iter::from_fn(move || {
+            let Node::Loop { header, body } = trees.get(next?) else { return None };
+            next = trees.item(body, 0).filter(|_| trees.items_in(body) == 1);
+            Some(program.loop_info(trees.header(header).origins.first()?.of))
+        })
     }
 
     /// Returns true if the loop carries values.

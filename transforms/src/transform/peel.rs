@@ -11,6 +11,7 @@ use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
+use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
 
@@ -30,6 +31,7 @@ impl Transformation for Peel {
         name: "loop-peel",
         summary: "Run first or last iterations of innermost loops by themselves",
         options: &[
+            AliasMode::UNTESTED,
             ("first", "1", "the number of first iterations, at most 64"),
             ("last", "0", "the number of last iterations, at most 64"),
         ],
@@ -61,7 +63,7 @@ impl Transformation for Peel {
         }
     }
 
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {
         let remark = remarks.passed(Self::INFO.passed, loc, &self.described());
         remark.arg("first", self.first as i64).arg("last", self.last as i64)
     }

@@ -11,6 +11,7 @@ use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
+use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
 
@@ -24,7 +25,7 @@ impl Transformation for StripMine {
     const INFO: Info = Info {
         name: "loop-strip-mine",
         summary: "Split innermost loops into blocks of iterations",
-        options: &[("size", "32", "iterations of one block, at least 1")],
+        options: &[AliasMode::UNTESTED, ("size", "32", "iterations of one block, at least 1")],
         samples: &["size=1", "size=2", "size=3"],
         passed: "StripMined",
         missed: "NotStripMined",
@@ -51,7 +52,7 @@ impl Transformation for StripMine {
         }
     }
 
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {
         let text = format!("Loop split into blocks of {} iterations", self.size);
         remarks.passed(Self::INFO.passed, loc, &text).arg("size", self.size)
     }

@@ -93,7 +93,7 @@ impl Transformation for Unroll {
         }
     }
 
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {
         remarks.passed(Self::INFO.passed, loc, "Loop unrolled")
     }
 }

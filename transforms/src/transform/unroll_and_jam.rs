@@ -17,6 +17,7 @@ use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
+use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
 use crate::unrolling::annotation::jam_directives;
@@ -57,7 +58,7 @@ impl Transformation for UnrollAndJam {
         }
     }
 
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {
         remarks.passed(Self::INFO.passed, loc, "Loop unrolled and jammed")
     }
 }
@@ -78,7 +79,7 @@ impl Transformation for AffineUnrollAndJam {
     const INFO: Info = Info {
         name: "affine-loop-unroll-jam",
         summary: "Unroll and jam the loop that a function begins with",
-        options: &[("unroll-jam-factor", "4", "the number of copies, at most 64")],
+        options: &[AliasMode::UNTESTED, ("unroll-jam-factor", "4", "the number of copies, at most 64")],
         samples: &[],
         ..UnrollAndJam::INFO
     };
@@ -101,7 +102,7 @@ impl Transformation for AffineUnrollAndJam {
         }
     }
 
-    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, _: &Change) -> Diagnostic {
         remarks.passed(Self::INFO.passed, loc, "Loop unrolled and jammed")
     }
 }

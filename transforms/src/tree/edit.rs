@@ -20,6 +20,7 @@ mod range;
 mod skew;
 mod substitute;
 mod swap;
+mod tile;
 mod unroll;
 
 pub(crate) use fuse::{Parts, Times, Together};
@@ -82,6 +83,11 @@ pub enum Change {
         /// The number of iterations of one block. Positive.
         size: i64,
     },
+    /// Runs a perfect nest tile by tile.
+    Tile {
+        /// The iterations of a tile in each loop, from the outside. 0 leaves a loop whole.
+        sizes: Box<[i64]>,
+    },
     /// Unrolls a loop: blocks of iterations are written one after the other. A loop behind it runs
     /// the iterations left over.
     Unroll {
@@ -136,6 +142,7 @@ impl Edit {
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),
             Change::SplitRange { at } => trees.range_split(program, item, at)?.to_vec(),
             Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],
+            Change::Tile { sizes } => vec![trees.tiled(program, item, sizes)?],
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
             Change::Skew { by } => vec![trees.skewed(program, item, *by)?],
