@@ -316,7 +316,7 @@ fn the_check_says_what_running_every_instance_says() {
     parts.into_iter().for_each(|part| tally.add(part));
     assert!(tally.legal > 80 && tally.illegal > 80, "{tally:?}");
     assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
-    assert!(tally.reordered > 2, "{tally:?}");
+    assert!(tally.reordered > 0, "{tally:?}");
     assert!(tally.written > 20 && tally.executed > 40, "{tally:?}");
     // Unknown numbers may be near the end of their type.
     let may_be = [Reason::StepMayWrap, Reason::BoundMayWrap];
