@@ -210,8 +210,8 @@ fn islpy() -> Result<PathBuf, Failure> {
 /// tester of grammars. A test whose tool is missing skips itself, and says so in the file
 /// [`skipped`].
 ///
-/// A fresh clone is built without the data of incremental builds, which cost a third of its time. If
-/// a crate was built with them, the others are too, because cargo would build it again otherwise.
+/// A fresh clone is built without the data of incremental builds, which cost a third of its time.
+/// If a crate was built with them, the others are too: cargo would build it again otherwise.
 pub(crate) fn cargo_with(tools: &Tools) -> Command {
     let mut cargo = with_tools(cargo(), tools);
     let incremental = std::fs::read_dir(target().join("debug/incremental"));

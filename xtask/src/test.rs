@@ -3,8 +3,8 @@
 //! Steps run in a fixed order, each timed; one that fails doesn't stop the others. A table at the
 //! end tells what came of each, and lists the tests that skipped a comparison for want of a tool.
 //!
-//! All share one target folder, one profile and one feature set, with LLVM linked if it is there. So
-//! nothing is compiled twice for the same purpose: clippy and the documentation share checked
+//! All share one target folder, one profile and one feature set, with LLVM linked if it is there.
+//! So nothing is compiled twice for the same purpose: clippy and the documentation share checked
 //! crates, the tests built ones. The crates without LLVM are only checked.
 
 use std::collections::{BTreeMap, BTreeSet};

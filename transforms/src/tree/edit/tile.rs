@@ -4,9 +4,9 @@ use crate::tree::green::{Green, Node, TreeStore};
 use crate::tree::program::Program;
 
 impl TreeStore {
-    /// Returns the perfect nest `tree`, run tile by tile: the loops over blocks come first, in their
-    /// order. A loop of size 0 is not split. `None` if there are fewer loops than sizes, or one of
-    /// them can't be [strip-mined](TreeStore::strip_mined) or moved.
+    /// Returns the perfect nest `tree`, run tile by tile: the loops over blocks come first, in the
+    /// order of the nest. A loop of size 0 is not split. `None` if there are fewer loops than
+    /// sizes, or one of them can't be [strip-mined](TreeStore::strip_mined) or moved.
     pub(crate) fn tiled(&mut self, program: &Program, tree: Green, sizes: &[i64]) -> Option<Green> {
         let split = self.strip_mined_inside(program, tree, sizes)?;
         // The number of each loop over blocks, and of each loop inside one.
