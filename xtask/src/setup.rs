@@ -1,5 +1,6 @@
 //! Tools that the tests need beyond Rust: LLVM/MLIR 22, islpy as the oracle of integer sets, Neovim
-//! as a client of the language server, and a tester of grammars for highlighting.
+//! as a client of the language server, Chromium as a reader of report pages, and a tester of
+//! grammars for highlighting.
 //!
 //! Each is installed only if missing, and what is done is said first. On Debian and its relatives
 //! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
@@ -61,17 +62,26 @@ pub(crate) struct Tools {
     pub(crate) islpy: Result<PathBuf, Failure>,
     /// Neovim, or why there is none. Tests find it on the path.
     pub(crate) neovim: Result<PathBuf, Failure>,
+    /// Chromium, or why there is none. Tests find it on the path.
+    pub(crate) chromium: Result<PathBuf, Failure>,
     /// The modules of Node that test grammars, or why there are none.
     pub(crate) grammar: Result<PathBuf, Failure>,
 }
 
 /// Looks for the tools and installs what is missing.
 pub(crate) fn run() -> Result<Tools, Failure> {
-    let tools = Tools { llvm: llvm(), islpy: islpy(), neovim: neovim(), grammar: grammar() };
+    let tools = Tools {
+        llvm: llvm(),
+        islpy: islpy(),
+        neovim: on_path("Neovim", "nvim", "neovim"),
+        chromium: on_path("Chromium", "chromium", "chromium"),
+        grammar: grammar(),
+    };
     for (name, found) in [
         ("LLVM/MLIR 22", &tools.llvm),
         ("islpy", &tools.islpy),
         ("Neovim", &tools.neovim),
+        ("Chromium", &tools.chromium),
         ("vscode-tmgrammar-test", &tools.grammar),
     ] {
         match found {
@@ -160,12 +170,15 @@ pub(crate) fn skip(tool: &str, test: &str) -> Result<(), Failure> {
     done.map_err(|error| format!("{}: {error}", skipped().display()))
 }
 
-fn neovim() -> Result<PathBuf, Failure> {
-    let works = || output(command("nvim").arg("--version")).is_ok();
-    if !works() && is_debian() {
-        install(&["neovim"])?;
+/// Returns a program of the path, which a package of Debian brings if it is missing.
+fn on_path(name: &str, program: &str, package: &str) -> Result<PathBuf, Failure> {
+    let works = || output(command(program).arg("--version")).is_ok();
+    let installed = if !works() && is_debian() { install(&[package]) } else { Ok(()) };
+    match (works(), installed) {
+        (true, _) => Ok(program.into()),
+        (false, Err(reason)) => Err(reason),
+        (false, Ok(())) => Err(format!("{name} is missing: install '{program}' on the path.")),
     }
-    if works() { Ok("nvim".into()) } else { Err("Neovim is missing: install 'nvim' on the path.".into()) }
 }
 
 fn grammar() -> Result<PathBuf, Failure> {

@@ -53,7 +53,7 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     drop(std::fs::remove_file(setup::skipped()));
     let mut rows = vec![(
         "setup",
-        "LLVM/MLIR 22, islpy, Neovim, a tester of grammars",
+        "LLVM/MLIR 22, islpy, Neovim, Chromium, a tester of grammars",
         start.elapsed(),
         setup_outcome(&tools),
     )];
@@ -66,8 +66,8 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     report(&rows, start.elapsed())
 }
 
-/// Tests without LLVM or islpy check too little to pass. Those that need Neovim or the tester of
-/// grammars are listed as skipped.
+/// Tests without LLVM or islpy check too little to pass. Those that need Neovim, Chromium or the
+/// tester of grammars are listed as skipped.
 fn setup_outcome(tools: &Tools) -> Outcome {
     match tools.llvm.as_ref().err().or(tools.islpy.as_ref().err()) {
         None => Outcome::Passed,
