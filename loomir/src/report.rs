@@ -18,11 +18,11 @@ use source::{Place, Source};
 mod advice;
 mod card;
 mod dependences;
-mod digest;
 mod gather;
 mod grid;
 mod html;
 mod listing;
+mod origin;
 mod outline;
 mod page;
 mod picture;
@@ -114,5 +114,11 @@ impl Function {
     fn loop_at(&self, place: Place) -> Option<usize> {
         let mut loops = self.before.nodes.iter().filter(|node| node.is_loop());
         loops.position(|node| node.place == Some(place)).map(|at| at + 1)
+    }
+
+    /// Returns the place in another language that the loop at a place comes from.
+    fn origin_at(&self, place: Place) -> Option<&str> {
+        let mut loops = self.before.nodes.iter().filter(|node| node.is_loop());
+        loops.find(|node| node.place == Some(place))?.origin.as_deref()
     }
 }

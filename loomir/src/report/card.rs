@@ -116,12 +116,6 @@ pub(super) fn card(
         _ => {}
     }
     html.markup("</h4><p class=\"said\">").text(message(remark)).markup("</p>");
-    notes(&mut html, source, remark);
-    if let Some(picture) = picture {
-        html.piece(&picture);
-    }
-    tests(&mut html, function, remark);
-    costs(&mut html, remark);
     let advice = advice::of(remark);
     if let Some(why) = &advice.why {
         html.markup("<section class=\"why\"><h5>Why</h5>").within(
@@ -130,6 +124,12 @@ pub(super) fn card(
             "</p></section>",
         );
     }
+    notes(&mut html, source, remark);
+    if let Some(picture) = picture {
+        html.piece(&picture);
+    }
+    tests(&mut html, function, remark);
+    costs(&mut html, remark);
     if !advice.changes.is_empty() {
         html.markup("<section class=\"change\"><h5>What would have to change</h5><ul>");
         advice.changes.iter().for_each(|change| {
@@ -172,7 +172,7 @@ fn tests(html: &mut Html, function: &Function, remark: &Value) {
 }
 
 /// Returns a condition with the names of the source instead of numbers of arguments.
-fn named(condition: &str, names: &[String]) -> String {
+pub(super) fn named(condition: &str, names: &[String]) -> String {
     let mut text = String::new();
     let mut parts = condition.split('#');
     text.push_str(parts.next().unwrap_or_default());
@@ -229,6 +229,9 @@ pub(super) fn loop_link(function: &Function, place: Place) -> Html {
         html.piece(&chip(number));
     }
     html.piece(&line_link(place));
+    if let Some(origin) = function.origin_at(place) {
+        html.within(" <span class=\"origin\">", origin, "</span>");
+    }
     html
 }
 

@@ -4,6 +4,7 @@ use loomir_transforms::access::base::Bases;
 use loomir_transforms::legality::QUESTION;
 use loomir_transforms::listing::{Dependences, Options, Words};
 
+use super::card;
 use super::html::Html;
 use super::picture::Programs;
 use super::source::{Place, Source};
@@ -84,8 +85,8 @@ impl Listed {
         self.rows.len()
     }
 
-    /// Returns the table.
-    pub(super) fn table(&self) -> Html {
+    /// Returns the table, with the names of the arguments.
+    pub(super) fn table(&self, names: &[String]) -> Html {
         let mut html = Html::default();
         html.markup("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">kind</th><th scope=\"col\">first</th><th scope=\"col\">then</th><th scope=\"col\">through</th><th scope=\"col\">distance</th><th scope=\"col\">for example</th></tr></thead><tbody>");
         for row in &self.rows {
@@ -97,11 +98,11 @@ impl Listed {
             for end in &row.ends {
                 html.markup("<td>").within("<code>", &end.name, "</code>");
                 if let Some(place) = end.place {
-                    html.markup(" ").piece(&super::card::line_link(place));
+                    html.markup(" ").piece(&card::line_link(place));
                 }
                 html.markup("</td>");
             }
-            html.within("<td>", &row.words.through, "</td>");
+            html.within("<td>", &card::named(&row.words.through, names), "</td>");
             html.within("<td class=\"number\">", &row.words.directions, "</td>");
             html.within("<td>", &row.words.example, "");
             if row.may_be_reordered {

@@ -127,7 +127,14 @@ fn examine(
 /// Adds the outlines after each edit, if there are few.
 fn steps(source: &Source<'_>, repeat: &dyn Fn(u64) -> Option<super::Repeated>, functions: &mut [Function]) {
     let mut nodes = 0;
-    let mut last: Vec<Vec<String>> = functions.iter().map(|function| texts(&function.before)).collect();
+    // Printed as the later ones are. Names of the source would be differences.
+    let mut last: Vec<Vec<String>> = Vec::new();
+    match repeat(0) {
+        Some(mut untouched) => {
+            outlines(&mut untouched.program, source, Stage::After, &mut |outline| last.push(texts(&outline)));
+        }
+        None => return,
+    }
     for edit in 1..=MAX_STEPS {
         let Some(mut repeated) = repeat(edit) else { return };
         if repeated.edits < edit {

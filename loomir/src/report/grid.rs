@@ -86,7 +86,7 @@ pub(super) fn pair(function: &Function, pair: &Pair, at: usize, remark: &Value) 
     }
     lines(&mut html, &mut arrows, RADIUS);
     html.markup("</svg></div><figcaption>");
-    caption(&mut html, pair, remark, (arrows.len(), back));
+    caption(&mut html, function, pair, remark, (arrows.len(), back));
     html.markup("</figcaption></figure>");
     html
 }
@@ -107,7 +107,7 @@ fn arrows(pair: &Pair) -> impl Iterator<Item = (i64, i64, Kind)> {
     all.into_iter()
 }
 
-fn caption(html: &mut Html, pair: &Pair, remark: &Value, (all, back): (usize, usize)) {
+fn caption(html: &mut Html, function: &Function, pair: &Pair, remark: &Value, (all, back): (usize, usize)) {
     html.markup("Each circle is an iteration. If the loops were one, a column would run from top to bottom, and columns from left to right. Arrows lead from an access to a later one of the same element: solid from a write to a read, dashed from a read to a write, dotted between writes. ");
     let fault = &remark["args"]["faults"][0];
     if pair.witness.is_some() && fault["kind"] == "order" {
@@ -138,15 +138,18 @@ fn caption(html: &mut Html, pair: &Pair, remark: &Value, (all, back): (usize, us
     } else {
         html.shown(back).markup(" of ").shown(all).markup(" arrows point back.");
     }
-    supposed(html, &pair.sample);
+    supposed(html, &pair.sample, &function.names);
 }
 
 /// Adds the assumptions of a picture.
-fn supposed(html: &mut Html, sample: &Sample) {
+fn supposed(html: &mut Html, sample: &Sample, names: &[String]) {
     if !sample.supposed.is_empty() {
         html.markup(" Drawn for ");
         for (at, (name, value)) in sample.supposed.iter().enumerate() {
-            html.markup(if at > 0 { ", " } else { "" }).text(name).markup(" = ").shown(value);
+            html.markup(if at > 0 { ", " } else { "" })
+                .text(&card::named(name, names))
+                .markup(" = ")
+                .shown(value);
         }
         html.markup(".");
     }
@@ -175,7 +178,7 @@ pub(super) fn nest(function: &Function, nest: &Nest, at: usize) -> Html {
         "arrows span the distances "
     });
     html.text(&distances[..few].join(", ")).markup(if few < distances.len() { " and others." } else { "." });
-    supposed(&mut html, &nest.sample);
+    supposed(&mut html, &nest.sample, &function.names);
     html.markup("</figcaption></figure>");
     html
 }

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use super::card::{self, Outcome};
 use super::html::Html;
 use super::outline::Outline;
-use super::source::Source;
+use super::source::{Place, Source};
 use super::{Shown, tree};
 
 /// The most lines between the last operation of a function and its end.
@@ -115,10 +115,14 @@ impl<'s> Listing<'s> {
 
     fn line(&self, html: &mut Html, number: usize) {
         let (line, has_more) = self.shown.source.line(number);
-        html.markup("<li id=\"s").shown(number).markup("\"><code>").text(line);
-        html.markup(if has_more { "…</code>" } else { "</code>" });
+        html.markup("<li id=\"s").shown(number).markup("\">").text(line);
+        html.markup(if has_more { "…" } else { "" });
         for of in self.loops.get(&number).into_iter().flatten() {
             html.markup(" ").piece(&card::chip(*of));
+            let place = Place { line: number as u32, column: 1 };
+            if let Some(origin) = self.shown.source.origin(place) {
+                html.within("<span class=\"origin\">", &origin, "</span>");
+            }
         }
         for at in self.remarks.get(&number).into_iter().flatten() {
             let remark = &self.shown.remarks[*at];
@@ -140,6 +144,10 @@ const CHUNK: usize = 200;
 /// Returns the names that the source gives to the arguments of a function, if it has that many.
 pub(super) fn argument_names(source: &Source<'_>, outline: &Outline) -> Vec<String> {
     let Some(place) = outline.place else { return Vec::new() };
+    let told = source.arguments(place, outline.arguments);
+    if !told.is_empty() {
+        return told;
+    }
     let Some(line) = source.lines.get(place.line as usize - 1) else { return Vec::new() };
     let name = format!("@{}(", outline.name);
     let Some((_, arguments)) = line.split_once(&name) else { return Vec::new() };

@@ -69,6 +69,8 @@ pub(super) struct Node {
     pub(super) text: String,
     /// Its place in the source.
     pub(super) place: Option<Place>,
+    /// The place of a loop in the language that LLVM IR was made from.
+    pub(super) origin: Option<String>,
 }
 
 impl Node {
@@ -112,7 +114,9 @@ impl Outline {
             let own = place.filter(|_| is_source).and_then(|place| source.snippet(place));
             let text =
                 own.or_else(|| printed.text(op)).unwrap_or_else(|| function.op_ref(op).name().to_owned());
-            outline.nodes.push(Node { kind, depth, text, place });
+            let is_loop = matches!(kind, Kind::Loop | Kind::Region);
+            let origin = place.filter(|_| is_loop).and_then(|place| source.origin(place));
+            outline.nodes.push(Node { kind, depth, text, place, origin });
         }
         outline
     }
@@ -126,7 +130,7 @@ impl Outline {
         let is_first = function.ops(block).next() == Some(op) && function.terminator(block) != Some(op);
         if is_second && is_first && kind(function, parent) == Some(Kind::If) && self.nodes.len() < MAX_NODES {
             let (text, depth) = ("else".to_owned(), depth.saturating_sub(1));
-            self.nodes.push(Node { kind: Kind::Else, depth, text, place: None });
+            self.nodes.push(Node { kind: Kind::Else, depth, text, place: None, origin: None });
         }
     }
 

@@ -3,6 +3,8 @@
 use loomir_ir::{Context, Loc};
 use serde_json::Value;
 
+use super::origin::Origins;
+
 /// The most lines that are shown.
 const MAX_LINES: usize = 20_000;
 
@@ -30,13 +32,17 @@ pub(super) struct Source<'s> {
     pub(super) left_out: usize,
     /// True for LLVM IR.
     pub(super) is_ll: bool,
+    /// The places that loops of LLVM IR come from.
+    origins: Origins<'s>,
 }
 
 impl<'s> Source<'s> {
     pub(super) fn new(name: &'s str, text: &'s str) -> Source<'s> {
         let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
         let left_out = text.lines().count() - lines.len();
-        Source { name, lines, left_out, is_ll: crate::lowering::is_ll(text) }
+        let is_ll = crate::lowering::is_ll(text);
+        let origins = if is_ll { Origins::of(&text.lines().collect::<Vec<_>>()) } else { Origins::default() };
+        Source { name, lines, left_out, is_ll, origins }
     }
 
     /// Returns a place, if it is in this file and shown.
@@ -54,6 +60,17 @@ impl<'s> Source<'s> {
     fn shown(&self, file: &str, line: u32, column: u32) -> Option<Place> {
         let is_shown = file == self.name && line > 0 && line as usize <= self.lines.len();
         is_shown.then_some(Place { line, column })
+    }
+
+    /// Returns the file and line that a loop of LLVM IR comes from, if debug information tells.
+    pub(super) fn origin(&self, place: Place) -> Option<String> {
+        self.origins.of_loop(&self.lines, place.line as usize)
+    }
+
+    /// Returns the names that the function at a place of LLVM IR gives to its arguments in its own
+    /// language. Empty if debug information does not tell all of them.
+    pub(super) fn arguments(&self, place: Place, arguments: usize) -> Vec<String> {
+        self.origins.arguments(&self.lines, place.line as usize, arguments)
     }
 
     /// Returns a line as far as it is shown, and true if there is more.

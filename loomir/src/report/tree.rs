@@ -108,15 +108,14 @@ fn item(html: &mut Html, node: &Node, of: &[usize], is_test: bool) {
     });
     match node.place {
         Some(place) => {
-            html.markup("<a href=\"#s")
-                .shown(place.line)
-                .markup("\"><code>")
-                .text(&node.text)
-                .markup("</code></a>");
+            html.markup("<a href=\"#s").shown(place.line).markup("\">").text(&node.text).markup("</a>");
         }
         None => {
             html.text(&node.text);
         }
+    }
+    if let Some(origin) = &node.origin {
+        html.within(" <span class=\"origin\">", origin, "</span>");
     }
     if is_test {
         html.markup(match node.kind {
