@@ -31,6 +31,7 @@ pub mod edits;
 pub mod forms;
 pub mod instrumentation;
 pub mod pipeline;
+pub mod progress;
 pub mod report;
 pub mod survey;
 
@@ -41,6 +42,7 @@ pub use instrumentation::{
     Checks, PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyAnalyses, VerifyEach,
 };
 pub use pipeline::{Options, PassInfo, PassRegistry, PipelineError};
+pub use progress::Progress;
 pub use report::{Record, Report};
 pub use survey::{Survey, Surveys};
 

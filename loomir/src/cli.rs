@@ -27,6 +27,7 @@ mod lsp;
 mod missed;
 mod opt;
 mod output;
+mod progress;
 mod raised;
 mod reduce;
 mod remarks;

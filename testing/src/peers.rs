@@ -43,6 +43,12 @@ pub fn neovim() -> Option<PathBuf> {
     on_path("nvim")
 }
 
+/// Returns the program `script`, which runs a command on a terminal, from the path. If it is
+/// missing, records that this test skips the comparison.
+pub fn script() -> Option<PathBuf> {
+    on_path("script")
+}
+
 /// Returns the folder with the tester of grammars and its engine. If it is missing, records that
 /// this test skips the comparison.
 pub fn grammar() -> Option<PathBuf> {

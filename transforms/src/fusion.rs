@@ -54,7 +54,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::pass::EditLimit;
+use loomir_ir::pass::{EditLimit, Progress};
 use loomir_ir::{Body, Diagnostics, Loc, Op, Value};
 use loomir_polyhedra::Limits;
 
@@ -126,6 +126,8 @@ pub struct Options {
     pub cost: Arc<dyn Cost>,
     /// The limit on fusions. At the limit, a sequence fuses only the first of its loops.
     pub edits: EditLimit,
+    /// The functions that fusion begins with are said here.
+    pub progress: Progress,
 }
 
 /// The choice among legal fusions.
@@ -164,6 +166,7 @@ impl Default for Options {
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
             edits: EditLimit::default(),
+            progress: Progress::default(),
         }
     }
 }

@@ -82,7 +82,7 @@ fn two_programs(tools: &Tools, matches: &ArgMatches, after: &str) -> Result<(), 
     let ctx = &tools.ctx;
     let before = Program::read(ctx, input::read(tools, matches)?, matches)?;
     let after = Program::read(ctx, input::read_named(tools, matches, after)?, matches)?;
-    let (report, status) = report::of(ctx, &before, &after, matches, None)?;
+    let (report, status) = report::of(tools, &before, &after, matches, None)?;
     tools.console.print(&report.text(matches))?;
     finish(status)
 }

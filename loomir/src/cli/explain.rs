@@ -6,6 +6,7 @@ use clap::{ArgMatches, Command};
 
 use super::console::Stream;
 use super::flags::is_on;
+use super::progress::{self, Line};
 use super::{Failure, Tools, analyses, fuse, input, missed, raised, remarks};
 
 mod unroll;
@@ -34,8 +35,12 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     }
     tools.console.say(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     // Later rounds speak of loops that are not in the source.
-    let options = FuseOptions { max_rounds: 1, ..fuse::options(matches)? };
+    let progress = progress::of(&tools.console);
+    progress.number(&module);
+    let options = FuseOptions { max_rounds: 1, progress, ..fuse::options(matches)? };
+    let line = Line::show(&options.progress);
     let explained = crate::explain(&mut module, &options);
+    drop(line);
     let refused = explained.fusion.refused;
     let counts = match raised::summary(&explained.raised, &explained.fusion) {
         none if none.is_empty() => format!("{} fused, {refused} refused\n", explained.fusion.fused),

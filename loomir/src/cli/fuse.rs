@@ -1,15 +1,15 @@
 //! `loomir fuse`: the main job.
 
-use crate::ir::pass::EditLimit;
+use crate::ir::pass::{EditLimit, Progress};
 use crate::ir::{Body, Context, Diagnostics, Name};
 use crate::lowering::raising::Facts;
-use crate::report::Repeated;
 use crate::{ContractionOptions, CostSource, FuseOptions, Fused, ProgramOptions};
 use clap::{Arg, ArgMatches, Command};
 
 use super::console::Stream;
 use super::grouped::{self, Nests};
 use super::input::{self, Input};
+use super::progress::{self, Line};
 use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks, report};
 
 pub(super) fn command() -> Command {
@@ -139,7 +139,13 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let says = !matches.get_flag("quiet");
     let edits = limit::of(matches);
     let is_shown = report::file(matches).is_some();
-    let options = FuseOptions { remarks: says || is_shown, edits: edits.clone(), ..options(matches)? };
+    let progress = progress::of(&tools.console);
+    let options = FuseOptions {
+        remarks: says || is_shown,
+        edits: edits.clone(),
+        progress: progress.clone(),
+        ..options(matches)?
+    };
     let job = Job { tools, matches, source: &source, options: &options };
     let (module, unread) = job.read()?;
     if says {
@@ -147,9 +153,13 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     }
     tools.console.say(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
+    progress.number(&module);
+    let line = Line::show(&progress);
     let mut done = job.run_on(module, unread, &options);
-    if let Some(file) = report::file(matches) {
-        output::to_file(file, &job.page("fuse", &mut done))?;
+    let page = report::file(matches).map(|file| (file, job.page("fuse", &mut done)));
+    drop(line);
+    if let Some((file, page)) = page {
+        output::to_file(file, &page)?;
     }
     let Done { module, fused, .. } = done;
     let refused = fused.fusion.refused;
@@ -195,6 +205,7 @@ impl Job<'_> {
     /// Reads the program, and fuses and contracts with these options.
     pub(super) fn run(&self, options: &FuseOptions) -> Result<Done, Failure> {
         let (module, unread) = self.read()?;
+        options.progress.number(&module);
         Ok(self.run_on(module, unread, options))
     }
 
@@ -219,19 +230,16 @@ impl Job<'_> {
 
     /// Returns the page on the results.
     pub(super) fn page(&self, command: &str, done: &mut Done) -> String {
-        let mut all = done.unread.clone();
-        all.append(self.explained());
-        let fusion = done.fused.fusion.remarks.clone();
-        all.append(crate::explained::without_uncounted(&done.fused.raised, fusion));
-        all.append(done.fused.contraction.remarks.clone());
-        let repeat = |edits: u64| {
-            let edits = EditLimit::at_most(edits);
-            let done =
-                self.run(&FuseOptions { remarks: false, edits: edits.clone(), ..self.options.clone() });
-            let made = edits.so_far();
-            let pass = made.last.map_or(String::new(), |(pass, _)| pass);
-            Some(Repeated { program: done.ok()?.module, edits: made.count, pass })
+        self.options.progress.tell("writing the page");
+        let is_ll = crate::lowering::is_ll(&self.source.text);
+        let read = is_ll.then(|| self.read().ok()).flatten().map(|(module, _)| module);
+        let all = report::remarks(done.unread.clone(), read, self.options, &done.fused);
+        let again = |edits: EditLimit| {
+            let progress = Progress::default();
+            let options = FuseOptions { remarks: false, edits, progress, ..self.options.clone() };
+            Some(self.run(&options).ok()?.module)
         };
+        let repeat = |edits: u64| report::repeated(edits, &self.options.edits, again);
         let subject = report::Subject {
             input: self.source,
             command,
@@ -241,18 +249,6 @@ impl Job<'_> {
             repeat: Some(&repeat),
         };
         report::text(self.tools, self.matches, subject)
-    }
-
-    /// Returns the remarks of `explain` on loops of LLVM IR that do not count, or have accesses
-    /// that are not affine.
-    fn explained(&self) -> Diagnostics {
-        match crate::lowering::is_ll(&self.source.text).then(|| self.read()) {
-            Some(Ok((mut module, _))) => {
-                let options = FuseOptions { remarks: false, max_rounds: 1, ..self.options.clone() };
-                crate::explain(&mut module, &options).remarks()
-            }
-            _ => Diagnostics::new(),
-        }
     }
 }
 

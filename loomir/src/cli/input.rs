@@ -1,11 +1,15 @@
 //! Reading the input: a file by name, or `-` for standard input.
 
+use std::io::IsTerminal;
+
+use crate::ir::pass::Progress;
 use crate::ir::text::{Chunk, ParseOptions};
 use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, LocKind};
 use clap::{Arg, ArgMatches};
 
 use super::console::Stream;
 use super::flags::{flag, is_on};
+use super::progress::{self, Line};
 use super::remarks::{self, RemarkFormat};
 use super::tool;
 use super::{Failure, Tools};
@@ -47,7 +51,7 @@ pub(super) fn read(tools: &Tools, matches: &ArgMatches) -> Result<Input, Failure
 pub(super) fn read_named(tools: &Tools, matches: &ArgMatches, name: &str) -> Result<Input, Failure> {
     let ctx = &tools.ctx;
     let (shown, bytes) =
-        if name == "-" { ("<stdin>", tools.console.read()) } else { (name, std::fs::read(name)) };
+        if name == "-" { ("<stdin>", from_stdin(tools)) } else { (name, std::fs::read(name)) };
     let input = |text| Input { name: shown.into(), text, form: RemarkFormat::of(tools, matches) };
     let refused = |message: String, help: Option<&str>| {
         let error = Diagnostic::error(Loc::UNKNOWN, message);
@@ -72,6 +76,15 @@ pub(super) fn read_named(tools: &Tools, matches: &ArgMatches, name: &str) -> Res
         let valid = error.utf8_error().valid_up_to();
         input(String::from_utf8_lossy(error.as_bytes()).into_owned()).not_utf8(ctx, valid)
     })
+}
+
+/// Reads standard input. A person who types it sees no line on the way.
+fn from_stdin(tools: &Tools) -> std::io::Result<Vec<u8>> {
+    let is_typed = std::io::stdin().is_terminal();
+    let progress = if is_typed { Progress::default() } else { progress::of(&tools.console) };
+    progress.tell("reading standard input");
+    let _line = Line::show(&progress);
+    tools.console.read()
 }
 
 /// Returns the first line of a tool's failure, without its prefix.

@@ -10,6 +10,7 @@ use crate::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_sou
 use crate::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
 use crate::lowering::cfg::picture::{Format, picture};
 use crate::lowering::cfg::{self, print::Printed};
+use crate::report::Repeated;
 use crate::{ExpectedLevel, FuseOptions, verify_diagnostics};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -17,6 +18,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use super::console::Stream;
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
+use super::progress::{self, Begins, Line};
 use super::remarks::RemarkFormat;
 use super::{Failure, Tools, limit, output, remarks, report};
 use reproducer::Reproducers;
@@ -251,7 +253,10 @@ impl Run<'_> {
             let options = FuseOptions::default();
             let (input, remarks) = (self.input, &piece.diagnostics);
             let command = "opt";
-            let subject = report::Subject { input, command, remarks, after, options: &options, repeat: None };
+            let repeat =
+                |edits: u64| report::repeated(edits, &self.edits, |limit| self.repeated(chunk, &limit));
+            let repeat: Option<&dyn Fn(u64) -> Option<Repeated>> = Some(&repeat);
+            let subject = report::Subject { input, command, remarks, after, options: &options, repeat };
             report::write(self.tools, self.matches, subject)?;
         }
         done.texts.push(piece.text);
@@ -281,12 +286,8 @@ impl Run<'_> {
         reproducers: &mut Reproducers,
     ) -> Result<(), Diagnostics> {
         let matches = self.matches;
-        let options = ParseOptions {
-            implicit_module: !is_on(matches, "no-implicit-module"),
-            ..input::options(matches)
-        };
         let start = Instant::now();
-        let parsed = self.input.parse_chunk(self.ctx, chunk, options);
+        let parsed = self.parsed(chunk);
         piece.records.push(Record::new("Parser", start.elapsed()));
         let mut body = parsed?;
 
@@ -304,7 +305,12 @@ impl Run<'_> {
             self.tools.console.say(&logs::pipeline(pipeline));
         }
         let reproducer = reproducer::text(matches, &mut body, pipeline, &own);
-        let report = pipeline.run(&mut body, &self.instrumentor(&own));
+        let progress = progress::of(&self.tools.console);
+        progress.number(&body);
+        let line = Line::show(&progress);
+        let instrumentor = self.instrumentor(&own, &self.edits).with(Begins(progress));
+        let report = pipeline.run(&mut body, &instrumentor);
+        drop(line);
         let failed = !report.succeeded();
         piece.diagnostics.append(report.diagnostics);
         piece.records.extend(report.records);
@@ -329,7 +335,28 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn instrumentor(&self, setup: &reproducer::Setup) -> PassInstrumentor {
+    fn parsed(&self, chunk: Chunk<'_>) -> Result<Body, Diagnostics> {
+        let options = ParseOptions {
+            implicit_module: !is_on(self.matches, "no-implicit-module"),
+            ..input::options(self.matches)
+        };
+        self.input.parse_chunk(self.ctx, chunk, options)
+    }
+
+    /// Transforms a piece once more, within a limit on edits. Says nothing.
+    fn repeated(&self, chunk: Chunk<'_>, edits: &EditLimit) -> Option<Body> {
+        let mut body = self.parsed(chunk).ok()?;
+        if let Some(schedule) = self.schedule {
+            schedule.run(&mut body).ok()?;
+        }
+        let own = reproducer::Setup::of(self.tools, self.matches, &mut body).ok()?;
+        let given = pipeline::read(self.tools, self.pipeline, &body).ok()?;
+        let pipeline = own.pipeline.as_ref().unwrap_or(&given);
+        let how = PassInstrumentor::new().with_edit_limit(edits.clone());
+        pipeline.run(&mut body, &how).succeeded().then_some(body)
+    }
+
+    fn instrumentor(&self, setup: &reproducer::Setup, edits: &EditLimit) -> PassInstrumentor {
         let matches = self.matches;
         let selection = |all: bool, names: &str| match matches.get_many::<String>(names) {
             _ if all => PassSelection::All,
@@ -349,7 +376,7 @@ impl Run<'_> {
             module_scope: is_on(matches, "mlir-print-ir-module-scope"),
             options: self.print_options(),
         };
-        let mut how = PassInstrumentor::new().with_edit_limit(self.edits.clone());
+        let mut how = PassInstrumentor::new().with_edit_limit(edits.clone());
         if setup.disable_threading || print.module_scope {
             how = how.without_threads();
         }

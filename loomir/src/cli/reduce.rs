@@ -7,6 +7,7 @@ use crate::check::reduce::{Options, reduce};
 use crate::ir::Body;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
+use super::progress::{self, Line};
 use super::{Failure, Tools, input, output};
 
 pub(super) fn command() -> Command {
@@ -54,8 +55,16 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         true => crate::lowering::to_ll(module).ok(),
         false => Some(crate::print(module)),
     };
-    let mut holds = |module: &Body| text(module).is_some_and(|text| candidates.holds(&text));
+    let progress = progress::of(&tools.console);
+    let mut tried = 0;
+    let mut holds = |module: &Body| {
+        tried += 1;
+        progress.tell(&format!("reducing: test {tried} of at most {tests}"));
+        text(module).is_some_and(|text| candidates.holds(&text))
+    };
+    let line = Line::show(&progress);
     let reduced = reduce(&module, &Options { tests }, &mut holds);
+    drop(line);
     let why = if reduced.stopped { "the limit" } else { "nothing smaller succeeds" };
     tools.console.say(&format!(
         "reduced from {} operations to {}, after {} test{}: {why}\n",

@@ -1,12 +1,13 @@
 //! `--report`: the page that shows what was done and why.
 
-use crate::FuseOptions;
+use crate::ir::pass::EditLimit;
 use crate::ir::{Body, Diagnostics};
 use crate::report::{Repeated, Seen, page};
+use crate::{FuseOptions, Fused};
 use clap::{Arg, ArgMatches};
 
 use super::input::Input;
-use super::{Failure, Tools, output, remarks};
+use super::{Failure, Tools, output};
 
 /// The argument that names the page.
 pub(super) fn arg() -> Arg {
@@ -33,6 +34,41 @@ pub(super) struct Subject<'s> {
     pub(super) repeat: Option<&'s dyn Fn(u64) -> Option<Repeated>>,
 }
 
+/// Returns the remarks that the page on a fused program shows. Of LLVM IR, which `read` is, also
+/// those of `explain` on loops that do not count, or have accesses that are not affine.
+pub(super) fn remarks(
+    unread: Diagnostics,
+    read: Option<Body>,
+    options: &FuseOptions,
+    fused: &Fused,
+) -> Diagnostics {
+    let mut all = unread;
+    if let Some(mut module) = read {
+        let options = FuseOptions { remarks: false, max_rounds: 1, ..options.clone() };
+        all.append(crate::explain(&mut module, &options).remarks());
+    }
+    all.append(crate::explained::without_uncounted(&fused.raised, fused.fusion.remarks.clone()));
+    all.append(fused.contraction.remarks.clone());
+    all
+}
+
+/// Returns the program after so many edits, which `run` makes within a limit. `None` if the command
+/// itself made fewer.
+pub(super) fn repeated(
+    edits: u64,
+    own: &EditLimit,
+    run: impl FnOnce(EditLimit) -> Option<Body>,
+) -> Option<Repeated> {
+    if own.is_set() && own.so_far().count < edits {
+        return None;
+    }
+    let limit = EditLimit::at_most(edits);
+    let program = run(limit.clone())?;
+    let made = limit.so_far();
+    let pass = made.last.map_or(String::new(), |(pass, _)| pass);
+    Some(Repeated { program, edits: made.count, pass })
+}
+
 /// Returns the page on a program.
 pub(super) fn text(tools: &Tools, matches: &ArgMatches, subject: Subject<'_>) -> String {
     let Subject { input, command, remarks: said, after, options, repeat } = subject;
@@ -49,7 +85,7 @@ pub(super) fn text(tools: &Tools, matches: &ArgMatches, subject: Subject<'_>) ->
         ctx: &tools.ctx,
         source,
         command,
-        json: remarks::json,
+        json: super::remarks::json,
         remarks: said,
         read: &read,
         after,

@@ -1,8 +1,10 @@
 //! `loomir view`: the loops of a program, and the decisions about them, as a page for browsers.
 
+use crate::FuseOptions;
 use clap::{ArgMatches, Command};
 
 use super::console::Stream;
+use super::progress::{self, Line};
 use super::{Failure, Tools, analyses, fuse, input, output, remarks};
 
 pub(super) fn command() -> Command {
@@ -18,10 +20,13 @@ pub(super) fn command() -> Command {
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(tools, matches)?;
-    let options = fuse::options(matches)?;
+    let progress = progress::of(&tools.console);
+    let options = FuseOptions { progress: progress.clone(), ..fuse::options(matches)? };
     let job = fuse::Job { tools, matches, source: &source, options: &options };
+    let line = Line::show(&progress);
     let mut done = job.run(&options)?;
     let page = job.page("view", &mut done);
+    drop(line);
     tools.console.say(&remarks::say(&tools.ctx, &done.unread, &source, Stream::Err));
     output::write(tools, matches, &page)?;
     tools.console.forget(done.module);

@@ -36,6 +36,7 @@ pub(super) const MAX_ROUNDS: usize = 16;
 /// Fuses the loops of a function. The result is well formed if `body` was, and computes the same. A
 /// second call changes nothing.
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
+    options.progress.begin("loop-fusion", body, body.root());
     while_to_for::uplift(body);
     let mut report = round(body, options);
     let mut changed = report.changed;

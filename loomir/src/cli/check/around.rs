@@ -36,7 +36,7 @@ fn around_each(tools: &Tools, source: Input, pipeline: &str, matches: &ArgMatche
         }
         let title = format!("pass {number} of {count}, {name}");
         let after = printed(ctx, &module, format!("<after {name}>"), &before, matches)?;
-        let (report, status) = report::of(ctx, &before, &after, matches, Some(title))?;
+        let (report, status) = report::of(tools, &before, &after, matches, Some(title))?;
         all.append(report);
         worst = worse(worst, status);
         if status == DIFFERENT || status == 1 {
@@ -96,7 +96,7 @@ fn around_tool(
         (_, false) => tool::run("mlir-opt", words, before.input.text.as_bytes())?,
     };
     let after = Program::read(ctx, Input { name: format!("<after {name}>"), text, form }, matches)?;
-    let (report, status) = report::of(ctx, &before, &after, matches, None)?;
+    let (report, status) = report::of(tools, &before, &after, matches, None)?;
     tools.console.print(&report.text(matches))?;
     finish(status)
 }

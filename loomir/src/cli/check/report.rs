@@ -5,16 +5,17 @@ use crate::check::execution::instance::Instance;
 use crate::check::execution::{Counterexample, Tried};
 use crate::check::functions::{self, Function, Verdict};
 use crate::ir::diagnostics::suggest::did_you_mean;
-use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
+use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Op, Severity};
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
 use super::super::console::Stream;
 use super::super::flags::is_on;
 use super::super::input::Input;
+use super::super::progress::{self, Line};
 use super::super::render::render_of;
 use super::programs::{Level, Program, on_one_level};
-use super::{DIFFERENT, Failure, JSON, UNDECIDED};
+use super::{DIFFERENT, Failure, JSON, Tools, UNDECIDED};
 
 /// The findings, in both forms.
 #[derive(Default)]
@@ -48,18 +49,27 @@ impl Report {
 /// # Errors
 /// The programs cannot be brought to one level, or have no function to compare.
 pub(super) fn of(
-    ctx: &Context,
+    tools: &Tools,
     before: &Program,
     after: &Program,
     matches: &ArgMatches,
     title: Option<String>,
 ) -> Result<(Report, u8), Failure> {
+    let ctx = &tools.ctx;
     let only = matches.get_one::<String>("function").map(String::as_str);
+    let progress = progress::of(&tools.console);
+    progress.number(&before.module);
+    let line = Line::show(&progress);
     let functions = on_one_level(ctx, before, after, |level: Level<'_>| {
         let options = super::options(matches);
         let prover = functions::prover(options.distinct);
-        functions::check(level.before, level.after, only, level.originals, &options, Some(&prover))
+        let told = |one: &Body, function: Op, other: &Body, partner: Op| {
+            progress.begin("check", one, function);
+            prover(one, function, other, partner)
+        };
+        functions::check(level.before, level.after, only, level.originals, &options, Some(&told))
     })?;
+    drop(line);
     if let (Some(name), true) = (only, functions.is_empty()) {
         return Err(missing(ctx, before, name));
     }
