@@ -112,6 +112,34 @@ fn loops_behind_a_search_fuse_and_the_search_stays() {
 }
 
 #[test]
+fn pages_show_the_loops_with_their_lines_of_c() {
+    let Some(_) = clang() else { return };
+    let folder = folder("cc-pages");
+    write_files(&folder);
+    let loomir = env!("CARGO_BIN_EXE_loomir");
+    let object = |options: &[&str]| {
+        let done = run(&folder, loomir, &[&["cc", "-O2", "-c", "image.c"], options].concat());
+        assert!(done.status.success(), "{done:?}");
+        std::fs::read(folder.join("image.o")).expect("an object")
+    };
+    let without = object(&[]);
+    assert_eq!(without, object(&["--report=pages"]), "a page changes the object");
+    let page = std::fs::read_to_string(folder.join("pages/image.c.html")).expect("a page");
+    for text in ["loomir cc", "Fused", "image.c:4", "image.c:5", "#0 is <code>n</code>"] {
+        assert!(page.contains(text), "{text}");
+    }
+    object(&["--report=one.html"]);
+    assert_eq!(std::fs::read_to_string(folder.join("one.html")).expect("a page"), page);
+
+    // A page that cannot be written is said, and the object is there.
+    let done = run(&folder, loomir, &["cc", "-O2", "-c", "image.c", "--report=image.c/page.html"]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.contains("no page: cannot write 'image.c/page.html'"), "{said}");
+    let done = run(&folder, loomir, &["cc", "-O2", "-c", "image.c", "count.c", "--report=one.html"]);
+    assert_eq!(done.status.code(), Some(2));
+}
+
+#[test]
 fn diagnostics_and_status_are_those_of_clang() {
     let Some(clang) = clang() else { return };
     let clang = clang.to_str().expect("text").to_owned();

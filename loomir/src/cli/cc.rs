@@ -12,7 +12,7 @@
 //! | `plan` | the steps of a command |
 //! | `source` | a look at a file, to spare the front end |
 //! | `clang`, `program`, `compile` | running clang, Loomir, and both |
-//! | `report` | a line about each input |
+//! | `report`, `pages` | a line about each input, and a page |
 //!
 //! # Limits
 //!
@@ -27,6 +27,7 @@ use std::ffi::OsString;
 use arguments::CommandLine;
 use clang::Clang;
 use clap::{Arg, ArgAction, Command};
+use pages::Pages;
 use report::Report;
 
 use super::{Failure, Tools};
@@ -35,6 +36,7 @@ mod arguments;
 mod clang;
 mod compile;
 mod options;
+mod pages;
 mod plan;
 mod program;
 mod report;
@@ -59,6 +61,7 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
     let line = CommandLine::of(response::expanded(words.clone()));
     let words: Vec<OsString> = words.into_iter().filter(|word| !is_own(word)).collect();
     let report = Report::new(line.reports);
+    let pages = Pages::of(&line)?;
     if let Some(reason) = plan::left_to_clang(&line) {
         for input in line.c_inputs() {
             let name = line.arguments[input].words[0].to_string_lossy();
@@ -66,10 +69,10 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
         }
         return clang.become_it(&words);
     }
-    compile::run(tools, &clang, &line, &words, &report)
+    compile::run(tools, (&clang, &line), &words, &report, pages.as_ref())
 }
 
 /// True if a word is an option of Loomir.
 fn is_own(word: &OsString) -> bool {
-    word.to_str().is_some_and(|word| options::role(word).0 == options::Role::Report)
+    word.to_str().is_some_and(|word| options::role(word).0.is_own())
 }

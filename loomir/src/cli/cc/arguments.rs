@@ -58,6 +58,8 @@ pub(super) struct CommandLine {
     pub(super) output: Option<OsString>,
     /// True if a report was asked for.
     pub(super) reports: bool,
+    /// The page or the folder of pages, if they were asked for.
+    pub(super) page: Option<String>,
 }
 
 impl CommandLine {
@@ -70,6 +72,7 @@ impl CommandLine {
             last: Last::Link,
             output: None,
             reports: false,
+            page: None,
         };
         let mut language = None;
         let mut words = words.into_iter();
@@ -116,6 +119,7 @@ impl CommandLine {
             Role::Assembly => self.last = Last::Assembly,
             Role::Compile if self.last == Last::Link => self.last = Last::Object,
             Role::Report => self.reports = true,
+            Role::Page => self.page = Some(own()),
             Role::Clang(reason) => self.for_clang = self.for_clang.or(Some(reason)),
             _ => {}
         }

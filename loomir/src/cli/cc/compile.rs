@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::arguments::{CommandLine, Last};
 use super::clang::{Clang, has_colors};
 use super::options::Role;
-use super::program::{Changed, fused};
+use super::pages::Pages;
+use super::program::{Changed, fused, shown};
 use super::report::Report;
 use super::{Failure, Tools, plan, source};
 
@@ -16,16 +17,21 @@ use super::{Failure, Tools, plan, source};
 /// Clang's errors, which it has printed.
 pub(super) fn run(
     tools: &Tools,
-    clang: &Clang,
-    line: &CommandLine,
+    (clang, line): (&Clang, &CommandLine),
     words: &[OsString],
     report: &Report,
+    pages: Option<&Pages>,
 ) -> Result<(), Failure> {
     let folder = Folder::new(line)?;
     let mut changed = Vec::new();
     for input in line.c_inputs() {
         let name = line.arguments[input].words[0].to_string_lossy().into_owned();
         let written = folder.object(line, input);
+        if let Some(pages) = pages
+            && let Err(why) = write_page(tools, clang, line, (input, &name, pages))
+        {
+            tools.console.say(&format!("loomir: {name}: no page: {why}\n"));
+        }
         match compile(tools, clang, line, (input, &name, &written)) {
             Ok(said) => {
                 report.line(&tools.console, &name, &said);
@@ -72,6 +78,20 @@ fn compile(
     }
     tools.console.say(&warnings);
     Ok(said)
+}
+
+/// Writes the page of an input.
+///
+/// # Errors
+/// The reason why there is none.
+fn write_page(
+    tools: &Tools,
+    clang: &Clang,
+    line: &CommandLine,
+    (input, name, pages): (usize, &str, &Pages),
+) -> Result<(), String> {
+    let (source, _) = read(clang, line, input, &["-g"])?;
+    pages.write(Path::new(&line.arguments[input].words[0]), &shown(tools, &source, name)?)
 }
 
 /// Runs the front end, with these options at the end. Returns its LLVM IR and what it printed.

@@ -34,10 +34,19 @@ pub(super) enum Role {
     Color,
     /// Loomir reports on each file.
     Report,
+    /// Loomir writes a page on each file.
+    Page,
     /// The command is left to clang, for this reason.
     Clang(&'static str),
     /// Any other option.
     Other,
+}
+
+impl Role {
+    /// True if the option is Loomir's own, which clang does not know.
+    pub(super) fn is_own(self) -> bool {
+        matches!(self, Role::Report | Role::Page)
+    }
 }
 
 /// Options whose value is the next word.
@@ -163,7 +172,8 @@ const ALONE: [(&str, Role); 30] = [
 ];
 
 /// Options by their first characters. The value is in the same word.
-const JOINED: [(&str, Role); 52] = [
+const JOINED: [(&str, Role); 53] = [
+    ("--report=", Role::Page),
     ("-o", Role::Output),
     ("--output=", Role::Output),
     ("-x", Role::Language),

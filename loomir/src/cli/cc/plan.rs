@@ -69,9 +69,8 @@ pub(super) fn front_end(line: &CommandLine, input: usize) -> Vec<OsString> {
             What::Input(_) => at == input,
             // Clang says that nothing uses them.
             What::Option(Role::Linker) => line.last != Last::Link && is_alone,
-            What::Option(Role::Output | Role::Compile | Role::Assembly | Role::Assembler | Role::Report) => {
-                false
-            }
+            What::Option(Role::Output | Role::Compile | Role::Assembly | Role::Assembler) => false,
+            What::Option(role) if role.is_own() => false,
             What::Option(_) => true,
         };
         if stays {
@@ -164,7 +163,7 @@ pub(super) fn rest(line: &CommandLine, changed: &[(usize, PathBuf)]) -> Option<V
         }
         is_left |= matches!(argument.what, What::Input(_)) && changed.iter().all(|(input, _)| *input != at);
         match changed.iter().find(|(input, _)| *input == at) {
-            None if argument.what == What::Option(Role::Report) => {}
+            None if matches!(argument.what, What::Option(role) if role.is_own()) => {}
             None => words.extend(argument.words.iter().cloned()),
             Some((_, object)) if line.last == Last::Link => {
                 let before = language.map(|_| ["-x", "none"].map(OsString::from));

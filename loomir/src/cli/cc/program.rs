@@ -3,9 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::super::raised::{counted, summary};
+use super::super::{remarks, report};
 use super::Tools;
+use crate::ir::pass::EditLimit;
+use crate::ir::{Body, Diagnostics};
 use crate::lowering::raising::Facts;
-use crate::{ContractionOptions, Extent, FuseOptions, ProgramOptions};
+use crate::report::Seen;
+use crate::{ContractionOptions, Extent, FuseOptions, Fused, ProgramOptions};
 
 /// A changed program.
 pub(super) struct Changed {
@@ -19,28 +23,55 @@ pub(super) struct Changed {
 /// # Errors
 /// The reason why nothing changed.
 pub(super) fn fused(tools: &Tools, source: &str, name: &str) -> Result<Changed, String> {
-    // A defect of Loomir is no reason not to compile a program.
+    caught(|| transformed(tools, source, name))
+}
+
+/// Returns the page on a program.
+///
+/// # Errors
+/// The reason why there is none.
+pub(super) fn shown(tools: &Tools, source: &str, name: &str) -> Result<String, String> {
+    caught(|| page(tools, source, name))
+}
+
+/// A defect of Loomir is no reason not to compile a program.
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     std::panic::set_hook(Box::new(|_| {}));
-    let done = catch_unwind(AssertUnwindSafe(|| transformed(tools, source, name)));
+    let done = catch_unwind(AssertUnwindSafe(work));
     drop(std::panic::take_hook());
     done.unwrap_or_else(|_| Err("left to clang: an internal error of Loomir".to_owned()))
 }
 
-fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, String> {
-    let refused = |errors: crate::ir::Diagnostics| {
-        format!("left to clang: {}", errors.to_text(&tools.ctx).lines().next().unwrap_or_default())
-    };
-    let (mut module, _) = crate::parse_ll_in_part(&tools.ctx, source, name).map_err(refused)?;
-    let options = FuseOptions { remarks: false, ..FuseOptions::default() };
-    let contraction = ContractionOptions::after(&options);
+/// The results of fusing the loops of a program.
+struct Done {
+    module: Body,
+    /// Remarks on functions that could not be read.
+    unread: Diagnostics,
+    fused: Fused,
+}
+
+fn run(tools: &Tools, source: &str, name: &str, options: &FuseOptions) -> Result<Done, String> {
+    let read = crate::parse_ll_in_part(&tools.ctx, source, name);
+    let (mut module, unread) = read.map_err(|errors| refused(tools, &errors))?;
+    let contraction = ContractionOptions::after(options);
     let program = ProgramOptions {
         contraction: Some(&contraction),
         extent: Extent::Direct,
         only_loops: true,
         facts: Facts::Told,
-        ..ProgramOptions::of(&options)
+        ..ProgramOptions::of(options)
     };
-    let done = crate::fuse_program(&mut module, &program);
+    let fused = crate::fuse_program(&mut module, &program);
+    Ok(Done { module, unread, fused })
+}
+
+fn refused(tools: &Tools, errors: &Diagnostics) -> String {
+    format!("left to clang: {}", errors.to_text(&tools.ctx).lines().next().unwrap_or_default())
+}
+
+fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, String> {
+    let options = FuseOptions { remarks: false, ..FuseOptions::default() };
+    let Done { module, fused: done, .. } = run(tools, source, name, &options)?;
     let kept = match done.raised.in_part {
         0 => String::new(),
         kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
@@ -53,8 +84,31 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     if done.changed.is_empty() {
         return Err(format!("unchanged; {said}"));
     }
-    let text = crate::lowering::splice(source, &module, &done.changed).map_err(refused)?;
+    let text = crate::lowering::splice(source, &module, &done.changed);
+    let text = text.map_err(|errors| refused(tools, &errors))?;
     let said = format!("{} changed; {said}", counted(done.changed.len(), "function"));
     tools.console.forget(module);
     Ok(Changed { text, said })
+}
+
+fn page(tools: &Tools, source: &str, name: &str) -> Result<String, String> {
+    let options = FuseOptions::default();
+    let mut done = run(tools, source, name, &options)?;
+    let read = || crate::parse_ll_in_part(&tools.ctx, source, name).ok().map(|(module, _)| module);
+    let said = report::remarks(done.unread, read(), &options, &done.fused);
+    let again = |edits| {
+        let options = FuseOptions { remarks: false, edits, ..options.clone() };
+        run(tools, source, name, &options).ok().map(|done| done.module)
+    };
+    Ok(crate::report::page(Seen {
+        ctx: &tools.ctx,
+        source: (name, source),
+        command: super::NAME,
+        json: remarks::json,
+        remarks: &said,
+        read: &read,
+        after: &mut done.module,
+        options: &options,
+        repeat: Some(&|edits| report::repeated(edits, &EditLimit::default(), again)),
+    }))
 }
