@@ -12,6 +12,9 @@ mod peers;
 mod support;
 
 mod browser;
+#[allow(unreachable_pub, reason = "the benchmarks include it")]
+mod chromium;
+mod contrast;
 mod markup;
 
 use markup::Markup;
@@ -106,6 +109,33 @@ fn texts_of_a_program_are_never_markup() {
 }
 
 #[test]
+fn names_of_debug_information_are_shown_and_never_markup() {
+    let evil = "<img src=x onerror=alert(1)>";
+    let back = "br i1 %i.done, label %between, label %first";
+    let program = include_str!("program.ll")
+        .replace("ptr %a, ptr %b, ptr %c) {", "ptr %a, ptr %b, ptr %c) !dbg !3 {")
+        .replace(back, &format!("{back}, !dbg !1, !llvm.loop !2"));
+    let variables = ["<b>in", "between", "out"].into_iter().zip(1..).map(|(name, at)| {
+        let number = at + 4;
+        format!("!{number} = !DILocalVariable(name: \"{name}\", arg: {at}, scope: !3, file: !4, line: 2)\n")
+    });
+    let metadata = format!(
+        "
+!1 = !DILocation(line: 5, column: 1, scope: !3)
+!2 = distinct !{{!2, !1}}
+!3 = distinct !DISubprogram(name: \"copy\", scope: !4, file: !4, line: 2)
+!4 = !DIFile(filename: \"{evil}\", directory: \"\")
+"
+    );
+    let (_, page) = page("debug.ll", &format!("{program}{metadata}{}", variables.collect::<String>()));
+    let markup = Markup::read(&page).expect("well-formed");
+    assert!(!page.contains("<img") && !page.contains("<b>"));
+    let function = markup.text_of("f0").expect("a function");
+    assert!(function.contains(&format!("{evil}:5")), "{function}");
+    assert!(function.contains("#0 is <b>in, #1 is between, #2 is out"), "{function}");
+}
+
+#[test]
 fn llvm_ir_has_its_control_flow_and_the_reasons_of_explain() {
     let (_, page) = page("view.ll", include_str!("program.ll"));
     let markup = Markup::read(&page).expect("well-formed");
@@ -141,6 +171,62 @@ fn pages_are_small_and_large_programs_are_cut() {
     let markup = Markup::read(&cut).expect("well-formed");
     assert_eq!(markup.dangling(), [""; 0]);
     assert!(cut.contains("100 functions are left out") && cut.contains("lines are left out"));
+}
+
+/// Three loops that are fused by two edits, and a loop by itself.
+const TWO_EDITS: &str = "func.func @three(%a: memref<8xi32>, %v: i32) {
+  affine.for %i = 0 to 8 {
+    affine.store %v, %a[%i] : memref<8xi32>
+  }
+  affine.for %i = 0 to 8 {
+    %0 = affine.load %a[%i] : memref<8xi32>
+    affine.store %0, %a[%i] : memref<8xi32>
+  }
+  affine.for %i = 0 to 8 {
+    %0 = affine.load %a[%i] : memref<8xi32>
+    %1 = arith.addi %0, %0 : i32
+    affine.store %1, %a[%i] : memref<8xi32>
+  }
+  return
+}
+func.func @alone(%a: memref<8xi32>, %v: i32) {
+  affine.for %i = 0 to 8 {
+    affine.store %v, %a[%i] : memref<8xi32>
+  }
+  return
+}
+";
+
+#[test]
+fn the_edits_of_passes_are_shown_one_after_the_other() {
+    let file = scratch("edits.mlir");
+    std::fs::write(&file, TWO_EDITS).expect("the file is written");
+    let name = file.to_string_lossy().into_owned();
+    let shown = |arguments: &[&str]| {
+        let report = scratch("edits.html");
+        let option = format!("--report={}", report.display());
+        let output = loomir(&[arguments, &[&option, "-o", "/dev/null", &name]].concat(), b"");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let page = std::fs::read_to_string(&report).expect("a page");
+        Markup::read(&page).expect("well-formed")
+    };
+    let commands: [(&[&str], &str); 2] =
+        [(&["fuse", "-q"], "The 3 edits"), (&["opt", "--loop-fusion", "--canonicalize"], "The 2 edits")];
+    for (command, edits) in commands {
+        let markup = shown(command);
+        let three = markup.text_of("f0").expect("a function");
+        assert!(three.contains(&format!("{edits}, one after the other")), "{command:?}: {three}");
+        assert!(
+            three.contains("Edit 1 by loop-fusion") && three.contains("Edit 2 by loop-fusion"),
+            "{three}"
+        );
+        // Names that are printed anew are no change.
+        let alone = markup.text_of("f1").expect("a function");
+        assert!(alone.contains("The same: nothing was changed."), "{alone}");
+    }
+    // One edit needs no list, and the limit of a command holds for its page.
+    let limited = shown(&["opt", "--loop-fusion", "--limit=1"]).text_of("f0").expect("a function");
+    assert!(!limited.contains("one after the other"), "{limited}");
 }
 
 #[test]
