@@ -13,7 +13,7 @@ struct Report {
     does: &'static str,
 }
 
-const REPORTS: [Report; 4] = [
+const REPORTS: [Report; 5] = [
     Report {
         name: "text",
         title: "Reading, verifying, printing, copying and rewriting text",
@@ -28,6 +28,11 @@ const REPORTS: [Report; 4] = [
         name: "graph_fusion",
         title: "Fusing many loops as control flow graphs",
         does: "Functions of up to 3,000 loops, the whole command, beside `opt` 22 in the same run",
+    },
+    Report {
+        name: "page",
+        title: "Pages of large programs",
+        does: "Functions of four loops that stay apart, shown by `loomir view` and opened in headless Chromium",
     },
     Report {
         name: "variants",
