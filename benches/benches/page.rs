@@ -13,9 +13,10 @@ use chromium::Browser;
 use loomir_benches::process::{cost, measured_command, own_command};
 use serde_json::json;
 
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../loomir/tests/view/chromium.rs"]
 mod chromium;
-#[allow(dead_code)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../testing/src/peers.rs"]
 mod peers;
 
