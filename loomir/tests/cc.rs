@@ -135,6 +135,9 @@ fn pages_show_the_loops_with_their_lines_of_c() {
     let done = run(&folder, loomir, &["cc", "-O2", "-c", "image.c", "--report=image.c/page.html"]);
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success() && said.contains("no page: cannot write 'image.c/page.html'"), "{said}");
+    let done = run(&folder, loomir, &["cc", "-c", "image.c", "--report=pages"]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.contains("image.c: no page: left to clang: nothing is"), "{said}");
     let done = run(&folder, loomir, &["cc", "-O2", "-c", "image.c", "count.c", "--report=one.html"]);
     assert_eq!(done.status.code(), Some(2));
 }

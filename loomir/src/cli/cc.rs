@@ -66,6 +66,9 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
         for input in line.c_inputs() {
             let name = line.arguments[input].words[0].to_string_lossy();
             report.line(&tools.console, &name, &format!("left to clang: {reason}"));
+            if pages.is_some() {
+                tools.console.say(&format!("loomir: {name}: no page: left to clang: {reason}\n"));
+            }
         }
         return clang.become_it(&words);
     }
