@@ -60,7 +60,7 @@ fn of_fault(fault: &Value, args: &Value) -> Advice {
         ),
         (Some("order"), Some("world")) => (
             "One of the operations may do anything, such as printing or ending the program. Its order must not change.",
-            "Define the called function in the same module, so that its effects are seen, or call it outside of the two loops.",
+            "Move the operation out of one of the two loops, if the program means the same then.",
         ),
         (Some("unknown"), _) => (
             "The question which iterations touch one element was too hard to be decided within the limits.",
@@ -191,7 +191,9 @@ fn of_name(name: &str, args: &Value) -> (Option<&'static str>, &'static [&'stati
         ),
         "InvalidDependencies" if args["use"].is_object() => (
             Some("The second loop uses a result that the first one has only at its end."),
-            &["Store the value in memory, or compute in the second loop only what does not need the result."],
+            &[
+                "Write the part of the second loop that does not need the result as a loop of its own, before the rest. That part can be fused.",
+            ],
         ),
         "InvalidDependencies" if args["tests"].is_number() => (
             Some("Many conditions would have to be tested before the loop."),
