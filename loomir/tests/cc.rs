@@ -125,7 +125,9 @@ fn pages_show_the_loops_with_their_lines_of_c() {
     let without = object(&[]);
     assert_eq!(without, object(&["--report=pages"]), "a page changes the object");
     let page = std::fs::read_to_string(folder.join("pages/image.c.html")).expect("a page");
-    for text in ["loomir cc", "Fused", "image.c:4", "image.c:5", "#0 is <code>n</code>"] {
+    for text in
+        ["loomir cc", "Fused", "image.c:4", "image.c:5", "#0 is <code>n</code>", "'loomir cc' has none"]
+    {
         assert!(page.contains(text), "{text}");
     }
     object(&["--report=one.html"]);

@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
 
 /// The digests by which the policy of a page lets in its style and its script.
-const STYLE_DIGEST: &str = "zrjs20HYCYyNfxM+4cdVrbYAts65zU3/nq2fYb7Ddn4=";
+const STYLE_DIGEST: &str = "+3xJ4Yv7AKNj9w7iZ7ZwB0hKIaJdZTu9svEOE0crdDU=";
 const SCRIPT_DIGEST: &str = "r+luHKY8K2nsZNDxyw9v6Of1nKmLxJO9xHolofcOaE4=";
 
 /// A page ends with a note instead of further functions from this size on, in bytes.
@@ -136,7 +136,11 @@ fn banner(html: &mut Html, shown: &Shown<'_>) {
     tree::count(html, shown.functions.len(), "function", "functions");
     html.markup(", ");
     tree::count(html, shown.ops, "operation", "operations");
-    html.markup("</li></ul></header>\n");
+    html.markup("</li></ul>");
+    if shown.command == "cc" {
+        html.markup("<p class=\"options\">Options that decisions name are those of 'loomir fuse', which reads LLVM IR. 'loomir cc' has none of them.</p>");
+    }
+    html.markup("</header>\n");
 }
 
 /// Adds the list of decisions.
