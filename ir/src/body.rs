@@ -33,11 +33,13 @@ mod nested;
 mod op_ref;
 mod pending;
 mod pool;
+mod trail;
 mod uses;
 
 pub use copy::Mapping;
 pub use import::Import;
 pub use op_ref::OpRef;
+pub use trail::Fate;
 pub use uses::Use;
 
 /// Where a value comes from.
@@ -74,6 +76,8 @@ pub struct Body {
     free_blocks: Vec<u32>,
     regions: Pool<RegionData>,
     resources: Option<Box<ExternalResources>>,
+    /// The operations that are followed.
+    trail: Option<Box<trail::Trail>>,
 }
 
 #[derive(Clone, Copy)]
@@ -209,6 +213,7 @@ impl Body {
             free_blocks: Vec::new(),
             regions: Pool::new(),
             resources: None,
+            trail: None,
         }
     }
 
@@ -430,6 +435,7 @@ impl Body {
 
     fn free_op(&mut self, op: Op) {
         let index = op.raw(self.arena);
+        self.trace_erased(index);
         let data = self.ops[index as usize];
         if data.num_results > 0 {
             for v in data.results..data.results + data.num_results {
@@ -445,7 +451,10 @@ impl Body {
             self.free_extras.push(data.extra);
         }
         self.ops[index as usize] = OpData { block: ERASED, ..OpData::vacant() };
-        self.free_ops.push(index);
+        match &mut self.trail {
+            Some(trail) => trail.held.push(index),
+            None => self.free_ops.push(index),
+        }
     }
 
     // What an operation is.

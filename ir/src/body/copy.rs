@@ -138,7 +138,9 @@ impl Body {
     fn copy_shell(&mut self, op: Op, mapping: &mut Mapping, state: &mut OperationState) -> Op {
         if let Some(nested) = self.nested(op) {
             let copy = nested.duplicate();
-            return self.adopt(copy);
+            let copy = self.adopt(copy);
+            self.was_copied(op, copy);
+            return copy;
         }
         state.restart(self.op_name(op), self.loc(op));
         state.operands.extend(self.operands(op).map(|v| mapping.value(v)));
@@ -147,6 +149,7 @@ impl Body {
         state.successors.extend(self.successors(op).map(|block| mapping.block(block)));
         state.num_regions = self.own_regions(op).len();
         let copy = self.create_from(state);
+        self.was_copied(op, copy);
         for i in 0..self.num_results(op) {
             mapping.map(self.result(op, i), self.result(copy, i));
         }
@@ -169,6 +172,7 @@ impl Body {
             free_blocks: self.free_blocks.clone(),
             regions: self.regions.clone(),
             resources: self.resources.clone(),
+            trail: None,
         }
     }
 }

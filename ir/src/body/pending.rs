@@ -57,6 +57,7 @@ impl Body {
             free_blocks: self.free_blocks.clone(),
             regions: self.regions.clone(),
             resources: self.resources.take(),
+            trail: self.trail.take(),
         }
     }
 

@@ -141,6 +141,7 @@ impl Body {
 
     /// Makes every use of `from` a use of `to`. Linear in the uses of `from`.
     pub fn replace_all_uses(&mut self, from: Value, to: Value) {
+        self.trace_replaced(from, to);
         self.replace_uses_if(from, to, |_| true);
     }
 
