@@ -136,7 +136,8 @@ fn patterns_are_applied_until_nothing_changes() {
 #[test]
 fn an_endless_pattern_is_named() {
     let mut body = read();
-    let report = apply_patterns_greedily(&mut body, &all(ENDLESS), Limits { visits_per_op: 8 });
+    let report =
+        apply_patterns_greedily(&mut body, &all(ENDLESS), Limits { visits_per_op: 8, ..Limits::default() });
     let said = stopped(&body, &report);
     assert!(said.contains("stopped before nothing changed"), "{said}");
     assert!(

@@ -16,11 +16,13 @@ use crate::opdef::Trait;
 pub struct Limits {
     /// Visits of operations, as a multiple of the operations there are at first.
     pub visits_per_op: usize,
+    /// Applications of patterns. When there were so many, nothing is folded any more, either.
+    pub rewrites: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { visits_per_op: 64 }
+        Limits { visits_per_op: 64, rewrites: usize::MAX }
     }
 }
 
@@ -53,6 +55,7 @@ pub struct Greedy<'a> {
     limits: Limits,
     is_dead: fn(&Body, Op) -> bool,
     unifies_constants: bool,
+    is_bottom_up: bool,
     listener: Option<&'a mut dyn Listener>,
     /// Empty between runs.
     worklist: Worklist,
@@ -67,6 +70,7 @@ impl<'a> Greedy<'a> {
             limits: Limits::default(),
             is_dead: is_trivially_dead,
             unifies_constants: true,
+            is_bottom_up: false,
             listener: None,
             worklist: Worklist::default(),
         }
@@ -90,6 +94,13 @@ impl<'a> Greedy<'a> {
     #[must_use]
     pub fn keeps_constants(mut self) -> Self {
         self.unifies_constants = false;
+        self
+    }
+
+    /// Visits operations from the last to the first, at first.
+    #[must_use]
+    pub fn bottom_up(mut self) -> Self {
+        self.is_bottom_up = true;
         self
     }
 
@@ -117,8 +128,10 @@ impl<'a> Greedy<'a> {
         };
         let mut rewriter = Rewriter::new(body, listener, std::mem::take(&mut self.worklist));
         rewriter.constants = self.unifies_constants.then(Constants::default);
-        for op in ops.into_iter().rev() {
-            rewriter.revisit(op);
+        // The last one is visited first.
+        match self.is_bottom_up {
+            true => ops.into_iter().for_each(|op| rewriter.revisit(op)),
+            false => ops.into_iter().rev().for_each(|op| rewriter.revisit(op)),
         }
         let mut run = Run {
             patterns: &self.patterns,
@@ -126,7 +139,7 @@ impl<'a> Greedy<'a> {
             applied: HashMap::new(),
             report: Report::default(),
         };
-        run.drain(&mut rewriter, budget);
+        run.drain(&mut rewriter, budget, self.limits.rewrites);
         let report = run.report;
         self.worklist = rewriter.into_worklist();
         report
@@ -143,9 +156,13 @@ struct Run<'r, 'a> {
 }
 
 impl Run<'_, '_> {
-    /// Visits the operations of the worklist, at most `budget` times in all.
-    fn drain(&mut self, rewriter: &mut Rewriter<'_>, budget: usize) {
+    /// Visits the operations of the worklist, at most `budget` times in all, and until there were
+    /// `most` rewrites.
+    fn drain(&mut self, rewriter: &mut Rewriter<'_>, budget: usize, most: usize) {
         for _ in 0..budget {
+            if self.report.rewritten >= most {
+                break;
+            }
             let Some(op) = rewriter.pop() else { return };
             self.visit(rewriter, op);
             if self.report.stopped.is_some() {
