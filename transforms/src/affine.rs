@@ -53,6 +53,7 @@ mod casts;
 pub mod classes;
 pub mod closed_forms;
 pub mod condition;
+mod division;
 pub(crate) mod expression;
 pub mod facts;
 mod masks;
@@ -291,40 +292,6 @@ impl AffineForm {
     /// `self - other`.
     pub fn minus(&self, other: &AffineForm) -> Option<AffineForm> {
         self.plus(other, -1)
-    }
-
-    /// `⌊self / divisor⌋` for a positive divisor. Terms whose coefficients it divides come out of
-    /// the quotient.
-    pub fn floor_div(&self, divisor: i64) -> Option<AffineForm> {
-        if divisor <= 0 {
-            return None;
-        }
-        if divisor == 1 {
-            return Some(self.clone());
-        }
-        let mut outside = AffineForm::constant(self.constant.div_euclid(divisor));
-        let mut inside = AffineForm::constant(self.constant.rem_euclid(divisor));
-        for (atom, c) in &self.terms {
-            let target = if c % divisor == 0 { &mut outside } else { &mut inside };
-            target.terms.push((atom.clone(), if c % divisor == 0 { c / divisor } else { *c }));
-        }
-        if inside.terms.is_empty() {
-            return Some(outside);
-        }
-        if inside.nesting() >= MAX_NESTING {
-            return None;
-        }
-        outside.plus(&AffineForm::atom(Atom::FloorDiv(Box::new(inside), divisor)), 1)
-    }
-
-    /// `⌈self / divisor⌉`.
-    pub fn ceil_div(&self, divisor: i64) -> Option<AffineForm> {
-        self.plus(&AffineForm::constant(divisor.checked_sub(1)?), 1)?.floor_div(divisor)
-    }
-
-    /// `self mod divisor`, in `[0, divisor)`.
-    pub fn modulo(&self, divisor: i64) -> Option<AffineForm> {
-        self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
     }
 
     /// Returns the form with another form substituted for each level.
