@@ -28,7 +28,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{
-    Attr, Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value,
+    Attr, Block, Body, Builder, Context, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value,
 };
 use smallvec::SmallVec;
 
@@ -574,20 +574,28 @@ impl Emit<'_> {
             _ if self.in_remainder => marks::REMAINDER,
             Some(Mark::Remainder) => marks::REMAINDER,
             Some(Mark::Distributed) => marks::DISTRIBUTED,
-            Some(Mark::Unrolled) => return self.mark_done(header, annotation::UNROLL, state),
-            Some(Mark::Jammed) => return self.mark_done(header, annotation::JAM, state),
+            Some(Mark::Unrolled) => return self.keep(header, annotation::UNROLL, state),
+            Some(Mark::Jammed) => return self.keep(header, annotation::JAM, state),
+            Some(Mark::Flattened) => return self.keep(header, "", state),
             None => return,
         };
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }
 
-    /// Keeps the directives of a loop, but for those that were obeyed.
-    fn mark_done(&self, header: &Header, changed: &str, state: &mut OperationState) {
+    /// Keeps the attributes of a loop, but for the directives that were obeyed.
+    fn keep(&self, header: &Header, obeyed: &str, state: &mut OperationState) {
         let ctx = self.body.ctx();
-        let lead = header.origins.first().map(|lead| self.program.loop_info(lead.of).op);
-        let own = lead.and_then(|op| self.body.attr(op, annotation::ANNOTATION));
-        if let Some(done) = own.and_then(|own| annotation::done(ctx, own, changed)) {
-            state.set_attr(ctx, annotation::ANNOTATION, done);
+        let Some(first) = header.origins.first() else { return };
+        let lead = self.program.loop_info(first.of).op;
+        let is_flat = header.mark == Some(Mark::Flattened);
+        if is_flat || header.origins.iter().all(|own| own.of == first.of) {
+            state.attributes = self.body.attributes(lead);
+        }
+        if let Some(own) = self.body.attr(lead, annotation::ANNOTATION).filter(|_| !obeyed.is_empty()) {
+            match annotation::done(ctx, own, obeyed) {
+                Some(done) => state.set_attr(ctx, annotation::ANNOTATION, done),
+                None => state.attributes = without(ctx, state.attributes, annotation::ANNOTATION),
+            }
         }
     }
 
@@ -697,7 +705,8 @@ impl Emit<'_> {
         state.operands = yielded;
         state.properties = self.body.properties(old);
         state.attributes = self.body.attributes(old);
-        Builder::new(self.body, at).insert(state);
+        let new = Builder::new(self.body, at).insert(state);
+        self.body.was_copied(old, new);
     }
 
     /// Creates the loop operation without its block, with the bounds of its first origin.
@@ -772,4 +781,10 @@ fn is_flattened(lead: &Origin) -> bool {
         _ => false,
     };
     lead.iteration().is_some_and(|own| own.terms().iter().any(|(atom, _)| divides(atom)))
+}
+
+/// Returns a dictionary without an entry.
+fn without(ctx: &Context, dict: Dict, name: &str) -> Dict {
+    let entries = dict.entries(ctx).iter().filter(|(own, _)| ctx.str(*own) != name);
+    ctx.dict(entries.copied().collect())
 }

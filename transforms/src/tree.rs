@@ -32,6 +32,7 @@ mod sides;
 
 pub use edit::{Change, Edit};
 pub(crate) use edit::{Parts, Times, Together};
+pub(crate) use green::trip_count;
 pub use green::{AssumptionId, Green, Header, HeaderId, Map, Mark, Node, Origin, Span, TreeStore};
 pub use ids::{IfId, LoopId, Path, StatementId};
 pub use program::Program;

@@ -28,7 +28,7 @@ use crate::marks;
 use crate::tree::access_summary::AccessSummary;
 use crate::tree::levels::{absolute, relative};
 use crate::tree::{
-    Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together, TreeStore,
+    Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together, TreeStore, trip_count,
 };
 
 /// A loop with more operations than this is not cut, because cutting copies its body.
@@ -177,7 +177,7 @@ impl Member {
 
     /// Returns its number of times, if that is a constant.
     fn times(&self) -> Option<i64> {
-        constant_trips(&self.ends, self.scale)
+        trip_count(&[], &self.ends, self.scale)
     }
 }
 
@@ -446,7 +446,7 @@ impl Group {
         let are_equal = first == behind || gap(first, behind).is_some_and(|gap| loop_context.is_zero(&gap));
         let same = self.whole && are_equal;
         if !same && !may_be_shifted {
-            return Err(Missed::TripCounts(constant_trips(first, step), constant_trips(behind, step)));
+            return Err(Missed::TripCounts(trip_count(&[], first, step), trip_count(&[], behind, step)));
         }
         if !same && !self.shares_with(second) {
             return Err(Missed::NothingShared);
@@ -723,11 +723,4 @@ fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>>
         }
     }
     (1..=MAX_ENDS).contains(&least.len()).then_some(least)
-}
-
-/// Returns the trip count, if it is a constant.
-fn constant_trips(extents: &[AffineForm], step: i64) -> Option<i64> {
-    let extent =
-        extents.iter().map(AffineForm::as_constant).collect::<Option<Vec<_>>>()?.into_iter().min()?;
-    loomir_ir::affine::ceil_div(extent.max(0), step)
 }

@@ -29,6 +29,7 @@ impl Emit<'_> {
         state.result_types =
             results.iter().map(|(value, _)| self.body.value_type(*value)).collect::<Vec<Type>>();
         let op = Builder::new(self.body, at).insert(state);
+        self.body.was_copied(old, op);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
         for (index, tree) in bodies.into_iter().enumerate() {

@@ -143,6 +143,8 @@ pub enum Mark {
     Unrolled,
     /// The same for unroll-and-jam.
     Jammed,
+    /// A nest of loops that became one. It keeps the attributes of the outermost one.
+    Flattened,
 }
 
 /// Stored properties of a node.
@@ -376,6 +378,17 @@ impl Origin {
     }
 }
 
+/// Returns the number of all `x` with `scale · x ≥` each lower and `scale · x <` each upper form,
+/// if it is a constant. Without lower forms, they begin at zero.
+pub(crate) fn trip_count(lower: &[AffineForm], upper: &[AffineForm], scale: i64) -> Option<i64> {
+    let numbers = |forms: &[AffineForm]| {
+        forms.iter().map(|form| form.ceil_div(scale)?.as_constant()).collect::<Option<Vec<i64>>>()
+    };
+    let first = numbers(lower)?.into_iter().max().unwrap_or(0);
+    let end = numbers(upper)?.into_iter().min()?;
+    Some(end.checked_sub(first)?.max(0))
+}
+
 impl Span {
     /// Returns all `x` with `scale · x ≥` each lower and `scale · x <` each upper form. Among forms
     /// that differ by a constant only the tightest is kept.
@@ -399,6 +412,12 @@ impl Span {
             upper.minus(lower).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap <= 0)
         };
         lower.iter().any(|lower| upper.iter().any(|upper| is_empty(lower, upper)))
+    }
+
+    /// Returns the trip count, if it is a constant.
+    pub fn trip_count(&self) -> Option<i64> {
+        let Span::Range { scale, lower, upper } = self else { return None };
+        trip_count(lower, upper, *scale)
     }
 
     /// Returns the span with `f` applied to each form.

@@ -12,7 +12,7 @@ use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Op, Trait, Value};
 use smallvec::SmallVec;
 
-use super::green::{Green, Map, TreeStore};
+use super::green::{Green, Map, TreeStore, trip_count};
 use super::ids::{IfId, LoopId, Path, StatementId};
 use super::levels::absolute;
 use crate::access::{Effects, Space};
@@ -57,9 +57,8 @@ impl LoopInfo {
     pub fn trip_count(&self) -> Option<u64> {
         let space = &self.space;
         let extents = space.extents().filter(|_| space.is_counted() && space.domain.exact)?;
-        let constants: Option<Vec<i64>> = extents.iter().map(AffineForm::as_constant).collect();
-        let (least, step) = (constants?.into_iter().min()?, space.step.filter(|step| *step > 0)?);
-        u64::try_from(least).ok().map(|least| least.div_ceil(step.unsigned_abs()))
+        let count = trip_count(&[], &extents, space.step.filter(|step| *step > 0)?)?;
+        u64::try_from(count).ok()
     }
 }
 

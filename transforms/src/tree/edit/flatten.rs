@@ -6,8 +6,8 @@
 
 use super::range::counted;
 use crate::affine::{AffineForm, Atom};
-use crate::tree::green::{Green, Header, Node, Span, TreeStore};
-use crate::tree::program::{LoopInfo, Program};
+use crate::tree::green::{Green, Header, Mark, Node, Span, TreeStore};
+use crate::tree::program::Program;
 
 /// A nest of two loops that may be flattened.
 struct Nest {
@@ -45,7 +45,8 @@ impl TreeStore {
         let body = self.substituted(body, &with_inner)?;
         let span = Span::range(1, vec![AffineForm::constant(0)], vec![outer_count.times(inner_count)?]);
         let parallel = outer.parallel && inner.parallel;
-        Some(self.make_loop(Header { span, origins: origins.into(), parallel, mark: None }, body))
+        let mark = Some(Mark::Flattened);
+        Some(self.make_loop(Header { span, origins: origins.into(), parallel, mark }, body))
     }
 
     /// Returns the reason why a loop around others cannot be flattened, and the trip count of its
@@ -68,17 +69,24 @@ impl TreeStore {
         if outer.parallel || inner.parallel {
             return Err("a loop is parallel");
         }
-        let infos: Vec<&LoopInfo> = infos().collect();
-        let [_, lead] = infos[..] else { return Err("its loops were fused") };
-        let bounds = lead.space.bounds().chain(&lead.space.variable);
-        let depth = lead.depth;
-        let varies =
-            |form: &AffineForm| !form.all_atoms(&|atom| depth == 0 || *atom != Atom::Level(depth - 1));
-        if lead.space.bounds().any(varies) {
-            return Err("the bounds of its inner loop depend on it");
+        let is_one = |own: &Header| own.origins.len() == 1 || own.mark == Some(Mark::Flattened);
+        if !is_one(outer) || !is_one(inner) {
+            return Err("its loops were fused");
         }
-        if !bounds.into_iter().all(|form| program.is_known(form, depth.saturating_sub(1))) {
-            return Err("the bounds of its inner loop are computed in it");
+        let depths = |own: &Header| own.origins.iter().map(|own| program.loop_info(own.of).depth).collect();
+        let mut outside: Vec<u32> = depths(outer);
+        for info in infos().skip(outer.origins.len()) {
+            outside.extend(info.depth.checked_sub(1));
+            let varies = |form: &AffineForm| {
+                !form.all_atoms(&|atom| !outside.iter().any(|depth| *atom == Atom::Level(*depth)))
+            };
+            if info.space.bounds().any(varies) {
+                return Err("the bounds of its inner loop depend on it");
+            }
+            let least = outside.iter().min().copied().unwrap_or(0);
+            if !info.space.bounds().chain(&info.space.variable).all(|form| program.is_known(form, least)) {
+                return Err("the bounds of its inner loop are computed in it");
+            }
         }
         let (Some(outer), Some(inner)) = (counted(program, outer), counted(program, inner)) else {
             return Err("a trip count is not known before the loops");

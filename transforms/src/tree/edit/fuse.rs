@@ -127,9 +127,11 @@ impl TreeStore {
         let shifted = b.origins.iter().map(|origin| origin.shifted(shift)).collect::<Option<Box<[_]>>>()?;
         let origins = a.origins.iter().chain(&shifted).cloned().collect();
         let joined = self.join(body, behind);
+        // The judge decides if the iterations of both may run in any order.
+        let parallel = a.parallel && b.parallel;
         let spans = (times(program, &a), times(program, &b));
         let (Some((scale, own)), Some((step, others))) = spans else {
-            let header = Header { span: a.span, origins, parallel: false, mark: None };
+            let header = Header { span: a.span, origins, parallel, mark: None };
             let fused = (shift == 0).then(|| self.make_loop(header, joined))?;
             return Some(Parts { before: Vec::new(), fused, after: Vec::new() });
         };
@@ -141,8 +143,11 @@ impl TreeStore {
         let mut ends = first.ends.clone();
         ends.extend(second.ends.iter().filter(|end| !first.ends.contains(end)).cloned());
         let start = first.start.max(second.start);
-        let common = Together { scale, start, ends, parallel: false };
-        let header = Header { span: common.span(), origins, parallel: false, mark: None };
+        let common = Together { scale, start, ends, parallel };
+        let is_whole = [&first, &second].iter().all(|own| own.start == start && own.ends == common.ends);
+        let is_as_first = parallel && shift == 0 && is_whole && a.span == Span::Whole;
+        let span = if is_as_first { Span::Whole } else { common.span() };
+        let header = Header { span, origins, parallel, mark: None };
         let fused = self.make_loop(header, joined);
         let mut parts = Parts { before: Vec::new(), fused, after: Vec::new() };
         common.add_rest(&first, &mut parts, self);
