@@ -33,6 +33,7 @@ pub mod remove_dead_values;
 pub mod sccp;
 pub mod sroa;
 pub mod symbol_dce;
+pub mod symbol_privatize;
 
 /// The passes of this module.
 pub(crate) const PASSES: &[PassInfo] = &[
@@ -48,4 +49,5 @@ pub(crate) const PASSES: &[PassInfo] = &[
     sccp::PASS,
     sroa::PASS,
     symbol_dce::PASS,
+    symbol_privatize::PASS,
 ];

@@ -68,7 +68,8 @@ pub(crate) fn erase_dead_symbols_if(body: &mut Body, may_go: impl Fn(&Body, Op) 
     count
 }
 
-fn top_level(body: &Body) -> Vec<Op> {
+/// Returns the operations of a table's own regions.
+pub(super) fn top_level(body: &Body) -> Vec<Op> {
     let blocks = body.own_regions(body.root()).flat_map(|region| body.blocks(region));
     blocks.flat_map(|block| body.ops(block)).collect()
 }
