@@ -70,6 +70,11 @@ pub struct Eliminated {
 /// Eliminates common subexpressions of a body, without the bodies nested in it.
 pub fn cse(body: &mut Body) -> Eliminated {
     let root = body.root();
+    cse_within(body, root)
+}
+
+/// The same for what is inside an operation.
+pub fn cse_within(body: &mut Body, root: Op) -> Eliminated {
     if body.has_trait(root, Trait::GraphRegion) {
         return Eliminated::default();
     }

@@ -41,9 +41,16 @@ impl Pass for Dce {
 /// Erases the dead operations of a body, without the bodies nested in it. Returns their number,
 /// without operations inside erased ones.
 pub fn erase_dead(body: &mut Body) -> usize {
+    let root = body.root();
+    erase_dead_within(body, root)
+}
+
+/// The same for what is inside an operation.
+pub fn erase_dead_within(body: &mut Body, root: Op) -> usize {
     let effects = Effects::of(body);
     let is_dead = |body: &Body, op: Op| is_unneeded(body, op) && effects.get(op).is_removable();
-    let mut pending: Vec<Op> = body.all_ops().collect();
+    let is_inside = |body: &Body, op: &Op| *op != root && body.is_within(*op, root);
+    let mut pending: Vec<Op> = body.preorder(root).filter(|op| *op != root).collect();
     let mut is_gone = vec![false; body.num_op_slots()];
     let mut erased = 0;
     while let Some(op) = pending.pop() {
@@ -52,7 +59,8 @@ pub fn erase_dead(body: &mut Body) -> usize {
         }
         for inside in body.preorder(op) {
             is_gone[inside.index()] = true;
-            pending.extend(body.operands(inside).filter_map(|value| body.defining_op(value)));
+            let operands = body.operands(inside).filter_map(|value| body.defining_op(value));
+            pending.extend(operands.filter(|op| is_inside(body, op)));
         }
         body.erase(op);
         erased += 1;
