@@ -7,8 +7,7 @@
 //! # Limits
 //!
 //! - Of MLIR's operations these exist: the control flow of schedules, navigation, the
-//!   transformations of loops (`loop.*`), and what runs passes. Handles to values
-//!   (`!transform.any_value`) can be written, but no operation makes one.
+//!   transformations of loops (`loop.*`), and what runs passes.
 
 use std::borrow::Cow;
 
@@ -25,7 +24,7 @@ mod directives;
 pub mod types;
 pub(crate) mod verify;
 
-use types::{HANDLE, HANDLE_OR_PARAM, PARAM};
+use types::{HANDLE, HANDLE_OR_PARAM, HANDLE_OR_VALUE, PARAM, VALUE};
 
 /// The way a sequence answers a failure that another way may replace.
 pub static FAILURE_MODE: EnumDef = EnumDef {
@@ -78,6 +77,7 @@ dialect! {
             directives::PASS_OPTIONS,
             directives::SELECTED_REGION,
             directives::SAME_TYPES,
+            directives::POSITIONS,
         ]
         unknown_ops allowed;
     }
@@ -134,6 +134,7 @@ dialect! {
         results { result: One HANDLE }
         attrs { pass_name: Required String, options: Default = "{}" Dictionary }
         format "$pass_name (`with` `options` `=` custom<ApplyRegisteredPassOptions>($options, $dynamic_options)^)? `to` $target attr-dict `:` functional-type(operands, results)"
+        verify verify::apply_registered_pass;
     }
 
     /// Yields the same operations under another type of handle.
@@ -190,6 +191,28 @@ dialect! {
         results { consumers: One HANDLE }
         attrs { result_number: Required Integer(64) }
         format "$target `[` $result_number `]` attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Yields the operations that compute values.
+    GetDefiningOp = "get_defining_op" {
+        operands { target: One VALUE }
+        results { result: One HANDLE }
+        format "$target attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Yields operands of operations.
+    GetOperandOp = "get_operand",
+    /// Yields results of operations.
+    GetResultOp = "get_result" {
+        operands { target: One HANDLE }
+        results { result: One VALUE }
+        attrs {
+            raw_position_list: Required DenseArray(Type::I64),
+            is_inverted: Optional Unit,
+            is_all: Optional Unit,
+        }
+        format "$target `[` custom<TransformMatchDims>($raw_position_list, $is_inverted, $is_all) `]` attr-dict `:` functional-type(operands, results)"
+        verify verify::positions;
     }
 
     /// Yields an operation around each operation.
@@ -384,6 +407,32 @@ dialect! {
         format "$target attr-dict `:` functional-type(operands, results)"
     }
 
+    /// Makes an `scf.parallel` of an `scf.forall` without results.
+    ForallToParallelOp = "loop.forall_to_parallel" {
+        operands { target: One HANDLE }
+        results { transformed: Variadic HANDLE }
+        format "$target attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Replaces a conditional by one of its branches.
+    TakeAssumedBranchOp = "scf.take_assumed_branch" {
+        operands { target: One HANDLE }
+        attrs { take_else_branch: Optional Unit }
+        format "$target (`take_else_branch` $take_else_branch^)? attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Moves invariant accesses of parts of tensors out of a loop.
+    HoistSubsetsOp = "loop.hoist_loop_invariant_subsets" {
+        operands { target: One HANDLE }
+        format "$target attr-dict `:` type($target)"
+    }
+
+    /// Erases buffers that are only written, with their stores.
+    EraseDeadAllocOp = "memref.erase_dead_alloc_and_stores" {
+        operands { target: One HANDLE }
+        format "$target attr-dict `:` functional-type($target, results)"
+    }
+
     /// Makes a function of each loop, and calls it.
     OutlineOp = "loop.outline" {
         operands { target: One HANDLE }
@@ -437,7 +486,7 @@ dialect! {
 
     /// Emits a remark at operations.
     RemarkAtOp = "debug.emit_remark_at" {
-        operands { at: One HANDLE }
+        operands { at: One HANDLE_OR_VALUE }
         attrs { message: Required String }
         format "$at `,` $message attr-dict `:` type($at)"
     }

@@ -5,8 +5,9 @@
 use loomir_ir::{Attr, AttrKind, Context, OpRef, Value};
 
 use super::{
-    AlternativesOp, ApplyRegisteredPassOp, CoalesceOp, ForallToForOp, ForeachMatchOp, ForeachOp,
-    FuseSiblingOp, OutlineOp, ParallelToForsOp, PeelOp, PromoteOp, SequenceOp, UnrollAndJamOp, UnrollOp,
+    AlternativesOp, ApplyRegisteredPassOp, CoalesceOp, ForallToForOp, ForallToParallelOp, ForeachMatchOp,
+    ForeachOp, FuseSiblingOp, OutlineOp, ParallelToForsOp, PeelOp, PromoteOp, SequenceOp, UnrollAndJamOp,
+    UnrollOp,
 };
 
 /// The attribute of an argument that the sequence consumes.
@@ -38,7 +39,8 @@ pub fn consumed_operands(op: OpRef<'_>) -> Vec<usize> {
     let all = [CoalesceOp::DEF, FuseSiblingOp::DEF, OutlineOp::DEF, PeelOp::DEF, PromoteOp::DEF];
     if all
         .into_iter()
-        .chain([UnrollOp::DEF, UnrollAndJamOp::DEF, ForallToForOp::DEF, ParallelToForsOp::DEF])
+        .chain([UnrollOp::DEF, UnrollAndJamOp::DEF, ForallToForOp::DEF, ForallToParallelOp::DEF])
+        .chain([ParallelToForsOp::DEF])
         .any(|def| op.is(def))
     {
         return (0..op.num_operands()).collect();

@@ -23,6 +23,10 @@ pub(super) const SELECTED_REGION: DirectiveDef =
 pub(super) const SAME_TYPES: DirectiveDef =
     DirectiveDef { name: "SameTypes", parse: parse_same, print: print_same };
 
+/// Positions of operands or results: `0, -1`, `all`, or `except(0)`.
+pub(super) const POSITIONS: DirectiveDef =
+    DirectiveDef { name: "TransformMatchDims", parse: parse_positions, print: print_positions };
+
 /// The names of the results of `foreach_match`.
 pub(super) struct ForeachMatchNames;
 
@@ -265,5 +269,48 @@ fn parse_same(
 fn print_same(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
     if let Some(DirectiveArg::Types(types)) = args.first() {
         p.types(types.iter().copied());
+    }
+}
+
+fn parse_positions(
+    p: &mut OpParser<'_, '_>,
+    _: &mut OperationState,
+    args: &mut [DirectiveArg],
+) -> ParseResult<()> {
+    let [list, inverted, all] = args else { return Ok(()) };
+    let mut numbers = Vec::new();
+    if p.accept_keyword("all") {
+        *all = DirectiveArg::Attr(Some(Attr::UNIT));
+    } else {
+        let is_inverted = p.accept_keyword("except");
+        if is_inverted {
+            p.expect("(")?;
+            *inverted = DirectiveArg::Attr(Some(Attr::UNIT));
+        }
+        loop {
+            numbers.push(p.parse_integer()?);
+            if !p.accept(",") {
+                break;
+            }
+        }
+        if is_inverted {
+            p.expect(")")?;
+        }
+    }
+    *list = DirectiveArg::Attr(Some(p.ctx().dense_ints_attr(Type::I64, &numbers)));
+    Ok(())
+}
+
+fn print_positions(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
+    let is_set = |arg: Option<&DirectiveArg>| matches!(arg, Some(DirectiveArg::Attr(Some(_))));
+    if is_set(args.get(2)) {
+        return p.write("all");
+    }
+    let Some(DirectiveArg::Attr(Some(list))) = args.first() else { return };
+    let numbers = list.as_dense_ints(p.ctx()).unwrap_or_default();
+    let text = numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    match is_set(args.get(1)) {
+        true => p.write(&format!("except({text})")),
+        false => p.write(&text),
     }
 }

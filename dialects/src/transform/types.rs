@@ -83,7 +83,17 @@ pub(crate) const PARAM: TypeConstraint =
 /// Handles to operations or values, and parameters.
 pub(crate) const HANDLE_OR_PARAM: TypeConstraint =
     TypeConstraint::Where(Cow::Borrowed("transform any param type or any handle type"), |ctx, ty| {
-        is_handle(ctx, ty) || is_param(ctx, ty) || named(ctx, ty) == Some("transform.any_value")
+        is_handle(ctx, ty) || is_param(ctx, ty) || is_value(ctx, ty)
+    });
+
+/// Handles to values.
+pub(crate) const VALUE: TypeConstraint =
+    TypeConstraint::Where(Cow::Borrowed("TransformValueHandleTypeInterface instance"), is_value);
+
+/// Handles to operations or values.
+pub(crate) const HANDLE_OR_VALUE: TypeConstraint =
+    TypeConstraint::Where(Cow::Borrowed("any transform handle"), |ctx, ty| {
+        is_handle(ctx, ty) || is_value(ctx, ty)
     });
 
 const fn plain(name: &'static str) -> TypeDef {
@@ -100,6 +110,11 @@ fn named(ctx: &Context, ty: Type) -> Option<&str> {
 /// True if a type is one of handles to operations.
 pub fn is_handle(ctx: &Context, ty: Type) -> bool {
     matches!(named(ctx, ty), Some("transform.any_op" | "transform.op"))
+}
+
+/// True if a type is one of handles to values.
+pub fn is_value(ctx: &Context, ty: Type) -> bool {
+    named(ctx, ty) == Some("transform.any_value")
 }
 
 /// True if a type is one of parameters.

@@ -108,6 +108,55 @@ pub(super) fn apply_patterns(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
+/// Checks that options refer to each parameter once.
+pub(super) fn apply_registered_pass(op: OpRef<'_>, out: &mut Diagnostics) {
+    let ctx = op.ctx();
+    let Some(AttrKind::Dictionary(options)) = op.attr("options").map(|attr| attr.kind(ctx)) else { return };
+    let mut open: Vec<Attr> = options.entries(ctx).iter().rev().map(|(_, value)| *value).collect();
+    let params = op.num_operands().saturating_sub(1);
+    let mut is_used = vec![false; params];
+    while let Some(value) = open.pop() {
+        if let Some(number) = super::param_number(ctx, value) {
+            match is_used.get_mut(number) {
+                None => {
+                    let message = format!(
+                        "dynamic option index {number} is out of bounds for the number of dynamic options: {params}"
+                    );
+                    return out.push(op_error(op, message));
+                }
+                Some(used) if *used => {
+                    let message = format!("dynamic option index {number} is already used in options");
+                    return out.push(op_error(op, message));
+                }
+                Some(used) => *used = true,
+            }
+        }
+        open.extend(value.as_array(ctx).unwrap_or_default().iter().rev());
+    }
+    if let Some(unused) = is_used.iter().position(|used| !used) {
+        out.push(op_error(op, format!("no option refers to its parameter {unused}")));
+    }
+}
+
+/// Checks a list of positions: all of them, or some that differ.
+pub(super) fn positions(op: OpRef<'_>, out: &mut Diagnostics) {
+    let list = op.attr("raw_position_list").and_then(|attr| attr.as_dense_ints(op.ctx()));
+    let mut list = list.unwrap_or_default();
+    let is_all = op.attr("is_all").is_some();
+    if is_all && op.attr("is_inverted").is_some() {
+        out.push(op_error(op, "cannot request both 'all' and 'inverted' values in the list"));
+    } else if is_all && !list.is_empty() {
+        out.push(op_error(op, "cannot both request 'all' and specific values in the list"));
+    } else if !is_all && list.is_empty() {
+        out.push(op_error(op, "must request specific values in the list if 'all' is not specified"));
+    } else {
+        list.sort_unstable();
+        if list.windows(2).any(|pair| pair[0] == pair[1]) {
+            out.push(op_error(op, "expected the listed values to be unique"));
+        }
+    }
+}
+
 pub(super) fn split_handle(op: OpRef<'_>, out: &mut Diagnostics) {
     let overflow = op.attr("overflow_result").and_then(|attr| attr.as_int(op.ctx()));
     if overflow.is_some_and(|at| !(0..op.num_results() as i64).contains(&at)) {
@@ -285,8 +334,19 @@ pub(super) struct Matcher;
 
 impl SymbolUser for Matcher {
     fn verify_symbols(&self, op: OpRef<'_>, table: &SymbolTable, out: &mut Diagnostics) {
-        if let Some(name) = op.attr("matcher") {
-            matcher(op, name, table, out);
+        let Some(name) = op.attr("matcher") else { return };
+        let before = out.len();
+        matcher(op, name, table, out);
+        let Some((symbol, _, yielded)) = sequence_of(op, name, table).filter(|_| out.len() == before) else {
+            return;
+        };
+        if yielded.len() != op.num_results() {
+            let message = format!(
+                "expected the matcher to yield as many values as op has results ({}), got {}",
+                op.num_results(),
+                yielded.len()
+            );
+            out.push(op_error(op, message).note(symbol.loc, "matcher"));
         }
     }
 }
