@@ -48,19 +48,19 @@ use loomir_transforms::schedule::{self, Report, Settings};
 /// The first step that failed, and was not replaced by another way. No step changes what the module
 /// computes.
 pub fn run_schedule(module: &mut Body, schedule: &Body, alias: AliasMode) -> Result<Report, Diagnostics> {
-    run_sequence(module, schedule, ENTRY_POINT, alias)
+    run_sequence(module, schedule, (ENTRY_POINT, false), alias)
 }
 
-/// The same from another named sequence.
+/// The same from another named sequence, perhaps in a copy of the module.
 fn run_sequence(
     module: &mut Body,
     schedule: &Body,
-    entry: &str,
+    (entry, is_inside): (&str, bool),
     alias: AliasMode,
 ) -> Result<Report, Diagnostics> {
     let passes = passes();
     let raised = raise_functions(module);
-    let report = schedule::apply(module, schedule, &Settings { entry, alias, passes: &passes });
+    let report = schedule::apply(module, schedule, &Settings { entry, alias, passes: &passes, is_inside });
     lower_functions(module, raised, report.is_ok())?;
     report
 }
@@ -146,7 +146,7 @@ impl Pass for Interpret {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         // The program changes under the schedule, so the schedule is a copy.
         let copy = body.duplicate();
-        let report = run_sequence(body, &copy, &self.entry, self.alias)?;
+        let report = run_sequence(body, &copy, (&self.entry, true), self.alias)?;
         report.remarks.iter().for_each(|remark| cx.remark(remark.clone()));
         report.dumps.into_iter().for_each(|(title, text)| cx.print(title, text));
         cx.count("Operations of the schedule", report.steps);

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A refused step is a *silenceable* failure, as MLIR has them: `transform.alternatives` tries
-//! another way, and a sequence with `failures(suppress)` goes on. Inside `loomir.together`, steps
-//! are judged once, at the end.
+//! another way, and a sequence with `failures(suppress)` goes on with its next operation. Inside
+//! `loomir.together`, steps are judged once, at the end.
 //!
 //! **Assumptions.**
 //! - None about legality. A step is judged with the top-level items that it concerns. All steps of
@@ -18,33 +18,40 @@
 //!   `fixtures/schedules/together.mlir`.
 //!
 //! **Cost.** A step costs what the nest costs that it concerns. Operations that need the text, such
-//! as matching, write the trees of a function first, which is linear in the function.
+//! as matching, write the trees of a function first, which is linear in the function. So does the
+//! end of a sequence that suppresses failures, to a copy. A question about dependences may cost ten
+//! million steps, about a fifth of a second.
 //!
 //! # Limits
 //!
-//! - Passes run on functions and modules, not on single loops; licm runs on loops.
+//! - Registered passes run on functions and modules, not on single loops.
 //! - A tile, an unrolled or a skewed loop needs a trip count that is an affine form.
 //! - A skew changes no order by itself, so it is not written. It lasts until something needs the
 //!   text: a pass, a match or `print`. The interchange has to come before.
 
+use hashbrown::HashMap;
 use loomir_dialects::transform;
 use loomir_ir::pass::PassRegistry;
 use loomir_ir::symbols::lookup;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op};
 
 use crate::access::base::AliasMode;
-use interpreter::{Handle, Interpreter};
+use interpreter::{Handle, Interpreter, Run};
 use payload::Payload;
 
 mod control;
+mod edits;
 mod failure;
+mod followed;
 mod interpreter;
 mod loops;
 mod navigate;
 mod outline;
 mod passes;
 mod payload;
+mod rewrites;
 mod site;
+mod values;
 
 /// The settings of a run.
 pub struct Settings<'a> {
@@ -54,6 +61,9 @@ pub struct Settings<'a> {
     pub alias: AliasMode,
     /// The passes that `transform.apply_registered_pass` finds.
     pub passes: &'a PassRegistry,
+    /// True if the schedule is a copy of the program itself. A step must not change the schedule
+    /// then.
+    pub is_inside: bool,
 }
 
 /// The results of a schedule besides the program.
@@ -75,7 +85,7 @@ pub struct Report {
 /// The first failure that is not silenced. The module is then well formed and computes the same,
 /// with some steps made.
 pub fn apply(module: &mut Body, schedule: &Body, settings: &Settings<'_>) -> Result<Report, Diagnostics> {
-    let Some((schedule, entry)) = entry_point(schedule, settings.entry) else {
+    let Some((schedule, entry, around)) = entry_point(schedule, settings.entry) else {
         let text = format!("could not find a nested named sequence with name: {}", settings.entry);
         let error = Diagnostic::error(schedule.root_ref().loc(), text);
         return Err(error.help("a schedule is a 'transform.named_sequence' of this name").into());
@@ -83,7 +93,9 @@ pub fn apply(module: &mut Body, schedule: &Body, settings: &Settings<'_>) -> Res
     let mut payload = Payload::new(module, settings.alias);
     let root = payload.root();
     let report = Report::default();
-    let mut run = Interpreter { schedule, payload, passes: settings.passes, report };
+    let around = if settings.is_inside { around } else { Vec::new() };
+    let (passes, operations) = (settings.passes, operations());
+    let mut run = Interpreter { schedule, around, operations, payload, passes, report };
     let loc = schedule.loc(entry);
     let outcome = run.sequence_of(entry, vec![Handle::Ops(vec![root])], 0);
     let outcome = outcome.and_then(|_| run.payload.flush_below(&[], loc));
@@ -93,11 +105,32 @@ pub fn apply(module: &mut Body, schedule: &Body, settings: &Settings<'_>) -> Res
     }
 }
 
-/// Returns the named sequence of a name, in a module or in one inside of it, with its module.
-/// Recurses once for each body in a body. Reading bounds their nesting depth.
-fn entry_point<'s>(module: &'s Body, name: &str) -> Option<(&'s Body, Op)> {
+/// Returns the functions that run operations, by the names of the operations.
+fn operations<'a>() -> HashMap<&'static str, Run<'a>> {
+    let tables = [
+        control::operations(),
+        values::operations(),
+        navigate::operations(),
+        passes::operations(),
+        loops::operations(),
+        outline::operations(),
+        rewrites::operations(),
+    ];
+    tables.into_iter().flatten().map(|(def, run)| (&*def.name, run)).collect()
+}
+
+/// Returns the named sequence of a name, in a module or in one inside of it, with its module and
+/// the numbers of the operations around it, from the root to itself. Recurses once for each body in
+/// a body. Reading bounds their nesting depth.
+fn entry_point<'s>(module: &'s Body, name: &str) -> Option<(&'s Body, Op, Vec<usize>)> {
+    let root = module.root().index();
     let found = lookup(module, name).filter(|own| module.is(*own, transform::NamedSequenceOp::DEF));
-    let inside =
-        || module.all_ops().filter_map(|own| module.nested(own)).find_map(|own| entry_point(own, name));
-    found.map(|own| (module, own)).or_else(inside)
+    let inside = || {
+        module.all_ops().find_map(|around| {
+            let (body, own, inside) = entry_point(module.nested(around)?, name)?;
+            let numbers = [root, around.index()].into_iter().chain(inside.into_iter().skip(1));
+            Some((body, own, numbers.collect()))
+        })
+    };
+    found.map(|own| (module, own, vec![root, own.index()])).or_else(inside)
 }

@@ -6,18 +6,37 @@
 use loomir_dialects::transform::consumed::{CONSUMED, consumed_operands, is_marked};
 use loomir_dialects::{loomir, transform};
 use loomir_ir::symbols::lookup;
-use loomir_ir::{Attr, Block, Body, Diagnostic, Op, OpDef, OpRef, Region, Type};
+use loomir_ir::{Attr, Block, Body, Diagnostic, Op, OpRef, Region};
 
 use super::failure::Failure;
-use super::interpreter::{Frame, Handle, Interpreter, Outcome, failed, wrong};
+use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::payload::{Entity, Step};
 
 /// The maximal number of named sequences that include each other.
 const MOST_DEPTH: u32 = 64;
 
+/// Returns the operations with regions or other sequences, and what runs them.
+pub(super) fn operations<'a>() -> Table<'a> {
+    vec![
+        (transform::SequenceOp::DEF, |run, frame, op| run.sequence(frame, op)),
+        (transform::IncludeOp::DEF, |run, frame, op| run.include(frame, op)),
+        (transform::ForeachOp::DEF, |run, frame, op| run.foreach(frame, op)),
+        (transform::AlternativesOp::DEF, |run, frame, op| run.alternatives(frame, op)),
+        (transform::TuneAlternativesOp::DEF, |run, frame, op| run.chosen(frame, op)),
+        (transform::ForeachMatchOp::DEF, |run, frame, op| run.foreach_match(frame, op)),
+        (transform::CollectMatchingOp::DEF, |run, frame, op| run.collect_matching(frame, op)),
+        (loomir::TogetherOp::DEF, |run, frame, op| run.together(frame, op)),
+    ]
+}
+
 impl<'a> Interpreter<'a> {
     /// Runs a named sequence with these arguments. Returns what it yields.
     pub(super) fn sequence_of(&mut self, sequence: Op, arguments: Vec<Handle>, depth: u32) -> Outcome {
+        self.sequence_by(sequence, arguments, depth, false)
+    }
+
+    /// The same, perhaps with failures suppressed.
+    fn sequence_by(&mut self, sequence: Op, arguments: Vec<Handle>, depth: u32, suppresses: bool) -> Outcome {
         let schedule = self.schedule;
         let around = schedule.op_ref(sequence);
         let Some(body) = schedule.nested(sequence).filter(|_| depth < MOST_DEPTH) else {
@@ -28,7 +47,7 @@ impl<'a> Interpreter<'a> {
         };
         let mut frame = Frame::new(body, depth);
         self.bind(&mut frame, block, body.root_ref(), arguments)?;
-        self.block(&mut frame, block)
+        self.block(&mut frame, block, suppresses)
     }
 
     /// Gives the arguments of a block their handles.
@@ -50,8 +69,9 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// Runs a block. Returns what its terminator yields.
-    fn block(&mut self, frame: &mut Frame<'a>, block: Block) -> Outcome {
+    /// Runs a block. Returns what its terminator yields. With `suppresses`, an operation with a
+    /// failure that may be silenced has empty results, and the block goes on.
+    fn block(&mut self, frame: &mut Frame<'a>, block: Block, suppresses: bool) -> Outcome {
         let body: &'a Body = frame.body;
         for own in body.ops(block) {
             let op = body.op_ref(own);
@@ -59,7 +79,13 @@ impl<'a> Interpreter<'a> {
             if op.is(transform::YieldOp::DEF) {
                 return (0..op.num_operands()).map(|index| self.yielded(frame, op, index)).collect();
             }
-            self.operation(frame, op)?;
+            match self.operation(frame, op) {
+                Err(failure) if suppresses && failure.is_silenceable() => {
+                    let empty = self.empty_results(op, 0);
+                    self.set_results(frame, op, empty)?;
+                }
+                outcome => outcome?,
+            }
         }
         Ok(Vec::new())
     }
@@ -76,16 +102,10 @@ impl<'a> Interpreter<'a> {
         for index in 0..op.num_operands() {
             self.handle(frame, op, index)?;
         }
-        let outcome = match self.loop_step(frame, op) {
-            Some(outcome) => outcome?,
-            None => {
-                let other = self.navigation(frame, op).or_else(|| self.outlining(frame, op));
-                match other.or_else(|| self.pass_step(frame, op)) {
-                    Some(outcome) => outcome?,
-                    None => self.control(frame, op)?,
-                }
-            }
+        let Some(run) = self.operations.get(op.name()) else {
+            return Err(wrong(op, "is no operation that runs here"));
         };
+        let outcome = run(self, frame, op)?;
         // What was not consumed by being transformed is consumed now.
         if !(op.is(transform::SequenceOp::DEF) || op.is(transform::ForeachOp::DEF)) {
             for index in consumed_operands(op) {
@@ -100,173 +120,8 @@ impl<'a> Interpreter<'a> {
     /// Consumes a handle, except operations that results have.
     fn consume_but(&mut self, handle: &Handle, results: &[Handle], op: OpRef<'_>) {
         let Handle::Ops(all) = handle else { return };
-        let kept: Vec<Entity> = results
-            .iter()
-            .flat_map(|result| match result {
-                Handle::Ops(all) => &all[..],
-                Handle::Params(_) => &[],
-            })
-            .copied()
-            .collect();
+        let kept: Vec<Entity> = results.iter().flat_map(Handle::entities).collect();
         all.iter().for_each(|own| self.payload.consume(*own, op.loc(), &kept));
-    }
-
-    fn control(&mut self, frame: &mut Frame<'a>, op: OpRef<'a>) -> Outcome {
-        let is = |def: &'static OpDef| op.is(def);
-        if is(transform::SequenceOp::DEF) {
-            self.sequence(frame, op)
-        } else if is(transform::IncludeOp::DEF) {
-            self.include(frame, op)
-        } else if is(transform::ForeachOp::DEF) {
-            self.foreach(frame, op)
-        } else if is(transform::AlternativesOp::DEF) {
-            self.alternatives(frame, op)
-        } else if is(transform::TuneAlternativesOp::DEF) {
-            self.chosen(frame, op)
-        } else if is(transform::ForeachMatchOp::DEF) {
-            self.foreach_match(frame, op)
-        } else if is(transform::CollectMatchingOp::DEF) {
-            self.collect_matching(frame, op)
-        } else if is(loomir::TogetherOp::DEF) {
-            self.together(frame, op)
-        } else {
-            self.value(frame, op)
-        }
-    }
-
-    /// Runs an operation on handles and parameters.
-    fn value(&mut self, frame: &Frame<'a>, op: OpRef<'a>) -> Outcome {
-        let ctx = op.ctx();
-        let is = |def: &'static OpDef| op.is(def);
-        if is(transform::ParamConstantOp::DEF) {
-            Ok(vec![Handle::Params(op.attr("value").into_iter().collect())])
-        } else if is(transform::KnobOp::DEF) {
-            match op.attr("selected") {
-                Some(selected) => Ok(vec![Handle::Params(vec![selected])]),
-                None => Err(wrong(
-                    op,
-                    "non-deterministic choice is only resolved through providing a `selected` attr",
-                )),
-            }
-        } else if is(transform::CastOp::DEF) {
-            Ok(vec![self.handle(frame, op, 0)?])
-        } else if is(transform::MergeHandlesOp::DEF) {
-            self.merge(frame, op)
-        } else if is(transform::SplitHandleOp::DEF) {
-            self.split_handle(frame, op)
-        } else if is(transform::ReplicateOp::DEF) {
-            self.replicate(frame, op)
-        } else if is(transform::NumAssociationsOp::DEF) {
-            let number = match self.handle(frame, op, 0)? {
-                Handle::Ops(all) => all.len(),
-                Handle::Params(all) => all.len(),
-            };
-            let ty = transform::types::param_type(ctx, op.result_type(0)).unwrap_or(Type::I64);
-            Ok(vec![Handle::Params(vec![ctx.int_attr(ty, number as i64)])])
-        } else if is(transform::MatchCmpIOp::DEF) {
-            self.compare(frame, op)
-        } else {
-            Err(wrong(op, "is no operation that runs here"))
-        }
-    }
-
-    fn merge(&mut self, frame: &Frame<'a>, op: OpRef<'a>) -> Outcome {
-        let unique = op.attr("deduplicate").is_some();
-        let (mut all, mut params, mut are_params) = (Vec::new(), Vec::new(), false);
-        for index in 0..op.num_operands() {
-            match self.handle(frame, op, index)? {
-                Handle::Ops(own) => {
-                    for entity in own {
-                        let is_known = |known: &_| self.payload.is_same(*known, entity);
-                        if !unique || !all.iter().any(is_known) {
-                            all.push(entity);
-                        }
-                    }
-                }
-                Handle::Params(own) => {
-                    are_params = true;
-                    params.extend(own);
-                }
-            }
-        }
-        if unique {
-            let mut known: Vec<Attr> = Vec::new();
-            params.retain(|own| !known.contains(own) && (known.push(*own), true).1);
-        }
-        Ok(vec![if are_params { Handle::Params(params) } else { Handle::Ops(all) }])
-    }
-
-    fn split_handle(&mut self, frame: &Frame<'a>, op: OpRef<'a>) -> Outcome {
-        let ctx = op.ctx();
-        let flag = |name: &str| op.attr(name) != Some(Attr::FALSE);
-        let overflow = op.attr("overflow_result").and_then(|attr| attr.as_int(ctx));
-        let overflow = overflow.and_then(|at| usize::try_from(at).ok());
-        let results = op.num_results();
-        let handle = self.handle(frame, op, 0)?;
-        let length = match &handle {
-            Handle::Ops(all) => all.len(),
-            Handle::Params(all) => all.len(),
-        };
-        let too_many = length > results && overflow.is_none();
-        let is_passed = length == 0 && flag("pass_through_empty_handle");
-        let too_few = length < results && !is_passed && flag("fail_on_payload_too_small");
-        if too_many || too_few {
-            let error = Diagnostic::error(
-                op.loc(),
-                format!(
-                    "'{}' op expected to contain {results} payloads but it contains {length} payloads",
-                    op.name()
-                ),
-            );
-            return Err(Failure::silenceable(error));
-        }
-        // One for each result, in order; what is left over goes to the overflow result.
-        let result = |index: usize| if index < results { index } else { overflow.unwrap_or(0) };
-        Ok(match handle {
-            Handle::Ops(all) => {
-                let mut parts = vec![Vec::new(); results];
-                all.into_iter().enumerate().for_each(|(index, own)| parts[result(index)].push(own));
-                parts.into_iter().map(Handle::Ops).collect()
-            }
-            Handle::Params(all) => {
-                let mut parts = vec![Vec::new(); results];
-                all.into_iter().enumerate().for_each(|(index, own)| parts[result(index)].push(own));
-                parts.into_iter().map(Handle::Params).collect()
-            }
-        })
-    }
-
-    fn replicate(&mut self, frame: &Frame<'a>, op: OpRef<'a>) -> Outcome {
-        let times = self.ops(frame, op, 0)?.len();
-        let repeated = |index: usize| -> Result<Handle, Failure> {
-            Ok(match self.handle(frame, op, index)? {
-                Handle::Ops(all) => Handle::Ops((0..times).flat_map(|_| all.clone()).collect()),
-                Handle::Params(all) => Handle::Params((0..times).flat_map(|_| all.clone()).collect()),
-            })
-        };
-        (1..op.num_operands()).map(repeated).collect()
-    }
-
-    fn compare(&mut self, frame: &Frame<'a>, op: OpRef<'a>) -> Outcome {
-        let ctx = op.ctx();
-        let (own, other) = (self.params(frame, op, 0)?, self.params(frame, op, 1)?);
-        let predicate = op.attr("predicate").and_then(|attr| transform::COMPARISON.value(ctx, attr));
-        let holds = |a: &Attr, b: &Attr| {
-            let (a, b) = (a.as_int(ctx)?, b.as_int(ctx)?);
-            Some(match predicate? {
-                0 => a == b,
-                1 => a != b,
-                2 => a < b,
-                3 => a <= b,
-                4 => a > b,
-                _ => a >= b,
-            })
-        };
-        let all = own.iter().zip(&other).all(|(a, b)| holds(a, b) == Some(true));
-        match own.len() == other.len() && all {
-            true => Ok(Vec::new()),
-            false => Err(failed(op, "does not match: the parameters do not compare so")),
-        }
     }
 
     /// Runs a region with these arguments.
@@ -277,9 +132,21 @@ impl<'a> Interpreter<'a> {
         region: Region,
         arguments: Vec<Handle>,
     ) -> Outcome {
+        self.region_by(frame, op, region, arguments, false)
+    }
+
+    /// The same, perhaps with failures suppressed.
+    fn region_by(
+        &mut self,
+        frame: &mut Frame<'a>,
+        op: OpRef<'a>,
+        region: Region,
+        arguments: Vec<Handle>,
+        suppresses: bool,
+    ) -> Outcome {
         let Some(block) = op.body().entry_block(region) else { return Ok(Vec::new()) };
         self.bind(frame, block, op, arguments)?;
-        self.block(frame, block)
+        self.block(frame, block, suppresses)
     }
 
     /// Returns the handles of all operands.
@@ -287,19 +154,29 @@ impl<'a> Interpreter<'a> {
         (0..op.num_operands()).map(|index| self.handle(frame, op, index)).collect()
     }
 
-    /// Answers a failure: one that may be silenced is, if the operation says so.
-    fn silenced(&mut self, op: OpRef<'a>, outcome: Outcome) -> Outcome {
+    /// Runs the contents of an operation, with failures suppressed if the operation says so. Loops
+    /// that cannot be written at its end are such a failure.
+    fn suppressing(&mut self, op: OpRef<'a>, run: impl FnOnce(&mut Self, bool) -> Outcome) -> Outcome {
         let mode = op.attr("failure_propagation_mode");
-        let suppresses = mode.and_then(|attr| transform::FAILURE_MODE.value(op.ctx(), attr)) == Some(2);
-        match outcome {
-            Err(failure) if suppresses && failure.is_silenceable() => {
-                let is_param = |ty: Type| transform::types::is_param(op.ctx(), ty);
-                let empty = |ty: Type| match is_param(ty) {
-                    true => Handle::Params(Vec::new()),
-                    false => Handle::Ops(Vec::new()),
-                };
-                Ok(op.results().map(|result| empty(op.type_of(result))).collect())
+        if mode.and_then(|attr| transform::FAILURE_MODE.value(op.ctx(), attr)) != Some(2) {
+            return run(self, false);
+        }
+        let (before, changes) = (self.payload.snapshot(false), self.payload.changes());
+        let mut outcome = run(self, true);
+        let may_go_on = outcome.as_ref().err().is_none_or(Failure::is_silenceable);
+        if may_go_on
+            && !self.payload.is_deferred()
+            && let Err(failure) = self.payload.try_writing()
+        {
+            match changes == self.payload.changes() {
+                true => self.payload.restore(before),
+                // The steps since the last change of the text are lost.
+                false => drop(self.payload.flush_below(&[], op.loc())),
             }
+            outcome = Err(failure);
+        }
+        match outcome {
+            Err(failure) if failure.is_silenceable() => Ok(self.empty_results(op, 0)),
             outcome => outcome,
         }
     }
@@ -309,15 +186,15 @@ impl<'a> Interpreter<'a> {
             0 => vec![Handle::Ops(vec![self.payload.root()])],
             _ => self.operands(frame, op)?,
         };
-        let outcome = self.region(frame, op, op.region(0), arguments);
-        self.silenced(op, outcome)
+        self.suppressing(op, |run, suppresses| run.region_by(frame, op, op.region(0), arguments, suppresses))
     }
 
     fn include(&mut self, frame: &mut Frame<'a>, op: OpRef<'a>) -> Outcome {
         let sequence = self.named(op, op.attr("target"))?;
         let arguments = self.operands(frame, op)?;
-        let outcome = self.sequence_of(sequence, arguments.clone(), frame.depth + 1);
-        let outcome = self.silenced(op, outcome)?;
+        let (depth, own) = (frame.depth + 1, arguments.clone());
+        let outcome =
+            self.suppressing(op, |run, suppresses| run.sequence_by(sequence, own, depth, suppresses))?;
         let marks = self.schedule.op_ref(sequence).attr("arg_attrs");
         for (index, handle) in arguments.iter().enumerate() {
             if is_marked(op.ctx(), marks, index, CONSUMED) {
@@ -339,11 +216,7 @@ impl<'a> Interpreter<'a> {
 
     fn foreach(&mut self, frame: &mut Frame<'a>, op: OpRef<'a>) -> Outcome {
         let operands = self.operands(frame, op)?;
-        let length = |handle: &Handle| match handle {
-            Handle::Ops(all) => all.len(),
-            Handle::Params(all) => all.len(),
-        };
-        let lengths: Vec<usize> = operands.iter().map(length).collect();
+        let lengths: Vec<usize> = operands.iter().map(Handle::len).collect();
         let (least, most) = (lengths.iter().min().copied(), lengths.iter().max().copied());
         if least != most && op.attr("with_zip_shortest").is_none() {
             return Err(failed(
@@ -355,22 +228,19 @@ impl<'a> Interpreter<'a> {
                 ),
             ));
         }
-        let mut results: Vec<Option<Handle>> = vec![None; op.num_results()];
+        let mut results = self.empty_results(op, 0);
+        let singles: Vec<Vec<Handle>> = operands.iter().map(Handle::singles).collect();
         for index in 0..least.unwrap_or(0) {
-            let one = |handle: &Handle| match handle {
-                Handle::Ops(all) => Handle::Ops(vec![all[index]]),
-                Handle::Params(all) => Handle::Params(vec![all[index]]),
-            };
-            let yielded = self.region(frame, op, op.region(0), operands.iter().map(one).collect())?;
-            for (all, own) in results.iter_mut().zip(yielded) {
-                append(all, own);
-            }
+            let arguments = singles.iter().map(|own| own[index].clone()).collect();
+            let yielded = self.region(frame, op, op.region(0), arguments)?;
+            results.iter_mut().zip(yielded).for_each(|(all, own)| all.append(own));
         }
-        let empty = |index: usize| match transform::types::is_param(op.ctx(), op.result_type(index)) {
-            true => Handle::Params(Vec::new()),
-            false => Handle::Ops(Vec::new()),
-        };
-        Ok(results.into_iter().enumerate().map(|(index, own)| own.unwrap_or_else(|| empty(index))).collect())
+        Ok(results)
+    }
+
+    /// Returns empty handles for the results of an operation from number `first` on.
+    fn empty_results(&self, op: OpRef<'_>, first: usize) -> Vec<Handle> {
+        op.results().skip(first).map(|own| Handle::empty(op.ctx(), op.type_of(own))).collect()
     }
 
     fn alternatives(&mut self, frame: &mut Frame<'a>, op: OpRef<'a>) -> Outcome {
@@ -451,20 +321,25 @@ impl<'a> Interpreter<'a> {
 
     fn collect_matching(&mut self, frame: &mut Frame<'a>, op: OpRef<'a>) -> Outcome {
         let matcher = self.named(op, op.attr("matcher"))?;
-        let mut results: Vec<Option<Handle>> = vec![None; op.num_results()];
+        let mut results = self.empty_results(op, 0);
         for root in self.ops(frame, op, 0)? {
-            let mut all = Vec::new();
-            for (path, own) in self.inside(op, root)? {
-                all.push(self.payload.entity(&path, own));
-            }
-            all.push(root);
-            for own in all {
-                if let Some(yielded) = self.matches(matcher, vec![Handle::Ops(vec![own])], frame.depth + 1)? {
-                    results.iter_mut().zip(yielded).for_each(|(all, own)| append(all, own));
+            for own in self.walked(op, root, true)? {
+                let arguments = vec![Handle::Ops(vec![own])];
+                if let Some(yielded) = self.matches(matcher, arguments, frame.depth + 1)? {
+                    results.iter_mut().zip(yielded).for_each(|(all, own)| all.append(own));
                 }
             }
         }
-        Ok(results.into_iter().map(|own| own.unwrap_or(Handle::Ops(Vec::new()))).collect())
+        Ok(results)
+    }
+
+    /// Returns the operations inside an operation, and perhaps itself, each behind its contents.
+    fn walked(&mut self, op: OpRef<'_>, root: Entity, with_root: bool) -> Result<Vec<Entity>, Failure> {
+        let inside = self.inside(op, root)?;
+        let inside = inside.into_iter().map(|(path, own)| self.payload.entity(&path, own));
+        let mut all: Vec<Entity> = inside.collect();
+        all.extend(with_root.then_some(root));
+        Ok(all)
     }
 
     fn foreach_match(&mut self, frame: &mut Frame<'a>, op: OpRef<'a>) -> Outcome {
@@ -475,15 +350,10 @@ impl<'a> Interpreter<'a> {
         }
         let extra: Vec<Handle> = self.operands(frame, op)?.into_iter().skip(1).collect();
         let roots = self.ops(frame, op, 0)?;
-        let mut results: Vec<Option<Handle>> = vec![None; op.num_results().saturating_sub(1)];
+        let mut results = self.empty_results(op, 1);
         let mut all = Vec::new();
         for root in &roots {
-            for (path, own) in self.inside(op, *root)? {
-                all.push(self.payload.entity(&path, own));
-            }
-            if op.attr("restrict_root").is_some() {
-                all.push(*root);
-            }
+            all.extend(self.walked(op, *root, op.attr("restrict_root").is_some())?);
         }
         for own in all {
             if self.payload.is_erased(own) || self.payload.invalid(own).is_some() {
@@ -495,21 +365,15 @@ impl<'a> Interpreter<'a> {
                     continue;
                 };
                 let yielded = self.sequence_of(*action, yielded, frame.depth + 1)?;
-                results.iter_mut().zip(yielded).for_each(|(all, own)| append(all, own));
+                let is_flat = op.attr("flatten_results").is_some();
+                if let Some(many) = yielded.iter().find(|own| !is_flat && own.len() > 1) {
+                    let text = format!("needs 'flatten_results': an action yields {} at once", many.len());
+                    return Err(wrong(op, &text));
+                }
+                results.iter_mut().zip(yielded).for_each(|(all, own)| all.append(own));
                 break;
             }
         }
-        let others = results.into_iter().map(|own| own.unwrap_or(Handle::Ops(Vec::new())));
-        Ok(std::iter::once(Handle::Ops(roots)).chain(others).collect())
-    }
-}
-
-/// Adds the operations or parameters of a handle to another.
-fn append(all: &mut Option<Handle>, own: Handle) {
-    match (all, own) {
-        (Some(Handle::Ops(all)), Handle::Ops(own)) => all.extend(own),
-        (Some(Handle::Params(all)), Handle::Params(own)) => all.extend(own),
-        (all @ None, own) => *all = Some(own),
-        _ => {}
+        Ok(std::iter::once(Handle::Ops(roots)).chain(results).collect())
     }
 }

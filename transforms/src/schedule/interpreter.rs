@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use loomir_dialects::transform::types;
 use loomir_ir::pass::PassRegistry;
-use loomir_ir::{Attr, Body, Diagnostic, OpRef, Value};
+use loomir_ir::{Attr, Body, Context, Diagnostic, OpDef, OpRef, Type, Value};
 
 use super::Report;
 use super::failure::Failure;
-use super::payload::{Entity, Payload};
+use super::payload::{Entity, Payload, ValueOf};
 
 /// The maximal number of operations of a schedule that run.
 const MOST_STEPS: u64 = 1_000_000;
@@ -17,8 +17,59 @@ const MOST_STEPS: u64 = 1_000_000;
 pub(super) enum Handle {
     /// Operations of the program.
     Ops(Vec<Entity>),
+    /// Values of the program.
+    Values(Vec<ValueOf>),
     /// Attributes.
     Params(Vec<Attr>),
+}
+
+impl Handle {
+    /// Returns a handle of a type that refers to nothing.
+    pub(super) fn empty(ctx: &Context, ty: Type) -> Handle {
+        match ty {
+            ty if types::is_param(ctx, ty) => Handle::Params(Vec::new()),
+            ty if types::is_value(ctx, ty) => Handle::Values(Vec::new()),
+            _ => Handle::Ops(Vec::new()),
+        }
+    }
+
+    /// Returns the number of operations, values or attributes.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Handle::Ops(all) => all.len(),
+            Handle::Values(all) => all.len(),
+            Handle::Params(all) => all.len(),
+        }
+    }
+
+    /// Returns a handle for each operation, value or attribute.
+    pub(super) fn singles(&self) -> Vec<Handle> {
+        match self {
+            Handle::Ops(all) => all.iter().map(|own| Handle::Ops(vec![*own])).collect(),
+            Handle::Values(all) => all.iter().map(|own| Handle::Values(vec![own.clone()])).collect(),
+            Handle::Params(all) => all.iter().map(|own| Handle::Params(vec![*own])).collect(),
+        }
+    }
+
+    /// Adds what another handle of the same kind refers to.
+    pub(super) fn append(&mut self, other: Handle) {
+        match (self, other) {
+            (Handle::Ops(all), Handle::Ops(own)) => all.extend(own),
+            (Handle::Values(all), Handle::Values(own)) => all.extend(own),
+            (Handle::Params(all), Handle::Params(own)) => all.extend(own),
+            // Types keep kinds apart.
+            _ => {}
+        }
+    }
+
+    /// Returns the operations that the handle depends on.
+    pub(super) fn entities(&self) -> Vec<Entity> {
+        match self {
+            Handle::Ops(all) => all.clone(),
+            Handle::Values(all) => all.iter().map(|own| own.of).collect(),
+            Handle::Params(_) => Vec::new(),
+        }
+    }
 }
 
 /// The values of one named sequence.
@@ -41,6 +92,11 @@ impl<'a> Frame<'a> {
 pub(super) struct Interpreter<'a> {
     /// The module with the named sequences.
     pub(super) schedule: &'a Body,
+    /// The operations of the payload around the schedule, by number, from the outside. Empty if the
+    /// schedule is no part of the payload.
+    pub(super) around: Vec<usize>,
+    /// The functions that run operations, by the names of the operations.
+    pub(super) operations: HashMap<&'static str, Run<'a>>,
     pub(super) payload: Payload<'a>,
     pub(super) passes: &'a PassRegistry,
     pub(super) report: Report,
@@ -48,6 +104,12 @@ pub(super) struct Interpreter<'a> {
 
 /// The outcome of one operation.
 pub(super) type Outcome = Result<Vec<Handle>, Failure>;
+
+/// A function that runs an operation.
+pub(super) type Run<'a> = fn(&mut Interpreter<'a>, &mut Frame<'a>, OpRef<'a>) -> Outcome;
+
+/// Operations, each with the function that runs it.
+pub(super) type Table<'a> = Vec<(&'static OpDef, Run<'a>)>;
 
 /// Returns a silenceable failure of an operation.
 pub(super) fn failed(op: OpRef<'_>, text: &str) -> Failure {
@@ -73,14 +135,15 @@ impl<'a> Interpreter<'a> {
     pub(super) fn handle(&self, frame: &Frame<'_>, op: OpRef<'_>, index: usize) -> Result<Handle, Failure> {
         let found = frame.values.get(&op.operand(index)).cloned();
         let handle = found.ok_or_else(|| wrong(op, "has an operand without a value"))?;
-        if let Handle::Ops(all) = &handle
-            && let Some((by, why)) = all.iter().find_map(|own| self.payload.invalid(*own))
-        {
+        if let Some((by, why)) = handle.entities().into_iter().find_map(|own| self.payload.invalid(own)) {
             return Err(Failure::used_after(op.loc(), by, why));
         }
         Ok(match handle {
             Handle::Ops(all) => {
                 Handle::Ops(all.into_iter().filter(|own| !self.payload.is_erased(*own)).collect())
+            }
+            Handle::Values(all) => {
+                Handle::Values(all.into_iter().filter(|own| !self.payload.is_erased(own.of)).collect())
             }
             params => params,
         })
@@ -90,7 +153,21 @@ impl<'a> Interpreter<'a> {
     pub(super) fn ops(&self, frame: &Frame<'_>, op: OpRef<'_>, index: usize) -> Result<Vec<Entity>, Failure> {
         match self.handle(frame, op, index)? {
             Handle::Ops(all) => Ok(all),
+            Handle::Values(_) => Err(wrong(op, "needs a handle to operations, not to values")),
             Handle::Params(_) => Err(wrong(op, "needs a handle, not a parameter")),
+        }
+    }
+
+    /// Returns the values of an operand.
+    pub(super) fn values(
+        &self,
+        frame: &Frame<'_>,
+        op: OpRef<'_>,
+        index: usize,
+    ) -> Result<Vec<ValueOf>, Failure> {
+        match self.handle(frame, op, index)? {
+            Handle::Values(all) => Ok(all),
+            _ => Err(wrong(op, "needs a handle to values")),
         }
     }
 
@@ -113,7 +190,7 @@ impl<'a> Interpreter<'a> {
     ) -> Result<Vec<Attr>, Failure> {
         match self.handle(frame, op, index)? {
             Handle::Params(all) => Ok(all),
-            Handle::Ops(_) => Err(wrong(op, "needs a parameter, not a handle")),
+            _ => Err(wrong(op, "needs a parameter, not a handle")),
         }
     }
 
@@ -164,12 +241,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Checks a handle against its type.
-    pub(super) fn check_type(
-        &self,
-        op: OpRef<'_>,
-        ty: loomir_ir::Type,
-        handle: &Handle,
-    ) -> Result<(), Failure> {
+    pub(super) fn check_type(&self, op: OpRef<'_>, ty: Type, handle: &Handle) -> Result<(), Failure> {
         let ctx = op.ctx();
         match handle {
             Handle::Ops(all) => {
@@ -186,6 +258,7 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
+            Handle::Values(_) => Ok(()),
             Handle::Params(all) => {
                 let Some(expected) = types::param_type(ctx, ty) else { return Ok(()) };
                 match all.iter().all(|attr| attr.ty(ctx) == Some(expected)) {

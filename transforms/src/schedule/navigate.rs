@@ -2,40 +2,33 @@
 
 use loomir_dialects::interfaces::{LoopLike, ParallelLike};
 use loomir_dialects::{loomir, scf, transform};
-use loomir_ir::{AttrKind, Body, Diagnostic, Dict, Op, OpDef, OpRef, Trait};
+use loomir_ir::{AttrKind, Body, Diagnostic, Dict, Op, OpRef, Trait, Value};
 
 use super::failure::Failure;
-use super::interpreter::{Frame, Handle, Interpreter, Outcome, failed, wrong};
+use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::payload::{BodyPath, Entity};
 
-impl Interpreter<'_> {
-    /// Runs an operation that finds operations. `None` if it is another one.
-    pub(super) fn navigation(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Option<Outcome> {
-        let is = |def: &'static OpDef| op.is(def);
-        Some(if is(transform::MatchOp::DEF) {
-            self.structured_match(frame, op)
-        } else if is(loomir::FindOp::DEF) {
-            self.find(frame, op)
-        } else if is(transform::GetParentOp::DEF) {
-            self.parent(frame, op)
-        } else if is(transform::GetConsumersOp::DEF) {
-            self.consumers(frame, op)
-        } else if is(transform::GetProducerOp::DEF) {
-            self.producer(frame, op)
-        } else if is(transform::SelectOp::DEF) {
-            self.select(frame, op)
-        } else if is(transform::MatchEmptyOp::DEF) {
-            self.ops(frame, op, 0).and_then(|all| match all.is_empty() {
-                true => Ok(Vec::new()),
-                false => Err(failed(op, "does not match: the handle has an operation")),
-            })
-        } else if is(transform::MatchNameOp::DEF) {
-            self.match_name(frame, op)
-        } else {
-            return None;
-        })
-    }
+/// Returns the operations that find operations and values, and what runs them.
+pub(super) fn operations<'a>() -> Table<'a> {
+    vec![
+        (transform::MatchOp::DEF, |run, frame, op| run.structured_match(frame, op)),
+        (loomir::FindOp::DEF, |run, frame, op| run.find(frame, op)),
+        (transform::GetParentOp::DEF, |run, frame, op| run.parent(frame, op)),
+        (transform::GetConsumersOp::DEF, |run, frame, op| run.consumers(frame, op)),
+        (transform::GetProducerOp::DEF, |run, frame, op| run.producer(frame, op)),
+        (transform::GetOperandOp::DEF, |run, frame, op| run.values_at(frame, op, "operands")),
+        (transform::GetResultOp::DEF, |run, frame, op| run.values_at(frame, op, "results")),
+        (transform::GetDefiningOp::DEF, |run, frame, op| run.defining(frame, op)),
+        (transform::SelectOp::DEF, |run, frame, op| run.select(frame, op)),
+        (transform::MatchEmptyOp::DEF, |run, frame, op| match run.ops(frame, op, 0)?.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(failed(op, "does not match: the handle has an operation")),
+        }),
+        (transform::MatchNameOp::DEF, |run, frame, op| run.match_name(frame, op)),
+    ]
+}
 
+impl Interpreter<'_> {
     /// Returns the operations inside a target, each behind those inside it, as MLIR visits them.
     pub(super) fn inside(&mut self, op: OpRef<'_>, target: Entity) -> Result<Vec<(BodyPath, Op)>, Failure> {
         let (path, root) = self.payload.op(target, op.loc())?;
@@ -226,6 +219,42 @@ impl Interpreter<'_> {
         Ok(vec![Handle::Ops(producers)])
     }
 
+    /// Returns handles to some operands, or to some results.
+    fn values_at(&mut self, frame: &Frame<'_>, op: OpRef<'_>, of: &str) -> Outcome {
+        let listed = op.attr("raw_position_list").and_then(|attr| attr.as_dense_ints(op.ctx()));
+        let listed = listed.unwrap_or_default();
+        let mut found = Vec::new();
+        for target in self.ops(frame, op, 0)? {
+            let (path, own) = self.payload.op(target, op.loc())?;
+            let values: Vec<Value> = self.payload.body(&path).map_or(Vec::new(), |body| match of {
+                "operands" => body.operands(own).collect(),
+                _ => body.results(own).collect(),
+            });
+            let numbers = picked(op, &listed, values.len()).map_err(|position| {
+                let text = format!("there is no other position {position} among {} {of}", values.len());
+                Failure::silenceable(
+                    Diagnostic::error(op.loc(), text).note(self.payload.loc(target), "this operation"),
+                )
+            })?;
+            let picked = numbers.into_iter().map(|number| values[number]);
+            found.extend(picked.filter_map(|value| self.payload.value_of(&path, value)));
+        }
+        Ok(vec![Handle::Values(found)])
+    }
+
+    fn defining(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        let mut found = Vec::new();
+        for value in self.values(frame, op, 0)? {
+            if value.block.is_some() {
+                let error = Diagnostic::error(op.loc(), "cannot get defining ops of block argument");
+                return Err(Failure::silenceable(error.note(self.payload.loc(value.of), "its operation")));
+            }
+            self.payload.value(&value, op.loc())?;
+            found.push(value.of);
+        }
+        Ok(vec![Handle::Ops(found)])
+    }
+
     fn select(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
         let name = op.attr("op_name").and_then(|attr| attr.as_str(op.ctx())).unwrap_or_default();
         let mut all = self.ops(frame, op, 0)?;
@@ -251,10 +280,34 @@ pub(super) fn view(body: &Body, op: Op) -> OpRef<'_> {
 }
 
 /// True if an operation repeats its regions.
-fn is_loop(op: OpRef<'_>) -> bool {
+pub(super) fn is_loop(op: OpRef<'_>) -> bool {
     op.info().interface::<dyn LoopLike>().is_some()
         || op.info().interface::<dyn ParallelLike>().is_some()
         || op.is(scf::WhileOp::DEF)
+}
+
+/// Returns the numbers that a list of positions picks of `count`, or a position that is not there
+/// or was picked before. Positions below zero count from the end.
+fn picked(op: OpRef<'_>, listed: &[i64], count: usize) -> Result<Vec<usize>, i64> {
+    if op.attr("is_all").is_some() {
+        return Ok((0..count).collect());
+    }
+    let number = |position: &i64| {
+        let own = if *position < 0 { position.checked_add_unsigned(count as u64) } else { Some(*position) };
+        own.and_then(|own| usize::try_from(own).ok()).filter(|own| *own < count).ok_or(*position)
+    };
+    let mut numbers = Vec::new();
+    for position in listed {
+        let number = number(position)?;
+        if numbers.contains(&number) {
+            return Err(*position);
+        }
+        numbers.push(number);
+    }
+    Ok(match op.attr("is_inverted") {
+        Some(_) => (0..count).filter(|own| !numbers.contains(own)).collect(),
+        None => numbers,
+    })
 }
 
 fn index(op: OpRef<'_>, name: &str) -> Option<usize> {

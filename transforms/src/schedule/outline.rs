@@ -5,26 +5,28 @@
 
 use loomir_dialects::{func, scf, transform};
 use loomir_ir::symbols::{SYMBOL_NAME, lookup};
-use loomir_ir::{Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Type, Value};
+use loomir_ir::{
+    Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
+};
 
 use super::failure::Failure;
-use super::interpreter::{Frame, Handle, Interpreter, Outcome, failed};
+use super::interpreter::{Handle, Interpreter, Table, failed};
 use super::payload::{BodyPath, Entity};
 
-impl Interpreter<'_> {
-    /// Outlines loops. `None` if the operation is another one.
-    pub(super) fn outlining(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Option<Outcome> {
-        op.is(transform::OutlineOp::DEF).then(|| {
-            let (mut functions, mut calls) = (Vec::new(), Vec::new());
-            for target in self.ops(frame, op, 0)? {
-                let (function, call) = self.outline(op, target)?;
-                functions.push(function);
-                calls.push(call);
-            }
-            Ok(vec![Handle::Ops(functions), Handle::Ops(calls)])
-        })
-    }
+/// Returns the operation that outlines, and what runs it.
+pub(super) fn operations<'a>() -> Table<'a> {
+    vec![(transform::OutlineOp::DEF, |run, frame, op| {
+        let (mut functions, mut calls) = (Vec::new(), Vec::new());
+        for target in run.ops(frame, op, 0)? {
+            let (function, call) = run.outline(op, target)?;
+            functions.push(function);
+            calls.push(call);
+        }
+        Ok(vec![Handle::Ops(functions), Handle::Ops(calls)])
+    })]
+}
 
+impl Interpreter<'_> {
     fn outline(&mut self, op: OpRef<'_>, target: Entity) -> Result<(Entity, Entity), Failure> {
         let (path, own) = self.payload.op(target, op.loc())?;
         let loc = self.payload.loc(target);
@@ -85,7 +87,7 @@ fn separated(body: &mut Body, own: Op, name: &str) -> (Body, Op) {
     let end = Builder::new(body, InsertPoint::End(block)).insert(end);
 
     let mut used: Vec<Value> = Vec::new();
-    for inside in body.preorder(own).collect::<Vec<_>>() {
+    for inside in body.postorder(own) {
         for value in body.operands(inside) {
             if !body.is_defined_within(value, own) && !used.contains(&value) {
                 used.push(value);
@@ -102,7 +104,15 @@ fn separated(body: &mut Body, own: Op, name: &str) -> (Body, Op) {
     let ret = Builder::new(&mut function, InsertPoint::End(entry)).insert(ret);
     let mut import = Import::new(body);
     for (value, argument) in used.iter().zip(function.arguments(entry).collect::<Vec<_>>()) {
-        import.map(*value, argument);
+        // The function knows constants, though it has an argument for each.
+        let constant = body.defining_op(*value).filter(|op| body.has_trait(*op, Trait::ConstantLike));
+        let inside = constant.map(|op| {
+            let state = OperationState::named(body.op_name(op), body.loc(op));
+            let mut state = state.results(&[body.value_type(*value)]);
+            (state.properties, state.attributes) = (body.properties(op), body.attributes(op));
+            Builder::before(&mut function, ret).value(state)
+        });
+        import.map(*value, inside.unwrap_or(argument));
     }
     let copies = import.ops_before(&mut function, block, ret, &mut |loc| loc);
     let returned: Vec<Value> =

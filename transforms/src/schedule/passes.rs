@@ -2,80 +2,101 @@
 
 use loomir_dialects::transform;
 use loomir_ir::pass::{Options, PassInstrumentor, PassManager};
-use loomir_ir::rewrite::{Limits, apply_patterns_greedily};
+use loomir_ir::rewrite::Greedy;
 use loomir_ir::text::{PrintOptions, attr_to_string, print_op};
-use loomir_ir::{Attr, AttrKind, Body, Diagnostic, Dict, Op, OpDef, OpRef, verifier};
+use loomir_ir::{Attr, AttrKind, Body, Diagnostic, Dict, Op, OpRef, verifier};
 
 use super::failure::Failure;
-use super::interpreter::{Frame, Handle, Interpreter, Outcome, failed, wrong};
+use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::navigate::view;
 use super::payload::{BodyPath, Entity};
-use crate::simplify::canonicalize::canonicalize;
-use crate::simplify::cse::cse;
-use crate::simplify::dce::erase_dead;
+use crate::simplify::canonicalize::{canonicalize, canonicalize_within};
+use crate::simplify::cse::cse_within;
+use crate::simplify::dce::erase_dead_within;
 use crate::simplify::licm::hoist_from_loop;
 
+/// The attribute of an operation that lets handles be lost.
+const SILENT: &str = "transform.silence_tracking_failures";
+
+/// Returns the operations that change the program other than by its loops, or look at it, and what
+/// runs them.
+pub(super) fn operations<'a>() -> Table<'a> {
+    vec![
+        (transform::ApplyCseOp::DEF, |run, frame, op| {
+            run.on_bodies(frame, op, &|body, own| _ = cse_within(body, own))
+        }),
+        (transform::ApplyDceOp::DEF, |run, frame, op| {
+            run.on_bodies(frame, op, &|body, own| _ = erase_dead_within(body, own))
+        }),
+        (transform::ApplyPatternsOp::DEF, |run, frame, op| run.apply_patterns(frame, op)),
+        (transform::ApplyLicmOp::DEF, |run, frame, op| run.apply_licm(frame, op)),
+        (transform::ApplyRegisteredPassOp::DEF, |run, frame, op| run.apply_pass(frame, op)),
+        (transform::AnnotateOp::DEF, |run, frame, op| run.annotate(frame, op)),
+        (transform::PrintOp::DEF, |run, frame, op| run.print(frame, op)),
+        (transform::VerifyOp::DEF, |run, frame, op| run.verify(frame, op)),
+        (transform::RemarkAtOp::DEF, |run, frame, op| run.remark_at(frame, op)),
+        (transform::ParamRemarkOp::DEF, |run, frame, op| run.remark_of(frame, op)),
+    ]
+}
+
 impl Interpreter<'_> {
-    /// Runs an operation that changes the program other than by its loops, or looks at it. `None`
-    /// if it is another one.
-    pub(super) fn pass_step(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Option<Outcome> {
-        let is = |def: &'static OpDef| op.is(def);
-        Some(if is(transform::ApplyCseOp::DEF) {
-            self.on_bodies(frame, op, &|body| _ = cse(body))
-        } else if is(transform::ApplyDceOp::DEF) {
-            self.on_bodies(frame, op, &|body| _ = erase_dead(body))
-        } else if is(transform::ApplyPatternsOp::DEF) {
-            self.apply_patterns(frame, op)
-        } else if is(transform::ApplyLicmOp::DEF) {
-            self.apply_licm(frame, op)
-        } else if is(transform::ApplyRegisteredPassOp::DEF) {
-            self.apply_pass(frame, op)
-        } else if is(transform::AnnotateOp::DEF) {
-            self.annotate(frame, op)
-        } else if is(transform::PrintOp::DEF) {
-            self.print(frame, op)
-        } else if is(transform::VerifyOp::DEF) {
-            self.verify(frame, op)
-        } else if is(transform::RemarkAtOp::DEF) {
-            self.remark_at(frame, op)
-        } else if is(transform::ParamRemarkOp::DEF) {
-            self.remark_of(frame, op)
-        } else {
-            return None;
-        })
-    }
-
-    /// Returns the path of a body that an operation owns, with all trees in it written.
-    fn owned(&mut self, op: OpRef<'_>, target: Entity) -> Result<BodyPath, Failure> {
+    /// Returns the path of a body that a target owns, or of the body around the target and its
+    /// place there. All trees in it are written.
+    fn inside_of(&mut self, op: OpRef<'_>, target: Entity) -> Result<(BodyPath, Option<Op>), Failure> {
         let (path, own) = self.payload.op(target, op.loc())?;
+        if self.is_around_schedule(&path, own) {
+            let error =
+                Diagnostic::error(op.loc(), "cannot apply transform to itself (or one of its ancestors)");
+            let error = error.help("match the functions: transform.structured.match ops{[\"func.func\"]}");
+            return Err(Failure::definite(error.note(self.payload.loc(target), "target payload op")));
+        }
         let inner: BodyPath = path.iter().copied().chain([own]).collect();
-        let body = match self.payload.body(&inner) {
-            Some(_) => inner,
-            None if self.payload.body(&path).is_some_and(|body| body.root() == own) => path,
-            None => {
-                let text = format!("'{}' runs on functions and modules", op.name());
-                let name = self.payload.name(target).unwrap_or("an operation").to_owned();
-                let error = Diagnostic::error(op.loc(), text);
-                let error =
-                    error.help("ask for the function: transform.get_parent_op … {op_name = \"func.func\"}");
-                return Err(Failure::silenceable(
-                    error.note(self.payload.loc(target), format!("this is '{name}'")),
-                ));
-            }
+        let found = match self.payload.body(&inner) {
+            Some(_) => (inner, None),
+            None if self.payload.body(&path).is_some_and(|body| body.root() == own) => (path, None),
+            None => (path, Some(own)),
         };
-        self.payload.settle(&body, op.loc())?;
-        Ok(body)
+        self.payload.settle(&found.0, op.loc())?;
+        Ok(found)
     }
 
-    /// Changes the bodies of the operations of the first operand, with those nested in them.
-    fn on_bodies(&mut self, frame: &Frame<'_>, op: OpRef<'_>, change: &dyn Fn(&mut Body)) -> Outcome {
+    /// Returns the path of a body that a target owns, with all trees in it written.
+    fn owned(&mut self, op: OpRef<'_>, target: Entity) -> Result<BodyPath, Failure> {
+        let (path, inside) = self.inside_of(op, target)?;
+        if inside.is_none() {
+            return Ok(path);
+        }
+        let text = format!("'{}' runs on functions and modules", op.name());
+        let name = self.payload.name(target).unwrap_or("an operation").to_owned();
+        let error = Diagnostic::error(op.loc(), text);
+        let error = error.help("ask for the function: transform.get_parent_op … {op_name = \"func.func\"}");
+        Err(Failure::silenceable(error.note(self.payload.loc(target), format!("this is '{name}'"))))
+    }
+
+    /// True if an operation of the payload contains the schedule.
+    fn is_around_schedule(&self, path: &[Op], own: Op) -> bool {
+        let is_root = path.is_empty() && self.payload.body(path).is_some_and(|body| body.root() == own);
+        let inside: Vec<usize> = path.iter().chain([&own]).map(|op| op.index()).collect();
+        !self.around.is_empty() && (is_root || self.around[1..].starts_with(&inside))
+    }
+
+    /// Changes what is inside the operations of the first operand, with the bodies nested in them.
+    pub(super) fn on_bodies(
+        &mut self,
+        frame: &Frame<'_>,
+        op: OpRef<'_>,
+        change: &dyn Fn(&mut Body, Op),
+    ) -> Outcome {
         for target in self.ops(frame, op, 0)? {
-            let path = self.owned(op, target)?;
-            let marked = self.payload.mark(&path);
+            let (path, inside) = self.inside_of(op, target)?;
+            let following = self.payload.follow(&path);
             if let Some(body) = self.payload.body_mut(&path) {
-                body.for_each_body(&mut |body| change(body));
+                match inside {
+                    Some(own) => change(body, own),
+                    None => body.for_each_body(&mut |body| change(body, body.root())),
+                }
             }
-            self.payload.unmark(&path, marked, op.loc());
+            self.payload.find_followed(following, op.loc(), op.attr(SILENT).is_some());
             self.payload.forget_modules();
         }
         Ok(Vec::new())
@@ -91,13 +112,17 @@ impl Interpreter<'_> {
             return Err(wrong(op, &format!("has no patterns '{other}'; there is '{canonical}'")));
         }
         let eliminates = op.attr("apply_cse").is_some();
-        self.on_bodies(frame, op, &|body| {
-            match patterns.is_empty() {
-                true => _ = apply_patterns_greedily(body, &[], Limits::default()),
-                false => _ = canonicalize(body),
+        self.on_bodies(frame, op, &|body, own| {
+            match (patterns.is_empty(), own == body.root()) {
+                (true, _) => {
+                    let inside = body.preorder(own).filter(|inside| *inside != own).collect();
+                    Greedy::new(&[]).keeps_constants().run_on(body, inside);
+                }
+                (false, true) => _ = canonicalize(body),
+                (false, false) => _ = canonicalize_within(body, own),
             }
             if eliminates {
-                cse(body);
+                cse_within(body, own);
             }
         })
     }
@@ -118,13 +143,9 @@ impl Interpreter<'_> {
     fn apply_pass(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
         let ctx = op.ctx();
         let name = op.attr("pass_name").and_then(|attr| attr.as_str(ctx)).unwrap_or_default();
-        let options = self.pass_options(frame, op)?;
-        let names: Vec<&str> = match op.attr("options").map(|attr| attr.kind(ctx)) {
-            Some(AttrKind::Dictionary(given)) => {
-                given.entries(ctx).iter().map(|(name, _)| ctx.str(*name)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let given = self.pass_options(frame, op)?;
+        let mut options = Options::default();
+        given.iter().for_each(|(name, text)| options.push(name, text));
         let mut results = Vec::new();
         for target in self.ops(frame, op, 0)? {
             let path = self.owned(op, target)?;
@@ -139,17 +160,17 @@ impl Interpreter<'_> {
                 };
                 return Err(Failure::definite(error));
             };
-            let is_known = |name: &&str| info.options.iter().any(|(own, ..)| own == name);
-            if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+            let is_known = |name: &str| info.options.iter().any(|(own, ..)| *own == name);
+            if let Some((unknown, _)) = given.iter().find(|(name, _)| !is_known(name)) {
                 return Err(wrong(op, &format!("cannot run '{name}': it has no option '{unknown}'")));
             }
             let pass =
                 (info.make)(&options).map_err(|why| wrong(op, &format!("cannot run '{name}': {why}")))?;
             let mut manager = PassManager::new(&anchor);
             manager.add(pass);
-            let marked = self.payload.mark(&path);
+            // A pass may change everything inside.
+            self.payload.consume(target, op.loc(), &[]);
             let report = self.payload.body_mut(&path).map(|body| manager.run(body, &PassInstrumentor::new()));
-            self.payload.unmark(&path, marked, op.loc());
             self.payload.forget_modules();
             if let Some(report) = report {
                 if !report.succeeded() {
@@ -163,7 +184,6 @@ impl Interpreter<'_> {
                 self.report.dumps.extend(report.dumps);
             }
             let (around, own) = self.owner(&path);
-            self.payload.consume(target, op.loc(), &[]);
             results.push(self.payload.entity(&around, own));
         }
         Ok(vec![Handle::Ops(results)])
@@ -178,14 +198,14 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns the options of a pass, with the values of parameters.
-    fn pass_options(&self, frame: &Frame<'_>, op: OpRef<'_>) -> Result<Options, Failure> {
+    /// Returns the options of a pass by name, with the values of parameters.
+    fn pass_options<'o>(&self, frame: &Frame<'_>, op: OpRef<'o>) -> Result<Vec<(&'o str, String)>, Failure> {
         let ctx = op.ctx();
         let given = match op.attr("options").map(|attr| attr.kind(ctx)) {
             Some(AttrKind::Dictionary(given)) => *given,
             _ => Dict::EMPTY,
         };
-        let mut options = Options::default();
+        let mut options = Vec::new();
         for (name, value) in given.entries(ctx) {
             let values = match value.as_array(ctx) {
                 Some(list) => list.to_vec(),
@@ -193,15 +213,19 @@ impl Interpreter<'_> {
             };
             let mut texts = Vec::new();
             for value in values {
-                match transform::param_number(ctx, value) {
-                    Some(number) if number + 1 < op.num_operands() => {
-                        texts.extend(self.params(frame, op, number + 1)?.iter().map(|own| text(op, *own)));
+                let Some(number) = transform::param_number(ctx, value) else {
+                    texts.push(text(op, value));
+                    continue;
+                };
+                match self.params(frame, op, number + 1)?[..] {
+                    [one] => texts.push(text(op, one)),
+                    ref all => {
+                        const WHAT: &str = "options passed as a param must have a single value associated";
+                        return Err(wrong(op, &format!("{WHAT}, param {number} associates {}", all.len())));
                     }
-                    Some(_) => return Err(wrong(op, "refers to a parameter that it does not have")),
-                    None => texts.push(text(op, value)),
                 }
             }
-            options.push(ctx.str(*name), &texts.join(","));
+            options.push((ctx.str(*name), texts.join(",")));
         }
         Ok(options)
     }
@@ -264,7 +288,7 @@ impl Interpreter<'_> {
 
     fn remark_at(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
         let text = op.attr("message").and_then(|attr| attr.as_str(op.ctx())).unwrap_or_default();
-        for target in self.ops(frame, op, 0)? {
+        for target in self.handle(frame, op, 0)?.entities() {
             self.report.remarks.push(Diagnostic::remark(self.payload.loc(target), text));
         }
         Ok(Vec::new())

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Attr, Body, Diagnostic, Loc, Op, Type};
+use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
 use super::failure::Failure;
 use super::site::{Judge, Place, Site, Sketch, approve, checker, follow};
@@ -27,9 +27,6 @@ use crate::regenerate::regenerate_loops;
 use crate::tree::TreeStore;
 use crate::tree::raise::roots;
 
-/// The attribute that marks operations with entities while the operations around them change.
-const ENTITY: &str = "loomir.entity";
-
 /// The reason why a consumed entity is invalid, as MLIR says it.
 const CONSUMED: &str = "invalidated by this transform op that consumes its operand";
 
@@ -37,12 +34,23 @@ const CONSUMED: &str = "invalidated by this transform op that consumes its opera
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Entity(u32);
 
+/// A value that a handle refers to: a result of an operation, or an argument of a block inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ValueOf {
+    pub(super) of: Entity,
+    /// The region and the block of an argument.
+    pub(super) block: Option<(usize, usize)>,
+    pub(super) index: usize,
+    /// The operation, as long as it is the same one.
+    op: Op,
+}
+
 /// The operations on the way from the module to a body, each with a body of its own.
 pub(super) type BodyPath = Arc<[Op]>;
 
 /// The present whereabouts of an entity.
 #[derive(Clone, Debug)]
-enum Thing {
+pub(super) enum Thing {
     Op(BodyPath, Op),
     Loop(BodyPath, usize, Place),
     /// An operation that was erased. Handles leave it out.
@@ -76,6 +84,8 @@ pub(super) struct Payload<'m> {
     known: HashMap<(BodyPath, Op), Entity>,
     /// True if steps are judged later, together.
     deferred: bool,
+    /// The number of changes of the text.
+    changes: u64,
 }
 
 /// A state of a payload to go back to.
@@ -131,6 +141,7 @@ impl<'m> Payload<'m> {
             things: Vec::new(),
             known: HashMap::new(),
             deferred: false,
+            changes: 0,
         }
     }
 
@@ -184,7 +195,8 @@ impl<'m> Payload<'m> {
 
     /// Returns the body at a path, to change it. Its trees must have been flushed.
     pub(super) fn body_mut(&mut self, path: &[Op]) -> Option<&mut Body> {
-        path.iter().try_fold(&mut *self.module, |body, op| body.nested_mut(*op))
+        self.changes += 1;
+        body_at_mut(self.module, path)
     }
 
     /// Returns true if an operation was erased by a step that had no need of it.
@@ -295,6 +307,45 @@ impl<'m> Payload<'m> {
         }
     }
 
+    /// Returns the entity of a value. `None` if it belongs to no operation.
+    pub(super) fn value_of(&mut self, path: &BodyPath, value: Value) -> Option<ValueOf> {
+        let body = self.body(path)?;
+        let (op, block, index) = match body.def(value) {
+            ValueDef::OpResult { op, index } => (op, None, index),
+            ValueDef::BlockArgument { block, index } => {
+                let region = body.block_region(block);
+                let number = body.blocks(region).position(|own| own == block)?;
+                (body.region_parent(region), Some((body.region_index(region), number)), index)
+            }
+        };
+        Some(ValueOf { of: self.entity(path, op), block, index, op })
+    }
+
+    /// Returns the value of an entity, as the program stands now.
+    ///
+    /// # Errors
+    ///
+    /// Another operation computes it now.
+    pub(super) fn value(&mut self, value: &ValueOf, by: Loc) -> Result<(BodyPath, Value), Failure> {
+        let (path, op) = self.op(value.of, by)?;
+        let inner: BodyPath = path.iter().copied().chain([op]).collect();
+        let (path, body, op) = match self.body(&inner) {
+            Some(body) => (inner.clone(), Some(body), body.root()),
+            None => (path.clone(), self.body(&path), op),
+        };
+        let found = body.filter(|_| op == value.op).and_then(|body| match value.block {
+            None => body.results(op).nth(value.index),
+            Some((region, block)) => {
+                let region = body.own_regions(op).nth(region)?;
+                let block = body.blocks(region).nth(block)?;
+                body.arguments(block).nth(value.index)
+            }
+        });
+        found.map(|found| (path, found)).ok_or_else(|| {
+            Failure::definite(Diagnostic::error(by, "op uses a handle to a value that was replaced"))
+        })
+    }
+
     /// Returns the loop of an entity on the trees of its function. Raises the function if need be.
     pub(super) fn on_tree(&mut self, entity: Entity) -> Option<OnTree> {
         if let Thing::Op(path, _) = self.thing(entity).clone() {
@@ -385,6 +436,7 @@ impl<'m> Payload<'m> {
         if let Err(verdict) = site.step(&mut self.trees, (root, &followed), judge) {
             return Err(Failure::silenceable(refusal(&verdict, body, step)));
         }
+        site.last_step = step.loc;
         let entities = std::mem::take(&mut raised.entities);
         let place_of = |entity: &Entity| match self.thing(*entity) {
             Thing::Loop(_, _, place) => Some(place.clone()),
@@ -478,12 +530,18 @@ impl<'m> Payload<'m> {
             return Ok(());
         }
         let Some(raised) = self.raised.remove(path) else { return Ok(()) };
-        let marked = self.mark(path);
+        self.changes += 1;
+        let following = self.follow(path);
         let mut failure = None;
         // Blocks inside of statements come first.
         for (number, site) in raised.sites.iter().enumerate().rev() {
             let written = match site.is_changed() {
-                true => self.write(path, site, &raised.analyses, by),
+                true => match body_at_mut(self.module, path) {
+                    Some(body) => write((body, site), &self.trees, &raised.analyses, self.alias),
+                    None => {
+                        Err(Failure::definite(Diagnostic::error(by, "the function of these loops is gone")))
+                    }
+                },
                 false => Ok(site
                     .loops(&self.trees)
                     .iter()
@@ -509,91 +567,64 @@ impl<'m> Payload<'m> {
                         self.things[entity.0 as usize] = Thing::Op(path.clone(), op);
                         self.known.entry((path.clone(), op)).or_insert(*entity);
                     }
-                    None => self.invalidate(*entity, by, "its loop runs once, and is written without a loop"),
+                    // A loop of one iteration is written without a loop.
+                    None => self.things[entity.0 as usize] = Thing::Erased,
                 }
             }
         }
-        self.unmark(path, marked, by);
+        self.find_followed(following, by, false);
         failure.map_or(Ok(()), Err)
     }
 
-    /// Writes the tree of one block.
-    fn write(
-        &mut self,
-        path: &BodyPath,
-        site: &Site,
-        analyses: &Analyses,
-        by: Loc,
-    ) -> Result<Vec<Option<Op>>, Failure> {
-        let Some(body) = path.iter().try_fold(&mut *self.module, |body, op| body.nested_mut(*op)) else {
-            return Err(Failure::definite(Diagnostic::error(by, "the function of these loops is gone")));
-        };
-        let approved = approve((body, site), &self.trees, analyses, self.alias).map_err(|verdict| {
-            let step = Step { loc: by, name: "the schedule", then: "transformed", consumed: &[] };
-            Failure::silenceable(refusal(&verdict, body, &step))
-        })?;
-        regenerate_loops(body, &site.program, &self.trees, &approved).map_err(|unwritable| {
-            let text = format!("the loops cannot be written: {}", unwritable.reason.text());
-            let loc = body.loc(unwritable.op);
-            Failure::silenceable(
-                Diagnostic::error(by, text).note(loc, "'it' is this loop, after the steps before"),
-            )
-        })
+    /// Counts changes of the text.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
     }
 
-    /// Marks the operations with entities in the bodies at or below a path.
-    pub(super) fn mark(&mut self, path: &[Op]) -> Vec<Entity> {
-        let mut marked = Vec::new();
-        for (number, thing) in self.things.iter().enumerate() {
-            let Thing::Op(own, op) = thing else { continue };
-            if !own.starts_with(path) || (own.is_empty() && *op == self.module.root()) {
+    /// Writes all trees to a copy of the text.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Payload::flush`].
+    pub(super) fn try_writing(&self) -> Result<(), Failure> {
+        let mut paths: Vec<BodyPath> = self.raised.keys().cloned().collect();
+        self.in_order(&mut paths);
+        for path in &paths {
+            let (Some(body), Some(raised)) = (self.body(path), self.raised.get(path)) else { continue };
+            let mut changed = raised.sites.iter().rev().filter(|site| site.is_changed()).peekable();
+            if changed.peek().is_none() {
                 continue;
             }
-            if let Some(body) = own.iter().try_fold(&mut *self.module, |body, op| body.nested_mut(*op)) {
-                let ctx = body.ctx().clone();
-                let marks =
-                    body.attr(*op, ENTITY).and_then(|attr| attr.as_dense_ints(&ctx)).unwrap_or_default();
-                let marks = [&marks[..], &[number as i64]].concat();
-                body.set_attr(*op, ENTITY, ctx.dense_ints_attr(Type::I64, &marks));
-                marked.push(Entity(number as u32));
+            let mut copy = body.snapshot();
+            for site in changed {
+                write((&mut copy, site), &self.trees, &raised.analyses, self.alias)?;
             }
         }
-        marked
+        Ok(())
     }
 
-    /// Finds the operations that were marked, and removes the marks.
-    pub(super) fn unmark(&mut self, path: &[Op], marked: Vec<Entity>, by: Loc) {
-        let mut found: HashMap<Entity, Vec<(BodyPath, Op)>> = HashMap::new();
-        let mut open: Vec<BodyPath> = vec![Arc::from(path)];
-        while let Some(path) = open.pop() {
-            let Some(body) = path.iter().try_fold(&mut *self.module, |body, op| body.nested_mut(*op)) else {
-                continue;
-            };
-            let ctx = body.ctx().clone();
-            for op in body.all_ops().collect::<Vec<_>>() {
-                if body.nested(op).is_some() {
-                    open.push(path.iter().copied().chain([op]).collect());
-                }
-                let Some(marks) = body.attr(op, ENTITY).and_then(|attr: Attr| attr.as_dense_ints(&ctx))
-                else {
-                    continue;
-                };
-                body.remove_attr(op, ENTITY);
-                for mark in marks {
-                    found.entry(Entity(mark as u32)).or_default().push((path.clone(), op));
-                }
+    /// Returns the entities that are operations of the bodies at or below a path.
+    pub(super) fn ops_below(&self, path: &[Op]) -> Vec<(Entity, BodyPath, Op)> {
+        let things = self.things.iter().zip(0..);
+        let found = things.filter_map(|(thing, number)| match thing {
+            Thing::Op(own, op) if own.starts_with(path) => Some((Entity(number), own.clone(), *op)),
+            _ => None,
+        });
+        found.collect()
+    }
+
+    /// Lets entities that are operations refer to something else.
+    pub(super) fn set_things(&mut self, moved: Vec<(Entity, Thing)>) {
+        for (entity, thing) in &moved {
+            let before = std::mem::replace(&mut self.things[entity.0 as usize], thing.clone());
+            if let Thing::Op(path, op) = before {
+                self.known.remove(&(path, op));
             }
         }
-        self.known.retain(|(own, _), entity| !own.starts_with(path) || !marked.contains(entity));
-        for entity in marked {
-            self.things[entity.0 as usize] = match found.remove(&entity).unwrap_or_default().as_slice() {
-                [] => Thing::Erased,
-                [(path, op)] => {
-                    self.known.insert((path.clone(), *op), entity);
-                    Thing::Op(path.clone(), *op)
-                }
-                _ => Thing::Invalid(by, "its operation has several copies behind this step"),
-            };
+        for (entity, thing) in moved {
+            if let Thing::Op(path, op) = thing {
+                self.known.entry((path, op)).or_insert(entity);
+            }
         }
     }
 
@@ -716,6 +747,30 @@ fn not_together(by: Loc) -> Failure {
 /// Returns the body at a path below a module.
 fn body_at<'b>(module: &'b Body, path: &[Op]) -> Option<&'b Body> {
     path.iter().try_fold(module, |body, op| body.nested(*op))
+}
+
+/// Returns the body at a path below a module, to change it.
+fn body_at_mut<'b>(module: &'b mut Body, path: &[Op]) -> Option<&'b mut Body> {
+    path.iter().try_fold(module, |body, op| body.nested_mut(*op))
+}
+
+/// Writes the tree of one block. Returns the operation of each loop.
+fn write(
+    (body, site): (&mut Body, &Site),
+    trees: &TreeStore,
+    analyses: &Analyses,
+    alias: AliasMode,
+) -> Result<Vec<Option<Op>>, Failure> {
+    let by = site.last_step;
+    let approved = approve((body, site), trees, analyses, alias).map_err(|verdict| {
+        let step = Step { loc: by, name: "the schedule", then: "transformed", consumed: &[] };
+        Failure::silenceable(refusal(&verdict, body, &step))
+    })?;
+    regenerate_loops(body, &site.program, trees, &approved).map_err(|unwritable| {
+        let text = format!("the loops cannot be written: {}", unwritable.reason.text());
+        let loc = body.loc(unwritable.op);
+        Failure::silenceable(Diagnostic::error(by, text).note(loc, "'it' is this loop, after this step"))
+    })
 }
 
 /// Returns the error about a step that the judge refuses.

@@ -8,14 +8,19 @@
 //! **Cost.** A step costs what its group does, plus the number of top-level items.
 
 use hashbrown::HashMap;
-use loomir_ir::{Block, Body, Op};
+use loomir_ir::{Block, Body, Loc, Op};
+use loomir_polyhedra::Limits;
 
 use crate::access::Analyses;
 use crate::access::base::AliasMode;
-use crate::legality::{Approved, Checker, QUESTION, Verdict};
+use crate::legality::{Approved, Checker, Verdict};
 use crate::tree::edit::follow::Followed;
 use crate::tree::raise::raise_by;
 use crate::tree::{Change, Green, Node, Program, Red, StatementId, TreeStore};
+
+/// The bound of a question about dependences. Somebody asked for the step, so it may take longer
+/// than one of a search: up to a fifth of a second.
+const QUESTION: Limits = Limits::steps(10_000_000);
 
 /// A path of child numbers to an item of a tree.
 pub(super) type Place = Vec<usize>;
@@ -26,6 +31,8 @@ pub(super) struct Site {
     pub(super) program: Program,
     /// The edited tree.
     pub(super) root: Green,
+    /// The operation of the schedule that made the last step.
+    pub(super) last_step: Loc,
     groups: Vec<Group>,
     /// The statements of the program by their operations.
     statements: HashMap<Op, StatementId>,
@@ -55,7 +62,7 @@ impl Site {
         let statements =
             statements.flat_map(|(own, id)| own.ops.iter().map(move |op| (*op, StatementId(id)))).collect();
         let groups = vec![Group { old: 1, new: 1 }; trees.items_in(program.root)];
-        Site { root: program.root, program, groups, statements }
+        Site { root: program.root, last_step: Loc::UNKNOWN, program, groups, statements }
     }
 
     /// True if the tree was edited.
@@ -216,6 +223,12 @@ impl Sketch<'_> {
     /// Returns the item at a place.
     pub(super) fn at(&self, place: &[usize]) -> Option<Node> {
         Some(self.trees.get(Red::at(self.trees, self.root, place)?.node()))
+    }
+
+    /// Returns the reason why the inner loops of a loop cannot run as one for several iterations,
+    /// if there is one.
+    pub(super) fn why_not_jammed(&self, place: &[usize]) -> Option<&'static str> {
+        self.trees.why_not_jammed(self.program, Red::at(self.trees, self.root, place)?.node())
     }
 
     /// Returns the number of loops of the perfect nest at a place.

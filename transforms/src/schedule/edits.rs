@@ -1,0 +1,345 @@
+//! Transformations of loops as edits of trees.
+//!
+//! Each function makes edits at a place of a [`Sketch`], and returns the places of the new loops.
+//! If that is impossible, it says why, as in "this loop …". None of them asks if it is legal.
+
+use super::site::{Place, Sketch};
+use crate::affine::AffineForm;
+use crate::tree::edit::counted;
+use crate::tree::{Change, Node, Span};
+
+/// The maximal number of copies of one body.
+const MOST_COPIES: i64 = 4096;
+
+/// The reason for an edit that is impossible for none of the usual reasons.
+pub(super) const OVERFLOW: &str = "would have a bound that exceeds 64 bits";
+
+/// The reason why loops are not coalesced.
+const NOT_COALESCED: &str =
+    "is not around a perfect nest of loops that carry no values and whose inner trip counts are constants";
+
+/// The reason why a loop has no first or last iterations to work with.
+const NO_ENDS: &str = "has no first or last iteration that is a single affine form";
+
+/// Makes one edit, or says why it is impossible.
+pub(super) fn edit(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    change: Change,
+    otherwise: &str,
+) -> Result<(), String> {
+    match sketch.edit(place, change) {
+        Some(()) => Ok(()),
+        None => Err(obstacle(sketch, place).unwrap_or(otherwise).to_owned()),
+    }
+}
+
+/// Returns the usual reason why a loop cannot be edited.
+fn obstacle(sketch: &Sketch<'_>, place: &[usize]) -> Option<&'static str> {
+    let Some(Node::Loop { header, .. }) = sketch.at(place) else { return Some("is gone") };
+    let header = sketch.trees.header(header);
+    if header.origins.iter().any(|own| sketch.program.loop_info(own.of).space.unsigned) {
+        return Some("compares its counter as unsigned");
+    }
+    if counted(sketch.program, header).is_none() {
+        return Some("has a trip count that is no affine form of values known before it");
+    }
+    let carries = header.origins.iter().any(|own| sketch.program.loop_info(own.of).carried > 0);
+    carries.then_some("hands values on to its next iteration")
+}
+
+/// Returns the trip count, if it is constant.
+fn trip_count(sketch: &Sketch<'_>, place: &[usize]) -> Option<i64> {
+    let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
+    counted(sketch.program, sketch.trees.header(header))?.span.trip_count()
+}
+
+/// Returns the number of copies for a factor: no more than there are iterations.
+fn copies(sketch: &Sketch<'_>, place: &[usize], factor: i64) -> Result<Option<usize>, String> {
+    let count = trip_count(sketch, place).map_or(factor, |count| count.min(factor));
+    match count {
+        ..=1 => Ok(None),
+        2..=MOST_COPIES => Ok(usize::try_from(count).ok()),
+        _ => Err(format!("would have {count} copies; {MOST_COPIES} are allowed")),
+    }
+}
+
+const NOT_UNROLLED: &str = "does not begin at its first iteration, or has no single end";
+
+/// Unrolls a loop.
+pub(super) fn unroll(sketch: &mut Sketch<'_>, place: &[usize], factor: i64) -> Result<Vec<Place>, String> {
+    if let Some(count) = copies(sketch, place, factor)? {
+        edit(sketch, place, Change::Unroll { count }, NOT_UNROLLED)?;
+    }
+    Ok(Vec::new())
+}
+
+/// Unrolls a loop, and runs the copies of its inner loops as one.
+pub(super) fn jam(sketch: &mut Sketch<'_>, place: &[usize], factor: i64) -> Result<Vec<Place>, String> {
+    if let Some(count) = copies(sketch, place, factor)? {
+        let why = sketch.why_not_jammed(place).map(|why| format!("cannot be jammed: {why}"));
+        let change = Change::UnrollAndJam { count };
+        edit(sketch, place, change, why.as_deref().unwrap_or(NOT_UNROLLED))?;
+    }
+    Ok(Vec::new())
+}
+
+/// Moves the first iteration of a loop out of it, or the last ones that are no whole step.
+pub(super) fn peel(sketch: &mut Sketch<'_>, place: &[usize], front: bool) -> Result<Vec<Place>, String> {
+    if front {
+        let loops = split(sketch, place, AffineForm::constant(1))?;
+        return Ok(loops.into_iter().rev().collect());
+    }
+    let whole = obstacle_or(sketch, place, |sketch| {
+        let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
+        let header = counted(sketch.program, sketch.trees.header(header))?;
+        let Span::Range { scale, lower, upper } = header.span else { return None };
+        let [end] = &upper[..] else { return None };
+        let begins = lower[..] == [AffineForm::constant(0)];
+        let divides = end.modulo(scale).is_some_and(|rest| rest == AffineForm::constant(0));
+        let whole = end.floor_div(scale).filter(|_| begins)?;
+        Some((!divides).then_some(whole))
+    })?;
+    match whole {
+        Some(whole) => split(sketch, place, whole),
+        None => Err("has no partial iteration: the step divides its range".to_owned()),
+    }
+}
+
+fn obstacle_or<T>(
+    sketch: &Sketch<'_>,
+    place: &[usize],
+    find: impl FnOnce(&Sketch<'_>) -> Option<T>,
+) -> Result<T, String> {
+    find(sketch).ok_or_else(|| obstacle(sketch, place).unwrap_or(NOT_UNROLLED).to_owned())
+}
+
+/// Moves first and last iterations of a loop out of it.
+pub(super) fn peel_ends(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    [first, last]: [i64; 2],
+) -> Result<Vec<Place>, String> {
+    let count = |own: i64| match own {
+        0..=MOST_COPIES => Ok(own as usize),
+        _ => Err(format!("would lose {own} iterations; {MOST_COPIES} are allowed")),
+    };
+    let (first, last) = (count(first)?, count(last)?);
+    edit(sketch, place, Change::Peel { first, last }, NO_ENDS)?;
+    match sketch.followed.last().map(|own| own.counts()) {
+        Some((_, made)) if made == first + last + 1 => {
+            let mut remaining = place.to_vec();
+            remaining.last_mut().into_iter().for_each(|own| *own += first);
+            Ok(vec![remaining])
+        }
+        _ => Err("has no iterations left; 'transform.loop.unroll' writes all of them".to_owned()),
+    }
+}
+
+/// Flattens the perfect nest from the outside, as far as possible.
+pub(super) fn coalesce(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    let before = sketch.depth(place);
+    for depth in 0..before {
+        while sketch.edit(&inside(place, depth), Change::Flatten).is_some() {}
+    }
+    match sketch.depth(place) == before {
+        true => Err(NOT_COALESCED.to_owned()),
+        false => Ok(vec![place.to_vec()]),
+    }
+}
+
+/// Runs all dimensions of a parallel loop in order, one inside the other.
+pub(super) fn nested_fors(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    let loops = in_order(sketch, place)?;
+    if loops.is_empty() { Err("is no parallel loop".to_owned()) } else { Ok(loops) }
+}
+
+/// Runs all dimensions of a loop in order, if it is parallel. Returns the places of the dimensions.
+pub(super) fn in_order(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    let mut loops = Vec::new();
+    while is_dimension(sketch, &inside(place, loops.len()), loops.len()) {
+        let dimension = inside(place, loops.len());
+        edit(sketch, &dimension, Change::InOrder, OVERFLOW)?;
+        loops.push(dimension);
+    }
+    Ok(loops)
+}
+
+/// Runs a loop from its last iteration to its first.
+pub(super) fn reverse(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    edit(sketch, place, Change::Reverse, NO_ENDS)?;
+    Ok(vec![place.to_vec()])
+}
+
+/// True if a loop is this dimension of a parallel loop.
+fn is_dimension(sketch: &Sketch<'_>, place: &[usize], dimension: usize) -> bool {
+    match sketch.at(place) {
+        Some(Node::Loop { header, .. }) => {
+            let lead = sketch.trees.header(header).origins.first();
+            lead.is_some_and(|lead| sketch.program.loop_info(lead.of).dimension == Some(dimension))
+        }
+        _ => false,
+    }
+}
+
+/// Peels the only iteration, so that it is written without a loop.
+pub(super) fn promote(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    if trip_count(sketch, place) == Some(1) {
+        edit(sketch, place, Change::Peel { first: 1, last: 0 }, OVERFLOW)?;
+    }
+    Ok(Vec::new())
+}
+
+/// Makes a loop over blocks of iterations around a loop over one block.
+pub(super) fn strip_mine(sketch: &mut Sketch<'_>, place: &[usize], size: i64) -> Result<Vec<Place>, String> {
+    if size < 1 {
+        return Err(format!("would have blocks of {size} iterations"));
+    }
+    edit(sketch, place, Change::StripMine { size }, OVERFLOW)?;
+    Ok(vec![place.to_vec(), inside(place, 1)])
+}
+
+/// Makes a loop of the iterations below a form, and one of the others.
+pub(super) fn split(sketch: &mut Sketch<'_>, place: &[usize], at: AffineForm) -> Result<Vec<Place>, String> {
+    edit(sketch, place, Change::SplitRange { at }, OVERFLOW)?;
+    Ok(vec![place.to_vec(), next(place)])
+}
+
+/// Skews the only loop inside of a loop.
+pub(super) fn skew(sketch: &mut Sketch<'_>, place: &[usize], by: i64) -> Result<Vec<Place>, String> {
+    if sketch.depth(place) < 2 {
+        return Err("has a body that is more than one loop".to_owned());
+    }
+    let inner = inside(place, 1);
+    match sketch.edit(place, Change::Skew { by }) {
+        Some(()) => Ok(vec![place.to_vec(), inner]),
+        None => Err(obstacle(sketch, &inner).unwrap_or(OVERFLOW).to_owned()),
+    }
+}
+
+fn not_perfect(loops: usize) -> String {
+    format!("is not the outermost of {loops} loops in each other with nothing between them")
+}
+
+/// Permutes the loops of a perfect nest.
+pub(super) fn interchange(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    order: &[usize],
+) -> Result<Vec<Place>, String> {
+    permute(sketch, place, order)?;
+    Ok((0..order.len()).map(|depth| inside(place, depth)).collect())
+}
+
+fn permute(sketch: &mut Sketch<'_>, place: &[usize], order: &[usize]) -> Result<(), String> {
+    if sketch.depth(place) < order.len() {
+        return Err(not_perfect(order.len()));
+    }
+    if sketch.edit(place, Change::Permute { order: order.into() }).is_some() {
+        return Ok(());
+    }
+    let found = (0..order.len()).find_map(|depth| obstacle(sketch, &inside(place, depth)));
+    Err(found.unwrap_or("has bounds that depend on another loop in a way that is not affine").to_owned())
+}
+
+/// Strip-mines the loops of a perfect nest, and moves the loops over blocks outwards.
+pub(super) fn tile(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Vec<Place>, String> {
+    if sketch.depth(place) < sizes.len() {
+        return Err(not_perfect(sizes.len()));
+    }
+    for (depth, size) in sizes.iter().enumerate().rev().filter(|(_, size)| **size != 0) {
+        strip_mine(sketch, &inside(place, depth), *size)?;
+    }
+    // The number of each loop over blocks, and of each loop inside one.
+    let (mut blocks, mut points, mut number) = (Vec::new(), Vec::new(), 0);
+    for size in sizes {
+        if *size != 0 {
+            blocks.push(number);
+            number += 1;
+        }
+        points.push(number);
+        number += 1;
+    }
+    let order = [blocks, points].concat();
+    permute(sketch, place, &order)?;
+    Ok((0..order.len()).map(|depth| inside(place, depth)).collect())
+}
+
+/// Moves a loop to number `to` of its sequence, and fuses the loops with the numbers `first` and
+/// `first + 1` there. Returns the place of the fused loop.
+pub(super) fn fuse(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    to: usize,
+    first: usize,
+    shift: i64,
+) -> Result<Place, String> {
+    if last(place) != to {
+        edit(sketch, place, Change::Move { to }, "has no such place beside it")?;
+    }
+    let mut pair = place.to_vec();
+    pair.last_mut().into_iter().for_each(|own| *own = first);
+    edit(
+        sketch,
+        &pair,
+        Change::Fuse { shift },
+        "has another step than the other one, or its first iteration varies",
+    )?;
+    fused(sketch)
+}
+
+/// Fuses the loop at a place with the one that is number `to` of their sequence then. They must
+/// run the same iterations, in all dimensions.
+pub(super) fn fuse_whole(sketch: &mut Sketch<'_>, place: &[usize], to: usize) -> Result<Vec<Place>, String> {
+    let fused = fuse(sketch, place, to, to, 0)?;
+    if !has_fused_whole(sketch) {
+        let why = "runs other iterations than the second one; 'loomir.fuse' makes remainders";
+        return Err(why.to_owned());
+    }
+    fuse_dimensions(sketch, &fused)?;
+    Ok(vec![fused])
+}
+
+/// True if the loops that were fused last have no remainders.
+fn has_fused_whole(sketch: &Sketch<'_>) -> bool {
+    sketch.followed.last().is_some_and(|own| own.counts() == (2, 1))
+}
+
+/// Fuses the inner dimensions of two parallel loops whose outer dimensions are fused.
+fn fuse_dimensions(sketch: &mut Sketch<'_>, fused: &[usize]) -> Result<(), String> {
+    let mut pair = inside(fused, 1);
+    for dimension in 1.. {
+        let is_next = |place: &[usize]| is_dimension(sketch, place, dimension);
+        if !is_next(&pair) || !is_next(&next(&pair)) {
+            break;
+        }
+        edit(sketch, &pair, Change::Fuse { shift: 0 }, OVERFLOW)?;
+        if !has_fused_whole(sketch) {
+            return Err("has an inner dimension that runs other iterations".to_owned());
+        }
+        pair.push(0);
+    }
+    Ok(())
+}
+
+/// Returns the place of the loop that was fused last.
+pub(super) fn fused(sketch: &Sketch<'_>) -> Result<Place, String> {
+    sketch.followed.last().map(|own| own.fused()).ok_or_else(|| OVERFLOW.to_owned())
+}
+
+/// Returns the number of an item in its sequence.
+pub(super) fn last(place: &[usize]) -> usize {
+    place.last().copied().unwrap_or(0)
+}
+
+/// Returns the place of the next item.
+pub(super) fn next(place: &[usize]) -> Place {
+    let mut next = place.to_vec();
+    next.last_mut().into_iter().for_each(|own| *own += 1);
+    next
+}
+
+/// Returns the place of the loop at a depth of the perfect nest at a place.
+fn inside(place: &[usize], depth: usize) -> Place {
+    place.iter().copied().chain(std::iter::repeat_n(0, depth)).collect()
+}

@@ -1,0 +1,190 @@
+//! Steps that rewrite one operation in the text.
+
+use hashbrown::HashSet;
+use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource, ViewLike};
+use loomir_dialects::scf::forall::{Number, dimensions};
+use loomir_dialects::{arith, memref, scf, transform};
+use loomir_ir::opdef::OPERAND_SEGMENTS;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{
+    Attr, Body, Builder, Diagnostic, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
+};
+
+use super::failure::Failure;
+use super::interpreter::{Handle, Interpreter, Table, failed, wrong};
+use super::navigate::{is_loop, view};
+use super::payload::Entity;
+
+/// Returns the operations that rewrite one operation, and what runs them.
+pub(super) fn operations<'a>() -> Table<'a> {
+    vec![
+        (transform::TakeAssumedBranchOp::DEF, |run, frame, op| {
+            let targets = run.ops(frame, op, 0)?;
+            targets.into_iter().try_for_each(|target| run.take_branch(op, target))?;
+            Ok(Vec::new())
+        }),
+        (transform::ForallToParallelOp::DEF, |run, frame, op| {
+            let target = run.only(frame, op, 0)?;
+            Ok(vec![Handle::Ops(vec![run.as_parallel(op, target)?])])
+        }),
+        (transform::EraseDeadAllocOp::DEF, |run, frame, op| {
+            run.on_bodies(frame, op, &erase_dead_allocations)
+        }),
+        // Only tensors have parts that are no memory of their own.
+        (transform::HoistSubsetsOp::DEF, |run, frame, op| {
+            for target in run.ops(frame, op, 0)? {
+                let (path, own) = run.payload.op(target, op.loc())?;
+                if !run.payload.body(&path).is_some_and(|body| is_loop(view(body, own))) {
+                    return Err(failed(op, "needs a loop"));
+                }
+            }
+            Ok(Vec::new())
+        }),
+    ]
+}
+
+impl Interpreter<'_> {
+    /// Replaces a conditional by one of its branches, if its condition is a constant that says so.
+    fn take_branch(&mut self, op: OpRef<'_>, target: Entity) -> Result<(), Failure> {
+        let (path, own) = self.payload.op(target, op.loc())?;
+        self.payload.settle(&path, op.loc())?;
+        let takes_else = op.attr("take_else_branch").is_some();
+        let body = self.payload.body(&path).ok_or_else(|| failed(op, "has no function"))?;
+        if !body.is(own, scf::IfOp::DEF) {
+            return Err(failed(op, "needs an 'scf.if'"));
+        }
+        let region = body.region(own, usize::from(takes_else));
+        let Some(block) = body.single_block(region) else {
+            let side = if takes_else { "else" } else { "then" };
+            return Err(wrong(op, &format!("requires an scf.if op with a single-block `{side}` region")));
+        };
+        let condition = constant_of(body, body.operand(own, 0)).and_then(|attr| attr.as_int(op.ctx()));
+        if condition.map(|value| value == 0) != Some(takes_else) {
+            let text = format!("'{}' is refused: it may change what the program computes", op.name());
+            let error = Diagnostic::error(op.loc(), text);
+            let note = match (condition, takes_else) {
+                (Some(_), _) => "the condition has the other value",
+                (None, true) => "the condition is not known to be false",
+                (None, false) => "the condition is not known to be true",
+            };
+            let error = error.help("an assumption is no proof; let the program compute the condition");
+            return Err(Failure::silenceable(error.note(body.loc(own), note)));
+        }
+        let following = self.payload.follow(&path);
+        if let Some(body) = self.payload.body_mut(&path) {
+            let results: Vec<Value> = body.results(own).collect();
+            if let Some(end) = body.terminator(block) {
+                let yielded: Vec<Value> = body.operands(end).collect();
+                results.into_iter().zip(yielded).for_each(|(from, to)| body.replace_all_uses(from, to));
+                body.erase(end);
+            }
+            for inside in body.ops(block).collect::<Vec<Op>>() {
+                body.move_before(inside, own);
+            }
+            body.erase(own);
+        }
+        self.payload.find_followed(following, op.loc(), false);
+        Ok(())
+    }
+
+    /// Replaces an `scf.forall` without results by an `scf.parallel`. Both run their iterations in
+    /// any order.
+    fn as_parallel(&mut self, op: OpRef<'_>, target: Entity) -> Result<Entity, Failure> {
+        let (path, own) = self.payload.op(target, op.loc())?;
+        self.payload.settle(&path, op.loc())?;
+        let body = self.payload.body(&path).ok_or_else(|| failed(op, "has no function"))?;
+        if !body.is(own, scf::ForallOp::DEF) {
+            return Err(failed(op, "expects the payload to be scf.forall"));
+        }
+        if body.num_results(own) > 0 {
+            return Err(failed(op, "op does not support converting scf.forall ops with results"));
+        }
+        self.payload.consume(target, op.loc(), &[]);
+        let new = self.payload.body_mut(&path).and_then(|body| parallel_of(body, own));
+        let new = new.ok_or_else(|| wrong(op, "expects a loop with a body"))?;
+        Ok(self.payload.entity(&path, new))
+    }
+}
+
+/// Replaces an `scf.forall` without results by an `scf.parallel`. `None` if it has no block.
+fn parallel_of(body: &mut Body, own: Op) -> Option<Op> {
+    let (ctx, loc) = (body.ctx().clone(), body.loc(own));
+    let block = body.single_block(body.region(own, 0))?;
+    let all = dimensions(body.op_ref(own));
+    let mut bounds: Vec<Value> = Vec::new();
+    for part in 0..3 {
+        for dimension in &all {
+            bounds.push(match dimension[part] {
+                Number::Value(value) => value,
+                Number::Constant(number) => {
+                    let value = ctx.index_attr(number);
+                    let state = OperationState::of(&ctx, arith::ConstantOp::DEF, loc).results(&[Type::INDEX]);
+                    Builder::before(body, own).value(state.attr(&ctx, "value", value))
+                }
+            });
+        }
+    }
+    let count = all.len() as i64;
+    let segments: Attr = ctx.dense_ints_attr(Type::I32, &[count, count, count, 0]);
+    let state = OperationState::of(&ctx, scf::ParallelOp::DEF, loc).operands(&bounds).regions(1);
+    let new = Builder::before(body, own).insert(state.attr(&ctx, OPERAND_SEGMENTS, segments));
+    if let Some(end) = body.terminator(block) {
+        body.erase(end);
+    }
+    let end = OperationState::of(&ctx, scf::ReduceOp::DEF, loc);
+    Builder::new(body, InsertPoint::End(block)).insert(end);
+    let (from, to) = (body.region(own, 0), body.region(new, 0));
+    body.move_blocks(from, to);
+    body.erase(own);
+    Some(new)
+}
+
+/// Erases the buffers inside an operation that are only written and freed, with these uses.
+fn erase_dead_allocations(body: &mut Body, around: Op) {
+    let is_allocation = |op: &Op| body.is(*op, memref::AllocOp::DEF) || body.is(*op, memref::AllocaOp::DEF);
+    let all: Vec<Op> = body.preorder(around).filter(is_allocation).collect();
+    for allocation in all.into_iter().rev() {
+        if let Some(uses) = uses_if_only_written(body, allocation) {
+            uses.into_iter().rev().for_each(|op| body.erase(op));
+            body.erase(allocation);
+        }
+    }
+}
+
+/// Returns the operations that use a buffer or a view of it, a view before its uses. `None` if one
+/// may do anything but write or free the buffer. Linear in the uses.
+fn uses_if_only_written(body: &Body, allocation: Op) -> Option<Vec<Op>> {
+    let mut views: Vec<Value> = body.results(allocation).collect();
+    let (mut users, mut known, mut next) = (Vec::new(), HashSet::new(), 0);
+    let mut all = Vec::new();
+    while let Some(view) = views.get(next).copied() {
+        next += 1;
+        for user in body.uses(view).map(|own| own.op) {
+            if !known.insert(user) {
+                continue;
+            }
+            let own = body.op_ref(user);
+            if let Some(model) = own.info().interface::<dyn ViewLike>() {
+                if model.source(own) != view {
+                    return None;
+                }
+                all.push(user);
+                views.extend(own.results());
+                continue;
+            }
+            let effects = own.info().interface::<dyn MemoryEffects>()?;
+            let only_writes = effects.effects(own).iter().all(|effect| {
+                matches!(effect.kind, EffectKind::Write | EffectKind::Free)
+                    && matches!(effect.on, Resource::Value(value) if views.contains(&value))
+            });
+            let is_plain = own.num_results() == 0 && own.regions().len() == 0 && own.successors().len() == 0;
+            let is_end = body.has_trait(user, Trait::Terminator) || effects.may_not_return(own);
+            if !only_writes || !is_plain || is_end {
+                return None;
+            }
+            users.push(user);
+        }
+    }
+    all.append(&mut users);
+    Some(all)
+}
