@@ -7,7 +7,7 @@
 //! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | make edits of the program's tree, if the judge approves: see [`scripts`](crate::scripts) |
 //! | `// CALL: kernel iota zeros @0` | call the function before and after each run and edit; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
-//! | `// PEER: --cse` | `mlir-opt` with these options prints the same as the runs of `opt` |
+//! | `// PEER: --cse` | `mlir-opt` with these options prints the same as the runs of `opt`, or refuses the program too |
 //! | `// DIFFERS: reason` | for this program it does not, and why |
 //! | `// -----` | separates programs, which get the same runs; a `// CALL:` above the first one is for it alone |
 //!
@@ -67,6 +67,14 @@ struct Source {
     differs: bool,
 }
 
+impl Fixture {
+    /// Returns a program that `mlir-opt` is asked about, if it is.
+    fn peered(&self, program: &Source, printed: Option<String>) -> Option<Peered> {
+        let options = self.peer.clone()?;
+        Some(Peered { options, source: program.text.clone(), printed, differs: program.differs })
+    }
+}
+
 /// The outcome of a fixture.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
@@ -87,32 +95,52 @@ pub struct Peered {
     pub options: String,
     /// The program.
     pub source: String,
-    /// The program as Loomir prints it when transformed.
-    pub printed: String,
+    /// The program as Loomir prints it when transformed. `None`: Loomir refuses to.
+    pub printed: Option<String>,
     /// True if the fixture states a reason why `mlir-opt` prints something else.
     pub differs: bool,
 }
 
 impl Peered {
-    /// Compares with the text that `mlir-opt` printed, apart from names and the order of constants
-    /// at the start of a block.
+    /// Compares with the text that `mlir-opt` printed, or `None` if it refuses the program. Names,
+    /// the order of constants at the start of a block, and what is left of a schedule do not count.
     ///
     /// # Errors
     /// If the two are equal and should not be, or the other way round.
-    pub fn compare(&self, theirs: &str) -> Result<(), String> {
+    pub fn compare(&self, theirs: Option<&str>) -> Result<(), String> {
         let checker = Checker::default();
-        let theirs = checker.read(theirs).map_err(|errors| checker.lines(&errors))?;
-        let ours = checker.read(&self.printed).map_err(|errors| checker.lines(&errors))?;
-        let [ours, theirs] = [ours, theirs].map(|mut module| {
+        let settled = |text: &str| {
+            let mut module = checker.read(text).map_err(|errors| checker.lines(&errors))?;
             module.for_each_body(&mut sort_constants);
-            loomir::print(&module)
-        });
+            erase_schedule(&mut module);
+            Ok::<String, String>(loomir::print(&module))
+        };
+        let theirs = theirs.map(settled).transpose()?;
+        let ours = self.printed.as_deref().map(settled).transpose()?;
+        let shown = |text: &Option<String>| text.clone().unwrap_or("an error".to_owned());
+        let (program, options) = (self.source.trim(), &self.options);
         match (theirs == ours, self.differs) {
             (true, false) | (false, true) => Ok(()),
-            (false, false) => Err(format!("mlir-opt {} prints\n{theirs}\nand not\n{ours}", self.options)),
-            (true, true) => Err(format!("mlir-opt {} prints the same:\n{theirs}", self.options)),
+            (false, false) => {
+                let (theirs, ours) = (shown(&theirs), shown(&ours));
+                Err(format!("mlir-opt {options} prints\n{theirs}\nand not\n{ours}\nfor\n{program}"))
+            }
+            (true, true) => Err(format!("mlir-opt {options} prints the same:\n{}", shown(&theirs))),
         }
     }
+}
+
+/// Erases what is left of a schedule that was erased: an empty module, and an attribute.
+fn erase_schedule(module: &mut Body) {
+    const MARK: &str = "transform.with_named_sequence";
+    for op in module.all_ops().collect::<Vec<Op>>() {
+        let inner = module.nested(op).filter(|inner| inner.attr(inner.root(), MARK).is_some());
+        if inner.is_some_and(|inner| inner.all_ops().next().is_none()) {
+            module.erase(op);
+        }
+    }
+    let root = module.root();
+    module.remove_attr(root, MARK);
 }
 
 /// Sorts the constants at the start of each block by their text. Their order tells where a
@@ -163,6 +191,9 @@ impl Tool {
                 match prints_program(line) {
                     true => outcome.text += &(done.out.clone() + &as_comments(&unnamed(&done.err))),
                     false => outcome.text += &unnamed(&(done.out.clone() + &done.err)),
+                }
+                if done.status != 0 && prints_program(line) {
+                    outcome.peered.extend(fixture.peered(program, None));
                 }
                 if done.status == 0 && prints_program(line) {
                     self.accept(&checker, &fixture, line, program, done.out, &mut outcome)
@@ -223,13 +254,8 @@ impl Tool {
             return Ok(());
         }
         checker.assert_reads_back(&printed);
-        if let (false, Some(options)) = (is_fused, &fixture.peer) {
-            outcome.peered.push(Peered {
-                options: options.clone(),
-                source: program.text.clone(),
-                printed: printed.clone(),
-                differs: program.differs,
-            });
+        if !is_fused {
+            outcome.peered.extend(fixture.peered(program, Some(printed.clone())));
         }
         outcome.printed.push(printed);
         Ok(())
