@@ -64,7 +64,7 @@ impl<'a> Interpreter<'a> {
         }
         for (argument, handle) in arguments.into_iter().zip(handles) {
             self.check_type(op, frame.body.value_type(argument), &handle)?;
-            frame.values.insert(argument, handle);
+            frame.set(argument, handle);
         }
         Ok(())
     }
@@ -109,8 +109,12 @@ impl<'a> Interpreter<'a> {
         // What was not consumed by being transformed is consumed now.
         if !(op.is(transform::SequenceOp::DEF) || op.is(transform::ForeachOp::DEF)) {
             for index in consumed_operands(op) {
-                if let Some(handle) = frame.values.get(&op.operand(index)).cloned() {
+                let value = op.operand(index);
+                if let Some(handle) = frame.values.get(&value).cloned() {
                     self.consume_but(&handle, &outcome, op);
+                    if handle.len() == 0 {
+                        frame.consumed.insert(value, op.loc());
+                    }
                 }
             }
         }

@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use loomir_dialects::transform::types;
 use loomir_ir::pass::PassRegistry;
-use loomir_ir::{Attr, Body, Context, Diagnostic, OpDef, OpRef, Type, Value};
+use loomir_ir::{Attr, Body, Context, Diagnostic, Loc, OpDef, OpRef, Type, Value};
 
 use super::Report;
 use super::failure::Failure;
-use super::payload::{Entity, Payload, ValueOf};
+use super::payload::{CONSUMED, Entity, Payload, ValueOf};
 
 /// The maximal number of operations of a schedule that run.
 const MOST_STEPS: u64 = 1_000_000;
@@ -77,6 +77,8 @@ pub(super) struct Frame<'a> {
     /// The sequence.
     pub(super) body: &'a Body,
     pub(super) values: HashMap<Value, Handle>,
+    /// Empty handles that were consumed, with the operations that did.
+    pub(super) consumed: HashMap<Value, Loc>,
     /// The number of sequences that include this one.
     pub(super) depth: u32,
 }
@@ -84,7 +86,15 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// Returns a frame without values.
     pub(super) fn new(body: &'a Body, depth: u32) -> Frame<'a> {
-        Frame { body, values: HashMap::new(), depth }
+        Frame { body, values: HashMap::new(), consumed: HashMap::new(), depth }
+    }
+}
+
+impl Frame<'_> {
+    /// Gives a value its handle, which is not consumed.
+    pub(super) fn set(&mut self, value: Value, handle: Handle) {
+        self.values.insert(value, handle);
+        self.consumed.remove(&value);
     }
 }
 
@@ -135,6 +145,9 @@ impl<'a> Interpreter<'a> {
     pub(super) fn handle(&self, frame: &Frame<'_>, op: OpRef<'_>, index: usize) -> Result<Handle, Failure> {
         let found = frame.values.get(&op.operand(index)).cloned();
         let handle = found.ok_or_else(|| wrong(op, "has an operand without a value"))?;
+        if let Some(by) = frame.consumed.get(&op.operand(index)) {
+            return Err(Failure::used_after(op.loc(), *by, CONSUMED));
+        }
         if let Some((by, why)) = handle.entities().into_iter().find_map(|own| self.payload.invalid(own)) {
             return Err(Failure::used_after(op.loc(), by, why));
         }
@@ -235,7 +248,7 @@ impl<'a> Interpreter<'a> {
         }
         for (result, handle) in op.results().zip(handles) {
             self.check_type(op, op.type_of(result), &handle)?;
-            frame.values.insert(result, handle);
+            frame.set(result, handle);
         }
         Ok(())
     }

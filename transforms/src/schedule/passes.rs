@@ -232,14 +232,16 @@ impl Interpreter<'_> {
 
     fn annotate(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
         let name = op.attr("name").and_then(|attr| attr.as_str(op.ctx())).unwrap_or_default();
-        let value = match op.num_operands() {
-            1 => Attr::UNIT,
-            _ => match self.params(frame, op, 1)?[..] {
-                [one] => one,
-                ref all => return Err(failed(op, &format!("parameter produces {} params", all.len()))),
-            },
+        let values = match op.num_operands() {
+            1 => vec![Attr::UNIT],
+            _ => self.params(frame, op, 1)?,
         };
-        for target in self.ops(frame, op, 0)? {
+        let targets = self.ops(frame, op, 0)?;
+        if values.len() != 1 && values.len() != targets.len() {
+            let text = format!("has {} parameters for {} operations", values.len(), targets.len());
+            return Err(failed(op, &text));
+        }
+        for (target, value) in targets.into_iter().zip(values.into_iter().cycle()) {
             let (path, own) = self.payload.op(target, op.loc())?;
             self.payload.settle(&path, op.loc())?;
             if let Some(body) = self.payload.body_mut(&path) {

@@ -28,7 +28,7 @@ use crate::tree::TreeStore;
 use crate::tree::raise::roots;
 
 /// The reason why a consumed entity is invalid, as MLIR says it.
-const CONSUMED: &str = "invalidated by this transform op that consumes its operand";
+pub(super) const CONSUMED: &str = "invalidated by this transform op that consumes its operand";
 
 /// Something that a handle refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
