@@ -235,10 +235,15 @@ fn permute(sketch: &mut Sketch<'_>, place: &[usize], order: &[usize]) -> Result<
     if sketch.depth(place) < order.len() {
         return Err(not_perfect(order.len()));
     }
-    if sketch.edit(place, Change::Permute { order: order.into() }).is_some() {
+    edit_nest(sketch, place, Change::Permute { order: order.into() }, order.len())
+}
+
+/// Edits the outermost of `depth` loops of a nest. If that is impossible, the reason is one of them.
+fn edit_nest(sketch: &mut Sketch<'_>, place: &[usize], change: Change, depth: usize) -> Result<(), String> {
+    if sketch.edit(place, change).is_some() {
         return Ok(());
     }
-    let found = (0..order.len()).find_map(|depth| obstacle(sketch, &inside(place, depth)));
+    let found = (0..depth).find_map(|depth| obstacle(sketch, &inside(place, depth)));
     Err(found.unwrap_or("has bounds that depend on another loop in a way that is not affine").to_owned())
 }
 
@@ -247,22 +252,12 @@ pub(super) fn tile(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> R
     if sketch.depth(place) < sizes.len() {
         return Err(not_perfect(sizes.len()));
     }
-    for (depth, size) in sizes.iter().enumerate().rev().filter(|(_, size)| **size != 0) {
-        strip_mine(sketch, &inside(place, depth), *size)?;
+    if let Some(size) = sizes.iter().find(|size| **size < 0) {
+        return Err(format!("would have tiles of {size} iterations"));
     }
-    // The number of each loop over blocks, and of each loop inside one.
-    let (mut blocks, mut points, mut number) = (Vec::new(), Vec::new(), 0);
-    for size in sizes {
-        if *size != 0 {
-            blocks.push(number);
-            number += 1;
-        }
-        points.push(number);
-        number += 1;
-    }
-    let order = [blocks, points].concat();
-    permute(sketch, place, &order)?;
-    Ok((0..order.len()).map(|depth| inside(place, depth)).collect())
+    edit_nest(sketch, place, Change::Tile { sizes: sizes.into() }, sizes.len())?;
+    let loops = sizes.len() + sizes.iter().filter(|size| **size != 0).count();
+    Ok((0..loops).map(|depth| inside(place, depth)).collect())
 }
 
 /// Moves a loop to number `to` of its sequence, and fuses the loops with the numbers `first` and

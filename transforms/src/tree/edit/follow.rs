@@ -107,6 +107,14 @@ impl Followed {
                     None => (0, own),
                 }
             }
+            (Change::Tile { sizes }, rest) => {
+                let blocks = |sizes: &[i64]| sizes.iter().filter(|size| **size != 0).count();
+                match sizes.get(rest.len()) {
+                    // The loop over blocks.
+                    Some(1..) => (0, vec![0; blocks(&sizes[..rest.len()])]),
+                    _ => (0, [&vec![0; blocks(sizes)][..], rest].concat()),
+                }
+            }
             (Change::Distribute { .. }, []) => return None,
             (Change::Distribute { at }, [first, rest @ ..]) => match first.checked_sub(*at) {
                 Some(first) => (1, [&[first], rest].concat()),
