@@ -238,7 +238,7 @@ fn permute(sketch: &mut Sketch<'_>, place: &[usize], order: &[usize]) -> Result<
     edit_nest(sketch, place, Change::Permute { order: order.into() }, order.len())
 }
 
-/// Edits the outermost of `depth` loops of a nest. If that is impossible, the reason is one of them.
+/// Edits the outermost of `depth` loops of a nest. If that is impossible, one is the reason.
 fn edit_nest(sketch: &mut Sketch<'_>, place: &[usize], change: Change, depth: usize) -> Result<(), String> {
     if sketch.edit(place, change).is_some() {
         return Ok(());
