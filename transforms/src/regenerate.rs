@@ -218,6 +218,8 @@ struct Scope {
     between: Between,
     /// True if values in the loop are computed by `affine.apply`.
     affine: bool,
+    /// The loops of the program whose iterations run in it.
+    runs: Vec<LoopId>,
 }
 
 struct Emit<'a> {
@@ -494,7 +496,7 @@ impl Emit<'_> {
             let range = Some(range);
             let mark = self.open_instances(header, self.scopes.len() as u32 + 1);
             self.begin_with(header, at);
-            self.open_scope(lead, variable, meaning, range);
+            self.open_scope((header, lead), variable, meaning, range);
             self.known.open();
             let was_in_remainder = self.in_remainder;
             self.in_remainder |= header.mark == Some(Mark::Remainder);
@@ -521,7 +523,7 @@ impl Emit<'_> {
         let mark = self.open_instances(header, self.scopes.len() as u32 + 1);
         let block = self.new_block(header, lead, op);
         let variable = self.body.argument(block, 0);
-        self.open_scope(lead, variable, meaning, range.as_ref());
+        self.open_scope((header, lead), variable, meaning, range.as_ref());
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
         let yielded = self.yielded_by(header, InsertPoint::End(block));
@@ -675,7 +677,7 @@ impl Emit<'_> {
     /// Enters a loop with this induction variable, and with its meaning over the levels.
     fn open_scope(
         &mut self,
-        lead: &Origin,
+        (header, lead): (&Header, &Origin),
         variable: Value,
         meaning: Option<(AffineForm, i64)>,
         range: Option<&Range>,
@@ -696,7 +698,8 @@ impl Emit<'_> {
             }
         };
         let between = self.between(lower, upper, space.step);
-        self.scopes.push(Scope { variable, meaning, between, affine });
+        let runs = header.origins.iter().map(|own| own.of).collect();
+        self.scopes.push(Scope { variable, meaning, between, affine, runs });
     }
 
     /// Creates a terminator like `old` that yields other values.

@@ -252,7 +252,10 @@ fn in_block<T: Transformation>(
     let Search { approved, done, refused, .. } = search;
     let mut said = Diagnostics::default();
     let remarks = Remarks { body, pass: T::INFO.name };
-    for op in LoopRef::all(body, &program, &trees).map(|own| own.op()) {
+    let mut ops: Vec<Op> = LoopRef::all(body, &program, &trees).map(|own| own.op()).collect();
+    // Dimensions of a parallel loop are one operation.
+    ops.dedup();
+    for op in ops.iter().copied() {
         let missed = |why| remarks.missed(T::INFO.missed, body.loc(op), T::INFO.what_missed, why);
         if let Some(change) = done.get(&op) {
             said.push(by.remark(remarks, body.loc(op), change));
@@ -265,8 +268,8 @@ fn in_block<T: Transformation>(
             said.push(missed(why));
         }
     }
-    let changed = LoopRef::all(body, &program, &trees).map(|own| own.op()).filter(|op| done.contains_key(op));
-    let made: Vec<Loc> = changed.map(|op| body.loc(op)).collect();
+    let changed = ops.iter().filter(|op| done.contains_key(*op));
+    let made: Vec<Loc> = changed.map(|op| body.loc(*op)).collect();
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
             made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));

@@ -8,6 +8,9 @@
 //!
 //! # Assumptions
 //!
+//! - A loop that moved out of another one may be reached where it was not before. It has no
+//!   iteration there that accesses anything, but it counts: its bounds must not be poison, and its
+//!   counter must not wrap. Tried in `fixtures/interchange/unreached.mlir`.
 //! - A bound near the end of its type, of 5 bits or 64, is cut off and does not wrap. Tried with
 //!   300 random pairs of loops at both ends of `i5`, `i8`, `i64` and `index`.
 
@@ -19,8 +22,10 @@ use super::apply::Operands;
 use super::expression::Sum;
 use super::known::{Computed, End};
 use super::{Emit, Reason, outside};
-use crate::affine::AffineForm;
+use crate::affine::classes::may_be_poison;
 use crate::affine::range::fits;
+use crate::affine::{AffineForm, Atom};
+use crate::tree::LoopId;
 use crate::tree::levels::absolute;
 use crate::tree::{Header, Origin, Span};
 
@@ -155,8 +160,13 @@ impl Emit<'_> {
             return Some(Reason::StartMayWrap);
         }
         let info = self.program.loop_info(lead.of);
+        let is_reached = self.is_reached_as_before(lead.of);
+        if !is_reached && self.may_be_poison(range) {
+            return Some(Reason::BoundMayBePoison);
+        }
         // These values also occur in the original loop, which reaches its end.
-        let is_part = info.space.step == Some(range.step)
+        let is_part = is_reached
+            && info.space.step == Some(range.step)
             && range.upper.iter().any(|own| {
                 let bounds = info.space.uppers.iter().flatten();
                 let gap = |bound: &AffineForm| own.minus(&self.around(lead, bound)?)?.as_constant();
@@ -169,6 +179,23 @@ impl Emit<'_> {
         let is_far = reached.is_some_and(|most| most.checked_add(range.step).is_some());
         let is_sound = range.step == 1 || is_part || ends_early || is_far;
         (!is_sound).then_some(Reason::StepMayWrap)
+    }
+
+    /// True if the program reaches a loop wherever it is reached here: it is still inside of each
+    /// loop that was around it. Moved out of one that has no iteration, it would run for the first
+    /// time.
+    fn is_reached_as_before(&self, of: LoopId) -> bool {
+        let around = self.program.path(self.program.loop_info(of).parent);
+        around.iter().all(|own| self.scopes.iter().any(|scope| scope.runs.contains(own)))
+    }
+
+    /// True if a bound may be poison. The program need not have used it.
+    fn may_be_poison(&self, range: &Range) -> bool {
+        let is_fine = |atom: &Atom| match atom {
+            Atom::Param(value) => !may_be_poison(self.body, *value, true),
+            _ => true,
+        };
+        !range.lower.iter().chain(&range.upper).all(|form| form.all_atoms(&is_fine))
     }
 
     /// Returns a bound of a loop of the program here, over levels.

@@ -113,13 +113,13 @@ impl Emit<'_> {
         self.outermost.get_or_insert(op);
         let region = self.body.region(op, 0);
         let block = self.body.append_block(region, &[]);
-        for lead in &leads {
+        for (lead, level) in leads.iter().zip(&levels) {
             let old = program.loop_info(lead.of).variable;
             let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
             let variable = self.body.add_argument(block, ty);
             self.body.set_argument_loc(variable, loc);
             let meaning = self.meaning(lead);
-            self.open_scope(lead, variable, meaning, None);
+            self.open_scope((level, lead), variable, meaning, None);
         }
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));

@@ -28,6 +28,8 @@ pub enum Reason {
     NoOperand,
     /// A bound may be beyond 64 bits, and an `affine` map may not compute that.
     BoundMayWrap,
+    /// The loop may run where the program did not reach it, and a bound may be poison there.
+    BoundMayBePoison,
     /// The induction variable plus the step may leave the type of the variable.
     StepMayWrap,
     /// The first value may be below the least number of its type. Clamping would change the other
@@ -48,12 +50,13 @@ impl Unwritable {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 8] = [
+    pub const ALL: [Reason; 9] = [
         Reason::NotCounted,
         Reason::NotAffine,
         Reason::TwoKinds,
         Reason::NoOperand,
         Reason::BoundMayWrap,
+        Reason::BoundMayBePoison,
         Reason::StepMayWrap,
         Reason::StartMayWrap,
         Reason::TooWide,
@@ -67,6 +70,7 @@ impl Reason {
             Reason::TwoKinds => "it would be made of two kinds of loops",
             Reason::NoOperand => "its affine operations would use a value that is no dimension or symbol",
             Reason::BoundMayWrap => "a new bound may overflow in an affine map",
+            Reason::BoundMayBePoison => "a bound may be poison where it was not reached before",
             Reason::StepMayWrap => "its last value plus the new step may overflow",
             Reason::StartMayWrap => "its first value may overflow",
             Reason::TooWide => "its new bounds may not fit in 128 bits",

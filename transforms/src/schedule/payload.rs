@@ -293,15 +293,15 @@ impl<'m> Payload<'m> {
             }
             self.flush(&path, by)?;
         }
+        if let Thing::Op(path, op) = self.thing(entity).clone() {
+            let inside: BodyPath = path.iter().copied().chain([op]).collect();
+            let is_root = self.body(&path).is_some_and(|body| body.root() == op);
+            self.flush(&path, by)?;
+            self.flush_below(if is_root { &path } else { &inside }, by)?;
+        }
+        // Another operation may stand in its place now, or none.
         match self.thing(entity) {
-            Thing::Op(path, op) => {
-                let (path, op) = (path.clone(), *op);
-                let inside: BodyPath = path.iter().copied().chain([op]).collect();
-                let is_root = self.body(&path).is_some_and(|body| body.root() == op);
-                self.flush(&path, by)?;
-                self.flush_below(if is_root { &path } else { &inside }, by)?;
-                Ok((path, op))
-            }
+            Thing::Op(path, op) => Ok((path.clone(), *op)),
             Thing::Invalid(loc, why) => Err(Failure::used_after(by, *loc, why)),
             _ => Err(Failure::definite(Diagnostic::error(by, "the operation of this handle is gone"))),
         }

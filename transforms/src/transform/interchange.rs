@@ -46,6 +46,8 @@ impl Transformation for Interchange {
                 }
             } else if target.nest_carries_values() {
                 out.missed(&target, "a loop of the nest carries values from one iteration to the next");
+            } else if target.nest_is_parallel() {
+                out.missed(&target, "a loop of the nest is parallel, and would become sequential");
             } else {
                 let permute = |order: Vec<usize>| Change::Permute { order: order.into() };
                 out.cheapest(&target, orders(depth).into_iter().map(permute));

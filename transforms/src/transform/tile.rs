@@ -65,8 +65,8 @@ impl Transformation for Tile {
                 out.missed(&target, "'tile-sizes' leaves each of its loops whole");
             } else if target.nest_carries_values() {
                 out.missed(&target, "a loop of the nest carries values from one iteration to the next");
-            } else if target.is_dimension() {
-                out.missed(&target, "it is a dimension of a parallel loop");
+            } else if target.nest_is_parallel() {
+                out.missed(&target, "a loop of the nest is parallel, and would become sequential");
             } else {
                 out.change(&target, Change::Tile { sizes: sizes.into() });
             }
