@@ -79,7 +79,8 @@ impl<'a> LoopRef<'a> {
         self.nest().any(|own| own.carried > 0)
     }
 
-    /// Returns true if a loop of the perfect nest that begins here is a dimension of a parallel loop.
+    /// Returns true if a loop of the perfect nest that begins here is a dimension of a parallel
+    /// loop.
     pub fn nest_is_parallel(&self) -> bool {
         self.nest().any(|own| own.dimension.is_some())
     }
