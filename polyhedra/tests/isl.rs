@@ -234,7 +234,7 @@ fn answers_agree_with_isl() {
     let limits = Limits::default();
     let mut lines = String::new();
     hard_ones(&mut lines, &limits);
-    let (cases, seed) = (number("LOOMIR_ISL_CASES", 200), number("LOOMIR_ISL_SEED", 1));
+    let (cases, seed) = (number("LOOMIR_ISL_CASES", 120), number("LOOMIR_ISL_SEED", 1));
     let first = number("LOOMIR_ISL_FROM", 0);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/isl_compare.py");
     let mut child = Command::new(python)

@@ -238,7 +238,7 @@ fn check(source: &str) -> Result<Watched, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_said_is_what_runs(choices in prop::collection::vec(any::<u8>(), 10..220)) {
