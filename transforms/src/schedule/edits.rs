@@ -217,29 +217,22 @@ pub(super) fn skew(sketch: &mut Sketch<'_>, place: &[usize], by: i64) -> Result<
     }
 }
 
-fn not_perfect(loops: usize) -> String {
-    format!("is not the outermost of {loops} loops in each other with nothing between them")
-}
-
 /// Permutes the loops of a perfect nest.
 pub(super) fn interchange(
     sketch: &mut Sketch<'_>,
     place: &[usize],
     order: &[usize],
 ) -> Result<Vec<Place>, String> {
-    permute(sketch, place, order)?;
+    edit_nest(sketch, place, Change::Permute { order: order.into() }, order.len())?;
     Ok((0..order.len()).map(|depth| inside(place, depth)).collect())
 }
 
-fn permute(sketch: &mut Sketch<'_>, place: &[usize], order: &[usize]) -> Result<(), String> {
-    if sketch.depth(place) < order.len() {
-        return Err(not_perfect(order.len()));
-    }
-    edit_nest(sketch, place, Change::Permute { order: order.into() }, order.len())
-}
-
-/// Edits the outermost of `depth` loops of a nest. If that is impossible, one is the reason.
+/// Edits the outermost of `depth` loops of a perfect nest. If that is impossible, one of them, or
+/// something between them, is the reason.
 fn edit_nest(sketch: &mut Sketch<'_>, place: &[usize], change: Change, depth: usize) -> Result<(), String> {
+    if sketch.depth(place) < depth {
+        return Err(format!("is not the outermost of {depth} loops in each other with nothing between them"));
+    }
     if sketch.edit(place, change).is_some() {
         return Ok(());
     }
@@ -249,12 +242,6 @@ fn edit_nest(sketch: &mut Sketch<'_>, place: &[usize], change: Change, depth: us
 
 /// Strip-mines the loops of a perfect nest, and moves the loops over blocks outwards.
 pub(super) fn tile(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Vec<Place>, String> {
-    if sketch.depth(place) < sizes.len() {
-        return Err(not_perfect(sizes.len()));
-    }
-    if let Some(size) = sizes.iter().find(|size| **size < 0) {
-        return Err(format!("would have tiles of {size} iterations"));
-    }
     edit_nest(sketch, place, Change::Tile { sizes: sizes.into() }, sizes.len())?;
     let loops = sizes.len() + sizes.iter().filter(|size| **size != 0).count();
     Ok((0..loops).map(|depth| inside(place, depth)).collect())
