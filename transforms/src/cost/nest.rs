@@ -38,7 +38,7 @@ impl NestCost {
             levels.push(times * work.cycles(cost.machine()));
             times *= work.trips;
             loop_context = loop_context.inside(program, trees, header);
-            match trees.item(body, 0).filter(|_| trees.items_in(body) == 1) {
+            match trees.only_item(body) {
                 Some(only) => tree = only,
                 None => break,
             }

@@ -35,7 +35,7 @@ impl Fusion<'_> {
             [None, Some(side)] => (side, false),
             _ => return None,
         };
-        let only = self.trees.item(side, 0).filter(|_| self.trees.items_in(side) == 1)?;
+        let only = self.trees.only_item(side)?;
         let Node::Loop { header, body } = self.trees.get(only) else { return None };
         let conditional = self.program.if_info(of).op;
         if self.body.num_results(conditional) > 0 || self.trees.header(header).parallel {

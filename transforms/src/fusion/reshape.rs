@@ -353,7 +353,7 @@ impl Cutting {
 
 /// Returns the only loop of a body, with its own body.
 fn only_loop(trees: &TreeStore, body: Green) -> Option<(Green, Green)> {
-    let only = trees.item(body, 0).filter(|_| trees.items_in(body) == 1)?;
+    let only = trees.only_item(body)?;
     match trees.get(only) {
         Node::Loop { body, .. } => Some((only, body)),
         _ => None,

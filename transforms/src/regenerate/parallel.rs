@@ -143,7 +143,7 @@ fn next_dimension<'a>(
     header: &Header,
     body: Green,
 ) -> Option<(&'a Header, Green)> {
-    let only = trees.item(body, 0).filter(|_| trees.items_in(body) == 1)?;
+    let only = trees.only_item(body)?;
     let Node::Loop { header: next, body } = trees.get(only) else { return None };
     let next = trees.header(next);
     let [own, other] = [header, next].map(|header| header.origins.first());

@@ -237,7 +237,7 @@ impl Sketch<'_> {
         let mut node = self.at(place);
         while let Some(Node::Loop { body, .. }) = node {
             depth += 1;
-            let only = self.trees.item(body, 0).filter(|_| self.trees.items_in(body) == 1);
+            let only = self.trees.only_item(body);
             node = only.map(|only| self.trees.get(only));
         }
         depth

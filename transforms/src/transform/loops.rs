@@ -91,7 +91,7 @@ impl<'a> LoopRef<'a> {
         let mut next = Some(self.node);
         std::iter::from_fn(move || {
             let Node::Loop { header, body } = trees.get(next?) else { return None };
-            next = trees.item(body, 0).filter(|_| trees.items_in(body) == 1);
+            next = trees.only_item(body);
             Some(program.loop_info(trees.header(header).origins.first()?.of))
         })
     }

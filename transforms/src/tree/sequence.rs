@@ -50,6 +50,11 @@ impl TreeStore {
         None
     }
 
+    /// Returns the item of a sequence of one. Logarithmic.
+    pub(crate) fn only_item(&self, sequence: Green) -> Option<Green> {
+        self.item(sequence, 0).filter(|_| self.items_in(sequence) == 1)
+    }
+
     /// Returns the first `at` items and the other items.
     pub fn split(&mut self, sequence: Green, at: usize) -> (Green, Green) {
         let (before, after) = (self.cut(sequence, at, Side::Before), self.cut(sequence, at, Side::After));

@@ -57,7 +57,7 @@ impl TreeStore {
 
     fn nest(&self, program: &Program, tree: Green) -> Result<Nest, &'static str> {
         let Node::Loop { header: outer, body } = self.get(tree) else { return Err("it is no loop") };
-        let only = self.item(body, 0).filter(|_| self.items_in(body) == 1);
+        let only = self.only_item(body);
         let Some(Node::Loop { header: inner, body }) = only.map(|only| self.get(only)) else {
             return Err("its body is more than one loop");
         };

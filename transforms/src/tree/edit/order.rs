@@ -34,7 +34,7 @@ impl TreeStore {
     /// one's values depend on the outer one's induction variable.
     pub(crate) fn interchanged(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header: outer, body } = self.get(tree) else { return None };
-        let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        let only = self.only_item(body)?;
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
         let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
         let outwards =
@@ -86,7 +86,7 @@ impl TreeStore {
         for _ in 1..inwards {
             let Node::Loop { header, body } = self.get(inner) else { return None };
             headers.push(header);
-            inner = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+            inner = self.only_item(body)?;
         }
         for header in headers.into_iter().rev() {
             let moved = interchange(self, program, inner)?;
@@ -112,7 +112,7 @@ impl TreeStore {
             Ordering::Greater => at.checked_sub(1),
         });
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let inner = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        let inner = self.only_item(body)?;
         let inner = self.permuted(program, inner, &left.collect::<Option<Vec<_>>>()?)?;
         let body = self.sequence(&[inner]);
         Some(self.with_header(header, body))

@@ -20,7 +20,7 @@ impl TreeStore {
     /// carries values, or the range of the inner loop is known only when the program runs.
     pub(crate) fn skewed(&mut self, program: &Program, tree: Green, by: i64) -> Option<Green> {
         let Node::Loop { header: outer, body } = self.get(tree) else { return None };
-        let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        let only = self.only_item(body)?;
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
         let inner = counted(program, self.header(inner))?;
         let Header { span: Span::Range { scale, lower, upper }, origins, parallel, .. } = inner else {

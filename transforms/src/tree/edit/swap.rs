@@ -60,7 +60,7 @@ impl TreeStore {
             None => tree,
         };
         let Node::Loop { header: outer, body } = self.get(tree) else { return None };
-        let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        let only = self.only_item(body)?;
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
         let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
         let mut origins = outer.origins.iter().chain(&inner.origins);

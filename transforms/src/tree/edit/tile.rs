@@ -28,7 +28,7 @@ impl TreeStore {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let mut tree = tree;
         if !inner.is_empty() {
-            let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+            let only = self.only_item(body)?;
             let only = self.strip_mined_inside(program, only, inner)?;
             let body = self.sequence(&[only]);
             tree = self.with_header(header, body);
