@@ -112,6 +112,62 @@ pub(super) const FAULTS: &[Place] = &[
                 "bounds.iter().map(|(own, form)| form.times(«scale / own»))",
                 "scale / scale * own / own",
             ),
+            Fault(
+                "rows and diagonals are interchanged",
+                "let tree = match «self.dependence_on_outer(program, tree)» {",
+                "None",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/tile.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[
+            Fault("a loop that is left whole has a loop over blocks", "if «*size != 0» {", "true"),
+            Fault(
+                "the loops over blocks come last",
+                "«&[blocks, points].concat()»)",
+                "&[points, blocks].concat()",
+            ),
+            Fault("only the outermost loop is tiled", "if «!inner.is_empty()» {", "false"),
+        ],
+    },
+    Place {
+        file: "transforms/src/transform/choice.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault("no order is dearer", "filter(|own| «own.is_less_than(&present)»)", "true"),
+            Fault(
+                "the first proposal is the cheapest",
+                "position(|(other, _)| «own.is_less_than(other)»)",
+                "false",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/fusion/blocks.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "a parallel loop runs in blocks",
+                "filter(|(_, group, size)| *size <= MAX_BLOCK && «!group.parallel»)",
+                "size > &0",
+            ),
+            Fault("blocks are never worth it", "if «levels <= most» {", "true"),
+            Fault(
+                "blocks are made of a loop that was changed",
+                "«longer.untouched(self.program, self.trees)?»;",
+                "()",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/cost/nest.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault("the outermost loop decides", "«levels.reverse()»;", "()"),
+            Fault("each loop is reached once", "«times *= work.trips»;", "()"),
+            Fault("noise counts", "«(*a - *b).abs() > NOISE * a.max(**b)»", "a != b"),
         ],
     },
     Place {
@@ -668,6 +724,12 @@ pub(super) const FAULTS: &[Place] = &[
                 "if range.step > 1 && «!starts_in_type» {",
                 "false",
             ),
+            Fault(
+                "a loop is reached wherever it stands",
+                "let is_reached = «self.is_reached_as_before(lead.of)»;",
+                "true",
+            ),
+            Fault("no bound is poison", "if !is_reached && «self.may_be_poison(range)» {", "false"),
             Fault("a wide bound is not cut off below", "if «range.0 < least.into()» {", "false"),
             Fault("a wide bound is not cut off above", "if «range.1 > greatest.into()» {", "false"),
             Fault("a dividend has 64 bits", "_ if «fits(range, 64)» => Some(64),", "range.0 <= range.1"),
