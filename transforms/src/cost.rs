@@ -39,14 +39,15 @@ use std::sync::Arc;
 
 use loomir_ir::{Body, Op};
 
+pub(crate) use estimate::Estimate;
+pub use estimate::cycles;
 pub use machine::{Cache, Machine};
-pub(crate) use nest::NestCost;
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
 pub use work::Work;
 
+mod estimate;
 mod machine;
-mod nest;
 mod profile;
 mod saving;
 mod streams;

@@ -49,14 +49,14 @@ pub enum Loss {
 
 /// Cycles of a loop: computation, and fetching lines.
 #[derive(Clone, Copy)]
-struct Time {
-    computing: f64,
-    fetching: f64,
+pub(super) struct Time {
+    pub(super) computing: f64,
+    pub(super) fetching: f64,
 }
 
 impl Time {
     /// Overlapped work does not count in full.
-    fn cycles(self, machine: &Machine) -> f64 {
+    pub(super) fn cycles(self, machine: &Machine) -> f64 {
         let Time { computing, fetching } = self;
         computing.max(fetching) + computing.min(fetching) * (1.0 - machine.overlap)
     }
@@ -261,13 +261,26 @@ impl Work {
         let bytes = |lines: f64| lines * machine.line as f64;
         let again = self.streams.again * machine.fetch(bytes(self.streams.at_once));
         let fetching = self.streams.moved * machine.fetch(bytes(self.streams.lines)) + again;
-        machine.start + Time { computing: computed(self, machine), fetching }.cycles(machine)
+        let computing = computing(self.operations, self.trips, self.lanes, self.serial, machine);
+        machine.start + Time { computing, fetching }.cycles(machine)
+    }
+
+    /// Returns the computing time of an innermost loop whose values are in registers where they can
+    /// be.
+    pub(super) fn computed(&self, machine: &Machine) -> f64 {
+        let steps = self.trips / self.lanes.unwrap_or(1.0);
+        let live = self.values.len() + self.carried + self.invariant;
+        let spilled = live.saturating_sub(machine.registers) as f64 * machine.spill;
+        computing(self.operations - self.redundant, self.trips, self.lanes, self.serial, machine)
+            + steps * spilled
     }
 }
 
-/// Returns the computing time of a loop.
-fn computed(work: &Work, machine: &Machine) -> f64 {
-    computing(work.operations, work.trips, work.lanes, work.serial, machine)
+impl Machine {
+    /// Returns the cycles to count an iteration and branch.
+    pub(super) fn counting(&self) -> f64 {
+        COUNTING / self.issue
+    }
 }
 
 /// Returns the time of `operations` operations in `trips` iterations, `lanes` iterations at once.

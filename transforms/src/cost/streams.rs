@@ -92,8 +92,15 @@ impl Streams {
         self.by_base.get(&base).into_iter().flatten().map(|at| &self.all[*at])
     }
 
-    /// Adds an access after the existing ones.
-    pub(super) fn touch(&mut self, key: Key, place: Place, writes: bool, make: impl FnOnce(Key) -> Stream) {
+    /// Adds an access after the existing ones. Returns true if its value is in a register: a load of
+    /// what was loaded or stored, or a store of what was stored.
+    pub(super) fn touch(
+        &mut self,
+        key: Key,
+        place: Place,
+        writes: bool,
+        make: impl FnOnce(Key) -> Stream,
+    ) -> bool {
         let at = match self.find(&key) {
             Ok(at) => at as usize,
             Err(absent) => self.insert(make(key), absent),
@@ -101,8 +108,10 @@ impl Streams {
         let stream = &mut self.all[at];
         stream.writes |= writes;
         let used = stream.places.entry(place).or_default();
+        let is_known = used.writes || used.reads && !writes;
         used.reads |= !writes && !used.writes;
         used.writes |= writes;
+        is_known
     }
 
     /// Adds the streams of another loop, which runs `shift` iterations later.
@@ -284,9 +293,29 @@ pub(super) fn lines(
     levels.sort_unstable();
     levels.dedup();
     points *= levels.iter().map(|level| trips(*level)).product::<f64>();
-    let in_row = (width * bytes / line).ceil().min(named);
+    let in_row = match subscripts.last() {
+        Some(Some(form)) => lines_of_row(form, size * bytes, (bytes, line), trips).min(named),
+        _ => (width * bytes / line).ceil().min(named),
+    };
     let all = (reach * size * bytes / line).ceil();
     (rows * in_row).min(all).min(points).max(1.0)
+}
+
+/// Returns the number of lines that a subscript names in a row of `most` bytes. Strides of several
+/// loops leave gaps: the rows of an object without known dimensions, for one.
+fn lines_of_row(form: &AffineForm, most: f64, (bytes, line): (f64, f64), trips: &dyn Fn(u32) -> f64) -> f64 {
+    let of_term =
+        |(atom, factor): &(Atom, i64)| (factor.unsigned_abs() as f64 * bytes, 1.0 + reach(atom, trips));
+    let mut terms: SmallVec<[(f64, f64); 4]> = form.terms().iter().map(of_term).collect();
+    terms.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (mut span, mut pieces) = (bytes, 1.0);
+    for (stride, count) in terms {
+        match stride <= span.max(line) {
+            true => span += stride * (count - 1.0),
+            false => pieces *= count,
+        }
+    }
+    pieces * (span.min(most) / line).ceil()
 }
 
 /// The assumed size of a dimension with unknown size.
@@ -295,12 +324,17 @@ const UNKNOWN_SIZE: f64 = 1024.0;
 /// Returns the extent of the values of a form. Quotients nest at most
 /// [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
 fn extent(form: &AffineForm, trips: &dyn Fn(u32) -> f64) -> f64 {
-    let reach = |atom: &Atom| match atom {
+    let of_term = |(atom, factor): &(Atom, i64)| factor.unsigned_abs() as f64 * reach(atom, trips);
+    1.0 + form.terms().iter().map(of_term).sum::<f64>()
+}
+
+/// Returns the greatest value of an atom, if the least is 0.
+fn reach(atom: &Atom, trips: &dyn Fn(u32) -> f64) -> f64 {
+    match atom {
         Atom::Level(level) => (trips(*level) - 1.0).max(0.0),
         Atom::Param(_) | Atom::Product(_) => 0.0,
         Atom::FloorDiv(inner, divisor) => (extent(inner, trips) - 1.0) / *divisor as f64,
-    };
-    1.0 + form.terms().iter().map(|(atom, factor)| factor.unsigned_abs() as f64 * reach(atom)).sum::<f64>()
+    }
 }
 
 /// Levels of loops, usually few.

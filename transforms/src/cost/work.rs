@@ -28,6 +28,11 @@ pub struct Work {
     pub(super) common: f64,
     /// The number of operations of all iterations together.
     pub(super) operations: f64,
+    /// The number of loads and stores among them, in an innermost loop, of what is in a register:
+    /// the same in all iterations, or loaded or stored before in the same iteration.
+    pub(super) redundant: f64,
+    /// The number of elements that all iterations access.
+    pub(super) invariant: usize,
     /// The number of iterations that can run at once, if the loop can be vectorized.
     pub(super) lanes: Option<f64>,
     /// The minimal cycles, because each iteration waits for the one before.
@@ -68,6 +73,7 @@ impl Work {
             assumed: false,
             through_pointers: false,
             operations: 0.0,
+            redundant: 0.0,
             vector: true,
             innermost: true,
             widest: 1.0,
@@ -79,10 +85,13 @@ impl Work {
             &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
         let Scan { own_trips: trips, assumed, through_pointers, vector, innermost, .. } = scan;
-        let Scan { widest, mut streams, operations, .. } = scan;
+        let Scan { widest, mut streams, operations, redundant, .. } = scan;
+        let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
-        let carries = lead.carried > 0 && !only_reduces(ir, lead.op);
+        let origins = trees.header(header).origins.iter();
+        let carried: usize = origins.map(|own| program.loop_info(own.of).carried).sum();
+        let carries = carried > 0 && !only_reduces(ir, lead.op);
         let waits = innermost && (carries || streams.carry(lanes));
         let lanes = Some(lanes).filter(|_| vector && innermost && !waits);
         let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
@@ -92,11 +101,13 @@ impl Work {
             stream.again = (together * stream.at_once - stream.lines).max(0.0);
         }
         streams.sum();
-        let (carried, values) = (lead.carried, numbers_from_outside(ir, lead.op));
+        let values = numbers_from_outside(ir, lead.op);
         Some(Work {
             trips,
             common: trips,
             operations,
+            redundant,
+            invariant,
             lanes,
             serial,
             assumed,
@@ -144,6 +155,8 @@ impl Work {
         self.trips = self.trips.max(other.trips);
         self.common = self.common.min(other.common);
         self.operations += other.operations;
+        self.redundant += other.redundant;
+        self.invariant += other.invariant;
         self.lanes = lanes;
         self.serial = self.serial.max(other.serial);
         self.assumed |= other.assumed;
@@ -173,6 +186,8 @@ struct Scan<'a> {
     /// True if an access so far is through a pointer.
     through_pointers: bool,
     operations: f64,
+    /// The number of loads and stores of what is in a register.
+    redundant: f64,
     /// True if no operation so far prevents vectorization.
     vector: bool,
     innermost: bool,
@@ -258,11 +273,11 @@ impl Scan<'_> {
         self.operations +=
             times * info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts).count() as f64;
         for (class, op) in in_place(self.program, statement, self.trees.map(map), domain, self.depth) {
-            self.access(class, op);
+            self.access(class, op, times);
         }
     }
 
-    fn access(&mut self, class: Class, op: Op) {
+    fn access(&mut self, class: Class, op: Op, times: f64) {
         self.vector &= is_load_or_store(self.ir, op);
         self.through_pointers |= class.unit > 0;
         let Some(accessed) = Accessed::of(self.ir, &class, op) else { return };
@@ -288,7 +303,10 @@ impl Scan<'_> {
             key,
         };
         let key = Key { base: class.base, origin: class.origin, dims };
-        self.streams.touch(key, at, class.writes, make);
+        let is_known = self.streams.touch(key, at, class.writes, make);
+        if is_known || !moves {
+            self.redundant += times;
+        }
     }
 }
 

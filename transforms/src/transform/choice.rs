@@ -1,13 +1,15 @@
-//! The choice among several changes of a nest, by cost.
+//! The choice among several changes of a loop, by cost.
 
 use loomir_ir::Body;
 
-use crate::access::LoopContext;
-use crate::cost::{Cost, NestCost};
+use crate::cost::{Cost, Estimate};
 use crate::tree::{Edit, Green, Node, Program, Red, TreeStore};
 
-/// Returns those of several edits of one loop that make its nest cheaper, the cheapest first. Edits
-/// that cannot be applied are left out. `None` if none can be applied.
+/// The part by which a change has to be cheaper. Estimates are no better.
+const NOISE: f64 = 0.02;
+
+/// Returns those of several edits of one loop that make it cheaper, the cheapest first. Edits that
+/// cannot be applied are left out. `None` if none can be applied.
 pub(super) fn cheaper(
     body: &Body,
     program: &Program,
@@ -16,30 +18,39 @@ pub(super) fn cheaper(
     edits: Vec<Edit>,
 ) -> Option<Vec<Edit>> {
     let place = edits.first()?.place.clone();
-    let loop_context = context_of(program, trees, &place)?;
-    let nest_of = |trees: &TreeStore, root: Green| {
-        let nest = Red::at(trees, root, &place)?.node();
-        NestCost::of((body, program, trees), cost, nest, loop_context.clone())
+    let loop_context = Red::at(trees, program.root, &place)?.loop_context(program, trees);
+    let before = around(trees, program.root, &place)?.len();
+    let cycles_of = |trees: &TreeStore, root: Green| {
+        // A loop may become several, one after the other.
+        let items = around(trees, root, &place)?;
+        let at = *place.last()?;
+        let own = items.get(at..=at + items.len().checked_sub(before)?)?;
+        let of = |item: &Green| {
+            Estimate::of((body, program, trees), cost, *item, &loop_context).cycles(cost.machine())
+        };
+        Some(own.iter().map(of).sum::<f64>())
     };
-    let present = nest_of(trees, program.root)?;
-    let mut found: Vec<(NestCost, Edit)> = Vec::new();
+    let present = cycles_of(trees, program.root)?;
+    let mut found: Vec<(f64, Edit)> = Vec::new();
     let mut is_possible = false;
     for edit in edits {
         let Some(root) = edit.apply(program, trees, program.root) else { continue };
         is_possible = true;
-        let Some(own) = nest_of(trees, root).filter(|own| own.is_less_than(&present)) else { continue };
+        let Some(own) = cycles_of(trees, root).filter(|own| *own < present * (1.0 - NOISE)) else { continue };
         // Among equals the first one stays in front.
-        let at = found.iter().position(|(other, _)| own.is_less_than(other)).unwrap_or(found.len());
+        let at = found.iter().position(|(other, _)| own < other * (1.0 - NOISE)).unwrap_or(found.len());
         found.insert(at, (own, edit));
     }
     is_possible.then(|| found.into_iter().map(|(_, edit)| edit).collect())
 }
 
-/// Returns the loop context of the loop at a place of a program's own tree.
-fn context_of(program: &Program, trees: &TreeStore, place: &[usize]) -> Option<LoopContext> {
-    let Node::Loop { header, .. } = trees.get(Red::at(trees, program.root, place)?.node()) else {
-        return None;
+/// Returns the loop at a place and all that stands beside it.
+fn around(trees: &TreeStore, root: Green, place: &[usize]) -> Option<Vec<Green>> {
+    let (_, around) = place.split_last()?;
+    let sequence = match trees.get(Red::at(trees, root, around)?.node()) {
+        Node::Loop { body, .. } | Node::Guard { body, .. } => body,
+        _ if around.is_empty() => root,
+        _ => return None,
     };
-    let of = trees.header(header).origins.first()?.of;
-    Some(LoopContext::around(program, trees, of))
+    Some(trees.items(sequence).collect())
 }

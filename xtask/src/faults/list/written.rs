@@ -124,11 +124,7 @@ pub(super) const FAULTS: &[Place] = &[
         tests: &[FIXTURES, TRANSFORMATIONS],
         faults: &[
             Fault("a loop that is left whole has a loop over blocks", "if «*size != 0» {", "true"),
-            Fault(
-                "the loops over blocks come last",
-                "«&[blocks, points].concat()»)",
-                "&[points, blocks].concat()",
-            ),
+            Fault("the loops over blocks come last", "&«[blocks, points]».concat())", "[points, blocks]"),
             Fault("only the outermost loop is tiled", "if «!inner.is_empty()» {", "false"),
         ],
     },
@@ -136,11 +132,11 @@ pub(super) const FAULTS: &[Place] = &[
         file: "transforms/src/transform/choice.rs",
         tests: &[FIXTURES],
         faults: &[
-            Fault("no order is dearer", "filter(|own| «own.is_less_than(&present)»)", "true"),
+            Fault("no order is dearer", "filter(|own| «*own < present * (1.0 - NOISE)»)", "*own > 0.0"),
             Fault(
                 "the first proposal is the cheapest",
-                "position(|(other, _)| «own.is_less_than(other)»)",
-                "false",
+                "position(|(other, _)| «own < other * (1.0 - NOISE)»)",
+                "*other < 0.0",
             ),
         ],
     },
@@ -154,20 +150,18 @@ pub(super) const FAULTS: &[Place] = &[
                 "size > &0",
             ),
             Fault("blocks are never worth it", "if «levels <= most» {", "true"),
-            Fault(
-                "blocks are made of a loop that was changed",
-                "«longer.untouched(self.program, self.trees)?»;",
-                "()",
-            ),
         ],
     },
     Place {
-        file: "transforms/src/cost/nest.rs",
+        file: "transforms/src/cost/estimate.rs",
         tests: &[FIXTURES],
         faults: &[
-            Fault("the outermost loop decides", "«levels.reverse()»;", "()"),
-            Fault("each loop is reached once", "«times *= work.trips»;", "()"),
-            Fault("noise counts", "«(*a - *b).abs() > NOISE * a.max(**b)»", "a != b"),
+            Fault("every line is fetched once", "«least + beyond * (most - least)»\n", "least"),
+            Fault(
+                "an inner loop computes once",
+                "false => «work.trips * (one.computing + self.machine.counting())»,",
+                "one.computing",
+            ),
         ],
     },
     Place {

@@ -1,0 +1,143 @@
+//! The estimated time of a whole tree: computing, and fetching lines, level by level.
+//!
+//! An innermost loop computes as [`Work`] says: as many iterations at once as vectors hold, or one
+//! after the other if each waits for the one before. What all iterations load, and what an
+//! iteration loads twice, is in a register. A loop around it repeats that.
+//!
+//! Lines are counted for each cache. If one iteration of a loop touches no more than the cache
+//! holds, what the next iteration touches again is still there, and the whole loop fetches each of
+//! its lines once. Otherwise each iteration fetches what its inner loops fetch. In between, the
+//! part that does not fit counts.
+//!
+//! Reference: Ferrante, Sarkar and Thrash, *On Estimating and Enhancing Cache Effectiveness*,
+//! LCPC 1991.
+//!
+//! **Cost.** The leaves below each loop are visited for this loop: depth times leaves.
+
+use loomir_ir::{Block, Body};
+
+use super::saving::Time;
+use super::{Cost, Machine, Work};
+use crate::access::base::AliasMode;
+use crate::access::{Analyses, LoopContext};
+use crate::marks;
+use crate::tree::raise::{raise_by, roots};
+use crate::tree::{Green, Node, Program, TreeStore};
+
+/// The likelihood of the fast side of a run-time check.
+const PASSES: f64 = 0.9;
+
+/// The estimated time of a tree each time it is reached.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Estimate {
+    /// Cycles of computing.
+    computing: f64,
+    /// For each cache, the lines that are not in it when they are needed.
+    missed: Vec<f64>,
+}
+
+impl Estimate {
+    /// Returns the estimate for the statements and loops of `tree` in `loop_context`.
+    pub(crate) fn of(
+        (ir, program, trees): (&Body, &Program, &TreeStore),
+        cost: &dyn Cost,
+        tree: Green,
+        loop_context: &LoopContext,
+    ) -> Estimate {
+        Estimating { ir, program, trees, cost, machine: cost.machine() }.visit(tree, loop_context)
+    }
+
+    /// Returns the cycles.
+    pub(crate) fn cycles(&self, machine: &Machine) -> f64 {
+        let further = machine.caches.iter().skip(1).map(|cache| cache.cycles).chain([machine.memory]);
+        let steps = machine.caches.iter().zip(further).map(|(cache, next)| next - cache.cycles);
+        let fetching = self.missed.iter().zip(steps).map(|(lines, step)| lines * step).sum();
+        Time { computing: self.computing, fetching }.cycles(machine)
+    }
+
+    fn nothing(machine: &Machine) -> Estimate {
+        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()] }
+    }
+
+    /// Returns the sum of this and of `times` times another one.
+    fn and(mut self, other: &Estimate, times: f64) -> Estimate {
+        self.computing += times * other.computing;
+        self.missed.iter_mut().zip(&other.missed).for_each(|(own, other)| *own += times * other);
+        self
+    }
+}
+
+/// Returns the estimated cycles of the loops of a function, in each block that is a tree of its
+/// own. Raises the function.
+pub fn cycles(body: &Body, (analyses, alias): (&Analyses, AliasMode), cost: &dyn Cost) -> f64 {
+    let of_block = |block: Block| {
+        let mut trees = TreeStore::default();
+        let program = raise_by(analyses, body, block, &mut trees, alias);
+        let outside = LoopContext::outside(&program.surroundings);
+        let items: Vec<Green> = trees.items(program.root).collect();
+        let one = |item| Estimate::of((body, &program, &trees), cost, item, &outside).cycles(cost.machine());
+        items.into_iter().map(one).sum::<f64>()
+    };
+    roots(body, analyses).into_iter().map(of_block).sum()
+}
+
+struct Estimating<'a> {
+    ir: &'a Body,
+    program: &'a Program,
+    trees: &'a TreeStore,
+    cost: &'a dyn Cost,
+    machine: &'a Machine,
+}
+
+impl Estimating<'_> {
+    /// Recurses once for each loop or guard. Raising bounds their nesting depth.
+    fn visit(&self, tree: Green, loop_context: &LoopContext) -> Estimate {
+        let nothing = Estimate::nothing(self.machine);
+        match self.trees.get(tree) {
+            Node::Empty => nothing,
+            Node::Sequence { .. } => {
+                let items = self.trees.items(tree);
+                items.fold(nothing, |sum, item| sum.and(&self.visit(item, loop_context), 1.0))
+            }
+            Node::Guard { of, holds, body, .. } => {
+                let op = self.program.if_info(of).op;
+                let likely = match self.ir.attr(op, marks::VERSIONED) {
+                    Some(_) => PASSES,
+                    None => self.cost.likelihood(self.ir, op).clamp(0.0, 1.0),
+                };
+                nothing.and(&self.visit(body, loop_context), if holds { likely } else { 1.0 - likely })
+            }
+            Node::Versioned { fast, .. } => self.visit(fast, loop_context),
+            Node::Leaf { statement, .. } => {
+                let ops = self.program.statement(statement).ops.len() as f64;
+                Estimate { computing: ops / self.machine.issue, ..nothing }
+            }
+            Node::Loop { header, body } => {
+                let place = (self.ir, self.program, self.trees);
+                let Some(work) = Work::of(place, self.cost, tree, loop_context) else { return nothing };
+                let inside = loop_context.inside(self.program, self.trees, header);
+                let one = self.visit(body, &inside);
+                self.repeated(&work, &one)
+            }
+        }
+    }
+
+    /// Returns the estimate for a loop, whose body is `one` each time.
+    fn repeated(&self, work: &Work, one: &Estimate) -> Estimate {
+        let computing = match work.innermost {
+            true => work.computed(self.machine),
+            false => work.trips * (one.computing + self.machine.counting()),
+        };
+        let at_once = work.streams.at_once * self.machine.line as f64;
+        let missed = |(cache, inner): (&super::Cache, &f64)| {
+            let beyond = (at_once / (cache.bytes as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
+            let least = work.streams.moved;
+            let most = if work.innermost { least } else { (work.trips * inner).max(least) };
+            least + beyond * (most - least)
+        };
+        Estimate {
+            computing: self.machine.start + computing,
+            missed: self.machine.caches.iter().zip(&one.missed).map(missed).collect(),
+        }
+    }
+}
