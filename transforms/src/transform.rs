@@ -38,6 +38,7 @@ use flatten::Flatten;
 use interchange::Interchange;
 pub use loops::LoopRef;
 use peel::Peel;
+use register_tile::RegisterTile;
 use strip_mine::StripMine;
 use tile::Tile;
 use unroll::Unroll;
@@ -49,6 +50,7 @@ pub mod flatten;
 pub mod interchange;
 mod loops;
 pub mod peel;
+pub mod register_tile;
 pub mod strip_mine;
 pub mod tile;
 pub mod unroll;
@@ -60,6 +62,7 @@ pub const ALL: &[(PassInfo, Info)] = &[
     registered::<Flatten>(),
     registered::<Interchange>(),
     registered::<Peel>(),
+    registered::<RegisterTile>(),
     registered::<StripMine>(),
     registered::<Tile>(),
     registered::<Unroll>(),

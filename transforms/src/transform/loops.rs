@@ -135,6 +135,11 @@ impl<'a> LoopRef<'a> {
         }
     }
 
+    /// Returns the number of loops inside, one in the other: 0 for an innermost loop.
+    pub fn height(&self) -> usize {
+        height(self.trees, self.body)
+    }
+
     /// Returns true if the loop contains loops, but none of these does.
     pub fn is_around_innermost(&self) -> bool {
         let inner = self.inner();
@@ -257,6 +262,17 @@ fn has_loops(trees: &TreeStore, body: Green) -> bool {
         Node::Guard { body, .. } => has_loops(trees, body),
         _ => false,
     })
+}
+
+/// Returns the number of loops of a sequence, one in the other. Recurses once for each loop and
+/// guard. Raising bounds their nesting depth.
+fn height(trees: &TreeStore, body: Green) -> usize {
+    let of = |item| match trees.get(item) {
+        Node::Loop { body, .. } => 1 + height(trees, body),
+        Node::Guard { body, .. } => height(trees, body),
+        _ => 0,
+    };
+    trees.items(body).map(of).max().unwrap_or(0)
 }
 
 /// Returns the loops of a sequence, in guards too, each with its body. Recurses once for each

@@ -1,0 +1,85 @@
+//! Register tiling: unrolls and jams loops by the count that is estimated to be fastest.
+//!
+//! ```text
+//!     for i for j for k { s += a[i][k] * b[k][j] }
+//! ```
+//!
+//! computes four elements at a time with a count of 4 at `j`: they wait for their sums together,
+//! and `a[i][k]` is loaded once for all of them. A second run, with `level=2`, jams `i` as well.
+//! [Unroll-and-jam](super::unroll_and_jam) does the same by LLVM's rules, which ask for shared
+//! loads and a threshold; here the [cost](crate::cost) decides.
+//!
+//! Reference: Carr and Kennedy, *Improving the Ratio of Memory Operations to Floating-Point
+//! Operations in Loops*, TOPLAS 1994.
+
+use loomir_ir::pass::Options;
+use loomir_ir::{Diagnostic, Loc};
+
+use super::{Info, LoopRef, Proposals, Transformation};
+use crate::access::base::AliasMode;
+use crate::remark::Remarks;
+use crate::tree::Change;
+
+/// The counts that are compared.
+const COUNTS: [usize; 3] = [8, 4, 2];
+
+/// The most operations of a loop with all copies.
+const MAX_SIZE: u64 = 400;
+
+/// Proposes counts for unroll-and-jam.
+pub struct RegisterTile {
+    /// The number of loops inside each changed loop, one in the other.
+    pub level: usize,
+}
+
+impl Transformation for RegisterTile {
+    const INFO: Info = Info {
+        name: "loop-register-tile",
+        summary: "Unroll and jam loops by the count that is estimated to be fastest",
+        options: &[
+            AliasMode::UNTESTED,
+            ("level", "1", "change loops with so many loops inside, one in the other"),
+        ],
+        samples: &["", "level=2"],
+        passed: "RegisterTiled",
+        missed: "NotRegisterTiled",
+        what_missed: "Loop not unrolled and jammed",
+        then: "unrolled and jammed",
+    };
+
+    fn of(options: &Options) -> Result<RegisterTile, String> {
+        match options.parse("level", 1)? {
+            level @ 1.. => Ok(RegisterTile { level }),
+            0 => Err("'level' is 1 or more; an innermost loop has nothing to jam".to_owned()),
+        }
+    }
+
+    fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
+        for target in loops.filter(|target| target.height() == self.level) {
+            if let Some(why) = target.why_not_jammed() {
+                out.missed(&target, why);
+                continue;
+            }
+            let fits = |count: &usize| {
+                let count = *count as u64;
+                target.size().saturating_mul(count) <= MAX_SIZE
+                    && target.trip_count().is_none_or(|trips| trips >= 2 * count)
+            };
+            let counts: Vec<usize> = COUNTS.into_iter().filter(fits).collect();
+            match counts.is_empty() {
+                true => out.missed(&target, "two copies are too large, or it has too few iterations"),
+                false => {
+                    let change = |count| Change::UnrollAndJam { count };
+                    out.cheapest(&target, counts.into_iter().map(change));
+                }
+            }
+        }
+    }
+
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc, change: &Change) -> Diagnostic {
+        let Change::UnrollAndJam { count } = change else {
+            return remarks.passed(Self::INFO.passed, loc, "Loop unrolled and jammed");
+        };
+        remarks.passed(Self::INFO.passed, loc, &format!("Loop unrolled by {count} and jammed"))
+    }
+}
