@@ -11,6 +11,7 @@ use loomir_ir::pass::PassRegistry;
 use loomir_ir::{Context, Registry};
 
 use console::{Console, Printed};
+use fuse::Task;
 use words::Words;
 
 mod analyses;
@@ -71,7 +72,7 @@ impl Failure {
 
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
-/// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `explain`,
+/// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `optimize`, `explain`,
 /// `run`, `view`, `check`, `reduce`, `lsp`, `cc`) as its `main`. Start from
 /// [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
@@ -150,7 +151,8 @@ impl Tools {
             .arg(render::Color::arg())
             .subcommands([
                 opt::command(self),
-                fuse::command(),
+                fuse::command(Task::Fuse),
+                fuse::command(Task::Optimize),
                 explain::command(),
                 run::command(),
                 view::command(),
@@ -166,7 +168,8 @@ impl Tools {
     fn subcommand(&self, matches: &ArgMatches) -> Result<(), Failure> {
         match matches.subcommand() {
             Some(("opt", matches)) => opt::main(self, matches),
-            Some(("fuse", matches)) => fuse::main(self, matches),
+            Some(("fuse", matches)) => fuse::main(self, matches, Task::Fuse),
+            Some(("optimize", matches)) => fuse::main(self, matches, Task::Optimize),
             Some(("explain", matches)) => explain::main(self, matches),
             Some(("run", matches)) => run::main(self, matches),
             Some(("view", matches)) => view::main(self, matches),

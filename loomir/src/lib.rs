@@ -54,6 +54,7 @@ use loomir_lowering::raising::{self, Facts, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
 use loomir_transforms::{contraction, distribution, fusion, promotion};
+use optimize::Optimized;
 
 pub use loomir_transforms::access::Analyses;
 pub use loomir_transforms::access::base::AliasMode;
@@ -71,6 +72,7 @@ mod explained;
 pub mod extend;
 #[cfg(feature = "cli")]
 mod lsp;
+mod optimize;
 mod passes;
 mod pipeline;
 pub mod prelude;
@@ -163,6 +165,9 @@ pub struct ProgramOptions<'o> {
     pub fusion: &'o FuseOptions,
     /// The options of contraction, if arrays are contracted.
     pub contraction: Option<&'o ContractionOptions>,
+    /// Takes the fastest of several programs, with loops interchanged, unrolled and jammed beside
+    /// fusion.
+    pub optimizes: bool,
     /// Writes all functions of the `llvm` dialect anew from the loop tree, to test the way there
     /// and back. Otherwise only changed ones.
     pub regenerate_all: bool,
@@ -181,6 +186,7 @@ impl<'o> ProgramOptions<'o> {
         ProgramOptions {
             fusion,
             contraction: None,
+            optimizes: false,
             regenerate_all: false,
             extent: Extent::Whole,
             only_loops: false,
@@ -209,6 +215,10 @@ pub struct Fused {
     pub fusion: FuseReport,
     /// The report of contraction, empty without one.
     pub contraction: ContractionReport,
+    /// The remarks of other transformations.
+    pub remarks: Diagnostics,
+    /// The number of their edits.
+    pub edits: u64,
     /// The functions of the `llvm` dialect.
     pub raised: Raised,
     /// The names of the functions that changed, in the order of the program.
@@ -219,22 +229,31 @@ pub struct Fused {
 /// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
 /// code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
-    let ProgramOptions { fusion, contraction, regenerate_all, extent, only_loops, facts } = *options;
+    let ProgramOptions { fusion, contraction, optimizes, regenerate_all, extent, only_loops, facts } =
+        *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
     let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
         let fusion = if loomir_lowering::ll::is_for_size(body.root_ref()) { &small } else { fusion };
-        let (own, contracted) = match contraction {
-            Some(contraction) => fuse_and_contract_in(body, around, fusion, contraction),
-            None => (fuse_in(body, around, fusion), ContractionReport::default()),
+        let Optimized { fusion: own, contraction: contracted, remarks, edits } = match contraction {
+            _ if optimizes => optimize::optimize(body, around, (fusion, contraction)),
+            Some(contraction) => {
+                let (fusion, contraction) = fuse_and_contract_in(body, around, fusion, contraction);
+                Optimized { fusion, contraction, ..Optimized::default() }
+            }
+            None => Optimized { fusion: fuse_in(body, around, fusion), ..Optimized::default() },
         };
         let gains = own.fused > 0
+            || edits > 0
             || contracted.arrays_erased + contracted.arrays_folded > 0
             || contracted.promoted > 0;
-        let changed = (own.changed() || contracted.changed()) && (gains || !only_loops) || regenerate_all;
+        let changed =
+            (own.changed() || contracted.changed() || edits > 0) && (gains || !only_loops) || regenerate_all;
         fused.fusion.append(own);
         fused.contraction.append(contracted);
+        fused.remarks.append(remarks);
+        fused.edits += edits;
         changed
     });
     fused

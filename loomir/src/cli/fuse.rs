@@ -12,9 +12,36 @@ use super::input::{self, Input};
 use super::progress::{self, Line};
 use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks, report};
 
-pub(super) fn command() -> Command {
-    Command::new("fuse")
-        .about("Fuses every loop that may be fused and contracts arrays; prints the program, remarks on standard error")
+/// A command that transforms all loops of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    Fuse,
+    Optimize,
+}
+
+impl Task {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Task::Fuse => "fuse",
+            Task::Optimize => "optimize",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Task::Fuse => {
+                "Fuses every loop that may be fused and contracts arrays; prints the program, remarks on standard error"
+            }
+            Task::Optimize => {
+                "Fuses, distributes, interchanges, unrolls and jams loops, as is estimated to be fastest; prints the program"
+            }
+        }
+    }
+}
+
+pub(super) fn command(task: Task) -> Command {
+    Command::new(task.name())
+        .about(task.about())
         .args(input::args())
         .arg(output::arg())
         .arg(alias_arg())
@@ -133,7 +160,7 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     })
 }
 
-pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn main(tools: &Tools, matches: &ArgMatches, task: Task) -> Result<(), Failure> {
     let source = input::read(tools, matches)?;
     let ctx = &tools.ctx;
     let says = !matches.get_flag("quiet");
@@ -146,7 +173,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         progress: progress.clone(),
         ..options(matches)?
     };
-    let job = Job { tools, matches, source: &source, options: &options };
+    let job = Job { tools, matches, source: &source, options: &options, task };
     let (module, unread) = job.read()?;
     if says {
         tools.console.say(&remarks::say(ctx, &unread, &source, Stream::Err));
@@ -156,7 +183,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     progress.number(&module);
     let line = Line::show(&progress);
     let mut done = job.run_on(module, unread, &options);
-    let page = report::file(matches).map(|file| (file, job.page("fuse", &mut done)));
+    let page = report::file(matches).map(|file| (file, job.page(task.name(), &mut done)));
     drop(line);
     if let Some((file, page)) = page {
         output::to_file(file, &page)?;
@@ -166,6 +193,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let raised = raised::summary(&fused.raised, &fused.fusion);
     let mut said = fused.fusion.remarks;
     said.append(fused.contraction.remarks);
+    said.append(fused.remarks);
     if says {
         let summary = nests.map_or(String::new(), |nests| nests.summary(&said));
         let said = if remarks::are_grouped(matches) { grouped::by_loop(said) } else { said };
@@ -186,6 +214,7 @@ pub(super) struct Job<'j> {
     pub(super) matches: &'j ArgMatches,
     pub(super) source: &'j Input,
     pub(super) options: &'j FuseOptions,
+    pub(super) task: Task,
 }
 
 /// The results of a job.
@@ -216,6 +245,7 @@ impl Job<'_> {
         let contracts = self.matches.get_one::<bool>("contract") == Some(&true);
         let program = ProgramOptions {
             contraction: contracts.then_some(&contraction),
+            optimizes: self.task == Task::Optimize,
             facts: match (is_checked, crate::lowering::is_ll(&self.source.text)) {
                 (true, _) => Facts::Checked,
                 (false, true) => Facts::Told,

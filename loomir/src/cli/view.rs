@@ -22,7 +22,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(tools, matches)?;
     let progress = progress::of(&tools.console);
     let options = FuseOptions { progress: progress.clone(), ..fuse::options(matches)? };
-    let job = fuse::Job { tools, matches, source: &source, options: &options };
+    let job = fuse::Job { tools, matches, source: &source, options: &options, task: fuse::Task::Fuse };
     let line = Line::show(&progress);
     let mut done = job.run(&options)?;
     let page = job.page("view", &mut done);

@@ -1,0 +1,165 @@
+//! The fastest of several programs, by the cost model: what `loomir optimize` makes of a function.
+//!
+//! ```text
+//!     as it is ─┬─distribute─interchange─tile─┬─register tiles
+//!     fused    ─┘                             └─as it is then
+//! ```
+//!
+//! A way through this picture is a list of steps, and each step is made of edits that the judge
+//! approved. Inside of a step, costs choose: the order of a nest, the number of copies of a loop.
+//! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
+//! cheapest one is taken, and the original if no other is cheaper by more than noise.
+//!
+//! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
+
+use loomir_ir::pass::EditLimit;
+use loomir_ir::{Body, Diagnostic, Diagnostics};
+use loomir_transforms::access::Analyses;
+use loomir_transforms::cost;
+use loomir_transforms::transform::interchange::Interchange;
+use loomir_transforms::transform::register_tile::RegisterTile;
+use loomir_transforms::transform::{Transformation, transform};
+use loomir_transforms::{distribution, nest_sinking};
+
+use super::{
+    Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
+    contract_at_most, fuse_and_contract_in, fuse_in,
+};
+
+/// The part by which a way has to be cheaper than another one. Estimates are no better.
+const NOISE: f64 = 0.05;
+
+/// A step on a way.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Distributes loops into perfect nests.
+    Distribute,
+    /// Moves computations beside a loop into it, so that the nest is perfect.
+    Sink,
+    /// Puts the loops of perfect nests in another order.
+    Interchange,
+    /// Unrolls and jams loops with so many loops inside, one in the other.
+    Jam(usize),
+}
+
+/// The ways behind fusion, or without it. Of equal ones, the first is taken.
+const WAYS: &[&[Step]] = &[
+    &[],
+    &[Step::Jam(1), Step::Jam(2)],
+    &[Step::Distribute, Step::Sink, Step::Interchange],
+    &[Step::Distribute, Step::Sink, Step::Interchange, Step::Jam(1), Step::Jam(2)],
+];
+
+/// The outcome for a function.
+#[derive(Default)]
+pub(super) struct Optimized {
+    pub(super) fusion: FuseReport,
+    pub(super) contraction: ContractionReport,
+    /// The remarks of other transformations.
+    pub(super) remarks: Diagnostics,
+    /// The number of their edits.
+    pub(super) edits: u64,
+}
+
+impl Optimized {
+    /// True if the function changed.
+    pub(super) fn changed(&self) -> bool {
+        self.fusion.changed() || self.contraction.changed() || self.edits > 0
+    }
+}
+
+/// A function at the end of a way.
+struct Candidate {
+    body: Body,
+    cycles: f64,
+    made: Optimized,
+}
+
+/// Makes a function as fast as one of the ways can, as far as the cost model knows.
+pub(super) fn optimize(
+    body: &mut Body,
+    around: &Around,
+    (fusion, contraction): (&FuseOptions, Option<&ContractionOptions>),
+) -> Optimized {
+    let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
+    let present = ways.cycles(body);
+    let mut best: Option<Candidate> = None;
+    for fuses in [true, false] {
+        for steps in WAYS {
+            let own = ways.go(body, fuses, steps);
+            let least = best.as_ref().map_or(present, |best| best.cycles);
+            if own.made.changed() && own.cycles < least * (1.0 - NOISE) {
+                best = Some(own);
+            }
+        }
+    }
+    let Some(Candidate { body: fastest, cycles, mut made }) = best else { return Optimized::default() };
+    *body = fastest;
+    let text = format!("Estimated to run in {cycles:.3e} cycles instead of {present:.3e}");
+    let remark = Diagnostic::remark(body.root_ref().loc(), text);
+    made.remarks.push(remark);
+    if let Some(contraction) = contraction.filter(|_| made.edits > 0) {
+        made.contraction.go_on(contract_at_most(body, around, (fusion, contraction)));
+    }
+    made
+}
+
+/// The properties of all ways.
+struct Ways<'a> {
+    around: &'a Around,
+    fusion: &'a FuseOptions,
+    contraction: Option<&'a ContractionOptions>,
+    analyses: Analyses,
+}
+
+impl Ways<'_> {
+    fn cycles(&self, body: &Body) -> f64 {
+        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), &*self.fusion.cost)
+    }
+
+    /// Takes a copy of a function on a way.
+    fn go(&self, body: &Body, fuses: bool, steps: &[Step]) -> Candidate {
+        let mut body = body.duplicate();
+        let mut made = Optimized::default();
+        match self.contraction.filter(|_| fuses) {
+            Some(contraction) => {
+                (made.fusion, made.contraction) =
+                    fuse_and_contract_in(&mut body, self.around, self.fusion, contraction);
+            }
+            None if fuses => made.fusion = fuse_in(&mut body, self.around, self.fusion),
+            None => {}
+        }
+        for step in steps {
+            self.step(&mut body, *step, &mut made);
+        }
+        Candidate { cycles: self.cycles(&body), body, made }
+    }
+
+    fn step(&self, body: &mut Body, step: Step, made: &mut Optimized) {
+        match step {
+            Step::Distribute => {
+                let options = DistributeOptions {
+                    alias: self.fusion.alias.untested(),
+                    analyses: self.analyses.clone(),
+                    cost: self.fusion.cost.clone(),
+                    ..DistributeOptions::default()
+                };
+                let report = distribution::distribute(body, &options);
+                made.remarks.append(report.remarks);
+                made.edits += report.distributed as u64;
+            }
+            Step::Sink => _ = nest_sinking::sink_into_nests(body),
+            Step::Interchange => self.transform(body, &Interchange, made),
+            Step::Jam(level) => self.transform(body, &RegisterTile { level }, made),
+        }
+    }
+
+    fn transform<T: Transformation>(&self, body: &mut Body, by: &T, made: &mut Optimized) {
+        let counted = EditLimit::at_most(u64::MAX);
+        let alias = self.fusion.alias.untested();
+        let remarks = transform(body, by, (&self.analyses, alias), &counted);
+        let edits = counted.so_far().count;
+        made.remarks.append(remarks);
+        made.edits += edits;
+    }
+}
