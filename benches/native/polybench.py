@@ -4,8 +4,8 @@
     LOOMIR_LLVM=/usr/lib/llvm-22 benches/native/polybench.py PATH/TO/loomir
 
 Prints the rows of benches/results/polybench.md. Each file of tests/inputs/c/polybench is compiled at
-three levels, fused, compiled by clang -O3, and executed beside clang -O3 of the unfused text, once
-with all functions written anew. All bytes of all arrays must be equal.
+several levels, fused, compiled by clang -O3, and executed beside clang -O3 of the unfused text, once
+with all functions written anew, and once optimised. All bytes of all arrays must be equal.
 """
 import os
 import re
@@ -20,7 +20,9 @@ SIZES = dict(re.findall(r"(\w) = (\d+)", open(os.path.join(KERNELS, "sizes.h")).
 # A fused product and sum would round once; results are compared to the last bit.
 STRICT = ["-ffp-contract=off", "-fno-math-errno", "-w"]
 PLAIN = ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-S", "-emit-llvm"]
-LEVELS = {"-O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "-O1": ["-O1"], "-O2": ["-O2"]}
+LEVELS = {"-O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "-O1": ["-O1"], "-O2": ["-O2"],
+          "-O1, sums in memory": ["-O1", "-mllvm", "-disable-licm-promotion"]}
+WAYS = [["fuse"], ["fuse", "--regenerate=all"], ["optimize"]]
 # The checker does not follow variables in memory.
 CLEAN = "function(sroa,simplifycfg,instcombine)"
 HASH = """
@@ -80,8 +82,8 @@ def results(folder, driver_path, ll):
 def main():
     loomir = sys.argv[1]
     run = lambda *words: subprocess.run([loomir, *words], capture_output=True, text=True)
-    print("| file | level | loops | counted | fused | refused | results, fused | results, all anew |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| file | level | loops | counted | fused | refused | results, fused | results, all anew | transformed | results, optimised |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     verdicts = []
     with tempfile.TemporaryDirectory() as folder:
         at = lambda name: os.path.join(folder, name)
@@ -91,12 +93,14 @@ def main():
             for level, flags in LEVELS.items():
                 clang(*flags, *PLAIN, source, "-o", at("a.ll"))
                 before = results(folder, at("driver.c"), at("a.ll"))
-                equal = []
-                for which in ["changed", "all"]:
-                    told = run("fuse", f"--regenerate={which}", at("a.ll"), "-o", at("b.ll")).stderr
+                equal, told = [], []
+                for words in WAYS:
+                    told.append(run(*words, at("a.ll"), "-o", at("b.ll")).stderr)
                     equal.append(results(folder, at("driver.c"), at("b.ll")) == before)
-                found = re.search(r"(\d+) loops?, .*?(\d+) counted; (\d+) fused, (\d+) refused", told)
+                found = re.search(r"(\d+) loops?, .*?(\d+) counted; (\d+) fused, (\d+) refused", told[0])
+                edits = re.search(r"(\d+) transformed otherwise", told[2])
                 words = ["equal" if own else "DIFFERENT" for own in equal]
+                words.insert(2, edits.group(1) if edits else "0")
                 print(f"| {file} | {level} | {' | '.join(found.groups())} | {' | '.join(words)} |")
                 if level == "-O0":
                     clean = [f"{LLVM}/opt", "-S", f"-passes={CLEAN}", at("a.ll"), "-o", at("c.ll")]

@@ -3,7 +3,9 @@
 
     LOOMIR_LLVM=/usr/lib/llvm-22 benches/native/polybench_time.py PATH/TO/loomir [RUNS [KERNEL...]]
 
-Prints the rows of benches/results/polybench.md. "Two steps" is the front end and the back end of
+Prints the rows of benches/results/polybench.md. With OPTIMIZE=1 in the environment it prints those
+of benches/results/optimize.md: `loomir cc --loomir-optimize` beside clang, for the host's
+processor. "Two steps" is the front end and the back end of
 `loomir cc` without Loomir, "all anew" the same with `loomir fuse --regenerate=all --limit=0`.
 Sizes are those of PolyBench's data set LARGE, halved for cubic kernels, with fewer time steps. The
 programs run in turns; a ratio is the mean of the ratios of neighbouring runs, with its interval of
@@ -32,6 +34,7 @@ SIZES = {
     "heat_3d": dict(N=1000, M=900, K=800, L=120, T=10), "jacobi_2d": dict(N=1300, M=900, K=800, L=100, T=20),
     "seidel_2d": dict(N=2000, M=900, K=800, L=100, T=5),
 }
+OPTIMIZE = "OPTIMIZE" in os.environ
 # The least seconds of a run.
 LEAST = 0.15
 
@@ -80,7 +83,7 @@ def driver(name, parameters, sizes):
 def programs(loomir, folder, name, source):
     """Compiles the kernel in each way. Returns the programs by name."""
     at = lambda own: os.path.join(folder, own)
-    flags = ["-O3", "-w", "-fno-math-errno"]
+    flags = ["-O3", "-w", "-fno-math-errno", *(["-march=native"] if OPTIMIZE else [])]
     environment = dict(os.environ, LOOMIR_REPORT=at("report"))
     run(f"{LLVM}/clang", *flags, "-c", source, "-o", at("clang.o"))
     run(f"{LLVM}/clang", *flags, *FRONT, source, "-o", at("front.ll"))
@@ -88,7 +91,8 @@ def programs(loomir, folder, name, source):
     anew = ["--remarks=none", "--regenerate=all", "--limit=0"]
     run(loomir, "fuse", *anew, at("front.ll"), "-o", at("anew.ll"), stderr=subprocess.DEVNULL)
     run(f"{LLVM}/clang", *flags, "-c", at("anew.ll"), "-o", at("anew.o"))
-    run(loomir, "cc", *flags, "-c", source, "-o", at("loomir.o"), env=environment)
+    own = ["--loomir-optimize"] if OPTIMIZE else []
+    run(loomir, "cc", *own, *flags, "-c", source, "-o", at("loomir.o"), env=environment)
     made = {}
     for own in ["clang", "split", "anew", "loomir"]:
         made[own] = at(f"{name}.{own}")

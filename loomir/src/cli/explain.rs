@@ -42,7 +42,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let explained = crate::explain(&mut module, &options);
     drop(line);
     let refused = explained.fusion.refused;
-    let counts = match raised::summary(&explained.raised, &explained.fusion) {
+    let counts = match raised::summary(&explained.raised, &explained.fusion, 0) {
         none if none.is_empty() => format!("{} fused, {refused} refused\n", explained.fusion.fused),
         line => line + &raised::access_summary(&explained.accesses),
     };

@@ -13,7 +13,7 @@ use super::progress::{self, Line};
 use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks, report};
 
 /// A command that transforms all loops of a program.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Task {
     Fuse,
     Optimize,
@@ -190,7 +190,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches, task: Task) -> Result<()
     }
     let Done { module, fused, .. } = done;
     let refused = fused.fusion.refused;
-    let raised = raised::summary(&fused.raised, &fused.fusion);
+    let raised = raised::summary(&fused.raised, &fused.fusion, fused.edits);
     let mut said = fused.fusion.remarks;
     said.append(fused.contraction.remarks);
     said.append(fused.remarks);

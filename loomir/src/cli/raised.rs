@@ -2,9 +2,9 @@
 
 use crate::{Accesses, FuseReport, Raised};
 
-/// Returns one line about the loops of a program in LLVM IR: those on the loop tree, and why others
-/// do not count. Empty if there are none.
-pub(super) fn summary(raised: &Raised, fusion: &FuseReport) -> String {
+/// Returns one line about the loops of a program in LLVM IR: those on the loop tree, the number of
+/// `edits` beside fusion, and why loops do not count. Empty if there are none.
+pub(super) fn summary(raised: &Raised, fusion: &FuseReport, edits: u64) -> String {
     if raised.loops == 0 {
         return String::new();
     }
@@ -16,6 +16,9 @@ pub(super) fn summary(raised: &Raised, fusion: &FuseReport) -> String {
         fusion.fused,
         fusion.refused,
     );
+    if edits > 0 {
+        text += &format!(", {edits} transformed otherwise");
+    }
     let reasons = raised.reasons();
     if !reasons.is_empty() {
         let parts = reasons.iter().map(|(why, number)| format!("{number} {}", why.of_several(*number == 1)));

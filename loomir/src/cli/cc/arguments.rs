@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::super::fuse::Task;
 use super::options::{Role, role};
 
 /// An option with its value, or an input.
@@ -58,6 +59,8 @@ pub(super) struct CommandLine {
     pub(super) output: Option<OsString>,
     /// True if a report was asked for.
     pub(super) reports: bool,
+    /// The task of Loomir.
+    pub(super) task: Task,
     /// The page or the folder of pages, if they were asked for.
     pub(super) page: Option<String>,
 }
@@ -72,6 +75,7 @@ impl CommandLine {
             last: Last::Link,
             output: None,
             reports: false,
+            task: Task::Fuse,
             page: None,
         };
         let mut language = None;
@@ -119,6 +123,7 @@ impl CommandLine {
             Role::Assembly => self.last = Last::Assembly,
             Role::Compile if self.last == Last::Link => self.last = Last::Object,
             Role::Report => self.reports = true,
+            Role::Optimize => self.task = Task::Optimize,
             Role::Page => self.page = Some(own()),
             Role::Clang(reason) => self.for_clang = self.for_clang.or(Some(reason)),
             _ => {}

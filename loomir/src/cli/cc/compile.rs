@@ -7,7 +7,7 @@ use super::arguments::{CommandLine, Last};
 use super::clang::{Clang, has_colors};
 use super::options::Role;
 use super::pages::Pages;
-use super::program::{Changed, fused, shown};
+use super::program::{Changed, shown, transformed};
 use super::report::Report;
 use super::{Failure, Tools, plan, source};
 
@@ -65,10 +65,10 @@ fn compile(
     }
     if line.has_debug_information() {
         // It is most of the text, and no change depends on it. Few files change.
-        fused(tools, &read(clang, line, input, &["-g0"])?.0, name)?;
+        transformed(tools, line.task, &read(clang, line, input, &["-g0"])?.0, name)?;
     }
     let (source, warnings) = read(clang, line, input, &[])?;
-    let Changed { text, said } = fused(tools, &source, name)?;
+    let Changed { text, said } = transformed(tools, line.task, &source, name)?;
     drop(source);
     let made = clang.fed(&plan::back_end(line, written), text).map_err(in_words)?;
     // What the back end says lacks the places in C.
@@ -91,7 +91,7 @@ fn write_page(
     (input, name, pages): (usize, &str, &Pages),
 ) -> Result<(), String> {
     let (source, _) = read(clang, line, input, &["-g"])?;
-    pages.write(Path::new(&line.arguments[input].words[0]), &shown(tools, &source, name)?)
+    pages.write(Path::new(&line.arguments[input].words[0]), &shown(tools, line.task, &source, name)?)
 }
 
 /// Runs the front end, with these options at the end. Returns its LLVM IR and what it printed.

@@ -36,6 +36,8 @@ pub(super) enum Role {
     Report,
     /// Loomir writes a page on each file.
     Page,
+    /// Loomir optimises loops, and does not only fuse them.
+    Optimize,
     /// The command is left to clang, for this reason.
     Clang(&'static str),
     /// Any other option.
@@ -45,7 +47,7 @@ pub(super) enum Role {
 impl Role {
     /// True if the option is Loomir's own, which clang does not know.
     pub(super) fn is_own(self) -> bool {
-        matches!(self, Role::Report | Role::Page)
+        matches!(self, Role::Report | Role::Page | Role::Optimize)
     }
 }
 
@@ -138,7 +140,7 @@ const COMMAND: Role = Role::Clang("the object names its command");
 const BESIDE: Role = Role::Clang("files beside the output");
 
 /// Options of one word.
-const ALONE: [(&str, Role); 30] = [
+const ALONE: [(&str, Role); 31] = [
     ("-c", Role::Compile),
     ("--compile", Role::Compile),
     ("-S", Role::Assembly),
@@ -166,6 +168,7 @@ const ALONE: [(&str, Role); 30] = [
     ("-ftest-coverage", MEASURED),
     ("-emit-llvm", Role::Clang("LLVM IR is asked for")),
     ("-emit-ast", NO_OBJECT),
+    ("--loomir-optimize", Role::Optimize),
     ("--loomir-report", Role::Report),
     ("-Rpass-missed=loomir", Role::Report),
     ("--", Role::Clang("files behind '--'")),

@@ -7,6 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::super::fuse::Task;
 use super::arguments::{CommandLine, Last, Level, What};
 use super::options::Role;
 
@@ -83,6 +84,10 @@ pub(super) fn front_end(line: &CommandLine, input: usize) -> Vec<OsString> {
     }
     words.extend(dependencies(line, input));
     words.extend(FRONT_END.map(OsString::from));
+    if line.task == Task::Optimize {
+        // A sum in memory belongs to all loops of a nest. In a register it belongs to one.
+        words.extend(["-mllvm", "-disable-licm-promotion"].map(OsString::from));
+    }
     if line.last == Last::Link {
         words.push("-Wno-unused-command-line-argument".into());
     }

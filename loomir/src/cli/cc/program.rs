@@ -1,7 +1,8 @@
-//! Loomir's part: fusing the loops of a program in LLVM IR.
+//! Loomir's part: transforming the loops of a program in LLVM IR.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::super::fuse::Task;
 use super::super::raised::{counted, summary};
 use super::super::{remarks, report};
 use super::Tools;
@@ -18,20 +19,20 @@ pub(super) struct Changed {
     pub(super) said: String,
 }
 
-/// Fuses the loops of a program.
+/// Transforms the loops of a program.
 ///
 /// # Errors
 /// The reason why nothing changed.
-pub(super) fn fused(tools: &Tools, source: &str, name: &str) -> Result<Changed, String> {
-    caught(|| transformed(tools, source, name))
+pub(super) fn transformed(tools: &Tools, task: Task, source: &str, name: &str) -> Result<Changed, String> {
+    caught(|| changed(tools, task, source, name))
 }
 
 /// Returns the page on a program.
 ///
 /// # Errors
 /// The reason why there is none.
-pub(super) fn shown(tools: &Tools, source: &str, name: &str) -> Result<String, String> {
-    caught(|| page(tools, source, name))
+pub(super) fn shown(tools: &Tools, task: Task, source: &str, name: &str) -> Result<String, String> {
+    caught(|| page(tools, task, source, name))
 }
 
 /// A defect of Loomir is no reason not to compile a program.
@@ -42,7 +43,7 @@ fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     done.unwrap_or_else(|_| Err("left to clang: an internal error of Loomir".to_owned()))
 }
 
-/// The results of fusing the loops of a program.
+/// The results of transforming the loops of a program.
 struct Done {
     module: Body,
     /// Remarks on functions that could not be read.
@@ -50,12 +51,18 @@ struct Done {
     fused: Fused,
 }
 
-fn run(tools: &Tools, source: &str, name: &str, options: &FuseOptions) -> Result<Done, String> {
+fn run(
+    tools: &Tools,
+    task: Task,
+    (source, name): (&str, &str),
+    options: &FuseOptions,
+) -> Result<Done, String> {
     let read = crate::parse_ll_in_part(&tools.ctx, source, name);
     let (mut module, unread) = read.map_err(|errors| refused(tools, &errors))?;
     let contraction = ContractionOptions::after(options);
     let program = ProgramOptions {
         contraction: Some(&contraction),
+        optimizes: task == Task::Optimize,
         extent: Extent::Direct,
         only_loops: true,
         facts: Facts::Told,
@@ -69,14 +76,14 @@ fn refused(tools: &Tools, errors: &Diagnostics) -> String {
     format!("left to clang: {}", errors.to_text(&tools.ctx).lines().next().unwrap_or_default())
 }
 
-fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, String> {
+fn changed(tools: &Tools, task: Task, source: &str, name: &str) -> Result<Changed, String> {
     let options = FuseOptions { remarks: false, ..FuseOptions::default() };
-    let Done { module, fused: done, .. } = run(tools, source, name, &options)?;
+    let Done { module, fused: done, .. } = run(tools, task, (source, name), &options)?;
     let kept = match done.raised.in_part {
         0 => String::new(),
         kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
     };
-    let summary = summary(&done.raised, &done.fusion);
+    let summary = summary(&done.raised, &done.fusion, done.edits);
     let said = match summary.trim_end() {
         "" => "no loops".to_owned(),
         summary => format!("{summary}{kept}"),
@@ -91,14 +98,14 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     Ok(Changed { text, said })
 }
 
-fn page(tools: &Tools, source: &str, name: &str) -> Result<String, String> {
+fn page(tools: &Tools, task: Task, source: &str, name: &str) -> Result<String, String> {
     let options = FuseOptions::default();
-    let mut done = run(tools, source, name, &options)?;
+    let mut done = run(tools, task, (source, name), &options)?;
     let read = || crate::parse_ll_in_part(&tools.ctx, source, name).ok().map(|(module, _)| module);
     let said = report::remarks(done.unread, read(), &options, &done.fused);
     let again = |edits| {
         let options = FuseOptions { remarks: false, edits, ..options.clone() };
-        run(tools, source, name, &options).ok().map(|done| done.module)
+        run(tools, task, (source, name), &options).ok().map(|done| done.module)
     };
     Ok(crate::report::page(Seen {
         ctx: &tools.ctx,
