@@ -13,9 +13,10 @@
 //! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
 
 use loomir_ir::pass::EditLimit;
-use loomir_ir::{Body, Diagnostic, Diagnostics};
+use loomir_ir::{Body, Diagnostics};
 use loomir_transforms::access::Analyses;
 use loomir_transforms::cost;
+use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::{Transformation, transform};
@@ -95,9 +96,9 @@ pub(super) fn optimize(
     }
     let Some(Candidate { body: fastest, cycles, mut made }) = best else { return Optimized::default() };
     *body = fastest;
-    let text = format!("Estimated to run in {cycles:.3e} cycles instead of {present:.3e}");
-    let remark = Diagnostic::remark(body.root_ref().loc(), text);
-    made.remarks.push(remark);
+    let text = format!("Loops optimised: {cycles:.2e} cycles are estimated, and {present:.2e} before");
+    let remarks = Remarks { body, pass: "optimize" };
+    made.remarks.push(remarks.passed("Optimized", body.root_ref().loc(), &text));
     if let Some(contraction) = contraction.filter(|_| made.edits > 0) {
         made.contraction.go_on(contract_at_most(body, around, (fusion, contraction)));
     }

@@ -256,11 +256,20 @@ impl Scan<'_> {
                 };
                 let end = all(upper).and_then(|all| all.into_iter().min());
                 let start = all(lower).and_then(|all| all.into_iter().max());
-                end.zip(start).and_then(|(end, start)| ceil_div(end.checked_sub(start)?, *scale))
+                let count = end.zip(start).and_then(|(end, start)| ceil_div(end.checked_sub(start)?, *scale));
+                count.or_else(|| remainder(lower, upper))
             }
         };
-        self.assumed |= self.cost.assumes(self.ir, info.op, known);
-        self.cost.trips(self.ir, info.op, known).max(0.0)
+        let is_assumed = self.cost.assumes(self.ir, info.op, known);
+        self.assumed |= is_assumed;
+        let trips = self.cost.trips(self.ir, info.op, known).max(0.0);
+        // Copies and blocks of iterations have so many times fewer trips.
+        let scale = match header.span {
+            Span::Range { scale, .. } if known.is_none() => scale,
+            _ => 1,
+        };
+        let step = if is_assumed { info.space.step.unwrap_or(1).clamp(1, MAX_COPIES) } else { 1 };
+        trips / (scale.max(1) * step) as f64
     }
 
     fn leaf(&mut self, statement: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
@@ -308,6 +317,24 @@ impl Scan<'_> {
             self.redundant += times;
         }
     }
+}
+
+/// Returns the usual number of iterations that copies or blocks leave over: half of the most. Such a
+/// loop runs from at least `d * (n / d)` to at most `n`.
+fn remainder(lower: &[AffineForm], upper: &[AffineForm]) -> Option<i64> {
+    let pairs = lower.iter().flat_map(|start| upper.iter().map(move |end| (start, end)));
+    let divisors = pairs.filter_map(|(start, end)| {
+        let gap = end.minus(start)?;
+        let (atom, inner, divisor) = gap.terms().iter().find_map(|(atom, factor)| match atom {
+            Atom::FloorDiv(inner, divisor) if factor.checked_neg() == Some(*divisor) => {
+                Some((atom, inner, *divisor))
+            }
+            _ => None,
+        })?;
+        let rest = gap.plus(&AffineForm::atom(atom.clone()), divisor)?.minus(inner)?;
+        (rest.as_constant()? == 0).then_some(divisor)
+    });
+    divisors.min().map(|divisor| divisor / 2)
 }
 
 /// Returns the middle of a level's range, if constraints bound it by constants.
@@ -361,6 +388,10 @@ impl Accessed {
         Some(Accessed { shape: sizes.collect(), unit: bytes, bytes })
     }
 }
+
+/// The greatest step of a loop whose assumed trip count is that many times less: it runs copies or
+/// blocks.
+const MAX_COPIES: i64 = 64;
 
 /// The assumed bytes of an element of unknown width.
 const UNKNOWN_WIDTH: i64 = 8;

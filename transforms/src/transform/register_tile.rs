@@ -60,18 +60,16 @@ impl Transformation for RegisterTile {
                 out.missed(&target, why);
                 continue;
             }
-            let fits = |count: &usize| {
-                let count = *count as u64;
-                target.size().saturating_mul(count) <= MAX_SIZE
-                    && target.trip_count().is_none_or(|trips| trips >= 2 * count)
-            };
-            let counts: Vec<usize> = COUNTS.into_iter().filter(fits).collect();
-            match counts.is_empty() {
-                true => out.missed(&target, "two copies are too large, or it has too few iterations"),
-                false => {
-                    let change = |count| Change::UnrollAndJam { count };
-                    out.cheapest(&target, counts.into_iter().map(change));
-                }
+            let counts = |most: u64| COUNTS.into_iter().filter(move |count| *count as u64 <= most);
+            let few = target.trip_count().unwrap_or(u64::MAX) / 2;
+            let small = MAX_SIZE / target.size().max(1);
+            if counts(few).next().is_none() {
+                out.missed(&target, "it has too few iterations for copies");
+            } else if counts(small).next().is_none() {
+                out.missed(&target, "two copies of it are too large");
+            } else {
+                let change = |count| Change::UnrollAndJam { count };
+                out.cheapest(&target, counts(few.min(small)).map(change));
             }
         }
     }
