@@ -43,16 +43,14 @@ enum Step {
     Jam(usize),
 }
 
-/// The ways behind fusion, or without it. Of equal ones, the first is taken.
-const WAYS: &[&[Step]] = &[
-    &[],
-    &[Step::Jam(1), Step::Jam(2)],
-    &[Step::Distribute, Step::Sink, Step::Interchange],
-    &[Step::Distribute, Step::Sink, Step::Interchange, Step::Jam(1), Step::Jam(2)],
-];
+/// Makes perfect nests, and puts their loops in order.
+const REORDER: [Step; 3] = [Step::Distribute, Step::Sink, Step::Interchange];
+
+/// Makes register tiles, of two loops if the second one helps.
+const JAM: [Step; 2] = [Step::Jam(1), Step::Jam(2)];
 
 /// The outcome for a function.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Optimized {
     pub(super) fusion: FuseReport,
     pub(super) contraction: ContractionReport,
@@ -62,14 +60,7 @@ pub(super) struct Optimized {
     pub(super) edits: u64,
 }
 
-impl Optimized {
-    /// True if the function changed.
-    pub(super) fn changed(&self) -> bool {
-        self.fusion.changed() || self.contraction.changed() || self.edits > 0
-    }
-}
-
-/// A function at the end of a way.
+/// A function on a way.
 struct Candidate {
     body: Body,
     cycles: f64,
@@ -83,14 +74,19 @@ pub(super) fn optimize(
     (fusion, contraction): (&FuseOptions, Option<&ContractionOptions>),
 ) -> Optimized {
     let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
-    let present = ways.cycles(body);
+    let original = ways.candidate(body.duplicate(), Optimized::default());
+    let present = original.cycles;
+    let fused = ways.fused(&original);
     let mut best: Option<Candidate> = None;
-    for fuses in [true, false] {
-        for steps in WAYS {
-            let own = ways.go(body, fuses, steps);
-            let least = best.as_ref().map_or(present, |best| best.cycles);
-            if own.made.changed() && own.cycles < least * (1.0 - NOISE) {
-                best = Some(own);
+    for start in [fused, original] {
+        let reordered = ways.on(&start, &REORDER);
+        for own in [Some(start), reordered].into_iter().flatten() {
+            let jammed = ways.on(&own, &JAM);
+            for own in [Some(own), jammed].into_iter().flatten() {
+                let least = best.as_ref().map_or(present, |best| best.cycles);
+                if own.cycles < least * (1.0 - NOISE) {
+                    best = Some(own);
+                }
             }
         }
     }
@@ -118,22 +114,30 @@ impl Ways<'_> {
         cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), &*self.fusion.cost)
     }
 
-    /// Takes a copy of a function on a way.
-    fn go(&self, body: &Body, fuses: bool, steps: &[Step]) -> Candidate {
-        let mut body = body.duplicate();
-        let mut made = Optimized::default();
-        match self.contraction.filter(|_| fuses) {
+    fn candidate(&self, body: Body, made: Optimized) -> Candidate {
+        Candidate { cycles: self.cycles(&body), body, made }
+    }
+
+    /// Returns the fused function.
+    fn fused(&self, original: &Candidate) -> Candidate {
+        let (mut body, mut made) = (original.body.duplicate(), Optimized::default());
+        match self.contraction {
             Some(contraction) => {
                 (made.fusion, made.contraction) =
                     fuse_and_contract_in(&mut body, self.around, self.fusion, contraction);
             }
-            None if fuses => made.fusion = fuse_in(&mut body, self.around, self.fusion),
-            None => {}
+            None => made.fusion = fuse_in(&mut body, self.around, self.fusion),
         }
+        self.candidate(body, made)
+    }
+
+    /// Returns a function after further steps. `None` if they change nothing.
+    fn on(&self, start: &Candidate, steps: &[Step]) -> Option<Candidate> {
+        let (mut body, mut made) = (start.body.duplicate(), start.made.clone());
         for step in steps {
             self.step(&mut body, *step, &mut made);
         }
-        Candidate { cycles: self.cycles(&body), body, made }
+        (made.edits > start.made.edits).then(|| self.candidate(body, made))
     }
 
     fn step(&self, body: &mut Body, step: Step, made: &mut Optimized) {

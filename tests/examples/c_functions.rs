@@ -37,13 +37,15 @@ fn main() -> ExitCode {
         run(seed, (first, count), &tools, &mut tally, &mut |difference| eprintln!("{difference}"))
     });
     drop(std::fs::remove_dir_all(&folder));
-    let Tally { cases, changed, changed_at_all, loops, fused, calls, left, undefined, .. } = tally;
+    let Tally { cases, changed, changed_at_all, loops, fused, edits, calls, left, undefined, .. } = tally;
     let Tally { versioned, both_ways, checks: [held, failed], failures, .. } = tally;
     println!("seed={seed}\ncases={cases}\nchanged={changed_at_all}");
     for (level, changed) in ["O0", "O1", "O2"].iter().zip(changed) {
         println!("changed_at_{level}={changed}");
     }
-    println!("loops={loops}\nloops_fused={fused}\ncalls_compared={calls}\nof_these_not_returning={left}");
+    println!(
+        "loops={loops}\nloops_fused={fused}\nedits={edits}\ncalls_compared={calls}\nof_these_not_returning={left}"
+    );
     println!("calls_undefined={undefined}\nfunctions_with_checks={versioned}");
     println!("of_these_both_ways={both_ways}\nchecks_that_hold={held}\nchecks_that_fail={failed}");
     println!("failures={failures}");

@@ -53,6 +53,8 @@ pub struct Tally {
     pub loops: u64,
     /// Loops that were fused.
     pub fused: u64,
+    /// Edits of `optimize` beside fusion.
+    pub edits: u64,
     /// Defined calls, each compared at each level.
     pub calls: u64,
     /// Calls that end in a function that does not return.
@@ -194,7 +196,7 @@ impl Batch {
         for (level, flags) in LEVELS.iter().enumerate() {
             let options = [flags, &["-w", rules, "-S", "-emit-llvm", &source, "-o", "-"][..]].concat();
             let before = tools.clang.run("", &options)?;
-            let (after, names) = fused(&before, Facts::Told, tally)?;
+            let (after, names) = transformed(&before, false, Facts::Told, tally)?;
             tally.changed[level] += names.len() as u64;
             for name in names {
                 let index = name.strip_prefix('f').and_then(|number| number.parse::<u64>().ok());
@@ -204,8 +206,13 @@ impl Batch {
             let mut variants = vec![(flags[0].to_owned(), after)];
             // One level of each batch traps where a fact does not hold, and counts checks.
             if (self.first / BATCH) % LEVELS.len() as u64 == level as u64 {
-                let (text, _) = fused(&before, Facts::Checked, &mut Tally::default())?;
+                let (text, _) = transformed(&before, false, Facts::Checked, &mut Tally::default())?;
                 variants.push((format!("{} --check-metadata", flags[0]), self.with_counts(&text)));
+            } else {
+                let mut own = Tally::default();
+                let (text, _) = transformed(&before, true, Facts::Told, &mut own)?;
+                tally.edits += own.edits;
+                variants.push((format!("{} optimised", flags[0]), text));
             }
             for (how, after) in variants {
                 let said = tools.differences(&after, &object, &expected)?;
@@ -232,15 +239,22 @@ impl Batch {
     }
 }
 
-/// Returns a text after fusion, with the names of changed functions.
-fn fused(text: &str, facts: Facts, tally: &mut Tally) -> Result<(String, Vec<String>), String> {
+/// Returns a text after `fuse` or `optimize`, with the names of changed functions.
+fn transformed(
+    text: &str,
+    optimizes: bool,
+    facts: Facts,
+    tally: &mut Tally,
+) -> Result<(String, Vec<String>), String> {
     let checker = Checker::default();
     let (mut module, _) =
         loomir::parse_ll_in_part(&checker.ctx, text, "cases.ll").map_err(|errors| checker.lines(&errors))?;
     let options = FuseOptions { remarks: false, ..FuseOptions::default() };
     let contraction = ContractionOptions::after(&options);
-    let program = ProgramOptions { contraction: Some(&contraction), facts, ..ProgramOptions::of(&options) };
+    let contraction = Some(&contraction);
+    let program = ProgramOptions { contraction, optimizes, facts, ..ProgramOptions::of(&options) };
     let done = loomir::fuse_program(&mut module, &program);
+    tally.edits += done.edits;
     tally.loops += done.raised.loops as u64;
     tally.fused += done.fusion.fused as u64;
     let names = done.changed.iter().map(|name| checker.ctx.str(*name).to_owned()).collect();

@@ -25,6 +25,8 @@ pub struct Tally {
     pub pairs_cut: u64,
     /// Pairs fused after one nest was interchanged. Not counted as delayed or cut.
     pub pairs_interchanged: u64,
+    /// Programs that `optimize` changes by other edits than fusion, counted once for each option.
+    pub optimized: u64,
     /// Pairs fused after one loop was distributed; only a part of it was fused. Not counted as
     /// delayed or cut.
     pub pairs_distributed: u64,
@@ -115,6 +117,7 @@ impl Tally {
             format!("pairs_cut={}", self.pairs_cut),
             format!("pairs_reversed={}", self.pairs_reversed),
             format!("pairs_interchanged={}", self.pairs_interchanged),
+            format!("optimized={}", self.optimized),
             format!("pairs_distributed={}", self.pairs_distributed),
             format!("pairs_in_blocks={}", self.pairs_in_blocks),
             format!("pairs_guarded={}", self.pairs_guarded),
