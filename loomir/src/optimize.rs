@@ -1,12 +1,13 @@
 //! The fastest of several programs, by the cost model: what `loomir optimize` makes of a function.
 //!
 //! ```text
-//!     as it is ─┬─distribute─interchange─tile─┬─register tiles
-//!     fused    ─┘                             └─as it is then
+//!     as it is ─┬─────────────────────────┬────────┬─────────────────
+//!     fused    ─┘ distribute, interchange ┘  tile  ┘  register tiles
 //! ```
 //!
-//! A way through this picture is a list of steps, and each step is made of edits that the judge
-//! approved. Inside of a step, costs choose: the order of a nest, the number of copies of a loop.
+//! A way through this picture takes each of its steps or goes past it, and each step is made of
+//! edits that the judge approved. Inside of a step, costs choose: the order of a nest, the sizes of
+//! its tiles, the number of copies of a loop.
 //! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
 //! cheapest one is taken, and the original if no other is cheaper by more than noise.
 //!
@@ -19,6 +20,7 @@ use loomir_transforms::cost;
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
 use loomir_transforms::transform::register_tile::RegisterTile;
+use loomir_transforms::transform::tile::Tile;
 use loomir_transforms::transform::{Transformation, transform};
 use loomir_transforms::{distribution, nest_sinking};
 
@@ -39,6 +41,8 @@ enum Step {
     Sink,
     /// Puts the loops of perfect nests in another order.
     Interchange,
+    /// Runs nests tile by tile.
+    Tile,
     /// Unrolls and jams loops with so many loops inside, one in the other.
     Jam(usize),
 }
@@ -80,7 +84,8 @@ pub(super) fn optimize(
     let mut best: Option<Candidate> = None;
     for start in [fused, original] {
         let reordered = ways.on(&start, &REORDER);
-        for own in [Some(start), reordered].into_iter().flatten() {
+        let tiled = ways.on(reordered.as_ref().unwrap_or(&start), &[Step::Tile]);
+        for own in [Some(start), reordered, tiled].into_iter().flatten() {
             let jammed = ways.on(&own, &JAM);
             for own in [Some(own), jammed].into_iter().flatten() {
                 let least = best.as_ref().map_or(present, |best| best.cycles);
@@ -155,6 +160,7 @@ impl Ways<'_> {
             }
             Step::Sink => _ = nest_sinking::sink_into_nests(body),
             Step::Interchange => self.transform(body, &Interchange, made),
+            Step::Tile => self.transform(body, &Tile::ByCost, made),
             Step::Jam(level) => self.transform(body, &RegisterTile { level }, made),
         }
     }

@@ -5,6 +5,9 @@
 //! tile runs. The judge asks whether every dependence is kept, which it is if no loop of the nest
 //! carries one backwards.
 //!
+//! Sizes are given, or chosen by [cost](crate::cost): those with which the nest is estimated to be
+//! fastest.
+//!
 //! Reference: Wolfe, *More Iteration Space Tiling*, Supercomputing 1989.
 
 use loomir_ir::pass::Options;
@@ -15,12 +18,20 @@ use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
 
+/// The sizes that are compared. 0 leaves a loop whole.
+const SIZES: [i64; 4] = [0, 32, 128, 512];
+
+/// The number of innermost loops that are tiled by cost.
+const TILED: usize = 3;
+
 /// Proposes to tile perfect nests.
-pub struct Tile {
-    /// The size of a tile in loops that `sizes` does not name. Positive.
-    size: i64,
-    /// The sizes of a tile in the outermost loops. 0 leaves a loop whole.
-    sizes: Vec<i64>,
+pub enum Tile {
+    /// By this size, which is positive.
+    Same(i64),
+    /// By these sizes, of the outermost loops. 0 leaves a loop whole.
+    Each(Vec<i64>),
+    /// By the sizes that are estimated to be fastest.
+    ByCost,
 }
 
 impl Transformation for Tile {
@@ -30,9 +41,20 @@ impl Transformation for Tile {
         options: &[
             AliasMode::UNTESTED,
             ("tile-size", "32", "iterations of a tile in each loop of a nest, at least 1"),
-            ("tile-sizes", "", "the same for each loop, the outermost first, as 32,8; 0 leaves a loop whole"),
+            (
+                "tile-sizes",
+                "",
+                "the same for each loop, the outermost first, as 32,8, where 0 leaves a loop whole; or 'cost': the fastest",
+            ),
         ],
-        samples: &["tile-size=1", "tile-size=2", "tile-size=3", "tile-sizes=2,3", "tile-sizes=0,2"],
+        samples: &[
+            "tile-size=1",
+            "tile-size=2",
+            "tile-size=3",
+            "tile-sizes=2,3",
+            "tile-sizes=0,2",
+            "tile-sizes=cost",
+        ],
         passed: "Tiled",
         missed: "NotTiled",
         what_missed: "Loops not tiled",
@@ -44,29 +66,41 @@ impl Transformation for Tile {
         if size < 1 {
             return Err(format!("'{size}' iterations are no tile; 'tile-size' is 1 or more"));
         }
-        let texts = options.get("tile-sizes").unwrap_or_default().split(',').filter(|text| !text.is_empty());
+        let texts = options.get("tile-sizes").unwrap_or_default();
+        if texts == "cost" {
+            return Ok(Tile::ByCost);
+        }
         let read = |text: &str| match text.trim().parse() {
             Ok(size @ 0..) => Ok(size),
-            _ => Err(format!("'{text}' is no size of a tile; 'tile-sizes' are numbers such as 32,0,8")),
+            _ => {
+                let way_out = "'tile-sizes' are numbers such as 32,0,8, or 'cost'";
+                Err(format!("'{text}' is no size of a tile; {way_out}"))
+            }
         };
-        Ok(Tile { size, sizes: texts.map(read).collect::<Result<_, _>>()? })
+        let sizes = texts.split(',').filter(|text| !text.is_empty()).map(read);
+        let sizes: Vec<i64> = sizes.collect::<Result<_, _>>()?;
+        Ok(if sizes.is_empty() { Tile::Same(size) } else { Tile::Each(sizes) })
     }
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
         for target in LoopRef::nests(loops) {
             let depth = target.nest_depth();
-            let sizes: Vec<i64> = match self.sizes.is_empty() {
-                true => vec![self.size; depth],
-                false => self.sizes.iter().copied().take(depth).collect(),
+            let sizes: Vec<i64> = match self {
+                Tile::Same(size) => vec![*size; depth],
+                Tile::Each(sizes) => sizes.iter().copied().take(depth).collect(),
+                Tile::ByCost => Vec::new(),
             };
             if depth == 1 {
                 out.missed(&target, "it is no nest; 'loop-strip-mine' splits one loop into blocks");
-            } else if sizes.iter().all(|size| *size == 0) {
+            } else if !sizes.is_empty() && sizes.iter().all(|size| *size == 0) {
                 out.missed(&target, "'tile-sizes' leaves each of its loops whole");
             } else if target.nest_carries_values() {
                 out.missed(&target, "a loop of the nest carries values from one iteration to the next");
             } else if target.nest_is_parallel() {
                 out.missed(&target, "a loop of the nest is parallel, and would become sequential");
+            } else if sizes.is_empty() {
+                let change = |sizes: Vec<i64>| Change::Tile { sizes: sizes.into() };
+                out.cheapest(&target, choices(depth).into_iter().map(change));
             } else {
                 out.change(&target, Change::Tile { sizes: sizes.into() });
             }
@@ -80,4 +114,17 @@ impl Transformation for Tile {
         let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
         remarks.passed(Self::INFO.passed, loc, &format!("Loops tiled by {}", sizes.join(" x ")))
     }
+}
+
+/// Returns the sizes that are compared for a nest of this depth. Those that leave more loops whole
+/// come first.
+fn choices(depth: usize) -> Vec<Vec<i64>> {
+    let mut all = vec![vec![0; depth.saturating_sub(TILED)]];
+    for _ in 0..depth.min(TILED) {
+        let longer = |sizes: Vec<i64>| SIZES.map(|size| [&sizes[..], &[size]].concat());
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all.retain(|sizes| sizes.iter().any(|size| *size != 0));
+    all.sort_by_key(|sizes| sizes.iter().filter(|size| **size != 0).count());
+    all
 }
