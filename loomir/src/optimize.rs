@@ -16,12 +16,12 @@
 use loomir_ir::pass::EditLimit;
 use loomir_ir::{Body, Diagnostics};
 use loomir_transforms::access::Analyses;
-use loomir_transforms::cost;
+use loomir_transforms::cost::{self, Cost, FetchCost};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
-use loomir_transforms::transform::{Transformation, transform};
+use loomir_transforms::transform::{Basis, Transformation, transform};
 use loomir_transforms::{distribution, nest_sinking};
 
 use super::{
@@ -31,6 +31,9 @@ use super::{
 
 /// The part by which a way has to be cheaper than another one. Estimates are no better.
 const NOISE: f64 = 0.05;
+
+/// The most times in a row that loops are distributed: as deep as nests usually are.
+const MAX_CUTS: usize = 4;
 
 /// A step on a way.
 #[derive(Clone, Copy)]
@@ -116,7 +119,11 @@ struct Ways<'a> {
 
 impl Ways<'_> {
     fn cycles(&self, body: &Body) -> f64 {
-        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), &*self.fusion.cost)
+        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), self.cost())
+    }
+
+    fn cost(&self) -> &dyn Cost {
+        &*self.fusion.cost
     }
 
     fn candidate(&self, body: Body, made: Optimized) -> Candidate {
@@ -148,27 +155,33 @@ impl Ways<'_> {
     fn step(&self, body: &mut Body, step: Step, made: &mut Optimized) {
         match step {
             Step::Distribute => {
+                // A part of a loop may be cut again, with the loop around it.
                 let options = DistributeOptions {
                     alias: self.fusion.alias.untested(),
                     analyses: self.analyses.clone(),
                     cost: self.fusion.cost.clone(),
                     ..DistributeOptions::default()
                 };
-                let report = distribution::distribute(body, &options);
-                made.remarks.append(report.remarks);
-                made.edits += report.distributed as u64;
+                for _ in 0..MAX_CUTS {
+                    let report = distribution::distribute(body, &options);
+                    made.remarks.append(report.remarks);
+                    made.edits += report.distributed as u64;
+                    if report.distributed == 0 {
+                        break;
+                    }
+                }
             }
             Step::Sink => _ = nest_sinking::sink_into_nests(body),
-            Step::Interchange => self.transform(body, &Interchange, made),
-            Step::Tile => self.transform(body, &Tile::ByCost, made),
-            Step::Jam(level) => self.transform(body, &RegisterTile { level }, made),
+            Step::Interchange => self.transform(body, &Interchange, self.cost(), made),
+            Step::Tile => self.transform(body, &Tile::ByCost, &FetchCost::new(self.cost()), made),
+            Step::Jam(level) => self.transform(body, &RegisterTile { level }, self.cost(), made),
         }
     }
 
-    fn transform<T: Transformation>(&self, body: &mut Body, by: &T, made: &mut Optimized) {
+    fn transform<T: Transformation>(&self, body: &mut Body, by: &T, cost: &dyn Cost, made: &mut Optimized) {
         let counted = EditLimit::at_most(u64::MAX);
-        let alias = self.fusion.alias.untested();
-        let remarks = transform(body, by, (&self.analyses, alias), &counted);
+        let basis = Basis { analyses: &self.analyses, alias: self.fusion.alias.untested(), cost };
+        let remarks = transform(body, by, basis, &counted);
         let edits = counted.so_far().count;
         made.remarks.append(remarks);
         made.edits += edits;

@@ -27,7 +27,7 @@ use crate::access::Analyses;
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::survey;
-use crate::cost::StaticCost;
+use crate::cost::{Cost, StaticCost};
 use crate::legality::{Approved, Checker, QUESTION, Verdict};
 use crate::regenerate::{Reason, Rewrite, Unwritable, regenerate};
 use crate::remark::Remarks;
@@ -175,11 +175,24 @@ impl<T: Transformation> Pass for TransformPass<T> {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let analyses = Analyses::default().with_callees(&Callees::around(cx.surveys));
-        for remark in transform(body, &self.by, (&analyses, self.alias), &cx.edits.clone()) {
+        let cost = StaticCost::default();
+        let basis = Basis { analyses: &analyses, alias: self.alias, cost: &cost };
+        for remark in transform(body, &self.by, basis, &cx.edits.clone()) {
             cx.remark(remark);
         }
         Ok(())
     }
+}
+
+/// The knowledge that edits are chosen and judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Basis<'a> {
+    /// The analyses.
+    pub analyses: &'a Analyses,
+    /// The alias assumption about memrefs, without run-time checks.
+    pub alias: AliasMode,
+    /// The cost model, for a choice among edits.
+    pub cost: &'a dyn Cost,
 }
 
 /// Makes all edits that a transformation proposes for a function and that the judge approves, up to
@@ -188,15 +201,15 @@ impl<T: Transformation> Pass for TransformPass<T> {
 pub fn transform<T: Transformation>(
     body: &mut Body,
     by: &T,
-    (analyses, alias): (&Analyses, AliasMode),
+    basis: Basis<'_>,
     limit: &EditLimit,
 ) -> Diagnostics {
     let mut remarks = Diagnostics::default();
     // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
-    for block in roots(body, analyses).into_iter().rev() {
+    for block in roots(body, basis.analyses).into_iter().rev() {
         let mut unwritable = HashMap::new();
         loop {
-            match in_block(body, block, by, (analyses, alias), (&unwritable, limit)) {
+            match in_block(body, block, by, basis, (&unwritable, limit)) {
                 Ok(said) => break remarks.append(said),
                 Err(more) => unwritable.extend(more),
             }
@@ -218,7 +231,7 @@ fn in_block<T: Transformation>(
     body: &mut Body,
     block: Block,
     by: &T,
-    (analyses, alias): (&Analyses, AliasMode),
+    Basis { analyses, alias, cost }: Basis<'_>,
     (unwritable, limit): (&HashMap<Op, Reason>, &EditLimit),
 ) -> Result<Diagnostics, Vec<(Op, Reason)>> {
     let mut trees = TreeStore::default();
@@ -228,10 +241,9 @@ fn in_block<T: Transformation>(
     let mut changes = proposals.changes;
     changes.retain(|own| !unwritable.contains_key(&own.op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
-    let cost = StaticCost::default();
     for own in changes.iter_mut().filter(|own| own.by_cost) {
         let all = std::mem::take(&mut own.edits);
-        match choice::cheaper(body, &program, &mut trees, &cost, all) {
+        match choice::cheaper(body, &program, &mut trees, cost, all) {
             None => _ = proposals.missed.insert(own.op, NOT_APPLIED),
             Some(edits) if edits.is_empty() => _ = proposals.missed.insert(own.op, NOT_CHEAPER),
             Some(edits) => own.edits = edits,

@@ -2,6 +2,7 @@
 
 use loomir_ir::Body;
 
+use crate::access::LoopContext;
 use crate::cost::{Cost, Estimate};
 use crate::tree::{Edit, Green, Node, Program, Red, TreeStore};
 
@@ -18,17 +19,12 @@ pub(super) fn cheaper(
     edits: Vec<Edit>,
 ) -> Option<Vec<Edit>> {
     let place = edits.first()?.place.clone();
-    let loop_context = Red::at(trees, program.root, &place)?.loop_context(program, trees);
-    let before = around(trees, program.root, &place)?.len();
-    let cycles_of = |trees: &TreeStore, root: Green| {
-        // A loop may become several, one after the other.
-        let items = around(trees, root, &place)?;
-        let at = *place.last()?;
-        let own = items.get(at..=at + items.len().checked_sub(before)?)?;
-        let of = |item: &Green| {
-            Estimate::of((body, program, trees), cost, *item, &loop_context).cycles(cost.machine())
-        };
-        Some(own.iter().map(of).sum::<f64>())
+    let outside = LoopContext::outside(&program.surroundings);
+    let before = beside(trees, program.root, &place)?.len();
+    let cycles_of = |trees: &mut TreeStore, root: Green| {
+        let nest = alone(trees, root, &place, before)?;
+        let estimate = Estimate::of((body, program, trees), cost, nest, &outside);
+        Some(estimate.cycles(cost.machine()))
     };
     let present = cycles_of(trees, program.root)?;
     let mut found: Vec<(f64, Edit)> = Vec::new();
@@ -45,7 +41,7 @@ pub(super) fn cheaper(
 }
 
 /// Returns the loop at a place and all that stands beside it.
-fn around(trees: &TreeStore, root: Green, place: &[usize]) -> Option<Vec<Green>> {
+fn beside(trees: &TreeStore, root: Green, place: &[usize]) -> Option<Vec<Green>> {
     let (_, around) = place.split_last()?;
     let sequence = match trees.get(Red::at(trees, root, around)?.node()) {
         Node::Loop { body, .. } | Node::Guard { body, .. } => body,
@@ -53,4 +49,24 @@ fn around(trees: &TreeStore, root: Green, place: &[usize]) -> Option<Vec<Green>>
         _ => return None,
     };
     Some(trees.items(sequence).collect())
+}
+
+/// Returns what became of the loop at a place in the loops around it, without anything else.
+/// `before` items stood beside each other there, before one of them became several.
+fn alone(trees: &mut TreeStore, root: Green, place: &[usize], before: usize) -> Option<Green> {
+    let items = beside(trees, root, place)?;
+    let (at, around) = place.split_last()?;
+    let own = items.get(*at..=*at + items.len().checked_sub(before)?)?;
+    let mut nest = trees.sequence(own);
+    let path = Red::at(trees, root, around)?;
+    let around: Vec<Green> = path.around().skip(1).chain([path.node()]).collect();
+    for node in around.into_iter().rev() {
+        nest = match trees.get(node) {
+            Node::Loop { header, .. } => trees.with_header(header, nest),
+            Node::Guard { of, map, holds, .. } => trees.guard(of, map, holds, nest),
+            _ => continue,
+        };
+        nest = trees.sequence(&[nest]);
+    }
+    Some(nest)
 }

@@ -74,6 +74,11 @@ impl<'a> LoopRef<'a> {
         self.nest().count()
     }
 
+    /// Returns the trip counts of the perfect nest that begins here, where they are constants.
+    pub fn nest_trip_counts(&self) -> impl Iterator<Item = Option<u64>> {
+        self.nest().map(LoopInfo::trip_count)
+    }
+
     /// Returns true if a loop of the perfect nest that begins here carries values.
     pub fn nest_carries_values(&self) -> bool {
         self.nest().any(|own| own.carried > 0)

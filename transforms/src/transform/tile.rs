@@ -100,7 +100,11 @@ impl Transformation for Tile {
                 out.missed(&target, "a loop of the nest is parallel, and would become sequential");
             } else if sizes.is_empty() {
                 let change = |sizes: Vec<i64>| Change::Tile { sizes: sizes.into() };
-                out.cheapest(&target, choices(depth).into_iter().map(change));
+                let fits = |sizes: &Vec<i64>| {
+                    let mut pairs = target.nest_trip_counts().zip(sizes);
+                    pairs.all(|(trips, size)| trips.is_none_or(|trips| (*size as u64) < trips.max(1)))
+                };
+                out.cheapest(&target, choices(depth).into_iter().filter(fits).map(change));
             } else {
                 out.change(&target, Change::Tile { sizes: sizes.into() });
             }
