@@ -30,7 +30,7 @@ use super::{
 };
 
 /// The part by which a way has to be cheaper than another one. Estimates are no better.
-const NOISE: f64 = 0.05;
+const NOISE: f64 = 0.1;
 
 /// The most times in a row that loops are distributed: as deep as nests usually are.
 const MAX_CUTS: usize = 4;

@@ -343,9 +343,12 @@ fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
     for form in constraints {
         let constant = form.constant_part();
         match form.terms() {
-            [(Atom::Level(own), 1)] if *own == level => least = least.max(constant.checked_neg()),
-            [(Atom::Level(own), -1)] if *own == level => {
-                most = Some(most.map_or(constant, |most: i64| most.min(constant)));
+            [(Atom::Level(own), factor @ 1..)] if *own == level => {
+                least = least.max(constant.checked_neg().and_then(|least| ceil_div(least, *factor)));
+            }
+            [(Atom::Level(own), factor)] if *own == level => {
+                let last = factor.checked_neg().map_or(0, |factor| constant.div_euclid(factor));
+                most = Some(most.map_or(last, |most: i64| most.min(last)));
             }
             _ => {}
         }
