@@ -16,7 +16,7 @@ use crate::access::{Class, Domain, LoopContext};
 use crate::affine::{AffineForm, Atom};
 use crate::tree::access_summary::{enter, guard, in_place};
 use crate::tree::levels::absolute;
-use crate::tree::{Green, Header, Map, Node, Program, Span, StatementId, TreeStore};
+use crate::tree::{Green, Header, Map, Node, Origin, Program, Span, StatementId, TreeStore};
 
 /// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
@@ -236,30 +236,19 @@ impl Scan<'_> {
     fn trips_of(&mut self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
-        let inside = self.depth + self.trips.len() as u32;
-        // If a bound depends on an outer loop, the middle iteration of that loop counts.
-        let middle = |level: u32| match self.around.get(level as usize) {
-            Some(middle) => *middle,
-            None => Some((self.trips.get(level.checked_sub(self.depth)? as usize)? / 2.0) as i64),
-        };
-        let number = |form: &AffineForm| form.evaluate(&middle, &|_| None);
-        let known = match &header.span {
-            Span::Whole => info.space.extents().and_then(|extents| {
-                let mut level = |level: u32| absolute(lead.map.get(level as usize)?, inside + 1);
-                let numbers = extents.iter().map(|extent| number(&extent.substitute(&mut level)?));
-                let least = numbers.collect::<Option<Vec<i64>>>()?.into_iter().min()?;
-                ceil_div(least, info.space.step?)
-            }),
-            Span::Range { scale, lower, upper } => {
-                let all = |forms: &[AffineForm]| -> Option<Vec<i64>> {
-                    forms.iter().map(|form| number(&absolute(form, inside)?)).collect()
-                };
-                let end = all(upper).and_then(|all| all.into_iter().min());
-                let start = all(lower).and_then(|all| all.into_iter().max());
-                let count = end.zip(start).and_then(|(end, start)| ceil_div(end.checked_sub(start)?, *scale));
-                count.or_else(|| remainder(lower, upper))
+        // If a bound depends on an outer loop, its first, middle and last iteration count, as in
+        // Simpson's rule: the last block of a tiled loop may be shorter.
+        let counts = [0.0, 0.5, 1.0].map(|part| self.trips_at(header, lead, part));
+        let known = match counts {
+            [Some(first), Some(middle), Some(last)] => {
+                first.checked_add(last).and_then(|sum| Some(sum.checked_add(middle.checked_mul(4)?)? / 6))
             }
+            _ => None,
         };
+        let known = known.or_else(|| match &header.span {
+            Span::Range { lower, upper, .. } => remainder(lower, upper),
+            Span::Whole => None,
+        });
         let is_assumed = self.cost.assumes(self.ir, info.op, known);
         self.assumed |= is_assumed;
         let trips = self.cost.trips(self.ir, info.op, known).max(0.0);
@@ -270,6 +259,37 @@ impl Scan<'_> {
         };
         let step = if is_assumed { info.space.step.unwrap_or(1).clamp(1, MAX_COPIES) } else { 1 };
         trips / (scale.max(1) * step) as f64
+    }
+
+    /// Returns the trip count of a loop if its bounds are numbers at this part of the iterations of
+    /// the entered loops, and in the middle of those around.
+    fn trips_at(&self, header: &Header, lead: &Origin, part: f64) -> Option<i64> {
+        let info = self.program.loop_info(lead.of);
+        let inside = self.depth + self.trips.len() as u32;
+        let at = |level: u32| match self.around.get(level as usize) {
+            Some(middle) => *middle,
+            None => {
+                let trips = self.trips.get(level.checked_sub(self.depth)? as usize)?;
+                Some(((trips - 1.0).max(0.0) * part).round() as i64)
+            }
+        };
+        let number = |form: &AffineForm| form.evaluate(&at, &|_| None);
+        match &header.span {
+            Span::Whole => info.space.extents().and_then(|extents| {
+                let mut level = |level: u32| absolute(lead.map.get(level as usize)?, inside + 1);
+                let numbers = extents.iter().map(|extent| number(&extent.substitute(&mut level)?));
+                let least = numbers.collect::<Option<Vec<i64>>>()?.into_iter().min()?;
+                Some(ceil_div(least, info.space.step?)?.max(0))
+            }),
+            Span::Range { scale, lower, upper } => {
+                let all = |forms: &[AffineForm]| -> Option<Vec<i64>> {
+                    forms.iter().map(|form| ceil_div(number(&absolute(form, inside)?)?, *scale)).collect()
+                };
+                let end = all(upper)?.into_iter().min()?;
+                let start = all(lower)?.into_iter().max()?;
+                Some(end.checked_sub(start)?.max(0))
+            }
+        }
     }
 
     fn leaf(&mut self, statement: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
