@@ -65,6 +65,7 @@ pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as Pr
 
 #[cfg(feature = "cli")]
 mod cli;
+mod directives;
 mod execute;
 mod expected;
 mod explained;
@@ -80,6 +81,7 @@ mod schedule;
 
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
+pub use directives::{Obeyed, obey_directives};
 pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};

@@ -91,6 +91,8 @@ pub(crate) enum Said {
     Typed(String, String),
     /// The properties of a loop that a transformation makes.
     Follow(Properties),
+    /// A string, as it is written between quotes.
+    Text(String),
 }
 
 /// The properties of a loop, by LLVM's names.
@@ -171,6 +173,7 @@ impl Properties {
         let node = |(name, said): &(String, Said)| match said {
             Said::Nothing => format!("!{{!\"{name}\"}}"),
             Said::Typed(ty, value) => format!("!{{!\"{name}\", {ty} {value}}}"),
+            Said::Text(text) => format!("!{{!\"{name}\", !\"{text}\"}}"),
             Said::Follow(all) => {
                 let nodes = all.nodes().into_iter().map(|node| format!(", {node}"));
                 format!("!{{!\"{name}\"{}}}", nodes.collect::<String>())
