@@ -81,6 +81,33 @@ pub(crate) fn obey_with(module: &mut Body, alias: AliasMode, facts: Facts) -> Re
     }
 }
 
+/// [`obey_directives`] with a use of facts, of a program that was read from `source`: if that is
+/// LLVM IR perhaps in part, with remarks on what was not read.
+///
+/// # Errors
+/// As for [`obey_directives`], and if directives are in functions that were not read.
+#[cfg(feature = "cli")]
+pub(crate) fn obey_all(
+    module: &mut Body,
+    (source, unread): (&str, &Diagnostics),
+    (alias, facts): (AliasMode, Facts),
+) -> Result<Obeyed, Diagnostics> {
+    let mut seen = 0;
+    module.for_each_body(&mut |body| seen += directed(body).len());
+    if loomir_lowering::is_ll(source) && seen < loomir_lowering::ll::directed_branches(source) {
+        let mut errors = Diagnostics::new();
+        for own in unread.iter() {
+            let error = Diagnostic::error(own.loc, "directives of this function cannot be obeyed");
+            errors.push(error.note(own.loc, own.message.clone()));
+        }
+        if errors.is_empty() {
+            errors.push(Diagnostic::error(Loc::UNKNOWN, "a loop with directives is none in LLVM IR"));
+        }
+        return Err(errors);
+    }
+    obey_with(module, alias, facts)
+}
+
 /// Returns the operations of a body that have directives. Linear.
 fn directed(body: &Body) -> Vec<Op> {
     body.all_ops().filter(|op| body.attr(*op, DIRECTIVE).is_some()).collect()

@@ -6,7 +6,8 @@
 //!
 //! The pseudo-directive `sequence(NAME)` stands for braces around several loops. All loops in one
 //! body that have it, with the same name, are one sequence. Directives in front of it, at the first
-//! loop, transform the sequence: `fuse; sequence(a)`.
+//! loop, transform the sequence: `fuse; sequence(a)`. Another loop with such directives begins a
+//! sequence of its own.
 //!
 //! This module only reads the notation. [`schedule::obey`](crate::schedule::obey) obeys it.
 //!

@@ -12,6 +12,7 @@
 //! | `plan` | the steps of a command |
 //! | `source` | a look at a file, to spare the front end |
 //! | `clang`, `program`, `compile` | running clang, Loomir, and both |
+//! | `pragmas`, `directed` | OpenMP's loop transformations, which Loomir applies in place of clang |
 //! | `report`, `pages` | a line about each input, and a page |
 //!
 //! # Limits
@@ -35,9 +36,11 @@ use super::{Failure, Tools};
 mod arguments;
 mod clang;
 mod compile;
+mod directed;
 mod options;
 mod pages;
 mod plan;
+mod pragmas;
 mod program;
 mod report;
 mod response;

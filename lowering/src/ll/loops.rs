@@ -9,7 +9,9 @@
 
 use std::fmt::Write;
 
+use hashbrown::HashSet;
 use loomir_ir::{Attr, AttrKind, Context};
+use loomir_transforms::directive::DIRECTIVE;
 
 /// The name of the attribute.
 pub(crate) const ANNOTATION: &str = "loop_annotation";
@@ -103,6 +105,28 @@ pub(crate) struct Properties(Vec<(String, Said)>);
 /// property has no node here.
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     Some(Properties::read(body.strip_prefix(ANNOTATION)?, MAX_FOLLOWED)?.nodes())
+}
+
+/// Returns the number of branches in a text that have directives. Linear.
+pub fn directed_branches(text: &str) -> usize {
+    const ATTACHED: &str = "!llvm.loop !";
+    let property = format!("!{{!\"{DIRECTIVE}\"");
+    let definitions =
+        || text.lines().filter(|line| line.starts_with('!')).filter_map(|line| line.split_once(" = "));
+    let mut nodes: HashSet<&str> =
+        definitions().filter(|(_, node)| node.contains(&property)).map(|(name, _)| name).collect();
+    if nodes.is_empty() {
+        return 0;
+    }
+    let names = |node: &str, nodes: &HashSet<&str>| {
+        let inside = node.split_once('{').map_or("", |(_, inside)| inside);
+        inside.trim_end_matches('}').split(", ").any(|own| nodes.contains(own))
+    };
+    let lists: Vec<&str> =
+        definitions().filter(|(_, node)| names(node, &nodes)).map(|(name, _)| name).collect();
+    nodes.extend(lists);
+    let attached = text.split(ATTACHED).skip(1).map(|rest| rest.split([',', '\n', '\r', ' ']).next());
+    attached.flatten().filter(|number| nodes.contains(&*format!("!{number}"))).count()
 }
 
 impl Properties {

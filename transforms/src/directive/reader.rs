@@ -186,7 +186,8 @@ impl<'t> Reader<'t> {
             }
             ("fuse", "looprange") => match self.numbers(clause, 1)?[..] {
                 [first, count] => {
-                    let [first, count] = [first - 1, count].map(|own| usize::try_from(own).unwrap_or(usize::MAX));
+                    let [first, count] =
+                        [first - 1, count].map(|own| usize::try_from(own).unwrap_or(usize::MAX));
                     Transformation::Fuse(Some([first, count]))
                 }
                 _ => return Err("'looprange' needs the number of the first loop, and a count".to_owned()),
@@ -303,12 +304,13 @@ fn literal(word: &str) -> Option<i64> {
     if !["", "u", "l", "ul", "lu", "ll", "ull", "llu"].contains(&suffix) {
         return None;
     }
-    let (digits, radix) = match (digits.strip_prefix("0x"), digits.strip_prefix("0b"), digits.strip_prefix('0')) {
-        (Some(own), ..) => (own, 16),
-        (_, Some(own), _) => (own, 2),
-        (.., Some(own)) if !own.is_empty() => (own, 8),
-        _ => (digits, 10),
-    };
+    let (digits, radix) =
+        match (digits.strip_prefix("0x"), digits.strip_prefix("0b"), digits.strip_prefix('0')) {
+            (Some(own), ..) => (own, 16),
+            (_, Some(own), _) => (own, 2),
+            (.., Some(own)) if !own.is_empty() => (own, 8),
+            _ => (digits, 10),
+        };
     // A sign is no part of a literal.
     let is_digits = digits.chars().all(|c| c.is_digit(radix));
     i64::from_str_radix(digits, radix).ok().filter(|_| is_digits)

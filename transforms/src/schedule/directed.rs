@@ -5,8 +5,8 @@
 //! the nest. None of this asks if it is legal: the judge sees all directives of a loop together.
 
 use super::edits::{
-    OVERFLOW, edit, edit_nest, fuse, inside, interchange, last, reverse, split, tile, trip_count,
-    unroll, unroll_whole,
+    OVERFLOW, edit, edit_nest, fuse, inside, interchange, last, reverse, split, tile, trip_count, unroll,
+    unroll_whole,
 };
 use super::site::{Place, Sketch, follow};
 use crate::affine::AffineForm;
@@ -107,7 +107,8 @@ fn one(sketch: &mut Sketch<'_>, place: &[usize], change: &Transformation) -> Res
 }
 
 /// The reason why a nest is not flattened.
-const NOT_FLATTENED: &str = "is not around a perfect nest of as many loops whose inner trip counts are constants";
+const NOT_FLATTENED: &str =
+    "is not around a perfect nest of as many loops whose inner trip counts are constants";
 
 /// Unrolls a loop.
 fn unroll_by(sketch: &mut Sketch<'_>, place: &[usize], factor: Factor) -> Result<Made, String> {
@@ -148,7 +149,8 @@ fn stripe(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Mad
 /// Splits the range of a loop. The counts before `None` are of first iterations, those behind it of
 /// last ones.
 fn split_by(sketch: &mut Sketch<'_>, place: &[usize], counts: &[Option<i64>]) -> Result<Vec<Place>, String> {
-    let sum = |counts: &[Option<i64>]| counts.iter().flatten().try_fold(0_i64, |sum, own| sum.checked_add(*own));
+    let sum =
+        |counts: &[Option<i64>]| counts.iter().flatten().try_fold(0_i64, |sum, own| sum.checked_add(*own));
     let is_last = counts.last().is_some_and(Option::is_none);
     let end = if is_last { None } else { Some(trip_count_form(sketch, place)?) };
     let mut loops = vec![place.to_vec()];
@@ -171,7 +173,8 @@ fn split_by(sketch: &mut Sketch<'_>, place: &[usize], counts: &[Option<i64>]) ->
 fn trip_count_form(sketch: &Sketch<'_>, place: &[usize]) -> Result<AffineForm, String> {
     let count = || {
         let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
-        let Span::Range { scale, lower, upper } = counted(sketch.program, sketch.trees.header(header))?.span else {
+        let Span::Range { scale, lower, upper } = counted(sketch.program, sketch.trees.header(header))?.span
+        else {
             return None;
         };
         let ([begin], [end]) = (&lower[..], &upper[..]) else { return None };
@@ -222,9 +225,9 @@ fn apply(sketch: &mut Sketch<'_>, made: Made, clauses: &[Apply], side: Side) -> 
         let loops = made.part(*part);
         let all: Vec<usize> = numbers.clone().unwrap_or_else(|| (0..directives.len()).collect());
         for (number, directive) in all.iter().zip(directives) {
-            let place = loops.get(*number).ok_or_else(|| {
-                format!("becomes {} loops there; '{}' is for number {}", loops.len(), directive.text, number + 1)
-            })?;
+            let place = loops
+                .get(*number)
+                .ok_or_else(|| format!("has no part {} for '{}'", number + 1, directive.text))?;
             tasks.push((place, directive));
         }
     }

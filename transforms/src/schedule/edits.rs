@@ -95,16 +95,21 @@ pub(super) fn peel(sketch: &mut Sketch<'_>, place: &[usize], front: bool) -> Res
         let loops = split(sketch, place, AffineForm::constant(1))?;
         return Ok(loops.into_iter().rev().collect());
     }
-    let whole = obstacle_or(sketch, place, |sketch| {
-        let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
-        let header = counted(sketch.program, sketch.trees.header(header))?;
-        let Span::Range { scale, lower, upper } = header.span else { return None };
-        let [end] = &upper[..] else { return None };
-        let begins = lower[..] == [AffineForm::constant(0)];
-        let divides = end.modulo(scale).is_some_and(|rest| rest == AffineForm::constant(0));
-        let whole = end.floor_div(scale).filter(|_| begins)?;
-        Some((!divides).then_some(whole))
-    }, NOT_UNROLLED)?;
+    let whole = obstacle_or(
+        sketch,
+        place,
+        |sketch| {
+            let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
+            let header = counted(sketch.program, sketch.trees.header(header))?;
+            let Span::Range { scale, lower, upper } = header.span else { return None };
+            let [end] = &upper[..] else { return None };
+            let begins = lower[..] == [AffineForm::constant(0)];
+            let divides = end.modulo(scale).is_some_and(|rest| rest == AffineForm::constant(0));
+            let whole = end.floor_div(scale).filter(|_| begins)?;
+            Some((!divides).then_some(whole))
+        },
+        NOT_UNROLLED,
+    )?;
     match whole {
         Some(whole) => split(sketch, place, whole),
         None => Err("has no partial iteration: the step divides its range".to_owned()),

@@ -128,10 +128,17 @@ impl Run<'_> {
                 }
             };
             let sequence = own.sequence.map(|name| {
-                *named.entry((path.clone(), around, name)).or_insert_with(|| {
-                    self.sequences.push(Sequence::default());
-                    self.sequences.len() - 1
-                })
+                let key = (path.clone(), around, name);
+                let begins = !own.of_sequence.is_empty();
+                match named.get(&key).filter(|_| !begins) {
+                    Some(known) => *known,
+                    None => {
+                        let number = self.sequences.len();
+                        self.sequences.push(Sequence::default());
+                        named.insert(key, number);
+                        number
+                    }
+                }
             });
             let entity = self.payload.entity(&path, op);
             let task = |loops: Loops, directives: Vec<Directive>| {
@@ -143,11 +150,7 @@ impl Run<'_> {
                 let all = &mut self.sequences[number];
                 all.left += 1;
                 if !own.of_sequence.is_empty() {
-                    let own = task(Loops::Sequence(number), own.of_sequence);
-                    if all.task.replace(own).is_some() {
-                        let error = Diagnostic::error(loc, "a sequence has directives at two of its loops");
-                        self.errors.push(error.help("the first of its loops has all of them"));
-                    }
+                    all.task = Some(task(Loops::Sequence(number), own.of_sequence));
                 }
             }
             tasks.push((task(Loops::One(entity), own.of_loop), sequence));
@@ -165,7 +168,9 @@ impl Run<'_> {
             Some(made) => all.loops.extend(made),
             None => all.is_broken = true,
         }
-        if all.left == 0 && let Some(task) = all.task.take() {
+        if all.left == 0
+            && let Some(task) = all.task.take()
+        {
             self.obeyed(&task);
         }
     }
@@ -250,11 +255,15 @@ impl Run<'_> {
         // Raising a function moves the loops that are known of it to its tree.
         let parent = |own: &OnTree| own.place.split_last().map(|(_, parent)| parent.to_vec());
         let is_apart = |pair: &[OnTree]| {
-            !pair[0].is_with(&pair[1]) || parent(&pair[0]) != parent(&pair[1]) || pair[0].place >= pair[1].place
+            !pair[0].is_with(&pair[1])
+                || parent(&pair[0]) != parent(&pair[1])
+                || pair[0].place >= pair[1].place
         };
         if loops.windows(2).any(is_apart) {
             let error = Diagnostic::error(task.loc, format!("'{}' needs loops in one body", task.text));
-            let error = targets.iter().fold(error, |error, own| error.note(self.payload.loc(*own), "a loop of the sequence"));
+            let error = targets
+                .iter()
+                .fold(error, |error, own| error.note(self.payload.loc(*own), "a loop of the sequence"));
             return Err(Failure::silenceable(error));
         }
         Ok(loops)

@@ -86,7 +86,7 @@ impl Clang {
     /// Runs clang with a text as its standard input, and returns what it prints.
     pub(super) fn fed(&self, arguments: &[OsString], text: String) -> Result<Output, Failure> {
         let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| self.not_run(&error))?;
         let input = child.stdin.take();
         // Written beside the reading, for either pipe may fill up.
@@ -110,7 +110,7 @@ fn is_right(program: &Path) -> bool {
 }
 
 /// Returns the status of a process as a shell would. A signal is its number behind 128.
-fn exit_code(status: ExitStatus) -> u8 {
+pub(super) fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return u8::try_from(128 + signal).unwrap_or(1);

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::arguments::{CommandLine, Last, Level, What};
+use super::arguments::{Argument, CommandLine, Last, Level, What};
 use super::options::Role;
 
 /// Passes that would be in the way of loop transformations, or that the back end does again.
@@ -54,50 +54,88 @@ pub(super) fn left_to_clang(line: &CommandLine) -> Option<&'static str> {
     }
 }
 
+/// The text that the front end reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// The input.
+    Input,
+    /// What the preprocessor made of it, from standard input.
+    Preprocessed,
+}
+
 /// Returns the arguments of the front end for an input: clang prints LLVM IR, and writes
-/// dependencies as the command says.
-pub(super) fn front_end(line: &CommandLine, input: usize) -> Vec<OsString> {
-    let is_alone =
-        line.arguments.iter().filter(|argument| matches!(argument.what, What::Input(_))).count() == 1;
+/// dependencies as the command says, unless the preprocessor did.
+pub(super) fn front_end(line: &CommandLine, input: usize, source: Source) -> Vec<OsString> {
     let mut words = vec![];
     if matches!(line.level, Level::Speed | Level::Fast) {
         // Loops are not marked as such that are not to be unrolled, unless a later option says so.
         words.push("-funroll-loops".into());
     }
-    for (at, argument) in line.arguments.iter().enumerate() {
-        let stays = match argument.what {
-            What::Input(_) => at == input,
-            // Clang says that nothing uses them.
-            What::Option(Role::Linker) => line.last != Last::Link && is_alone,
-            What::Option(Role::Output | Role::Compile | Role::Assembly | Role::Assembler) => false,
-            What::Option(role) if role.is_own() => false,
-            What::Option(_) => true,
-        };
-        if stays {
-            words.extend(argument.words.iter().cloned());
-        }
-    }
+    words.extend(before_back_end(line, input, source));
     if line.level != Level::Size {
         // The level of the passes only. The driver keeps the one that was asked for.
         words.extend(["-Xclang", "-O1"].map(OsString::from));
     }
-    words.extend(dependencies(line, input));
+    match source {
+        Source::Input => words.extend(dependencies(line, input)),
+        Source::Preprocessed => words.extend(["-x", "cpp-output", "-"].map(OsString::from)),
+    }
     words.extend(FRONT_END.map(OsString::from));
-    if line.last == Last::Link {
+    if line.last == Last::Link || source == Source::Preprocessed {
         words.push("-Wno-unused-command-line-argument".into());
     }
     words.extend(["-S", "-emit-llvm", "-o", "-"].map(OsString::from));
     words
 }
 
+/// Returns the arguments of the preprocessor for an input: clang prints the text, and writes
+/// dependencies as the command says.
+pub(super) fn preprocessor(line: &CommandLine, input: usize) -> Vec<OsString> {
+    let mut words = before_back_end(line, input, Source::Input);
+    words.extend(dependencies(line, input));
+    words.extend(["-Wno-unused-command-line-argument", "-E", "-o", "-"].map(OsString::from));
+    words
+}
+
+/// Returns the arguments of a command that are not about the back end, with one of the inputs.
+fn before_back_end(line: &CommandLine, input: usize, source: Source) -> Vec<OsString> {
+    let is_alone =
+        line.arguments.iter().filter(|argument| matches!(argument.what, What::Input(_))).count() == 1;
+    let is_preprocessed = source == Source::Preprocessed;
+    let mut words = Vec::new();
+    for (at, argument) in line.arguments.iter().enumerate() {
+        let stays = match argument.what {
+            What::Input(_) => at == input && !is_preprocessed,
+            // Clang says that nothing uses them.
+            What::Option(Role::Linker) => line.last != Last::Link && is_alone,
+            What::Option(Role::Output | Role::Compile | Role::Assembly | Role::Assembler) => false,
+            What::Option(
+                Role::Dependencies
+                | Role::DependencyFile
+                | Role::DependencyTarget
+                | Role::AboutDependencies
+                | Role::Language,
+            ) => !is_preprocessed,
+            What::Option(role) if role.is_own() => false,
+            What::Option(_) => !(is_preprocessed && writes_dependencies(argument)),
+        };
+        if stays {
+            words.extend(argument.words.iter().cloned());
+        }
+    }
+    words
+}
+
+/// True if an option lets the preprocessor itself write dependencies.
+fn writes_dependencies(argument: &Argument) -> bool {
+    let word = argument.words[0].to_string_lossy();
+    word.starts_with("-Wp,-MD") || word.starts_with("-Wp,-MMD")
+}
+
 /// Returns options that name the file and the target of dependencies as if the front end wrote the
 /// command's own output.
 fn dependencies(line: &CommandLine, input: usize) -> Vec<OsString> {
-    let by_preprocessor = |argument: &super::arguments::Argument| {
-        let word = argument.words[0].to_string_lossy();
-        word.starts_with("-Wp,-MD") || word.starts_with("-Wp,-MMD")
-    };
-    let through = line.with(Role::FrontEnd).any(by_preprocessor);
+    let through = line.with(Role::FrontEnd).any(writes_dependencies);
     if !through && line.with(Role::Dependencies).next().is_none() {
         return Vec::new();
     }
@@ -195,7 +233,11 @@ mod tests {
         let mut changed = Vec::new();
         for input in line.c_inputs() {
             let output = output(&line, input, Path::new("TMP"));
-            text += &format!("  front: {}\n", shown(front_end(&line, input)));
+            text += &format!("  front: {}\n", shown(front_end(&line, input, Source::Input)));
+            if line.has_openmp() {
+                text += &format!("  -E:    {}\n", shown(preprocessor(&line, input)));
+                text += &format!("  front: {}\n", shown(front_end(&line, input, Source::Preprocessed)));
+            }
             text += &format!("  back:  {}\n", shown(back_end(&line, &output)));
             changed.push((input, output));
         }
@@ -225,6 +267,8 @@ mod tests {
             "-O2 -MD a.c -o p",
             "-O2 -MD a.c",
             "-O2 -Wp,-MD,x.d -c a.c",
+            // OpenMP.
+            "-O2 -fopenmp-simd -x c -MD -Wp,-MD,x.d -DX=1 -std=c11 -c a.c -o out/a.o",
             // Options of Loomir.
             "-O2 --loomir-report -c a.c",
             "-O2 -Rpass-missed=loomir -c a.c",

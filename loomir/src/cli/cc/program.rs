@@ -52,7 +52,12 @@ struct Done {
 
 fn run(tools: &Tools, source: &str, name: &str, options: &FuseOptions) -> Result<Done, String> {
     let read = crate::parse_ll_in_part(&tools.ctx, source, name);
-    let (mut module, unread) = read.map_err(|errors| refused(tools, &errors))?;
+    let (module, unread) = read.map_err(|errors| refused(tools, &errors))?;
+    Ok(fused_whole(module, unread, options))
+}
+
+/// Fuses the loops of a module.
+fn fused_whole(mut module: Body, unread: Diagnostics, options: &FuseOptions) -> Done {
     let contraction = ContractionOptions::after(options);
     let program = ProgramOptions {
         contraction: Some(&contraction),
@@ -62,7 +67,25 @@ fn run(tools: &Tools, source: &str, name: &str, options: &FuseOptions) -> Result
         ..ProgramOptions::of(options)
     };
     let fused = crate::fuse_program(&mut module, &program);
-    Ok(Done { module, unread, fused })
+    Done { module, unread, fused }
+}
+
+/// Obeys the directives of a program, then fuses its loops.
+///
+/// # Errors
+/// The directives that are refused. Their places are lines of `source`.
+pub(super) fn directed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Diagnostics> {
+    let (mut module, unread) = crate::parse_ll_in_part(&tools.ctx, source, name)?;
+    let options = FuseOptions { remarks: false, ..FuseOptions::default() };
+    let obeyed =
+        crate::directives::obey_all(&mut module, (source, &unread), (options.alias.untested(), Facts::Told))?;
+    let mut done = fused_whole(module, Diagnostics::new(), &options);
+    let number = obeyed.remarks.len();
+    done.fused.changed.extend(obeyed.changed);
+    let text = crate::lowering::splice(source, &done.module, &done.fused.changed)?;
+    let said = format!("{} obeyed; {}", counted(number, "directive"), said(&done));
+    tools.console.forget(done.module);
+    Ok(Changed { text, said })
 }
 
 fn refused(tools: &Tools, errors: &Diagnostics) -> String {
@@ -71,16 +94,9 @@ fn refused(tools: &Tools, errors: &Diagnostics) -> String {
 
 fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, String> {
     let options = FuseOptions { remarks: false, ..FuseOptions::default() };
-    let Done { module, fused: done, .. } = run(tools, source, name, &options)?;
-    let kept = match done.raised.in_part {
-        0 => String::new(),
-        kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
-    };
-    let summary = summary(&done.raised, &done.fusion);
-    let said = match summary.trim_end() {
-        "" => "no loops".to_owned(),
-        summary => format!("{summary}{kept}"),
-    };
+    let done = run(tools, source, name, &options)?;
+    let said = said(&done);
+    let Done { module, fused: done, .. } = done;
     if done.changed.is_empty() {
         return Err(format!("unchanged; {said}"));
     }
@@ -89,6 +105,18 @@ fn transformed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Strin
     let said = format!("{} changed; {said}", counted(done.changed.len(), "function"));
     tools.console.forget(module);
     Ok(Changed { text, said })
+}
+
+/// Returns a summary of the loops of a program, and of those that were fused.
+fn said(Done { fused, .. }: &Done) -> String {
+    let kept = match fused.raised.in_part {
+        0 => String::new(),
+        kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
+    };
+    match summary(&fused.raised, &fused.fusion).trim_end() {
+        "" => "no loops".to_owned(),
+        summary => format!("{summary}{kept}"),
+    }
 }
 
 fn page(tools: &Tools, source: &str, name: &str) -> Result<String, String> {

@@ -7,6 +7,7 @@
 
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
+use loomir_transforms::directive::DIRECTIVE;
 
 use super::lexer::{Kind, unescape};
 use super::{Reader, Result};
@@ -104,19 +105,29 @@ impl<'s> Reader<'s> {
         if *first != [node] {
             return None;
         }
-        let (mut said, mut left) = (Vec::new(), MAX_PROPERTIES);
-        for property in properties {
+        let mut left = MAX_PROPERTIES;
+        let mut read = |property: &Vec<&str>| {
             let [property] = property[..] else { return None };
             let at = *self.nodes.get(property)?;
-            said.push(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0);
+            Some(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0)
+        };
+        let all: Vec<Option<(String, Said)>> = properties.iter().map(&mut read).collect();
+        let said: Vec<(String, Said)> = all.iter().flatten().cloned().collect();
+        // A loop with directives is written anew, without other properties such as its place.
+        let is_directed = said.iter().any(|(name, _)| name == DIRECTIVE);
+        if said.len() < all.len() && !is_directed {
+            return None;
         }
         let is_mark = |(name, said): &(String, Said)| {
             name.starts_with(loops::MARK) && matches!(said, Said::Nothing | Said::Text(_))
         };
         let (marks, said): (Vec<_>, Vec<_>) = said.into_iter().partition(is_mark);
         if marks.is_empty() || !said.is_empty() {
-            let attr = Properties::new(said).annotation(&self.ctx)?;
-            state.set_attr(&self.ctx, loops::ANNOTATION, attr);
+            match Properties::new(said).annotation(&self.ctx) {
+                Some(attr) => state.set_attr(&self.ctx, loops::ANNOTATION, attr),
+                None if is_directed => {}
+                None => return None,
+            }
         }
         for (name, said) in &marks {
             let attr = match said {

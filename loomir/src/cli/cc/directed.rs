@@ -1,0 +1,136 @@
+//! Inputs with OpenMP's loop transformations: Loomir applies them, checked, in place of clang.
+//!
+//! ```text
+//!     C ──clang -E──> text ──labels──> clang ──> LLVM IR with directives ──Loomir──> back end
+//! ```
+//!
+//! A directive that is refused is an error. So is everything for which another input would be left
+//! to clang, which would apply the pragmas without a check.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::arguments::CommandLine;
+use super::clang::{Clang, exit_code};
+use super::compile::colors;
+use super::plan::{self, Source};
+use super::pragmas::{Label, Labelled, Place, label};
+use super::program::{self, Changed};
+use super::{Failure, Tools};
+use crate::ir::{Context, Diagnostics, Loc};
+use crate::report::Origins;
+
+/// Compiles an input that has directives. Returns what it changed, or `None` without directives.
+///
+/// # Errors
+/// The input cannot be compiled as it asks for.
+pub(super) fn compile(
+    tools: &Tools,
+    (clang, line): (&Clang, &CommandLine),
+    (input, name, written): (usize, &str, &Path),
+) -> Result<Option<String>, Failure> {
+    if !line.has_openmp() {
+        return Ok(None);
+    }
+    let Some(text) = preprocessed(clang, line, (input, name)) else { return Ok(None) };
+    let labelled = label(&text).map_err(|(place, why)| at(&place, "error", &why)).map_err(Failure::Input)?;
+    for (place, why) in &labelled.left {
+        tools.console.say(&at(place, "warning", why));
+    }
+    if labelled.labels.is_empty() {
+        return Ok(None);
+    }
+    let front = Front { clang, line, input, labelled: &labelled };
+    let (source, lost, warnings) = front.read(&[])?;
+    tools.console.say(&warnings);
+    for Label { directives, place } in lost {
+        let why = format!("'{directives}' has no loop: clang removed it, or took it apart");
+        tools.console.say(&at(place, "warning", &why));
+    }
+    let Changed { text, said } = match program::directed(tools, &source, name) {
+        Ok(changed) => changed,
+        Err(errors) => return Err(Failure::Input(front.explained(tools, name, &errors)?)),
+    };
+    let made = clang.fed(&plan::back_end(line, written), text)?;
+    tools.console.say(&String::from_utf8_lossy(&made.stderr));
+    if made.status.success() { Ok(Some(said)) } else { Err(Failure::Status(exit_code(made.status))) }
+}
+
+/// Returns the input without macros. `None` if the preprocessor fails: clang will say why.
+fn preprocessed(clang: &Clang, line: &CommandLine, (input, name): (usize, &str)) -> Option<String> {
+    let is_done = Path::new(name).extension().is_some_and(|own| own == "i");
+    let bytes = match is_done {
+        true => std::fs::read(name).ok()?,
+        false => {
+            let made = clang.printed(&plan::preprocessor(line, input)).ok()?;
+            made.status.success().then_some(made.stdout)?
+        }
+    };
+    String::from_utf8(bytes).ok()
+}
+
+/// Returns a message about a place.
+fn at(Place { file, line }: &Place, severity: &str, text: &str) -> String {
+    format!("{file}:{line}: {severity}: {text}\n")
+}
+
+/// The front end for an input with labels.
+struct Front<'c> {
+    clang: &'c Clang,
+    line: &'c CommandLine,
+    input: usize,
+    labelled: &'c Labelled,
+}
+
+impl Front<'_> {
+    /// Returns LLVM IR with directives, the labels that clang lost, and what clang printed.
+    fn read(&self, options: &[&str]) -> Result<(String, Vec<&Label>, String), Failure> {
+        let mut words = plan::front_end(self.line, self.input, Source::Preprocessed);
+        words.extend(colors(self.line));
+        words.extend(options.iter().map(OsString::from));
+        let made = self.clang.fed(&words, self.labelled.text.clone())?;
+        let printed = String::from_utf8_lossy(&made.stderr).into_owned();
+        let source = match String::from_utf8(made.stdout) {
+            Ok(source) if made.status.success() => source,
+            Ok(_) => return Err(Failure::Input(printed)),
+            Err(_) => return Err(Failure::Input("error: clang's LLVM IR is not UTF-8\n".to_owned())),
+        };
+        let (source, lost) = self.labelled.named(&source);
+        Ok((source, lost, printed))
+    }
+
+    /// Returns errors with the lines of C. They are found anew, in a text that has these lines.
+    fn explained(&self, tools: &Tools, name: &str, errors: &Diagnostics) -> Result<String, Failure> {
+        let (source, ..) = self.read(&["-gline-tables-only"])?;
+        Ok(match program::directed(tools, &source, name) {
+            Err(errors) => in_c(&tools.ctx, &errors, &source),
+            Ok(_) => errors.to_text(&tools.ctx),
+        })
+    }
+}
+
+/// Returns diagnostics about LLVM IR with lines of C.
+fn in_c(ctx: &Context, errors: &Diagnostics, source: &str) -> String {
+    let lines: Vec<&str> = source.lines().collect();
+    let origins = Origins::of(&lines);
+    let row = |loc: Loc| loc.file_line_col(ctx).map_or(0, |(_, line, _)| line as usize);
+    let of_loop = |loc: Loc| origins.of_loop(&lines, row(loc));
+    let of_access = |loc: Loc| origins.of_instruction(&lines, row(loc)).or_else(|| of_loop(loc));
+    let mut text = String::new();
+    for error in errors.iter() {
+        let mut say = |place: Option<String>, severity: &str, said: &str| {
+            let place = place.map(|own| format!("{own}: ")).unwrap_or_default();
+            text += &format!("{place}{severity}: {said}\n");
+        };
+        say(of_loop(error.loc), "error", &error.message);
+        for (loc, note) in &error.notes {
+            say(of_access(*loc), "note", note);
+        }
+        if let Some(help) = &error.help {
+            // C has a word for the attribute.
+            let help = help.replace("--alias=distinct or the attribute llvm.noalias", "'restrict'");
+            say(of_loop(error.loc), "help", &help);
+        }
+    }
+    text
+}
