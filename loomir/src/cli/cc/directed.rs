@@ -1,8 +1,13 @@
 //! Inputs with OpenMP's loop transformations: Loomir applies them, checked, in place of clang.
 //!
 //! ```text
-//!     C ──clang -E──> text ──labels──> clang ──> LLVM IR with directives ──Loomir──> back end
+//!     C ──clang -E──> text ──labels──> clang ──> LLVM IR with directives ──obeyed──> LLVM IR
+//!                                                                                     │
+//!                          object <──back end── fused loops <──Loomir── simple passes ┘
 //! ```
+//!
+//! Directives are about loops as they are written, so they are obeyed before any pass runs. Passes
+//! would hoist loads out of inner loops, which are then no perfect nest, or inline a loop twice.
 //!
 //! A directive that is refused is an error. So is everything for which another input would be left
 //! to clang, which would apply the pragmas without a check.
@@ -10,12 +15,13 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::super::raised::counted;
 use super::arguments::CommandLine;
 use super::clang::{Clang, exit_code};
 use super::compile::colors;
 use super::plan::{self, Source};
 use super::pragmas::{Label, Labelled, Place, label};
-use super::program::{self, Changed};
+use super::program::{self, Changed, Obeyed};
 use super::{Failure, Tools};
 use crate::ir::{Context, Diagnostics, Loc};
 use crate::report::Origins;
@@ -47,12 +53,18 @@ pub(super) fn compile(
         let why = format!("'{directives}' has no loop: clang removed it, or took it apart");
         tools.console.say(&at(place, "warning", &why));
     }
-    let Changed { text, said } = match program::directed(tools, &source, name) {
-        Ok(changed) => changed,
+    let Obeyed { text, number } = match program::obeyed(tools, &source, name) {
+        Ok(obeyed) => obeyed,
         Err(errors) => return Err(Failure::Input(front.explained(tools, name, &errors)?)),
+    };
+    let source = from_clang(clang, &plan::passes(line), text)?.0;
+    let (text, fused) = match program::fused(tools, &source, name) {
+        Ok(Changed { text, said }) => (text, said),
+        Err(why) => (source, why),
     };
     let made = clang.fed(&plan::back_end(line, written), text)?;
     tools.console.say(&String::from_utf8_lossy(&made.stderr));
+    let said = format!("{} obeyed; {fused}", counted(number, "directive"));
     if made.status.success() { Ok(Some(said)) } else { Err(Failure::Status(exit_code(made.status))) }
 }
 
@@ -67,6 +79,20 @@ fn preprocessed(clang: &Clang, line: &CommandLine, (input, name): (usize, &str))
         }
     };
     String::from_utf8(bytes).ok()
+}
+
+/// Returns the LLVM IR and the messages that clang prints for a text.
+///
+/// # Errors
+/// Clang fails, or prints no text.
+fn from_clang(clang: &Clang, words: &[OsString], text: String) -> Result<(String, String), Failure> {
+    let made = clang.fed(words, text)?;
+    let printed = String::from_utf8_lossy(&made.stderr).into_owned();
+    match String::from_utf8(made.stdout) {
+        Ok(source) if made.status.success() => Ok((source, printed)),
+        Ok(_) => Err(Failure::Input(printed)),
+        Err(_) => Err(Failure::Input("error: clang's LLVM IR is not UTF-8\n".to_owned())),
+    }
 }
 
 /// Returns a message about a place.
@@ -88,13 +114,7 @@ impl Front<'_> {
         let mut words = plan::front_end(self.line, self.input, Source::Preprocessed);
         words.extend(colors(self.line));
         words.extend(options.iter().map(OsString::from));
-        let made = self.clang.fed(&words, self.labelled.text.clone())?;
-        let printed = String::from_utf8_lossy(&made.stderr).into_owned();
-        let source = match String::from_utf8(made.stdout) {
-            Ok(source) if made.status.success() => source,
-            Ok(_) => return Err(Failure::Input(printed)),
-            Err(_) => return Err(Failure::Input("error: clang's LLVM IR is not UTF-8\n".to_owned())),
-        };
+        let (source, printed) = from_clang(self.clang, &words, self.labelled.text.clone())?;
         let (source, lost) = self.labelled.named(&source);
         Ok((source, lost, printed))
     }
@@ -102,7 +122,7 @@ impl Front<'_> {
     /// Returns errors with the lines of C. They are found anew, in a text that has these lines.
     fn explained(&self, tools: &Tools, name: &str, errors: &Diagnostics) -> Result<String, Failure> {
         let (source, ..) = self.read(&["-gline-tables-only"])?;
-        Ok(match program::directed(tools, &source, name) {
+        Ok(match program::obeyed(tools, &source, name) {
             Err(errors) => in_c(&tools.ctx, &errors, &source),
             Ok(_) => errors.to_text(&tools.ctx),
         })
@@ -116,21 +136,29 @@ fn in_c(ctx: &Context, errors: &Diagnostics, source: &str) -> String {
     let row = |loc: Loc| loc.file_line_col(ctx).map_or(0, |(_, line, _)| line as usize);
     let of_loop = |loc: Loc| origins.of_loop(&lines, row(loc));
     let of_access = |loc: Loc| origins.of_instruction(&lines, row(loc)).or_else(|| of_loop(loc));
-    let mut text = String::new();
+    let mut blocks: Vec<(usize, String)> = Vec::new();
     for error in errors.iter() {
-        let mut say = |place: Option<String>, severity: &str, said: &str| {
-            let place = place.map(|own| format!("{own}: ")).unwrap_or_default();
+        let place = of_loop(error.loc);
+        let line = place.as_ref().and_then(|own| own.rsplit(':').next()?.parse().ok());
+        let mut text = String::new();
+        let mut say = |place: &Option<String>, severity: &str, said: &str| {
+            let place = place.as_ref().map(|own| format!("{own}: ")).unwrap_or_default();
             text += &format!("{place}{severity}: {said}\n");
         };
-        say(of_loop(error.loc), "error", &error.message);
+        say(&place, "error", &error.message);
         for (loc, note) in &error.notes {
-            say(of_access(*loc), "note", note);
+            say(&of_access(*loc), "note", note);
         }
         if let Some(help) = &error.help {
             // C has a word for the attribute.
-            let help = help.replace("--alias=distinct or the attribute llvm.noalias", "'restrict'");
-            say(of_loop(error.loc), "help", &help);
+            say(
+                &place,
+                "help",
+                &help.replace("--alias=distinct or the attribute llvm.noalias", "'restrict'"),
+            );
         }
+        blocks.push((line.unwrap_or(0), text));
     }
-    text
+    blocks.sort_by_key(|(line, _)| *line);
+    blocks.into_iter().map(|(_, text)| text).collect()
 }

@@ -57,35 +57,57 @@ pub(super) fn left_to_clang(line: &CommandLine) -> Option<&'static str> {
 /// The text that the front end reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// The input.
+    /// The input. Simple passes run on its LLVM IR.
     Input,
-    /// What the preprocessor made of it, from standard input.
+    /// What the preprocessor made of it, from standard input. No passes run: directives are about
+    /// loops as they are written.
     Preprocessed,
 }
 
 /// Returns the arguments of the front end for an input: clang prints LLVM IR, and writes
 /// dependencies as the command says, unless the preprocessor did.
 pub(super) fn front_end(line: &CommandLine, input: usize, source: Source) -> Vec<OsString> {
-    let mut words = vec![];
-    if matches!(line.level, Level::Speed | Level::Fast) {
-        // Loops are not marked as such that are not to be unrolled, unless a later option says so.
-        words.push("-funroll-loops".into());
-    }
+    let mut words = unrolling(line);
     words.extend(before_back_end(line, input, source));
-    if line.level != Level::Size {
-        // The level of the passes only. The driver keeps the one that was asked for.
-        words.extend(["-Xclang", "-O1"].map(OsString::from));
-    }
     match source {
-        Source::Input => words.extend(dependencies(line, input)),
-        Source::Preprocessed => words.extend(["-x", "cpp-output", "-"].map(OsString::from)),
+        Source::Input => {
+            words.extend(dependencies(line, input));
+            words.extend(simple_passes(line));
+        }
+        Source::Preprocessed => {
+            let own = ["-x", "cpp-output", "-", "-Xclang", "-disable-llvm-passes"];
+            words.extend(own.map(OsString::from));
+        }
     }
-    words.extend(FRONT_END.map(OsString::from));
     if line.last == Last::Link || source == Source::Preprocessed {
         words.push("-Wno-unused-command-line-argument".into());
     }
     words.extend(["-S", "-emit-llvm", "-o", "-"].map(OsString::from));
     words
+}
+
+/// Returns the arguments for the passes of the front end: clang reads LLVM IR from its standard
+/// input, and prints it.
+pub(super) fn passes(line: &CommandLine) -> Vec<OsString> {
+    let mut words = unrolling(line);
+    words.extend(about_back_end(line));
+    words.extend(simple_passes(line));
+    words.extend(["-Qunused-arguments", "-S", "-emit-llvm", "-x", "ir", "-", "-o", "-"].map(OsString::from));
+    words
+}
+
+/// Returns the option without which loops are marked as such that are not to be unrolled, unless a
+/// later option says so.
+fn unrolling(line: &CommandLine) -> Vec<OsString> {
+    let is_fast = matches!(line.level, Level::Speed | Level::Fast);
+    if is_fast { vec!["-funroll-loops".into()] } else { Vec::new() }
+}
+
+/// Returns the options of the passes before Loomir.
+fn simple_passes(line: &CommandLine) -> Vec<OsString> {
+    // The level of the passes only. The driver keeps the one that was asked for.
+    let level: &[&str] = if line.level == Level::Size { &[] } else { &["-Xclang", "-O1"] };
+    level.iter().chain(&FRONT_END).map(OsString::from).collect()
 }
 
 /// Returns the arguments of the preprocessor for an input: clang prints the text, and writes
@@ -169,6 +191,15 @@ pub(super) fn output(line: &CommandLine, input: usize, folder: &Path) -> PathBuf
 /// Returns the arguments of the back end: clang reads LLVM IR from its standard input, and writes
 /// `output`.
 pub(super) fn back_end(line: &CommandLine, output: &Path) -> Vec<OsString> {
+    let mut words = about_back_end(line);
+    let step = if line.last == Last::Assembly { "-S" } else { "-c" };
+    words.extend(["-Qunused-arguments", step, "-x", "ir", "-", "-o"].map(OsString::from));
+    words.push(output.into());
+    words
+}
+
+/// Returns the options of a command that are about the back end.
+fn about_back_end(line: &CommandLine) -> Vec<OsString> {
     let mut words = Vec::new();
     for argument in &line.arguments {
         match argument.what {
@@ -182,9 +213,6 @@ pub(super) fn back_end(line: &CommandLine, output: &Path) -> Vec<OsString> {
             _ => {}
         }
     }
-    let step = if line.last == Last::Assembly { "-S" } else { "-c" };
-    words.extend(["-Qunused-arguments", step, "-x", "ir", "-", "-o"].map(OsString::from));
-    words.push(output.into());
     words
 }
 
@@ -237,6 +265,7 @@ mod tests {
             if line.has_openmp() {
                 text += &format!("  -E:    {}\n", shown(preprocessor(&line, input)));
                 text += &format!("  front: {}\n", shown(front_end(&line, input, Source::Preprocessed)));
+                text += &format!("  passes: {}\n", shown(passes(&line)));
             }
             text += &format!("  back:  {}\n", shown(back_end(&line, &output)));
             changed.push((input, output));

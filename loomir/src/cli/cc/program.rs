@@ -70,22 +70,24 @@ fn fused_whole(mut module: Body, unread: Diagnostics, options: &FuseOptions) -> 
     Done { module, unread, fused }
 }
 
-/// Obeys the directives of a program, then fuses its loops.
+/// A program whose directives were obeyed.
+pub(super) struct Obeyed {
+    pub(super) text: String,
+    /// The number of remarks about directives.
+    pub(super) number: usize,
+}
+
+/// Obeys the directives of a program.
 ///
 /// # Errors
 /// The directives that are refused. Their places are lines of `source`.
-pub(super) fn directed(tools: &Tools, source: &str, name: &str) -> Result<Changed, Diagnostics> {
+pub(super) fn obeyed(tools: &Tools, source: &str, name: &str) -> Result<Obeyed, Diagnostics> {
     let (mut module, unread) = crate::parse_ll_in_part(&tools.ctx, source, name)?;
-    let options = FuseOptions { remarks: false, ..FuseOptions::default() };
-    let obeyed =
-        crate::directives::obey_all(&mut module, (source, &unread), (options.alias.untested(), Facts::Told))?;
-    let mut done = fused_whole(module, Diagnostics::new(), &options);
-    let number = obeyed.remarks.len();
-    done.fused.changed.extend(obeyed.changed);
-    let text = crate::lowering::splice(source, &done.module, &done.fused.changed)?;
-    let said = format!("{} obeyed; {}", counted(number, "directive"), said(&done));
-    tools.console.forget(done.module);
-    Ok(Changed { text, said })
+    let how = (FuseOptions::default().alias.untested(), Facts::Told);
+    let obeyed = crate::directives::obey_all(&mut module, (source, &unread), how)?;
+    let text = crate::lowering::splice(source, &module, &obeyed.changed)?;
+    tools.console.forget(module);
+    Ok(Obeyed { text, number: obeyed.remarks.len() })
 }
 
 fn refused(tools: &Tools, errors: &Diagnostics) -> String {
