@@ -75,7 +75,6 @@ static void f5(int n) {
   for (int i = 0; i < n; i++)
     x[i] = twice(y[i]);
 #pragma omp tile sizes(4, 4)
-#pragma clang loop vectorize(enable)
   for (int i = 0; i < n; i++)
     for (int j = 0; j < N; j++) {
       a[i % N][j] += 1;

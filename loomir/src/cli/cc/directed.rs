@@ -38,7 +38,7 @@ pub(super) fn compile(
     if !line.has_openmp() {
         return Ok(None);
     }
-    let Some(text) = preprocessed(clang, line, (input, name)) else { return Ok(None) };
+    let Some((text, said)) = preprocessed(clang, line, (input, name)) else { return Ok(None) };
     let labelled = label(&text).map_err(|(place, why)| at(&place, "error", &why)).map_err(Failure::Input)?;
     for (place, why) in &labelled.left {
         tools.console.say(&at(place, "warning", why));
@@ -46,6 +46,7 @@ pub(super) fn compile(
     if labelled.labels.is_empty() {
         return Ok(None);
     }
+    tools.console.say(&said);
     let front = Front { clang, line, input, labelled: &labelled };
     let (source, lost, warnings) = front.read(&[])?;
     tools.console.say(&warnings);
@@ -68,17 +69,17 @@ pub(super) fn compile(
     if made.status.success() { Ok(Some(said)) } else { Err(Failure::Status(exit_code(made.status))) }
 }
 
-/// Returns the input without macros. `None` if the preprocessor fails: clang will say why.
-fn preprocessed(clang: &Clang, line: &CommandLine, (input, name): (usize, &str)) -> Option<String> {
+/// Returns the input without macros, and what the preprocessor said. `None` if it fails: clang will
+/// say why.
+fn preprocessed(clang: &Clang, line: &CommandLine, (input, name): (usize, &str)) -> Option<(String, String)> {
     let is_done = Path::new(name).extension().is_some_and(|own| own == "i");
-    let bytes = match is_done {
-        true => std::fs::read(name).ok()?,
-        false => {
-            let made = clang.printed(&plan::preprocessor(line, input)).ok()?;
-            made.status.success().then_some(made.stdout)?
-        }
-    };
-    String::from_utf8(bytes).ok()
+    if is_done {
+        return Some((std::fs::read_to_string(name).ok()?, String::new()));
+    }
+    let mut words = plan::preprocessor(line, input);
+    words.extend(colors(line));
+    let made = clang.printed(&words).ok().filter(|made| made.status.success())?;
+    Some((String::from_utf8(made.stdout).ok()?, String::from_utf8_lossy(&made.stderr).into_owned()))
 }
 
 /// Returns the LLVM IR and the messages that clang prints for a text.

@@ -9,7 +9,7 @@
 //! The text is what `clang -E` prints. There macros are expanded, `_Pragma` is a line, lines are
 //! joined, and headers are part of it. Line markers stay, so clang's messages have the user's lines.
 //!
-//! **Invariant.** Every pragma that gets no label is left as it is, with a warning.
+//! **Invariant.** Every such pragma that gets no label is left as it is, with a warning.
 //! **Cost.** Linear in the text.
 
 use std::ops::Range;
@@ -35,6 +35,9 @@ const PROPERTY: &str = "!{!\"llvm.loop.pipeline.initiationinterval\", i32 ";
 /// Directives of OpenMP that transform loops.
 const NAMES: [&str; 8] = ["tile", "stripe", "unroll", "reverse", "interchange", "fuse", "split", "flatten"];
 
+/// Words of other pragmas in front of loops.
+const HINTS: [&str; 5] = ["loop", "unroll", "nounroll", "unroll_and_jam", "nounroll_and_jam"];
+
 /// The place of a pragma in the user's files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Place {
@@ -55,7 +58,7 @@ pub(super) struct Label {
 pub(super) struct Labelled {
     pub(super) text: String,
     pub(super) labels: Vec<Label>,
-    /// Pragmas that are left to clang, and why.
+    /// Warnings about pragmas that are left to clang, or left out.
     pub(super) left: Vec<(Place, String)>,
 }
 
@@ -136,7 +139,7 @@ impl<'t, 's> Work<'t, 's> {
         let Some(last) = own.last().copied() else { return Ok(end) };
         let directives: Vec<&'s str> = own.iter().map(|at| self.omp(*at)).collect();
         let place = self.place(last);
-        // Clang applies pragmas of both kinds, or those that it knows to nothing it knows.
+        // Clang needs the loops that it makes for the others.
         if let Some(other) = self.foreign(at..end) {
             return Ok(self.leave(&own, end, &format!("it stands beside 'omp {other}'")));
         }
@@ -147,6 +150,7 @@ impl<'t, 's> Work<'t, 's> {
         match (fuses, is_loop) {
             (false, true) => {
                 let label = self.label(text, place);
+                self.remove_hints(at..end);
                 self.replace(last, &own, &label);
             }
             (true, false) if self.tokens.is_sign(end, '{') => match sequence(self.tokens, end) {
@@ -178,6 +182,7 @@ impl<'t, 's> Work<'t, 's> {
             let place = first_place.clone().unwrap_or_else(|| self.place(member.at));
             let label = self.label(all.join("; "), place);
             self.done.extend(&pragmas);
+            self.remove_hints(member.pragmas.clone());
             match pragmas.last() {
                 Some(last) => self.replace(*last, &pragmas, &label),
                 None => {
@@ -241,9 +246,23 @@ impl<'t, 's> Work<'t, 's> {
         self.omp(other).split([' ', '(']).next()
     }
 
+    /// Removes hints about a loop that gets a label: clang would move the label to the loops that
+    /// the hint makes.
+    fn remove_hints(&mut self, range: Range<usize>) {
+        for at in range {
+            let text = self.tokens[at].pragma();
+            let own = text.strip_prefix("clang ").or(text.strip_prefix("GCC ")).unwrap_or(text);
+            if HINTS.contains(&own.split([' ', '(']).next().unwrap_or_default()) {
+                self.edits.push((self.tokens[at].range(), String::new()));
+                let why = format!("'{text}' is left out: the loop is transformed before clang sees it");
+                self.left.push((self.place(at), why));
+            }
+        }
+    }
+
     /// Returns a pragma of OpenMP without `#pragma omp`; empty for others.
     fn omp(&self, at: usize) -> &'s str {
-        self.tokens[at].omp().unwrap_or_default()
+        self.tokens[at].omp()
     }
 
     /// True if a token is a pragma that transforms loops.
@@ -251,5 +270,85 @@ impl<'t, 's> Work<'t, 's> {
         let text = self.omp(at);
         let end = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
         NAMES.contains(&&text[..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a text with labels, one a line, and warnings.
+    fn shown(source: &str) -> String {
+        match label(source) {
+            Ok(Labelled { text, labels, left }) => {
+                let labels = labels.iter().map(|own| format!("{:?}\n", own));
+                let left = left.iter().map(|(place, why)| format!("{}: {why}\n", place.line));
+                format!("{text}---\n{}{}", labels.collect::<String>(), left.collect::<String>())
+            }
+            Err((place, why)) => format!("{}: {why}", place.line),
+        }
+    }
+
+    #[test]
+    fn pragmas_become_labels() {
+        insta::assert_snapshot!(shown(
+            "# 1 \"a.c\"
+void f(int n) {
+  if (n)
+#pragma omp interchange
+#pragma omp tile sizes(4, 8)
+# 7 \"b.h\" 3 4
+    for (int i = 0; i < n; i++) ;
+  else
+#pragma omp fuse
+  { for (int i = 0; i < n; i++) if (i) g(\";}\"); else { ; } {
+#pragma omp reverse
+      for (;;) do { } while (';');
+    }
+    x: y: for (;;) ;
+  }
+#pragma omp tile sizes(2)
+#pragma omp fuse
+  { for (;;) ; {{ for (;;) for (;;) switch (1) { case 2: ; } }} }
+}
+"
+        ));
+    }
+
+    #[test]
+    fn texts_that_look_like_pragmas_stay() {
+        let same = [
+            "char *s = R\"x(\n#pragma omp reverse\nfor)\" )x\"; for (;;) ;\n",
+            "/*\n#pragma omp reverse\n*/ for (;;) ;\n",
+            "// \\\n#pragma omp reverse\nfor (;;) ;\n",
+            "char *s = \"\\\n#pragma omp reverse\"; char c = '\"'; for (;;) ;\n",
+            "#pragma omp parallel\n#pragma GCC ivdep\n# pragma once\nfor (;;) ;\n",
+            "#pragma omp\n#pragma\n#\n",
+            "",
+        ];
+        for source in same {
+            let own = label(source).expect("no pragma is wrong");
+            assert_eq!((&*own.text, own.labels.len(), own.left.len()), (source, 0, 0));
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_strange() {
+        for source in [
+            "#pragma omp fuse\n{",
+            "#pragma omp fuse\n{ for",
+            "#pragma omp fuse\n{ for (;;) do x; }",
+            "#pragma omp fuse\n{{{{{{{{ } for (;;)",
+            "#pragma omp reverse",
+            "#pragma omp reverse\nwhile (1) ;",
+            "#pragma omp fuse\n{ for (;;) ; for (;;) \u{e9}\\",
+            "1.5e+3'0 \"\\\u{e9}",
+            "R\"( ' \" /*",
+            &format!("#pragma omp fuse\n{{ for (;;) {} }}", "if (1) ".repeat(10_000)),
+        ] {
+            let own = label(source).expect("no pragma is wrong");
+            assert_eq!((&*own.text, own.labels.len()), (source, 0));
+        }
+        assert_eq!(shown("\n#pragma omp tile sizes(x)\nfor (;;) ;"), "2: 'sizes' needs numbers, not 'x'");
     }
 }

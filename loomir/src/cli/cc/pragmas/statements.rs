@@ -103,11 +103,7 @@ fn group(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
             (Kind::Sign, "(") => closing.push(")"),
             (Kind::Sign, "[") => closing.push("]"),
             (Kind::Sign, "{") => closing.push("}"),
-            (Kind::Sign, sign @ (")" | "]" | "}")) => {
-                if closing.pop() != Some(sign) {
-                    return None;
-                }
-            }
+            (Kind::Sign, sign @ (")" | "]" | "}")) if closing.pop() != Some(sign) => return None,
             _ => {}
         }
         if closing.is_empty() {

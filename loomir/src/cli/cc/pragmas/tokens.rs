@@ -36,13 +36,15 @@ impl<'s> Token<'s> {
         self.start..self.start + self.text.len()
     }
 
+    /// Returns a pragma without `#pragma`.
+    pub(super) fn pragma(&self) -> &'s str {
+        let text = self.text.strip_prefix('#').filter(|_| self.kind == Kind::Pragma);
+        text.and_then(|text| after_word(text, "pragma")).unwrap_or_default()
+    }
+
     /// Returns a pragma of OpenMP without `#pragma omp`.
-    pub(super) fn omp(&self) -> Option<&'s str> {
-        if self.kind != Kind::Pragma {
-            return None;
-        }
-        let text = after_word(self.text.strip_prefix('#')?, "pragma")?;
-        after_word(text, "omp")
+    pub(super) fn omp(&self) -> &'s str {
+        after_word(self.pragma(), "omp").unwrap_or_default()
     }
 }
 
