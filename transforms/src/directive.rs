@@ -17,10 +17,11 @@
 //!
 //! # Limits
 //!
-//! - Sizes, counts and factors are literals, and a list has at most 64. `counts` has one `omp_fill`.
-//! - `reverse` and `unroll` need a loop with a single first and last iteration. Loops inside tiles
+//! - Sizes, counts and factors are literals; a list has at most 64. `counts` has one `omp_fill`.
+//! - `reverse` and `unroll` need a loop with one first and one last iteration. Loops inside tiles
 //!   that are not all whole, and loops over offsets beyond the trip count, have several.
-//! - A nest whose inner bounds are computed between its loops, as for `j <= i` in C, is not perfect.
+//! - A nest whose inner bounds are computed between its loops, as for `j <= i` in C, is not
+//!   perfect.
 //! - The iterations that `fuse` leaves over run in loops behind the fused one.
 
 use reader::Reader;

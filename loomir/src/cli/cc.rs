@@ -20,6 +20,7 @@
 //! - Left to clang are commands that make no object, that do not optimise or optimise for debuggers
 //!   (`-Og`), or that have an option that is about files beside the object, measuring, sanitizers,
 //!   link-time optimisation, precompiled headers, plugins or clang's internals (`-Xclang`).
+//! - In commands that are left to clang, clang applies OpenMP's loop transformations, unchecked.
 //! - Languages other than C, and standard input, are left to clang. So are files with fewer than
 //!   two words that make loops outside of comments, unless they include other files than headers.
 

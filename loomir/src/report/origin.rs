@@ -62,8 +62,8 @@ impl<'s> Origins<'s> {
         own.or_else(|| self.place(number_after(lines.get(line - 1)?, "!dbg !")?))
     }
 
-    /// Returns the file, the line and the column that the instruction at a line of the text, from 1,
-    /// comes from.
+    /// Returns the file, the line and the column that an instruction comes from, given its line of
+    /// the text, from 1.
     pub(crate) fn of_instruction(&self, lines: &[&str], line: usize) -> Option<String> {
         let number = number_after(lines.get(line.checked_sub(1)?)?, "!dbg !")?;
         let column = self.metadata.get(&number).and_then(|text| number_after(text, "column: "));

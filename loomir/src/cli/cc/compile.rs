@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::arguments::{CommandLine, Last};
-use super::clang::{Clang, has_colors};
-use super::options::Role;
+use super::clang::{Clang, colors};
 use super::pages::Pages;
 use super::program::{Changed, fused, shown};
 use super::report::Report;
@@ -134,11 +133,6 @@ fn read(
     let source =
         String::from_utf8(read.stdout).map_err(|_| "left to clang: its LLVM IR is not UTF-8".to_owned())?;
     Ok((source, String::from_utf8_lossy(&read.stderr).into_owned()))
-}
-
-/// Returns the option that makes clang's messages colored, if they would be.
-pub(super) fn colors(line: &CommandLine) -> Option<OsString> {
-    (has_colors() && line.with(Role::Color).next().is_none()).then(|| "-fcolor-diagnostics".into())
 }
 
 /// Returns a failure in words.

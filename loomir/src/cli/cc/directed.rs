@@ -17,8 +17,7 @@ use std::path::Path;
 
 use super::super::raised::counted;
 use super::arguments::CommandLine;
-use super::clang::{Clang, exit_code};
-use super::compile::colors;
+use super::clang::{Clang, colors, exit_code};
 use super::plan::{self, Source};
 use super::pragmas::{Label, Labelled, Place, label};
 use super::program::{self, Changed, Obeyed};

@@ -59,8 +59,8 @@ pub(super) fn left_to_clang(line: &CommandLine) -> Option<&'static str> {
 pub(super) enum Source {
     /// The input. Simple passes run on its LLVM IR.
     Input,
-    /// What the preprocessor made of it, from standard input. No passes run: directives are about
-    /// loops as they are written.
+    /// The preprocessed input, from standard input. No passes run: directives are about loops as
+    /// they are written.
     Preprocessed,
 }
 

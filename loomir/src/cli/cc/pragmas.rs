@@ -1,10 +1,10 @@
 //! OpenMP's loop transformations in preprocessed C, kept from clang and found again in LLVM IR.
 //!
-//! Clang would apply these pragmas without a check. So each loop with such pragmas gets a label in
-//! their place: `#pragma clang loop pipeline_initiation_interval(NUMBER)`. It is a statement's
-//! attribute, so it may stand wherever the pragma may, and clang attaches the number to the branch
-//! back of this loop. In LLVM IR the number becomes the [directives](crate::transforms::directive)
-//! of the loop. A call as a mark would have to be found from the loop, and would stand in a nest.
+//! Clang would apply these pragmas without a check. So each loop with such pragmas gets a label
+//! in their place: `#pragma clang loop pipeline_initiation_interval(NUMBER)`. It may stand wherever
+//! the pragma may, and clang attaches the number to the branch back of this loop. In LLVM IR the
+//! number becomes the [directives](crate::transforms::directive) of the loop. A call as a mark would
+//! have to be found from the loop, and would stand in a nest.
 //!
 //! The text is what `clang -E` prints. There macros are expanded, `_Pragma` is a line, lines are
 //! joined, and headers are part of it. Line markers stay, so clang's messages have the user's lines.

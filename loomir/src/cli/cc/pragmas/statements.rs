@@ -49,8 +49,8 @@ pub(super) fn sequence(tokens: &Tokens<'_>, open: usize) -> Option<Vec<Member>> 
     }
 }
 
-/// Returns the token behind a statement. Recurses once for each statement in a statement that is not
-/// in braces, at most [`MOST_NESTED`] times.
+/// Returns the token behind a statement. Recurses once for each statement in a statement, braces
+/// aside, at most [`MOST_NESTED`] times.
 fn statement(tokens: &Tokens<'_>, at: usize, depth: usize) -> Option<usize> {
     if depth > MOST_NESTED {
         return None;
