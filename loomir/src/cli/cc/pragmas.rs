@@ -1,13 +1,14 @@
 //! OpenMP's loop transformations in preprocessed C, kept from clang and found again in LLVM IR.
 //!
 //! Clang would apply these pragmas without a check. So each loop with such pragmas gets a label
-//! in their place: `#pragma clang loop pipeline_initiation_interval(NUMBER)`. It may stand wherever
-//! the pragma may, and clang attaches the number to the branch back of this loop. In LLVM IR the
-//! number becomes the [directives](crate::transforms::directive) of the loop. A call as a mark would
-//! have to be found from the loop, and would stand in a nest.
+//! instead, `#pragma clang loop pipeline_initiation_interval(NUMBER)`. It may stand wherever the
+//! pragma may, and clang attaches the number to the branch back of this loop. In LLVM IR the
+//! number becomes the [directives](crate::transforms::directive) of the loop. A call as a mark
+//! would have to be found from the loop, and would stand in a nest.
 //!
 //! The text is what `clang -E` prints. There macros are expanded, `_Pragma` is a line, lines are
-//! joined, and headers are part of it. Line markers stay, so clang's messages have the user's lines.
+//! joined, and headers are part of it. Line markers stay, so clang's messages have the lines of
+//! the user's files.
 //!
 //! **Invariant.** Every such pragma that gets no label is left as it is, with a warning.
 //! **Cost.** Linear in the text.
@@ -230,9 +231,12 @@ impl<'t, 's> Work<'t, 's> {
 
     /// Checks the texts of pragmas.
     fn check(&self, pragmas: &[usize]) -> Result<(), (Place, String)> {
-        let wrong =
-            pragmas.iter().find_map(|at| Some((self.place(*at), Directives::read(self.omp(*at)).err()?)));
-        wrong.map_or(Ok(()), Err)
+        for at in pragmas {
+            let text = self.omp(*at);
+            Directives::read(text)
+                .map_err(|why| (self.place(*at), format!("'{text}' is no directive: {why}")))?;
+        }
+        Ok(())
     }
 
     /// Returns the pragmas among tokens that transform loops.
@@ -349,6 +353,7 @@ void f(int n) {
             let own = label(source).expect("no pragma is wrong");
             assert_eq!((&*own.text, own.labels.len()), (source, 0));
         }
-        assert_eq!(shown("\n#pragma omp tile sizes(x)\nfor (;;) ;"), "2: 'sizes' needs numbers, not 'x'");
+        let wrong = "2: 'tile sizes(x)' is no directive: 'sizes' needs numbers, not 'x'";
+        assert_eq!(shown("\n#pragma omp tile sizes(x)\nfor (;;) ;"), wrong);
     }
 }
