@@ -11,6 +11,9 @@ use crate::tree::{Change, Node, Span};
 /// The maximal number of copies of one body.
 const MOST_COPIES: i64 = 4096;
 
+/// The maximal number of statements that copies of one body may have.
+const MOST_STATEMENTS: usize = 65_536;
+
 /// The reason for an edit that is impossible for none of the usual reasons.
 pub(super) const OVERFLOW: &str = "would have a bound that exceeds 64 bits";
 
@@ -60,13 +63,17 @@ pub(super) fn trip_count(sketch: &Sketch<'_>, place: &[usize]) -> Option<i64> {
 /// Returns the number of copies for a factor: no more than there are iterations.
 fn copies(sketch: &Sketch<'_>, place: &[usize], factor: i64) -> Result<Option<usize>, String> {
     let count = trip_count(sketch, place).map_or(factor, |count| count.min(factor));
-    if count < 2 { Ok(None) } else { allowed(count).map(Some) }
+    if count < 2 { Ok(None) } else { allowed(sketch, place, count).map(Some) }
 }
 
-/// Returns a number of copies, if it is allowed.
-fn allowed(count: i64) -> Result<usize, String> {
+/// Returns a number of copies of a loop's body, if as many are allowed.
+fn allowed(sketch: &Sketch<'_>, place: &[usize], count: i64) -> Result<usize, String> {
     let own = usize::try_from(count).ok().filter(|_| count <= MOST_COPIES);
-    own.ok_or_else(|| format!("would have {count} copies; {MOST_COPIES} are allowed"))
+    let own = own.ok_or_else(|| format!("would have {count} copies; {MOST_COPIES} are allowed"))?;
+    match sketch.statements(place).saturating_mul(own) {
+        ..=MOST_STATEMENTS => Ok(own),
+        all => Err(format!("would have {all} statements; {MOST_STATEMENTS} are allowed")),
+    }
 }
 
 const NOT_UNROLLED: &str = "does not begin at its first iteration, or has no single end";
@@ -204,7 +211,8 @@ pub(super) fn promote(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Pl
 /// Peels all iterations, so that they are written without a loop.
 pub(super) fn unroll_whole(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<(), String> {
     let count = obstacle_or(sketch, place, |sketch| trip_count(sketch, place), NO_TRIP_COUNT)?;
-    edit(sketch, place, Change::Peel { first: allowed(count)?, last: 0 }, NO_ENDS)
+    let first = allowed(sketch, place, count)?;
+    edit(sketch, place, Change::Peel { first, last: 0 }, NO_ENDS)
 }
 
 /// Makes a loop over blocks of iterations around a loop over one block.
