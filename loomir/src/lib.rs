@@ -66,6 +66,7 @@ pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as Pr
 
 #[cfg(feature = "cli")]
 mod cli;
+mod directives;
 mod execute;
 mod expected;
 mod explained;
@@ -82,6 +83,7 @@ mod schedule;
 
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
+pub use directives::{Obeyed, obey_directives};
 pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
@@ -235,9 +237,12 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
     let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
-        let fusion = if loomir_lowering::ll::is_for_size(body.root_ref()) { &small } else { fusion };
+        let is_for_size = loomir_lowering::ll::is_for_size(body.root_ref());
+        let fusion = if is_for_size { &small } else { fusion };
         let Optimized { fusion: own, contraction: contracted, remarks, edits } = match contraction {
-            _ if optimizes => optimize::optimize(body, around, (fusion, contraction)),
+            _ if optimizes && !is_for_size && !optimize::has_obeyed(body) => {
+                optimize::optimize(body, around, (fusion, contraction))
+            }
             Some(contraction) => {
                 let (fusion, contraction) = fuse_and_contract_in(body, around, fusion, contraction);
                 Optimized { fusion, contraction, ..Optimized::default() }

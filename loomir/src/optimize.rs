@@ -22,7 +22,7 @@ use loomir_transforms::transform::interchange::Interchange;
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
 use loomir_transforms::transform::{Basis, Transformation, transform};
-use loomir_transforms::{distribution, nest_sinking};
+use loomir_transforms::{distribution, marks, nest_sinking};
 
 use super::{
     Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
@@ -65,6 +65,11 @@ pub(super) struct Optimized {
     pub(super) remarks: Diagnostics,
     /// The number of their edits.
     pub(super) edits: u64,
+}
+
+/// True if loops of a function were transformed as directives say. The user knows better then.
+pub(super) fn has_obeyed(body: &Body) -> bool {
+    body.all_ops().any(|op| body.attr(op, marks::OBEYED).is_some())
 }
 
 /// A function on a way.

@@ -12,5 +12,6 @@ use loomir_ir::pass::PassRegistry;
 pub fn passes() -> PassRegistry {
     let mut registry = crate::schedule::passes();
     registry.add(crate::schedule::PASS);
+    registry.add(crate::directives::PASS);
     registry
 }

@@ -12,6 +12,7 @@ use loomir_ir::{Body, Context, Diagnostics};
 use loomir_transforms::fusion::Options as FuseOptions;
 use serde_json::Value;
 
+pub(crate) use origin::Origins;
 use outline::Outline;
 use source::{Place, Source};
 

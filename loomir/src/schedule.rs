@@ -5,8 +5,8 @@ use loomir_dialects::llvm;
 use loomir_dialects::transform::{ENTRY_POINT, NamedSequenceOp, WITH_NAMED_SEQUENCE};
 use loomir_ir::pass::{Options, Pass, PassContext, PassInfo, PassRegistry};
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Diagnostics, Op};
-use loomir_lowering::raising::{self, Facts};
+use loomir_ir::{Body, Diagnostics, Loc, Op};
+use loomir_lowering::raising::{self, Facts, Uncounted};
 use loomir_transforms::access::base::AliasMode;
 use loomir_transforms::schedule::{self, Report, Settings};
 
@@ -59,9 +59,9 @@ fn run_sequence(
     alias: AliasMode,
 ) -> Result<Report, Diagnostics> {
     let passes = passes();
-    let raised = raise_functions(module);
+    let raised = raise_functions(module, &|_| true);
     let report = schedule::apply(module, schedule, &Settings { entry, alias, passes: &passes, is_inside });
-    lower_functions(module, raised, report.is_ok())?;
+    lower_functions(module, raised, (report.is_ok(), Facts::Omitted))?;
     report
 }
 
@@ -75,37 +75,45 @@ pub(crate) fn passes() -> PassRegistry {
 }
 
 /// A function of the `llvm` dialect that has structured control flow for the time of a schedule.
-struct RaisedFunction {
-    function: Op,
-    original: Body,
+pub(crate) struct RaisedFunction {
+    pub(crate) function: Op,
+    pub(crate) original: Body,
+    /// Its loops whose number of iterations is unknown.
+    pub(crate) uncounted: Vec<(Loc, Uncounted)>,
     /// The text after raising.
     before: String,
 }
 
-/// Raises the functions of the `llvm` dialect that have loops, as far as they can be.
-fn raise_functions(module: &mut Body) -> Vec<RaisedFunction> {
+/// Raises the functions of the `llvm` dialect that have loops and that `accepts` accepts, as far as
+/// they can be.
+pub(crate) fn raise_functions(module: &mut Body, accepts: &dyn Fn(&Body) -> bool) -> Vec<RaisedFunction> {
     let symbols = SymbolTable::of(module);
     let mut all = Vec::new();
     for function in module.all_ops().collect::<Vec<_>>() {
         let own = module.nested_mut(function).filter(|own| own.root_ref().is(llvm::FuncOp::DEF));
-        let Some(own) = own.filter(|own| !raising::loops(own).is_empty()) else { continue };
+        let Some(own) = own.filter(|own| !raising::loops(own).is_empty() && accepts(own)) else { continue };
         let Ok(raised) = raising::raise(own, &symbols) else { continue };
         let before = crate::print(&raised.body);
-        all.push(RaisedFunction { function, original: std::mem::replace(own, raised.body), before });
+        let (original, uncounted) = (std::mem::replace(own, raised.body), raised.loops.uncounted);
+        all.push(RaisedFunction { function, original, uncounted, before });
     }
     all
 }
 
 /// Lowers raised functions again. Without changes, or without `keeps`, they become what they were.
-fn lower_functions(module: &mut Body, raised: Vec<RaisedFunction>, keeps: bool) -> Result<(), Diagnostics> {
+pub(crate) fn lower_functions(
+    module: &mut Body,
+    raised: Vec<RaisedFunction>,
+    (keeps, facts): (bool, Facts),
+) -> Result<(), Diagnostics> {
     let mut is_changed = false;
-    for RaisedFunction { function, original, before } in raised {
+    for RaisedFunction { function, original, before, .. } in raised {
         let Some(own) = module.nested_mut(function) else { continue };
         if !keeps || crate::print(own) == before {
             *own = original;
             continue;
         }
-        raising::lower(own, Facts::Omitted)?;
+        raising::lower(own, facts)?;
         is_changed = true;
     }
     if is_changed { raising::convert_raised(module) } else { Ok(()) }

@@ -145,7 +145,7 @@ impl Session {
     fn can_run(&self, command: &str) -> bool {
         let named =
             |word: &str| LLVM_TOOLS.contains(&word) || LLVM_FLAGS.iter().any(|flag| word.starts_with(flag));
-        let calls_llvm = command.split_whitespace().any(named);
+        let calls_llvm = command.split_whitespace().any(named) || command.contains("loomir cc");
         let compiles = command.contains("--engine=jit") || command.contains("--engine jit");
         (!calls_llvm || self.has_llvm) && (!compiles || cfg!(feature = "llvm"))
     }

@@ -45,6 +45,7 @@ mod read;
 mod write;
 
 pub(crate) use loomir_dialects::llvm::METADATA;
+pub use loops::directed_branches;
 pub(crate) use loops::{ANNOTATION as LOOP_ANNOTATION, Properties};
 pub use read::{from_ll, from_ll_in_part, is_ll, ll_outline};
 pub(crate) use write::{Label, block_labels, results};

@@ -18,6 +18,7 @@
 //! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling, unrolling, unroll-and-jam, flattening |
 //! | [`schedule`] | programs of the `transform` dialect that transform loops |
+//! | [`directive`] | loop transformations that the source asks for, in the notation of OpenMP |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`scf_to_affine`] | loops, conditions and accesses become those of `affine` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
@@ -48,6 +49,7 @@ pub mod carried_loads;
 pub mod contraction;
 pub mod cost;
 pub mod dataflow;
+pub mod directive;
 pub mod distribution;
 pub mod effects;
 mod expansion;

@@ -4,6 +4,8 @@
 //! return a part of a loop to its origin. All are discardable: a program without them behaves the
 //! same.
 
+use crate::directive::DIRECTIVE;
+
 /// Marks a loop over the iterations that fusion left over. It is not fused again.
 pub(crate) const REMAINDER: &str = "loomir.remainder";
 
@@ -21,5 +23,8 @@ pub const CHECK: &str = "loomir.check";
 /// those from which the test found it apart, by number.
 pub const APART: &str = "loomir.apart";
 
-/// The marks of loops.
-pub const OF_LOOPS: [&str; 3] = [REMAINDER, DISTRIBUTED, VERSIONED];
+/// Marks a loop that a directive made. The source says how it runs, so it is not fused.
+pub const OBEYED: &str = "loomir.obeyed";
+
+/// The marks of loops, and the attribute with their directives.
+pub const OF_LOOPS: [&str; 5] = [REMAINDER, DISTRIBUTED, VERSIONED, OBEYED, DIRECTIVE];

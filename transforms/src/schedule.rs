@@ -39,13 +39,17 @@ use crate::access::base::AliasMode;
 use interpreter::{Handle, Interpreter, Run};
 use payload::Payload;
 
+pub use obey::{PASS as OBEY_DIRECTIVES, obey};
+
 mod control;
+mod directed;
 mod edits;
 mod failure;
 mod followed;
 mod interpreter;
 mod loops;
 mod navigate;
+mod obey;
 mod outline;
 mod passes;
 mod payload;

@@ -12,6 +12,7 @@
 //! | `plan` | the steps of a command |
 //! | `source` | a look at a file, to spare the front end |
 //! | `clang`, `program`, `compile` | running clang, Loomir, and both |
+//! | `pragmas`, `directed` | OpenMP's loop transformations, which Loomir applies in place of clang |
 //! | `report`, `pages` | a line about each input, and a page |
 //!
 //! # Limits
@@ -19,6 +20,7 @@
 //! - Left to clang are commands that make no object, that do not optimise or optimise for debuggers
 //!   (`-Og`), or that have an option that is about files beside the object, measuring, sanitizers,
 //!   link-time optimisation, precompiled headers, plugins or clang's internals (`-Xclang`).
+//! - In commands that are left to clang, clang applies OpenMP's loop transformations, unchecked.
 //! - Languages other than C, and standard input, are left to clang. So are files with fewer than
 //!   two words that make loops outside of comments, unless they include other files than headers.
 
@@ -35,9 +37,11 @@ use super::{Failure, Tools};
 mod arguments;
 mod clang;
 mod compile;
+mod directed;
 mod options;
 mod pages;
 mod plan;
+mod pragmas;
 mod program;
 mod report;
 mod response;

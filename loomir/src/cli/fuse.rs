@@ -1,5 +1,6 @@
 //! `loomir fuse`: the main job.
 
+use crate::directives::obey_all;
 use crate::ir::pass::{EditLimit, Progress};
 use crate::ir::{Body, Context, Diagnostics, Name};
 use crate::lowering::raising::Facts;
@@ -182,7 +183,7 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches, task: Task) -> Result<()
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     progress.number(&module);
     let line = Line::show(&progress);
-    let mut done = job.run_on(module, unread, &options);
+    let mut done = job.run_on(module, unread, &options)?;
     let page = report::file(matches).map(|file| (file, job.page(task.name(), &mut done)));
     drop(line);
     if let Some((file, page)) = page {
@@ -235,10 +236,11 @@ impl Job<'_> {
     pub(super) fn run(&self, options: &FuseOptions) -> Result<Done, Failure> {
         let (module, unread) = self.read()?;
         options.progress.number(&module);
-        Ok(self.run_on(module, unread, options))
+        self.run_on(module, unread, options)
     }
 
-    fn run_on(&self, mut module: Body, unread: Diagnostics, options: &FuseOptions) -> Done {
+    /// Obeys the directives of a program, then fuses and contracts.
+    fn run_on(&self, mut module: Body, unread: Diagnostics, options: &FuseOptions) -> Result<Done, Failure> {
         let word = |name: &str| self.matches.try_get_one::<String>(name).ok().flatten();
         let is_checked = self.matches.try_get_one::<bool>("check-metadata").ok().flatten() == Some(&true);
         let contraction = ContractionOptions::after(options);
@@ -254,8 +256,14 @@ impl Job<'_> {
             regenerate_all: word("regenerate").is_some_and(|which| which == "all"),
             ..ProgramOptions::of(options)
         };
-        let fused = crate::fuse_program(&mut module, &program);
-        Done { module, unread, fused }
+        let source = (&*self.source.text, &unread);
+        let obeyed = obey_all(&mut module, source, (options.alias.untested(), program.facts));
+        let obeyed = obeyed.map_err(|errors| self.source.failure(&self.tools.ctx, &errors))?;
+        let mut fused = crate::fuse_program(&mut module, &program);
+        fused.changed.extend(obeyed.changed);
+        let later = std::mem::replace(&mut fused.fusion.remarks, obeyed.remarks);
+        fused.fusion.remarks.append(later);
+        Ok(Done { module, unread, fused })
     }
 
     /// Returns the page on the results.

@@ -15,7 +15,7 @@ const MAX_SCOPES: usize = 64;
 
 /// The locations of a text in LLVM IR.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Origins<'s> {
+pub(crate) struct Origins<'s> {
     /// The definitions of metadata with places, by number.
     metadata: HashMap<u32, &'s str>,
     /// The lists of loops, by the line of their function and the label of their header.
@@ -28,7 +28,7 @@ pub(super) struct Origins<'s> {
 
 impl<'s> Origins<'s> {
     /// Reads the lines of a program.
-    pub(super) fn of(lines: &[&'s str]) -> Origins<'s> {
+    pub(crate) fn of(lines: &[&'s str]) -> Origins<'s> {
         let mut origins = Origins::default();
         let (mut around, mut above) = ((0, ""), HashSet::new());
         for (at, line) in lines.iter().copied().enumerate() {
@@ -54,12 +54,20 @@ impl<'s> Origins<'s> {
     }
 
     /// Returns the file and the line that the loop at a line of the text, from 1, comes from.
-    pub(super) fn of_loop(&self, lines: &[&str], line: usize) -> Option<String> {
+    pub(crate) fn of_loop(&self, lines: &[&str], line: usize) -> Option<String> {
         let around = *self.around.get(line.checked_sub(1)?)?;
         let list = self.loops.get(&around).and_then(|list| self.metadata.get(list));
         let numbers = list.into_iter().flat_map(|list| list.split('!').skip(2)).filter_map(leading_number);
         let own = numbers.filter_map(|number| self.place(number)).next();
         own.or_else(|| self.place(number_after(lines.get(line - 1)?, "!dbg !")?))
+    }
+
+    /// Returns the file, the line and the column that an instruction comes from, given its line of
+    /// the text, from 1.
+    pub(crate) fn of_instruction(&self, lines: &[&str], line: usize) -> Option<String> {
+        let number = number_after(lines.get(line.checked_sub(1)?)?, "!dbg !")?;
+        let column = self.metadata.get(&number).and_then(|text| number_after(text, "column: "));
+        Some(format!("{}:{}", self.place(number)?, column.unwrap_or(1)))
     }
 
     /// Returns the names that the function at a line gives to its arguments in its own language.
@@ -154,6 +162,8 @@ mod tests {
         assert_eq!(origins.of_loop(&lines, 6).as_deref(), Some("a.c:7"));
         assert_eq!(origins.of_loop(&lines, 2).as_deref(), Some("a.c:5"));
         assert_eq!(origins.of_loop(&lines, 99), None);
+        assert_eq!(origins.of_instruction(&lines, 6).as_deref(), Some("a.c:7:3"));
+        assert_eq!(origins.of_instruction(&lines, 5), None);
         assert_eq!(origins.arguments(&lines, 1, 1), ["n"]);
         assert!(origins.arguments(&lines, 1, 2).is_empty() && origins.arguments(&lines, 2, 1).is_empty());
         let cyclic = ["!1 = !DILocation(line: 1, scope: !2)", "!2 = !DILocation(scope: !2)"];

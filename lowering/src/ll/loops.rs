@@ -9,7 +9,9 @@
 
 use std::fmt::Write;
 
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Attr, AttrKind, Context};
+use loomir_transforms::directive::DIRECTIVE;
 
 /// The name of the attribute.
 pub(crate) const ANNOTATION: &str = "loop_annotation";
@@ -91,6 +93,8 @@ pub(crate) enum Said {
     Typed(String, String),
     /// The properties of a loop that a transformation makes.
     Follow(Properties),
+    /// A string, as it is written between quotes.
+    Text(String),
 }
 
 /// The properties of a loop, by LLVM's names.
@@ -101,6 +105,35 @@ pub(crate) struct Properties(Vec<(String, Said)>);
 /// property has no node here.
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     Some(Properties::read(body.strip_prefix(ANNOTATION)?, MAX_FOLLOWED)?.nodes())
+}
+
+/// Returns the number of branches in a text that have directives, in follow-ups too. Linear.
+pub fn directed_branches(text: &str) -> usize {
+    let property = format!("!{{!\"{DIRECTIVE}\"");
+    let lines = text.lines().filter(|line| line.starts_with('!'));
+    let definitions = lines.filter_map(|line| line.split_once(" = "));
+    // The nodes with directives, and for each node those that name it.
+    let (mut found, mut users): (Vec<&str>, HashMap<&str, Vec<&str>>) = Default::default();
+    for (name, node) in definitions {
+        if node.contains(&property) {
+            found.push(name);
+        }
+        let inside = node.split_once('{').map_or("", |(_, inside)| inside).trim_end_matches('}');
+        for used in inside.split(", ").filter(|used| used.starts_with('!') && *used != name) {
+            users.entry(used).or_default().push(name);
+        }
+    }
+    let mut nodes: HashSet<&str> = found.iter().copied().collect();
+    while let Some(node) = found.pop() {
+        let more = users.get(node).into_iter().flatten();
+        found.extend(more.filter(|own| nodes.insert(own)));
+    }
+    if nodes.is_empty() {
+        return 0;
+    }
+    let attached = text.split("!llvm.loop ").skip(1);
+    let numbers = attached.filter_map(|rest| rest.split([',', '\n', '\r', ' ']).next());
+    numbers.filter(|number| nodes.contains(number)).count()
 }
 
 impl Properties {
@@ -171,6 +204,7 @@ impl Properties {
         let node = |(name, said): &(String, Said)| match said {
             Said::Nothing => format!("!{{!\"{name}\"}}"),
             Said::Typed(ty, value) => format!("!{{!\"{name}\", {ty} {value}}}"),
+            Said::Text(text) => format!("!{{!\"{name}\", !\"{text}\"}}"),
             Said::Follow(all) => {
                 let nodes = all.nodes().into_iter().map(|node| format!(", {node}"));
                 format!("!{{!\"{name}\"{}}}", nodes.collect::<String>())
@@ -351,6 +385,7 @@ mod tests {
                     Said::Typed(ty, value) => format!("!{{!\"{name}\", {ty} {value}}}"),
                     Said::Follow(own) if own == Properties::default() => format!("!{{!\"{name}\"}}"),
                     Said::Follow(_) => format!("!{{!\"{name}\", !{{!\"llvm.loop.unroll.count\", i32 3}}}}"),
+                    Said::Text(text) => unreachable!("no property has a text: {text}"),
                 };
                 assert_eq!(nodes(&body), Some(vec![text]), "{body}");
             }
@@ -372,6 +407,14 @@ mod tests {
         assert_eq!(nodes(&named), nodes(text));
         assert_eq!(nodes("loop_annotation<startLoc = loc(1)>"), None);
         assert_eq!(body(&[]).as_deref(), Some("loop_annotation<>"));
+    }
+
+    #[test]
+    fn branches_with_directives_are_counted() {
+        let text = "  br i1 %0, label %1, label %2, !llvm.loop !0\n  br label %3, !llvm.loop !1, !dbg !9\n  br label %4, !llvm.loop !4\n!0 = distinct !{!0, !2}\n!1 = distinct !{!1, !3}\n!2 = !{!\"loomir.directive\", !\"reverse\"}\n!3 = !{!\"llvm.loop.vectorize.followup_all\", !2}\n!4 = distinct !{!4, !5}\n!5 = !{!\"llvm.loop.mustprogress\"}\n";
+        assert_eq!(directed_branches(text), 2);
+        assert_eq!(directed_branches(&text.replace("loomir.directive", "loomir.other")), 0);
+        assert_eq!(directed_branches("!1 = !{!1, !2}\n!2 = !{!1, !\"loomir.directive\"}"), 0);
     }
 
     #[test]

@@ -68,6 +68,15 @@ impl Stream {
         self.lines * if self.writes { 2.0 } else { 1.0 }
     }
 
+    /// Returns the number of parts whose accesses never meet in a loop with this trip count: rows
+    /// of an object without known dimensions are as far ahead of each other as a row is long.
+    pub(super) fn pieces(&self, trips: f64) -> f64 {
+        let mut ahead: SmallVec<[i64; 8]> = self.places.keys().map(|(_, ahead)| *ahead).collect();
+        ahead.sort_unstable();
+        let is_far = |pair: &&[i64]| pair[1].saturating_sub(pair[0]) as f64 > trips;
+        1.0 + ahead.windows(2).filter(is_far).count() as f64
+    }
+
     /// Returns the number of iterations between an access of this stream and the nearest access of
     /// another stream at the same pace.
     pub(super) fn nearest(&self, other: &Stream, shift: i64) -> i64 {

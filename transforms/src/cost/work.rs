@@ -98,6 +98,9 @@ impl Work {
         let serial = if waits { trips * latency } else { 0.0 };
         let together = trips / lanes.unwrap_or(1.0);
         for stream in &mut streams.all {
+            let pieces = stream.pieces(trips);
+            stream.lines *= pieces;
+            stream.at_once *= pieces;
             stream.again = (together * stream.at_once - stream.lines).max(0.0);
         }
         streams.sum();

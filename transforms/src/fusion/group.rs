@@ -182,8 +182,8 @@ impl Member {
 }
 
 impl Group {
-    /// Returns the group of one loop. `None` if `item` is no loop, a part of one, or a remainder of
-    /// fusion. Linear in its contents.
+    /// Returns the group of one loop. `None` if `item` is no loop, a part of one, a remainder of
+    /// fusion, or made by a directive. Linear in its contents.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -196,7 +196,7 @@ impl Group {
         let ([origin], true) = (&header.origins[..], trees.runs_whole(program, header)) else { return None };
         let info = program.loop_info(origin.of);
         let (op, space) = (info.op, &info.space);
-        if ir.attr(op, marks::REMAINDER).is_some() {
+        if [marks::REMAINDER, marks::OBEYED].iter().any(|own| ir.attr(op, own).is_some()) {
             return None;
         }
         let extents = if space.is_counted() { space.extents() } else { None };

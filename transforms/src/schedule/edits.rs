@@ -11,12 +11,18 @@ use crate::tree::{Change, Node, Span};
 /// The maximal number of copies of one body.
 const MOST_COPIES: i64 = 4096;
 
+/// The maximal number of statements that copies of one body may have.
+const MOST_STATEMENTS: usize = 65_536;
+
 /// The reason for an edit that is impossible for none of the usual reasons.
 pub(super) const OVERFLOW: &str = "would have a bound that exceeds 64 bits";
 
 /// The reason why loops are not coalesced.
 const NOT_COALESCED: &str =
     "is not around a perfect nest of loops that carry no values and whose inner trip counts are constants";
+
+/// The reason why a loop is not unrolled completely.
+const NO_TRIP_COUNT: &str = "has a trip count that is no constant";
 
 /// The reason why a loop has no first or last iterations to work with.
 const NO_ENDS: &str = "has no first or last iteration that is a single affine form";
@@ -49,7 +55,7 @@ fn obstacle(sketch: &Sketch<'_>, place: &[usize]) -> Option<&'static str> {
 }
 
 /// Returns the trip count, if it is constant.
-fn trip_count(sketch: &Sketch<'_>, place: &[usize]) -> Option<i64> {
+pub(super) fn trip_count(sketch: &Sketch<'_>, place: &[usize]) -> Option<i64> {
     let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
     counted(sketch.program, sketch.trees.header(header))?.span.trip_count()
 }
@@ -57,10 +63,16 @@ fn trip_count(sketch: &Sketch<'_>, place: &[usize]) -> Option<i64> {
 /// Returns the number of copies for a factor: no more than there are iterations.
 fn copies(sketch: &Sketch<'_>, place: &[usize], factor: i64) -> Result<Option<usize>, String> {
     let count = trip_count(sketch, place).map_or(factor, |count| count.min(factor));
-    match count {
-        ..=1 => Ok(None),
-        2..=MOST_COPIES => Ok(usize::try_from(count).ok()),
-        _ => Err(format!("would have {count} copies; {MOST_COPIES} are allowed")),
+    if count < 2 { Ok(None) } else { allowed(sketch, place, count).map(Some) }
+}
+
+/// Returns a number of copies of a loop's body, if as many are allowed.
+fn allowed(sketch: &Sketch<'_>, place: &[usize], count: i64) -> Result<usize, String> {
+    let own = usize::try_from(count).ok().filter(|_| count <= MOST_COPIES);
+    let own = own.ok_or_else(|| format!("would have {count} copies; {MOST_COPIES} are allowed"))?;
+    match sketch.statements(place).saturating_mul(own) {
+        ..=MOST_STATEMENTS => Ok(own),
+        all => Err(format!("would have {all} statements; {MOST_STATEMENTS} are allowed")),
     }
 }
 
@@ -90,16 +102,21 @@ pub(super) fn peel(sketch: &mut Sketch<'_>, place: &[usize], front: bool) -> Res
         let loops = split(sketch, place, AffineForm::constant(1))?;
         return Ok(loops.into_iter().rev().collect());
     }
-    let whole = obstacle_or(sketch, place, |sketch| {
-        let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
-        let header = counted(sketch.program, sketch.trees.header(header))?;
-        let Span::Range { scale, lower, upper } = header.span else { return None };
-        let [end] = &upper[..] else { return None };
-        let begins = lower[..] == [AffineForm::constant(0)];
-        let divides = end.modulo(scale).is_some_and(|rest| rest == AffineForm::constant(0));
-        let whole = end.floor_div(scale).filter(|_| begins)?;
-        Some((!divides).then_some(whole))
-    })?;
+    let whole = obstacle_or(
+        sketch,
+        place,
+        |sketch| {
+            let Some(Node::Loop { header, .. }) = sketch.at(place) else { return None };
+            let header = counted(sketch.program, sketch.trees.header(header))?;
+            let Span::Range { scale, lower, upper } = header.span else { return None };
+            let [end] = &upper[..] else { return None };
+            let begins = lower[..] == [AffineForm::constant(0)];
+            let divides = end.modulo(scale).is_some_and(|rest| rest == AffineForm::constant(0));
+            let whole = end.floor_div(scale).filter(|_| begins)?;
+            Some((!divides).then_some(whole))
+        },
+        NOT_UNROLLED,
+    )?;
     match whole {
         Some(whole) => split(sketch, place, whole),
         None => Err("has no partial iteration: the step divides its range".to_owned()),
@@ -110,8 +127,9 @@ fn obstacle_or<T>(
     sketch: &Sketch<'_>,
     place: &[usize],
     find: impl FnOnce(&Sketch<'_>) -> Option<T>,
+    otherwise: &str,
 ) -> Result<T, String> {
-    find(sketch).ok_or_else(|| obstacle(sketch, place).unwrap_or(NOT_UNROLLED).to_owned())
+    find(sketch).ok_or_else(|| obstacle(sketch, place).unwrap_or(otherwise).to_owned())
 }
 
 /// Moves first and last iterations of a loop out of it.
@@ -185,9 +203,16 @@ fn is_dimension(sketch: &Sketch<'_>, place: &[usize], dimension: usize) -> bool 
 /// Peels the only iteration, so that it is written without a loop.
 pub(super) fn promote(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
     if trip_count(sketch, place) == Some(1) {
-        edit(sketch, place, Change::Peel { first: 1, last: 0 }, OVERFLOW)?;
+        unroll_whole(sketch, place)?;
     }
     Ok(Vec::new())
+}
+
+/// Peels all iterations, so that they are written without a loop.
+pub(super) fn unroll_whole(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<(), String> {
+    let count = obstacle_or(sketch, place, |sketch| trip_count(sketch, place), NO_TRIP_COUNT)?;
+    let first = allowed(sketch, place, count)?;
+    edit(sketch, place, Change::Peel { first, last: 0 }, NO_ENDS)
 }
 
 /// Makes a loop over blocks of iterations around a loop over one block.
@@ -229,7 +254,12 @@ pub(super) fn interchange(
 
 /// Edits the outermost of `depth` loops of a perfect nest. If that is impossible, one of them, or
 /// something between them, is the reason.
-fn edit_nest(sketch: &mut Sketch<'_>, place: &[usize], change: Change, depth: usize) -> Result<(), String> {
+pub(super) fn edit_nest(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    change: Change,
+    depth: usize,
+) -> Result<(), String> {
     if sketch.depth(place) < depth {
         return Err(format!("is not the outermost of {depth} loops in each other with nothing between them"));
     }
@@ -322,6 +352,6 @@ pub(super) fn next(place: &[usize]) -> Place {
 }
 
 /// Returns the place of the loop at a depth of the perfect nest at a place.
-fn inside(place: &[usize], depth: usize) -> Place {
+pub(super) fn inside(place: &[usize], depth: usize) -> Place {
     place.iter().copied().chain(std::iter::repeat_n(0, depth)).collect()
 }

@@ -1,7 +1,7 @@
 //! Operations of schedules that transform loops, as edits of trees.
 
 use loomir_dialects::{loomir, transform};
-use loomir_ir::{DYNAMIC, Diagnostic, OpRef};
+use loomir_ir::{DYNAMIC, Diagnostic, Loc, OpRef};
 
 use super::edits::{
     OVERFLOW, coalesce, edit, fuse, fuse_whole, fused, in_order, interchange, jam, last, nested_fors, next,
@@ -9,7 +9,7 @@ use super::edits::{
 };
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
-use super::payload::{Entity, OnTree, Step};
+use super::payload::{Entity, OnTree, Payload, Step};
 use super::site::{Place, Sketch};
 use crate::affine::AffineForm;
 use crate::tree::Change;
@@ -122,10 +122,7 @@ impl Interpreter<'_> {
         if let Some(found) = self.payload.on_tree(target) {
             return Ok(found);
         }
-        let text = format!("'{}' needs a loop that Loomir can transform", op.name());
-        let name = self.payload.name(target).unwrap_or("an operation");
-        let note = format!("this is '{name}', no 'scf.for', 'affine.for' or parallel loop without results");
-        Err(Failure::silenceable(Diagnostic::error(op.loc(), text).note(self.payload.loc(target), note)))
+        Err(not_on_tree(&self.payload, op.loc(), op.name(), target))
     }
 
     /// Returns the loops of two operands, on one tree and in one body.
@@ -286,4 +283,12 @@ impl Interpreter<'_> {
         })?;
         Ok(Vec::new())
     }
+}
+
+/// Returns the failure of a step, at `user` and called `step`, whose target is no loop of a tree.
+pub(super) fn not_on_tree(payload: &Payload<'_>, user: Loc, step: &str, target: Entity) -> Failure {
+    let text = format!("'{step}' needs a loop that Loomir can transform");
+    let name = payload.name(target).unwrap_or("an operation");
+    let note = format!("this is '{name}', no 'scf.for', 'affine.for' or parallel loop without results");
+    Failure::silenceable(Diagnostic::error(user, text).note(payload.loc(target), note))
 }

@@ -111,6 +111,11 @@ impl OnTree {
         OnTree { path: self.path.clone(), site: self.site, place: place.to_vec() }
     }
 
+    /// Returns the path to its function.
+    pub(super) fn path(&self) -> &BodyPath {
+        &self.path
+    }
+
     /// True if both loops are on one tree.
     pub(super) fn is_with(&self, other: &OnTree) -> bool {
         (&self.path, self.site) == (&other.path, other.site)

@@ -225,6 +225,11 @@ impl Sketch<'_> {
         Some(self.trees.get(Red::at(self.trees, self.root, place)?.node()))
     }
 
+    /// Returns the number of statements in the item at a place, each as often as it is written.
+    pub(super) fn statements(&self, place: &[usize]) -> usize {
+        Red::at(self.trees, self.root, place).map_or(0, |own| self.trees.leaves(own.node()) as usize)
+    }
+
     /// Returns the reason why the inner loops of a loop cannot run as one for several iterations,
     /// if there is one.
     pub(super) fn why_not_jammed(&self, place: &[usize]) -> Option<&'static str> {

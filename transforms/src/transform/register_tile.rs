@@ -19,6 +19,7 @@ use super::{Info, LoopRef, Proposals, Transformation};
 use crate::access::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::Change;
+use crate::unrolling::annotation::jam_directives;
 
 /// The counts that are compared.
 const COUNTS: [usize; 3] = [8, 4, 2];
@@ -56,6 +57,10 @@ impl Transformation for RegisterTile {
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
         for target in loops.filter(|target| target.height() == self.level) {
+            if jam_directives(target.body(), target.op()).forbids() {
+                out.missed(&target, "a directive forbids it");
+                continue;
+            }
             if let Some(why) = target.why_not_jammed() {
                 out.missed(&target, why);
                 continue;

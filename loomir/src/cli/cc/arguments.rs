@@ -107,6 +107,21 @@ impl CommandLine {
         self.arguments.iter().any(asks)
     }
 
+    /// True if pragmas of OpenMP that transform loops mean something.
+    pub(super) fn has_openmp(&self) -> bool {
+        let (mut whole, mut simd) = (false, false);
+        for argument in self.arguments.iter().filter(|own| matches!(own.what, What::Option(_))) {
+            match argument.words[0].to_str() {
+                Some("-fopenmp-simd") => simd = true,
+                Some("-fno-openmp-simd") => simd = false,
+                Some("-fno-openmp") => whole = false,
+                Some(word) => whole |= word == "-fopenmp" || word.starts_with("-fopenmp="),
+                None => {}
+            }
+        }
+        whole || simd
+    }
+
     /// Notes the effect of an option on the whole command.
     fn note(&mut self, role: Role, text: &str, value: Option<&OsStr>, language: &mut Option<String>) {
         // The value of an option of one word, as in `-xc` and `--language=c`.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
 use super::Failure;
+use super::arguments::CommandLine;
+use super::options::Role;
 
 /// The version of clang whose LLVM IR is read and written.
 const VERSION: &str = "22";
@@ -86,7 +88,7 @@ impl Clang {
     /// Runs clang with a text as its standard input, and returns what it prints.
     pub(super) fn fed(&self, arguments: &[OsString], text: String) -> Result<Output, Failure> {
         let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| self.not_run(&error))?;
         let input = child.stdin.take();
         // Written beside the reading, for either pipe may fill up.
@@ -110,7 +112,7 @@ fn is_right(program: &Path) -> bool {
 }
 
 /// Returns the status of a process as a shell would. A signal is its number behind 128.
-fn exit_code(status: ExitStatus) -> u8 {
+pub(super) fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return u8::try_from(128 + signal).unwrap_or(1);
@@ -119,9 +121,14 @@ fn exit_code(status: ExitStatus) -> u8 {
 }
 
 /// True if clang would print diagnostics in color.
-pub(super) fn has_colors() -> bool {
+fn has_colors() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let terminal = std::env::var_os("TERM").unwrap_or_default();
     let is_dumb = terminal.is_empty() || terminal == OsStr::new("dumb");
     std::io::IsTerminal::is_terminal(&std::io::stderr()) && !is_dumb && !is_set("NO_COLOR")
+}
+
+/// Returns the option that makes clang's messages colored, if they would be.
+pub(super) fn colors(line: &CommandLine) -> Option<OsString> {
+    (has_colors() && line.with(Role::Color).next().is_none()).then(|| "-fcolor-diagnostics".into())
 }

@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::arguments::{CommandLine, Last};
-use super::clang::{Clang, has_colors};
-use super::options::Role;
+use super::clang::{Clang, colors};
 use super::pages::Pages;
 use super::program::{Changed, shown, transformed};
 use super::report::Report;
-use super::{Failure, Tools, plan, source};
+use super::{Failure, Tools, directed, plan, source};
 
 /// Carries out a command with inputs in C. `words` are the command as it was given.
 ///
@@ -37,7 +36,8 @@ pub(super) fn run(
                 report.line(&tools.console, &name, &said);
                 changed.push((input, written));
             }
-            Err(why) => report.line(&tools.console, &name, &why),
+            Err(Not::Changed(why)) => report.line(&tools.console, &name, &why),
+            Err(Not::Compiled(failure)) => return Err(failure),
         }
     }
     if changed.is_empty() {
@@ -50,18 +50,37 @@ pub(super) fn run(
     }
 }
 
+/// The outcome of an input that Loomir did not compile.
+enum Not {
+    /// Clang compiles the input from C, for this reason. Nothing is printed: clang will.
+    Changed(String),
+    /// The command fails.
+    Compiled(Failure),
+}
+
+impl From<String> for Not {
+    fn from(why: String) -> Not {
+        Not::Changed(why)
+    }
+}
+
 /// Compiles an input through Loomir, if it changes something. Returns what it changed.
 ///
 /// # Errors
-/// The reason why clang compiles the input from C. Nothing is printed then: clang will.
+/// The input was not compiled.
 fn compile(
     tools: &Tools,
     clang: &Clang,
     line: &CommandLine,
     (input, name, written): (usize, &str, &Path),
-) -> Result<String, String> {
+) -> Result<String, Not> {
+    if let Some(said) =
+        directed::compile(tools, (clang, line), (input, name, written)).map_err(Not::Compiled)?
+    {
+        return Ok(said);
+    }
     if !source::may_have_loops(Path::new(&line.arguments[input].words[0])) {
-        return Err("left to clang: it has fewer than two loops".to_owned());
+        return Err("left to clang: it has fewer than two loops".to_owned().into());
     }
     if line.has_debug_information() {
         // It is most of the text, and no change depends on it. Few files change.
@@ -74,7 +93,7 @@ fn compile(
     // What the back end says lacks the places in C.
     if !made.status.success() || !made.stderr.is_empty() {
         let first = String::from_utf8_lossy(&made.stderr).lines().next().unwrap_or_default().to_owned();
-        return Err(format!("left to clang: the back end says \"{first}\""));
+        return Err(format!("left to clang: the back end says \"{first}\"").into());
     }
     tools.console.say(&warnings);
     Ok(said)
@@ -104,10 +123,8 @@ fn read(
     input: usize,
     options: &[&str],
 ) -> Result<(String, String), String> {
-    let mut front = plan::front_end(line, input);
-    if has_colors() && line.with(Role::Color).next().is_none() {
-        front.push("-fcolor-diagnostics".into());
-    }
+    let mut front = plan::front_end(line, input, plan::Source::Input);
+    front.extend(colors(line));
     front.extend(options.iter().map(OsString::from));
     let read = clang.printed(&front).map_err(in_words)?;
     if !read.status.success() {

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::super::fuse::Task;
-use super::arguments::{CommandLine, Last, Level, What};
+use super::arguments::{Argument, CommandLine, Last, Level, What};
 use super::options::Role;
 
 /// Passes that would be in the way of loop transformations, or that the back end does again.
@@ -55,54 +55,115 @@ pub(super) fn left_to_clang(line: &CommandLine) -> Option<&'static str> {
     }
 }
 
+/// The text that the front end reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// The input. Simple passes run on its LLVM IR.
+    Input,
+    /// The preprocessed input, from standard input. No passes run: directives are about loops as
+    /// they are written.
+    Preprocessed,
+}
+
 /// Returns the arguments of the front end for an input: clang prints LLVM IR, and writes
-/// dependencies as the command says.
-pub(super) fn front_end(line: &CommandLine, input: usize) -> Vec<OsString> {
-    let is_alone =
-        line.arguments.iter().filter(|argument| matches!(argument.what, What::Input(_))).count() == 1;
-    let mut words = vec![];
-    if matches!(line.level, Level::Speed | Level::Fast) {
-        // Loops are not marked as such that are not to be unrolled, unless a later option says so.
-        words.push("-funroll-loops".into());
-    }
-    for (at, argument) in line.arguments.iter().enumerate() {
-        let stays = match argument.what {
-            What::Input(_) => at == input,
-            // Clang says that nothing uses them.
-            What::Option(Role::Linker) => line.last != Last::Link && is_alone,
-            What::Option(Role::Output | Role::Compile | Role::Assembly | Role::Assembler) => false,
-            What::Option(role) if role.is_own() => false,
-            What::Option(_) => true,
-        };
-        if stays {
-            words.extend(argument.words.iter().cloned());
+/// dependencies as the command says, unless the preprocessor did.
+pub(super) fn front_end(line: &CommandLine, input: usize, source: Source) -> Vec<OsString> {
+    let mut words = unrolling(line);
+    words.extend(before_back_end(line, input, source));
+    match source {
+        Source::Input => {
+            words.extend(dependencies(line, input));
+            words.extend(simple_passes(line));
+        }
+        Source::Preprocessed => {
+            let own = ["-x", "cpp-output", "-", "-Xclang", "-disable-llvm-passes"];
+            words.extend(own.map(OsString::from));
         }
     }
-    if line.level != Level::Size {
-        // The level of the passes only. The driver keeps the one that was asked for.
-        words.extend(["-Xclang", "-O1"].map(OsString::from));
-    }
-    words.extend(dependencies(line, input));
-    words.extend(FRONT_END.map(OsString::from));
-    if line.task == Task::Optimize {
-        // A sum in memory belongs to all loops of a nest. In a register it belongs to one.
-        words.extend(["-mllvm", "-disable-licm-promotion"].map(OsString::from));
-    }
-    if line.last == Last::Link {
+    if line.last == Last::Link || source == Source::Preprocessed {
         words.push("-Wno-unused-command-line-argument".into());
     }
     words.extend(["-S", "-emit-llvm", "-o", "-"].map(OsString::from));
     words
 }
 
+/// Returns the arguments for the passes of the front end: clang reads LLVM IR from its standard
+/// input, and prints it.
+pub(super) fn passes(line: &CommandLine) -> Vec<OsString> {
+    let mut words = unrolling(line);
+    words.extend(about_back_end(line));
+    words.extend(simple_passes(line));
+    words.extend(["-Qunused-arguments", "-S", "-emit-llvm", "-x", "ir", "-", "-o", "-"].map(OsString::from));
+    words
+}
+
+/// Returns the option without which loops are marked as such that are not to be unrolled, unless a
+/// later option says so.
+fn unrolling(line: &CommandLine) -> Vec<OsString> {
+    let is_fast = matches!(line.level, Level::Speed | Level::Fast);
+    if is_fast { vec!["-funroll-loops".into()] } else { Vec::new() }
+}
+
+/// Returns the options of the passes before Loomir.
+fn simple_passes(line: &CommandLine) -> Vec<OsString> {
+    // The level of the passes only. The driver keeps the one that was asked for.
+    let level: &[&str] = if line.level == Level::Size { &[] } else { &["-Xclang", "-O1"] };
+    // A sum in memory belongs to all loops of a nest. In a register it belongs to one.
+    let sums: &[&str] = match line.task {
+        Task::Fuse => &[],
+        Task::Optimize => &["-mllvm", "-disable-licm-promotion"],
+    };
+    level.iter().chain(&FRONT_END).chain(sums).map(OsString::from).collect()
+}
+
+/// Returns the arguments of the preprocessor for an input: clang prints the text, and writes
+/// dependencies as the command says.
+pub(super) fn preprocessor(line: &CommandLine, input: usize) -> Vec<OsString> {
+    let mut words = before_back_end(line, input, Source::Input);
+    words.extend(dependencies(line, input));
+    words.extend(["-Wno-unused-command-line-argument", "-E", "-o", "-"].map(OsString::from));
+    words
+}
+
+/// Returns the arguments of a command that are not about the back end, with one of the inputs.
+fn before_back_end(line: &CommandLine, input: usize, source: Source) -> Vec<OsString> {
+    let is_alone =
+        line.arguments.iter().filter(|argument| matches!(argument.what, What::Input(_))).count() == 1;
+    let is_preprocessed = source == Source::Preprocessed;
+    let mut words = Vec::new();
+    for (at, argument) in line.arguments.iter().enumerate() {
+        let stays = match argument.what {
+            What::Input(_) => at == input && !is_preprocessed,
+            // Clang says that nothing uses them.
+            What::Option(Role::Linker) => line.last != Last::Link && is_alone,
+            What::Option(Role::Output | Role::Compile | Role::Assembly | Role::Assembler) => false,
+            What::Option(
+                Role::Dependencies
+                | Role::DependencyFile
+                | Role::DependencyTarget
+                | Role::AboutDependencies
+                | Role::Language,
+            ) => !is_preprocessed,
+            What::Option(role) if role.is_own() => false,
+            What::Option(_) => !(is_preprocessed && writes_dependencies(argument)),
+        };
+        if stays {
+            words.extend(argument.words.iter().cloned());
+        }
+    }
+    words
+}
+
+/// True if an option lets the preprocessor itself write dependencies.
+fn writes_dependencies(argument: &Argument) -> bool {
+    let word = argument.words[0].to_string_lossy();
+    word.starts_with("-Wp,-MD") || word.starts_with("-Wp,-MMD")
+}
+
 /// Returns options that name the file and the target of dependencies as if the front end wrote the
 /// command's own output.
 fn dependencies(line: &CommandLine, input: usize) -> Vec<OsString> {
-    let by_preprocessor = |argument: &super::arguments::Argument| {
-        let word = argument.words[0].to_string_lossy();
-        word.starts_with("-Wp,-MD") || word.starts_with("-Wp,-MMD")
-    };
-    let through = line.with(Role::FrontEnd).any(by_preprocessor);
+    let through = line.with(Role::FrontEnd).any(writes_dependencies);
     if !through && line.with(Role::Dependencies).next().is_none() {
         return Vec::new();
     }
@@ -136,6 +197,15 @@ pub(super) fn output(line: &CommandLine, input: usize, folder: &Path) -> PathBuf
 /// Returns the arguments of the back end: clang reads LLVM IR from its standard input, and writes
 /// `output`.
 pub(super) fn back_end(line: &CommandLine, output: &Path) -> Vec<OsString> {
+    let mut words = about_back_end(line);
+    let step = if line.last == Last::Assembly { "-S" } else { "-c" };
+    words.extend(["-Qunused-arguments", step, "-x", "ir", "-", "-o"].map(OsString::from));
+    words.push(output.into());
+    words
+}
+
+/// Returns the options of a command that are about the back end.
+fn about_back_end(line: &CommandLine) -> Vec<OsString> {
     let mut words = Vec::new();
     for argument in &line.arguments {
         match argument.what {
@@ -149,9 +219,6 @@ pub(super) fn back_end(line: &CommandLine, output: &Path) -> Vec<OsString> {
             _ => {}
         }
     }
-    let step = if line.last == Last::Assembly { "-S" } else { "-c" };
-    words.extend(["-Qunused-arguments", step, "-x", "ir", "-", "-o"].map(OsString::from));
-    words.push(output.into());
     words
 }
 
@@ -200,7 +267,12 @@ mod tests {
         let mut changed = Vec::new();
         for input in line.c_inputs() {
             let output = output(&line, input, Path::new("TMP"));
-            text += &format!("  front: {}\n", shown(front_end(&line, input)));
+            text += &format!("  front: {}\n", shown(front_end(&line, input, Source::Input)));
+            if line.has_openmp() {
+                text += &format!("  -E:    {}\n", shown(preprocessor(&line, input)));
+                text += &format!("  front: {}\n", shown(front_end(&line, input, Source::Preprocessed)));
+                text += &format!("  passes: {}\n", shown(passes(&line)));
+            }
             text += &format!("  back:  {}\n", shown(back_end(&line, &output)));
             changed.push((input, output));
         }
@@ -230,6 +302,8 @@ mod tests {
             "-O2 -MD a.c -o p",
             "-O2 -MD a.c",
             "-O2 -Wp,-MD,x.d -c a.c",
+            // OpenMP.
+            "-O2 -fopenmp-simd -x c -MD -Wp,-MD,x.d -DX=1 -std=c11 -c a.c -o out/a.o",
             // Options of Loomir.
             "-O2 --loomir-report -c a.c",
             "-O2 -Rpass-missed=loomir -c a.c",

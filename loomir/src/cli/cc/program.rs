@@ -58,7 +58,12 @@ fn run(
     options: &FuseOptions,
 ) -> Result<Done, String> {
     let read = crate::parse_ll_in_part(&tools.ctx, source, name);
-    let (mut module, unread) = read.map_err(|errors| refused(tools, &errors))?;
+    let (module, unread) = read.map_err(|errors| refused(tools, &errors))?;
+    Ok(worked_on(task, module, unread, options))
+}
+
+/// Transforms the loops of a module.
+fn worked_on(task: Task, mut module: Body, unread: Diagnostics, options: &FuseOptions) -> Done {
     let contraction = ContractionOptions::after(options);
     let program = ProgramOptions {
         contraction: Some(&contraction),
@@ -69,7 +74,27 @@ fn run(
         ..ProgramOptions::of(options)
     };
     let fused = crate::fuse_program(&mut module, &program);
-    Ok(Done { module, unread, fused })
+    Done { module, unread, fused }
+}
+
+/// A program whose directives were obeyed.
+pub(super) struct Obeyed {
+    pub(super) text: String,
+    /// The number of remarks about directives.
+    pub(super) number: usize,
+}
+
+/// Obeys the directives of a program.
+///
+/// # Errors
+/// The directives that are refused. Their places are lines of `source`.
+pub(super) fn obeyed(tools: &Tools, source: &str, name: &str) -> Result<Obeyed, Diagnostics> {
+    let (mut module, unread) = crate::parse_ll_in_part(&tools.ctx, source, name)?;
+    let how = (FuseOptions::default().alias.untested(), Facts::Told);
+    let obeyed = crate::directives::obey_all(&mut module, (source, &unread), how)?;
+    let text = crate::lowering::splice(source, &module, &obeyed.changed)?;
+    tools.console.forget(module);
+    Ok(Obeyed { text, number: obeyed.remarks.len() })
 }
 
 fn refused(tools: &Tools, errors: &Diagnostics) -> String {
@@ -78,16 +103,9 @@ fn refused(tools: &Tools, errors: &Diagnostics) -> String {
 
 fn changed(tools: &Tools, task: Task, source: &str, name: &str) -> Result<Changed, String> {
     let options = FuseOptions { remarks: false, ..FuseOptions::default() };
-    let Done { module, fused: done, .. } = run(tools, task, (source, name), &options)?;
-    let kept = match done.raised.in_part {
-        0 => String::new(),
-        kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
-    };
-    let summary = summary(&done.raised, &done.fusion, done.edits);
-    let said = match summary.trim_end() {
-        "" => "no loops".to_owned(),
-        summary => format!("{summary}{kept}"),
-    };
+    let done = run(tools, task, (source, name), &options)?;
+    let said = said(&done);
+    let Done { module, fused: done, .. } = done;
     if done.changed.is_empty() {
         return Err(format!("unchanged; {said}"));
     }
@@ -96,6 +114,18 @@ fn changed(tools: &Tools, task: Task, source: &str, name: &str) -> Result<Change
     let said = format!("{} changed; {said}", counted(done.changed.len(), "function"));
     tools.console.forget(module);
     Ok(Changed { text, said })
+}
+
+/// Returns a summary of the loops of a program, and of those that were fused.
+fn said(Done { fused, .. }: &Done) -> String {
+    let kept = match fused.raised.in_part {
+        0 => String::new(),
+        kept => format!("; {} raised in part, because of branches on data", counted(kept, "function")),
+    };
+    match summary(&fused.raised, &fused.fusion, fused.edits).trim_end() {
+        "" => "no loops".to_owned(),
+        summary => format!("{summary}{kept}"),
+    }
 }
 
 fn page(tools: &Tools, task: Task, source: &str, name: &str) -> Result<String, String> {

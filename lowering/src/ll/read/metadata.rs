@@ -7,8 +7,9 @@
 
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
+use loomir_transforms::directive::DIRECTIVE;
 
-use super::lexer::Kind;
+use super::lexer::{Kind, unescape};
 use super::{Reader, Result};
 use crate::ll::METADATA;
 use crate::ll::loops::{self, Properties, Said};
@@ -104,20 +105,37 @@ impl<'s> Reader<'s> {
         if *first != [node] {
             return None;
         }
-        let (mut said, mut left) = (Vec::new(), MAX_PROPERTIES);
-        for property in properties {
+        let mut left = MAX_PROPERTIES;
+        let mut read = |property: &Vec<&str>| {
             let [property] = property[..] else { return None };
             let at = *self.nodes.get(property)?;
-            said.push(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0);
+            Some(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0)
+        };
+        let all: Vec<Option<(String, Said)>> = properties.iter().map(&mut read).collect();
+        let said: Vec<(String, Said)> = all.iter().flatten().cloned().collect();
+        // A loop with directives is written anew, without other properties such as its place.
+        let is_directed = said.iter().any(|(name, _)| name == DIRECTIVE);
+        if said.len() < all.len() && !is_directed {
+            return None;
         }
-        let (marks, said): (Vec<_>, Vec<_>) = said
-            .into_iter()
-            .partition(|(name, said)| name.starts_with(loops::MARK) && *said == Said::Nothing);
+        let is_mark = |(name, said): &(String, Said)| {
+            name.starts_with(loops::MARK) && matches!(said, Said::Nothing | Said::Text(_))
+        };
+        let (marks, said): (Vec<_>, Vec<_>) = said.into_iter().partition(is_mark);
         if marks.is_empty() || !said.is_empty() {
-            let attr = Properties::new(said).annotation(&self.ctx)?;
-            state.set_attr(&self.ctx, loops::ANNOTATION, attr);
+            match Properties::new(said).annotation(&self.ctx) {
+                Some(attr) => state.set_attr(&self.ctx, loops::ANNOTATION, attr),
+                None if is_directed => {}
+                None => return None,
+            }
         }
-        marks.iter().for_each(|(name, _)| state.set_attr(&self.ctx, name, Attr::UNIT));
+        for (name, said) in &marks {
+            let attr = match said {
+                Said::Text(text) => self.ctx.attr(AttrKind::String(unescape(text).into())),
+                _ => Attr::UNIT,
+            };
+            state.set_attr(&self.ctx, name, attr);
+        }
         self.loops.insert(node);
         Some(())
     }
@@ -137,7 +155,12 @@ impl<'s> Reader<'s> {
         while self.is_sign_at(at, ",") && self.tokens.len() > at + 1 {
             at += 1;
             let text = self.text_at(at);
-            if text == "!" {
+            let string = self.tokens.get(at + 1).map(|_| self.text_at(at + 1)).filter(|_| text == "!");
+            let string = string.and_then(|own| own.strip_prefix('"')?.strip_suffix('"'));
+            if let Some(string) = string.filter(|_| said == Said::Nothing) {
+                said = Said::Text(string.to_owned());
+                at += 2;
+            } else if text == "!" {
                 let (property, next) = self.loop_property(at, depth.checked_sub(1)?, left)?;
                 followed.push(property);
                 at = next;

@@ -347,9 +347,13 @@ fn annotation(m: &mut Module, op: OpRef<'_>) -> String {
         _ => None,
     };
     let is_kept = kept_metadata(op, "llvm.loop").is_some();
-    let names = op.attributes().entries(&m.ctx).iter().map(|(name, _)| m.ctx.str(*name));
-    let marks = names.filter(|name| OF_LOOPS.contains(name));
-    let marks: Vec<String> = marks.map(|name| format!("!{{!\"{name}\"}}")).collect();
+    let all = op.attributes().entries(&m.ctx).iter().map(|(name, own)| (m.ctx.str(*name), own));
+    let marks = all.filter(|(name, _)| OF_LOOPS.contains(name));
+    let marks = marks.map(|(name, own)| match own.as_str(&m.ctx) {
+        Some(text) => format!("!{{!\"{name}\", !{}}}", quoted(text.as_bytes())),
+        None => format!("!{{!\"{name}\"}}"),
+    });
+    let marks: Vec<String> = marks.collect();
     if is_kept || (nodes.is_none() && marks.is_empty()) {
         return String::new();
     }
