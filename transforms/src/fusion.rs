@@ -10,7 +10,7 @@
 //!
 //! If fusion would reverse a dependence, the second loop is shifted by enough iterations to keep
 //! it. Iterations that the loops do not share run separately, before and after the fused loop
-//! (`fusion/group.rs`). If no shift helps, and the second loop may run in any order, it is
+//! (`fusion/group.rs`). Lower bounds may differ by a value of the program (`fusion/moved.rs`). If no shift helps, and the second loop may run in any order, it is
 //! reversed. Else one of the two is interchanged, run in blocks, or distributed, if that is legal
 //! and lets them fuse (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of
 //! both together may run in any order, so that they stay parallel. Counting `scf.while` loops are
@@ -38,7 +38,7 @@
 //!
 //! - Fuses loops of one kind, or `scf.for` with `affine.for`. A parallel loop is fused with
 //!   parallel loops only. Steps may differ if both trip counts are the same constant. If the trip
-//!   counts differ, the lower bounds must differ by a constant.
+//!   counts differ, the lower bounds must differ by a constant, or both steps must be one.
 //! - Runs several iterations of one loop for each of the other only if both trip counts are
 //!   constants (`fusion/blocks.rs`).
 //! - Shifts the second loop only, by the least legal distance or by the elements of one vector
@@ -87,6 +87,7 @@ mod group;
 mod grouping;
 mod guard;
 mod make_adjacent;
+mod moved;
 mod pair;
 mod partition;
 mod pass;
@@ -95,6 +96,7 @@ mod reshape;
 mod rounds;
 mod schedule;
 mod search;
+mod times;
 mod versioned_region;
 
 /// The options of fusion.
@@ -478,9 +480,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// Plans the fusion of `second` with the group `first` under these assumptions, and adds
-    /// further ones. Without a list, no assumption is about numbers.
-    fn plan_if(
+    /// Plans the same with equal times of both loops at once, or the second shifted.
+    fn plan_aligned(
         &mut self,
         assumed: Option<Vec<Assumption>>,
         first: &Group,
@@ -543,7 +544,10 @@ impl<'a> Fusion<'a> {
             }
             Alignment::Backwards(mirrored) => first.align(mirrored, fit, 0, context, loop_context),
         };
-        let joined = joined.ok_or(missed)?;
+        let joined = joined.ok_or_else(|| match missed {
+            Missed::CannotBeCut if first.is_beside(second, loop_context) => Missed::NoCommonIterations,
+            missed => missed,
+        })?;
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
     }
 

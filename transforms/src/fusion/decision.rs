@@ -39,6 +39,8 @@ pub(super) enum Missed {
     /// The trip counts agree, but the difference of the induction variables is known only at run
     /// time.
     UnknownOffset,
+    /// One loop begins where the other has ended.
+    NoCommonIterations,
     /// The loops have different trip counts and access no common object.
     NothingShared,
     /// This operation of the second loop uses a result of the first.

@@ -231,6 +231,10 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             };
             ("NonEqualTripCount", format!("Loop trip counts are not the same{counts}"))
         }
+        Missed::NoCommonIterations => (
+            "NoCommonIterations",
+            "The loops have no iterations in common: one begins where the other has ended".to_owned(),
+        ),
         Missed::UnknownOffset => {
             ("UnknownOffset", "The lower bounds differ by a number that is known at run time only".to_owned())
         }
