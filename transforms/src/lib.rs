@@ -50,6 +50,7 @@ pub mod cost;
 pub mod dataflow;
 pub mod distribution;
 pub mod effects;
+mod equal;
 mod expansion;
 pub mod flow;
 pub mod fusion;
