@@ -81,6 +81,7 @@ pub use pass::PASS;
 pub use rounds::fuse;
 
 mod blocks;
+mod concatenate;
 mod decision;
 mod footprint;
 mod group;

@@ -7,7 +7,8 @@
 //! Rounds terminate, because each fuses loops, and loops added by fusion are
 //! [marked](crate::marks). Remainders are not fused. Nothing behind a run-time check is versioned
 //! again. A loop that took in a part of another loop gives no part to others. Each round therefore
-//! leaves fewer loops, or fewer that may be distributed.
+//! leaves fewer loops, or fewer that may be distributed. Loops that have become neighbours are
+//! [concatenated](super::concatenate) at the beginning of a round.
 //!
 //! **Assumptions.**
 //! - A block without two neighbouring loops or conditionals has nothing to fuse, whatever a round
@@ -18,8 +19,9 @@
 //! [`MAX_ROUNDS`] rounds.
 
 use hashbrown::HashSet;
-use loomir_ir::{Block, Body, Loc, Value};
+use loomir_ir::{Block, Body, Diagnostics, Loc, Value};
 
+use super::concatenate::concatenate;
 use super::{Fusion, Options, Report, remarks};
 use crate::access::LoopContext;
 use crate::assumption;
@@ -76,6 +78,7 @@ impl Report {
 
 /// Fuses the loops of a function once.
 fn round(body: &mut Body, options: &Options) -> Report {
+    let (concatenated, said) = concatenate(body, options);
     // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let blocks = roots(body, &options.analyses);
     let mut analyses = options.analyses.for_one_function();
@@ -91,7 +94,9 @@ fn round(body: &mut Body, options: &Options) -> Report {
         }
         parts.push(part);
     }
-    let mut report = Report::default();
+    let changed = concatenated > 0;
+    let remarks = if options.remarks { said } else { Diagnostics::default() };
+    let mut report = Report { remarks, changed, fused: concatenated, ..Report::default() };
     for part in parts.into_iter().rev() {
         report.names.extend(part.names.iter().map(|(value, name)| (*value, name.clone())));
         for assumption in &part.assumed {
