@@ -390,20 +390,22 @@ impl<'a> Fusion<'a> {
     /// Adds the guards of a conditional to `done`, with the loops inside them fused.
     fn finish_if(&mut self, conditional: If, loop_context: &LoopContext, done: &mut Vec<Green>) {
         let If { of, map, bodies } = conditional;
-        let (said, alias) = (self.report.remarks.len(), self.alias);
+        let alias = self.alias;
         let is_version = self.body.attr(self.program.if_info(of).op, marks::VERSIONED).is_some();
         if is_version {
             self.alias = alias.untested();
         }
         let mut sides = bodies.into_iter().zip([true, false]).map(|(body, holds)| {
             let loop_context = loop_context.guarded(self.program, self.trees, (of, map), holds);
-            body.map(|body| self.sequence(body, &loop_context))
+            let said = self.report.remarks.len();
+            let body = body.map(|body| self.sequence(body, &loop_context));
+            if is_version && !holds {
+                // The remarks about the original loops predate the check.
+                self.report.remarks.retain_from(said, |own| own.is_passed());
+            }
+            body
         });
         let bodies = [sides.next().flatten(), sides.next().flatten()];
-        if is_version {
-            // The remarks about these loops predate the check.
-            self.report.remarks.retain_from(said, |own| own.is_passed());
-        }
         self.alias = alias;
         done.extend(self.trees.guards(If { of, map, bodies }));
     }

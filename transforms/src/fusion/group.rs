@@ -145,7 +145,12 @@ impl Joined {
         self.ends.len() > first.ends.len().min(self.member.ends.len()) || self.starts.len() > 1
     }
 
-    /// Returns its shift in iterations.
+    /// True if it begins at a value of the program.
+    pub(super) fn is_moved(&self) -> bool {
+        self.member.start.as_constant().is_none()
+    }
+
+    /// Returns its shift in iterations, behind the value at which it begins.
     pub(super) fn shift(&self) -> i64 {
         self.shift
     }

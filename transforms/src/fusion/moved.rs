@@ -42,10 +42,11 @@ impl Fusion<'_> {
         let Err(missed @ (Missed::UnknownOffset | Missed::Dependences(_))) = plan else { return plan };
         let Some(moved) = self.moved(first, second, loop_context) else { return Err(missed) };
         let plan = self.plan_aligned(assumed, first, between, &moved, loop_context);
-        match missed {
-            Missed::UnknownOffset => plan,
-            missed => plan.map_err(|_| missed),
-        }
+        plan.map_err(|other| match (missed, other) {
+            (Missed::UnknownOffset, Missed::Dependences(verdict)) => Missed::AtEqualValues(verdict),
+            (Missed::UnknownOffset, other) => other,
+            (missed, _) => missed,
+        })
     }
 
     /// Returns the group of one loop, moved to the values of the first. `None` if their lower

@@ -63,14 +63,20 @@ pub(super) fn fused(
         Alignment::Later { least, block } => format!(", the second {} iterations later", least + block),
         Alignment::Backwards(_) => ", the second run backwards".to_owned(),
     };
+    let (at_values, later) = match joined.is_moved() {
+        true if later.starts_with(" in") => (" at equal values of the induction variables", String::new()),
+        true => (" at equal values of the induction variables", later),
+        false => ("", later),
+    };
     let remark = remarks(body)
-        .passed("Fused", body.loc(second), &format!("Loops fused{shape}{later}"))
+        .passed("Fused", body.loc(second), &format!("Loops fused{shape}{at_values}{later}"))
         .note(body.loc(first), "with this loop")
         .arg("first", body.loc(first))
         .arg("loops", loops)
         .arg("shift", shift)
         .arg("backwards", matches!(way, Alignment::Backwards(_)))
         .arg("whole", joined.whole)
+        .arg("at_equal_values", joined.is_moved())
         .arg("reshaped", reshaped.change.as_ref().map(of_shape))
         .arg("saved_cycles", attempt.saved_cycles())
         .arg("assumes", assumed.iter().map(|own| own.text(body)).collect::<Arg>());
@@ -242,6 +248,10 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             "NonEqualTripCount",
             "Loop trip counts are not the same, and the loops have no memory in common".to_owned(),
         ),
+        Missed::GuardedAlone => (
+            "FusionNotBeneficial",
+            "One of the loops has a condition, and the loops have no memory in common".to_owned(),
+        ),
         Missed::UsesResult(_) => {
             ("InvalidDependencies", "The second loop uses a result of the first".to_owned())
         }
@@ -261,6 +271,10 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             ("InvalidDependencies", format!("{} would have to be tested", counted(*all, "assumption")))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
+        Missed::AtEqualValues(_) => (
+            "InvalidDependencies",
+            "Dependencies prevent fusion at equal values of the induction variables".to_owned(),
+        ),
         Missed::TooLate { shift, most, .. } => (
             "InvalidDependencies",
             format!(
@@ -294,6 +308,7 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
         }
         Missed::NonAdjacent(stuck) => cannot_move(body, callees, remark, stuck),
         Missed::Dependences(verdict) => explained(verdict, remark, "fused"),
+        Missed::AtEqualValues(verdict) => explained(verdict, remark.arg("at_equal_values", true), "fused"),
         Missed::TooLate { shift, most, verdict } => {
             let remark = remark.arg("shift", *shift).arg("max_shift", *most);
             explained(verdict, remark, "fused")
