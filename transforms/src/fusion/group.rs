@@ -2,8 +2,8 @@
 //!
 //! Each member of a group runs its iteration `x - start` at time `x`; a start may be a value of the
 //! program. The fused loop runs the times that all members share. `tree/edit/fuse.rs` makes loops
-//! of the remainders. Each iteration therefore runs once, whatever the bounds are at run time. Two iterations of two members run in
-//! the order of their times. At equal times, and outside of the fused loop, they run in the order
+//! of the remainders. Each iteration therefore runs once, whatever the bounds are at run time. Two
+//! iterations of two members run in the order of their times. At equal times, and outside of the fused loop, they run in the order
 //! of the members. [`legality::merged`](crate::legality::merged) judges this order.
 //!
 //! **Assumptions.**
@@ -623,8 +623,8 @@ impl Group {
         Some(Joined { member, item: second.item, nest, starts, ends, zero, shift, whole, block: 0 })
     }
 
-    /// True if a member's remainders before and after the times within `bounds` can be written. Each
-    /// bound must be a number, or a value or existing bound plus a number, in 64 bits.
+    /// True if a member's remainders beside the times within `bounds` can be written. Each bound
+    /// must be a number, or a value or existing bound plus a number, in 64 bits.
     fn can_be_cut(
         &self,
         member: &Member,

@@ -15,7 +15,7 @@
 //! **Assumptions.**
 //! - The value is known before the first loop, because operations that compute it are hoisted like
 //!   all others. Tried with `fixtures/fusion/lower_bounds.mlir`.
-//! - A value that may be poison is no bound of the fused loop if the second loop may not be reached.
+//! - A value that may be poison is no bound of the fused loop if the second may not be reached.
 //!   Tried with `fixtures/fusion/lower_bounds.mlir`.
 //!
 //! **Cost.** At most one more plan for a pair, and a copy of the second loop's tree.

@@ -9,6 +9,7 @@ use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::{Body, Diagnostic, Op};
 
 use super::decision::{Attempt, Change, Conflict, Missed, Stuck, Which};
+use super::group::Joined;
 use super::{Alignment, Plan};
 use crate::access::callees::Callees;
 use crate::assumption::Assumption;
@@ -56,18 +57,7 @@ pub(super) fn fused(
         Alignment::Later { least, block } => least.saturating_add(*block),
         Alignment::AsItIs | Alignment::Backwards(_) => 0,
     };
-    let later = match way {
-        Alignment::AsItIs if joined.whole => String::new(),
-        Alignment::AsItIs => " in the iterations both have".to_owned(),
-        Alignment::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
-        Alignment::Later { least, block } => format!(", the second {} iterations later", least + block),
-        Alignment::Backwards(_) => ", the second run backwards".to_owned(),
-    };
-    let (at_values, later) = match joined.is_moved() {
-        true if later.starts_with(" in") => (" at equal values of the induction variables", String::new()),
-        true => (" at equal values of the induction variables", later),
-        false => ("", later),
-    };
+    let (at_values, later) = alignment(way, joined);
     let remark = remarks(body)
         .passed("Fused", body.loc(second), &format!("Loops fused{shape}{at_values}{later}"))
         .note(body.loc(first), "with this loop")
@@ -104,6 +94,23 @@ pub(super) fn fused(
     numbers.fold(remark, |remark, assumption| {
         remark.note(body.loc(second), format!("assumes {}", assumption.text(body)))
     })
+}
+
+/// Returns how two loops come together: at which values, and how much later the second one.
+fn alignment(way: &Alignment, joined: &Joined) -> (&'static str, String) {
+    let later = match way {
+        Alignment::AsItIs if joined.whole => String::new(),
+        Alignment::AsItIs => " in the iterations both have".to_owned(),
+        Alignment::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
+        Alignment::Later { least, block } => format!(", the second {} iterations later", least + block),
+        Alignment::Backwards(_) => ", the second run backwards".to_owned(),
+    };
+    let at_values = " at equal values of the induction variables";
+    match way {
+        _ if !joined.is_moved() => ("", later),
+        Alignment::AsItIs => (at_values, String::new()),
+        _ => (at_values, later),
+    }
 }
 
 /// Returns the remark about two conditionals of one condition that were joined.
@@ -223,9 +230,9 @@ fn kib(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} bytes") } else { format!("{} KiB", bytes.div_ceil(1024)) }
 }
 
-/// Returns the remark about a pair that was refused.
-pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
-    let (id, reason) = match why {
+/// Returns the name of a refusal, and its reason in words.
+fn reason(body: &Body, why: &Missed) -> (&'static str, String) {
+    match why {
         Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),
         Missed::Unsigned(_) => ("UnknownTripCount", "A loop counts in unsigned numbers".to_owned()),
         Missed::UnknownStep => ("UnknownTripCount", "A step is not a known positive number".to_owned()),
@@ -289,7 +296,12 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
         Missed::InOrder(_) => {
             ("InvalidDependencies", "The iterations of both together may not run in any order".to_owned())
         }
-    };
+    }
+}
+
+/// Returns the remark about a pair that was refused.
+pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
+    let (id, reason) = reason(body, why);
     let remark = remarks(body)
         .missed(id, body.loc(second), "Loops not fused", &reason)
         .note(body.loc(first), "the first loop is here")
