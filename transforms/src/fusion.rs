@@ -10,9 +10,10 @@
 //!
 //! If fusion would reverse a dependence, the second loop is shifted by enough iterations to keep
 //! it. Iterations that the loops do not share run separately, before and after the fused loop
-//! (`fusion/group.rs`). Lower bounds may differ by a value of the program (`fusion/moved.rs`). If no
-//! shift helps, and the second loop may run in any order, it is reversed. Else one of the two is interchanged, run in blocks, or distributed, if that is legal
-//! and lets them fuse (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of
+//! (`fusion/group.rs`). Lower bounds may differ by a value of the program (`fusion/moved.rs`). If
+//! no shift helps, and the second loop may run in any order, it is reversed. Else one of the two is
+//! interchanged, run in blocks, or distributed, if that is legal and lets them fuse
+//! (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of
 //! both together may run in any order, so that they stay parallel. Counting `scf.while` loops are
 //! counted loops ([`while_to_for`](crate::while_to_for)).
 //!

@@ -3,7 +3,8 @@
 //! Each member of a group runs its iteration `x - start` at time `x`; a start may be a value of the
 //! program. The fused loop runs the times that all members share. `tree/edit/fuse.rs` makes loops
 //! of the remainders. Each iteration therefore runs once, whatever the bounds are at run time. Two
-//! iterations of two members run in the order of their times. At equal times, and outside of the fused loop, they run in the order
+//! iterations of two members run in the order of their times. At equal times, and outside of the
+//! fused loop, they run in the order
 //! of the members. [`legality::merged`](crate::legality::merged) judges this order.
 //!
 //! **Assumptions.**
