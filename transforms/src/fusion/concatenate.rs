@@ -289,7 +289,7 @@ fn pick(body: &mut Body, def: &'static OpDef, a: Value, b: Value, before: Op) ->
     let ctx = body.ctx().clone();
     let mut state = OperationState::of(&ctx, def, body.loc(before));
     state.operands.extend([a, b]);
-    state.result_types = vec![body.value_type(a)].into();
+    state.result_types = vec![body.value_type(a)];
     let op = body.create(state);
     body.insert_before(before, op);
     body.result(op, 0)
