@@ -244,6 +244,7 @@ fn judge_remarks(
                 Change::Distributed => tally.pairs_distributed += 1,
                 Change::Blocks => tally.pairs_in_blocks += 1,
                 Change::Backwards => tally.pairs_reversed += 1,
+                Change::Moved => tally.pairs_moved += 1,
             }
         }
         let is_open = |groups: &Groups| [said.first, said.second].iter().any(|id| groups.is_reshaped(*id));
@@ -539,6 +540,9 @@ enum Change {
     Distributed,
     Backwards,
     Blocks,
+    /// Equal values of the variables come together, or one loop runs behind the other. A trace does
+    /// not know values.
+    Moved,
 }
 
 impl Change {
@@ -552,6 +556,12 @@ impl Change {
             (", a part of the first", Change::Distributed),
             (", a part of the second", Change::Distributed),
         ];
+        if message.contains("concatenated") {
+            return (Some(Change::Moved), "");
+        }
+        if let Some(rest) = message.strip_prefix(" at equal values of the induction variables") {
+            return (Some(Change::Moved), rest);
+        }
         let found =
             known.into_iter().find_map(|(words, change)| Some((change, message.strip_prefix(words)?)));
         let in_blocks = || {
@@ -596,18 +606,22 @@ impl Said {
             let (_, line, _) = loc.file_line_col(ctx)?;
             text.lines.iter().find(|(_, own)| **own == line).map(|(id, _)| *id)
         };
+        if remark.message.contains("not concatenated") {
+            return None;
+        }
         let second = loop_at(remark.loc)?;
         let first = loop_at(remark.notes.first()?.0)?;
         let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
         let reason = reason.map(|(reason, _)| reason.to_owned());
         let how = remark.message.split_once("Loops fused").map_or("", |(_, how)| how);
+        let how = if remark.message.contains("concatenated") { "concatenated" } else { how };
         let (change, way) = Change::of(how);
         let shift = shift(way)?;
         let backwards = way == ", the second run backwards";
         let whole = way.is_empty() || backwards;
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
         // For parallel loops the remark is about every order; a run shows only one.
-        let in_order = !remark.message.contains("any order");
+        let in_order = !remark.message.contains("any order") && !remark.message.contains("at equal values");
         let in_the_way =
             ["before the first, this would be first", "before it, this would be first"].map(says);
         let is_between = reason.as_deref() == Some("NonAdjacent");

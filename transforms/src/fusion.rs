@@ -10,9 +10,10 @@
 //!
 //! If fusion would reverse a dependence, the second loop is shifted by enough iterations to keep
 //! it. Iterations that the loops do not share run separately, before and after the fused loop
-//! (`fusion/group.rs`). If no shift helps, and the second loop may run in any order, it is
-//! reversed. Else one of the two is interchanged, run in blocks, or distributed, if that is legal
-//! and lets them fuse (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of
+//! (`fusion/group.rs`). Lower bounds may differ by a value of the program (`fusion/moved.rs`). If
+//! no shift helps, and the second loop may run in any order, it is reversed. Else one of the two is
+//! interchanged, run in blocks, or distributed, if that is legal and lets them fuse
+//! (`fusion/reshape.rs`). Parallel loops are fused only if the iterations of
 //! both together may run in any order, so that they stay parallel. Counting `scf.while` loops are
 //! counted loops ([`while_to_for`](crate::while_to_for)).
 //!
@@ -38,7 +39,7 @@
 //!
 //! - Fuses loops of one kind, or `scf.for` with `affine.for`. A parallel loop is fused with
 //!   parallel loops only. Steps may differ if both trip counts are the same constant. If the trip
-//!   counts differ, the lower bounds must differ by a constant.
+//!   counts differ, the lower bounds must differ by a constant, or both steps must be one.
 //! - Runs several iterations of one loop for each of the other only if both trip counts are
 //!   constants (`fusion/blocks.rs`).
 //! - Shifts the second loop only, by the least legal distance or by the elements of one vector
@@ -81,12 +82,14 @@ pub use pass::PASS;
 pub use rounds::fuse;
 
 mod blocks;
+mod concatenate;
 mod decision;
 mod footprint;
 mod group;
 mod grouping;
 mod guard;
 mod make_adjacent;
+mod moved;
 mod pair;
 mod partition;
 mod pass;
@@ -95,6 +98,7 @@ mod reshape;
 mod rounds;
 mod schedule;
 mod search;
+mod times;
 mod versioned_region;
 
 /// The options of fusion.
@@ -387,20 +391,22 @@ impl<'a> Fusion<'a> {
     /// Adds the guards of a conditional to `done`, with the loops inside them fused.
     fn finish_if(&mut self, conditional: If, loop_context: &LoopContext, done: &mut Vec<Green>) {
         let If { of, map, bodies } = conditional;
-        let (said, alias) = (self.report.remarks.len(), self.alias);
+        let alias = self.alias;
         let is_version = self.body.attr(self.program.if_info(of).op, marks::VERSIONED).is_some();
         if is_version {
             self.alias = alias.untested();
         }
         let mut sides = bodies.into_iter().zip([true, false]).map(|(body, holds)| {
             let loop_context = loop_context.guarded(self.program, self.trees, (of, map), holds);
-            body.map(|body| self.sequence(body, &loop_context))
+            let said = self.report.remarks.len();
+            let body = body.map(|body| self.sequence(body, &loop_context));
+            if is_version && !holds {
+                // The remarks about the original loops predate the check.
+                self.report.remarks.retain_from(said, |own| own.is_passed());
+            }
+            body
         });
         let bodies = [sides.next().flatten(), sides.next().flatten()];
-        if is_version {
-            // The remarks about these loops predate the check.
-            self.report.remarks.retain_from(said, |own| own.is_passed());
-        }
         self.alias = alias;
         done.extend(self.trees.guards(If { of, map, bodies }));
     }
@@ -478,9 +484,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// Plans the fusion of `second` with the group `first` under these assumptions, and adds
-    /// further ones. Without a list, no assumption is about numbers.
-    fn plan_if(
+    /// Plans the same with equal times of both loops at once, or the second shifted.
+    fn plan_aligned(
         &mut self,
         assumed: Option<Vec<Assumption>>,
         first: &Group,
@@ -543,7 +548,10 @@ impl<'a> Fusion<'a> {
             }
             Alignment::Backwards(mirrored) => first.align(mirrored, fit, 0, context, loop_context),
         };
-        let joined = joined.ok_or(missed)?;
+        let joined = joined.ok_or_else(|| match missed {
+            Missed::CannotBeCut if first.is_beside(second, loop_context) => Missed::NoCommonIterations,
+            missed => missed,
+        })?;
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
     }
 

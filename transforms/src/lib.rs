@@ -52,6 +52,7 @@ pub mod dataflow;
 pub mod directive;
 pub mod distribution;
 pub mod effects;
+mod equal;
 mod expansion;
 pub mod flow;
 pub mod fusion;

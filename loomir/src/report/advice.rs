@@ -173,9 +173,13 @@ fn of_name(name: &str, args: &Value) -> (Option<&'static str>, &'static [&'stati
             Some("How often a loop runs is not known when it begins."),
             &["Write it as a counted loop, with a positive constant step: scf.for or affine.for."],
         ),
+        "NoCommonIterations" => (
+            Some("One loop begins where the other has ended, so no iteration of one meets one of the other."),
+            &["Let both loops run the whole range, with a condition where they differ, and measure."],
+        ),
         "UnknownOffset" => (
             Some(
-                "Which iterations run together depends on a number that is only known when the program runs.",
+                "Which iterations run together depends on a number that is only known when the program runs, and the steps are not one.",
             ),
             &["Let both loops begin at the same number, or at numbers with a constant difference."],
         ),

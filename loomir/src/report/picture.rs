@@ -99,6 +99,10 @@ impl<'b> Programs<'b> {
         if at != same || first == second || parent(first) != parent(second) {
             return None;
         }
+        // Which iterations come together then depends on values.
+        if args["at_equal_values"].as_bool().unwrap_or_default() {
+            return None;
+        }
         let fault = args["faults"].get(0);
         let value = |name: &str| value_of(fault?, name);
         let between = |from: i64, width: i64| {

@@ -32,12 +32,15 @@ pub struct Tally {
     pub pairs_distributed: u64,
     /// Pairs fused with several iterations of one loop at a time. Not counted as delayed or cut.
     pub pairs_in_blocks: u64,
+    /// Pairs fused at equal values of the induction variables, or concatenated. Not counted as
+    /// delayed or cut.
+    pub pairs_moved: u64,
     /// Fused pairs with one loop that filled a conditional. The condition was moved into the fused
     /// loop.
     pub pairs_guarded: u64,
     /// Programs with a fused pair of each kind: shifted, cut, reversed, interchanged,
-    /// distributed, in blocks.
-    pub reshaped: [u64; 6],
+    /// distributed, in blocks, at equal values.
+    pub reshaped: [u64; 7],
     /// Programs with a pair that was refused for a dependence.
     pub refused_by_dependence: u64,
     /// Pairs fused in a version under assumptions about numbers. Counted above as pairs only.
@@ -89,7 +92,7 @@ pub struct Tally {
 
 impl Tally {
     /// Returns the fused pairs of each kind in [`Tally::reshaped`].
-    pub(super) fn reshaped_pairs(&self) -> [u64; 6] {
+    pub(super) fn reshaped_pairs(&self) -> [u64; 7] {
         [
             self.pairs_shifted,
             self.pairs_cut,
@@ -97,6 +100,7 @@ impl Tally {
             self.pairs_interchanged,
             self.pairs_distributed,
             self.pairs_in_blocks,
+            self.pairs_moved,
         ]
     }
 
@@ -120,13 +124,14 @@ impl Tally {
             format!("optimized={}", self.optimized),
             format!("pairs_distributed={}", self.pairs_distributed),
             format!("pairs_in_blocks={}", self.pairs_in_blocks),
+            format!("pairs_moved={}", self.pairs_moved),
             format!("pairs_guarded={}", self.pairs_guarded),
             format!("pairs_versioned_by_range={}", self.pairs_versioned),
             format!("versioned_by_range={}", self.versioned),
             format!("refused_by_dependence={}", self.refused_by_dependence),
             format!("conditionals_merged={}", self.merged),
         ];
-        let ways = ["shifted", "cut", "backwards", "interchanged", "distributed", "in_blocks"];
+        let ways = ["shifted", "cut", "backwards", "interchanged", "distributed", "in_blocks", "moved"];
         lines.extend(ways.iter().zip(self.reshaped).map(|(way, programs)| format!("{way}={programs}")));
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
         lines.extend([

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use loomir_ir::Value;
+use loomir_polyhedra::{Emptiness, Limits};
 
 use crate::affine::AffineForm;
 use crate::affine::facts::Facts;
+use crate::affine::system::System;
 
 /// The loops of the tree around a place in it.
 #[derive(Clone, Debug)]
@@ -21,4 +23,18 @@ pub struct LoopContext {
     pub variables: Vec<Option<(Value, i64)>>,
     /// The facts about parameters.
     pub facts: Arc<Facts>,
+}
+
+impl LoopContext {
+    /// True if a form over the loops is proved not to be negative.
+    pub fn implies(&self, form: &AffineForm, limits: &Limits) -> bool {
+        if let Some(number) = form.as_constant() {
+            return number >= 0;
+        }
+        let negative = form.times(-1).and_then(|form| form.plus(&AffineForm::constant(1), -1));
+        negative.is_some_and(|negative| {
+            let system = System::over(self.depth, self.constraints.iter().chain([&negative]));
+            matches!(system.is_empty(&self.facts, limits), Emptiness::Empty)
+        })
+    }
 }

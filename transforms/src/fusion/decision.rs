@@ -39,8 +39,12 @@ pub(super) enum Missed {
     /// The trip counts agree, but the difference of the induction variables is known only at run
     /// time.
     UnknownOffset,
+    /// One loop begins where the other has ended.
+    NoCommonIterations,
     /// The loops have different trip counts and access no common object.
     NothingShared,
+    /// One of the loops is the body of a conditional, and they access no common object.
+    GuardedAlone,
     /// This operation of the second loop uses a result of the first.
     UsesResult(Op),
     /// An entry between the loops cannot move.
@@ -53,6 +57,9 @@ pub(super) enum Missed {
     TooManyAssumptions(usize),
     /// A dependence is reversed, or may be.
     Dependences(Verdict),
+    /// The same where equal values of the induction variables come together, because the lower
+    /// bounds differ by a value.
+    AtEqualValues(Verdict),
     /// The same, unless the second loop is shifted by `shift` iterations, which exceeds the maximum
     /// `most`.
     TooLate { shift: i64, most: i64, verdict: Box<Verdict> },
@@ -67,20 +74,29 @@ pub(super) enum Missed {
 impl Missed {
     /// True if other shapes of the loops may do better.
     pub(super) fn is_of_the_iterations(&self) -> bool {
-        use Missed::{CannotBeCut, Dependences, InOrder, Steps, TripCounts, UnknownOffset};
-        matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
+        use Missed::{CannotBeCut, Steps, TripCounts, UnknownOffset};
+        self.verdict().is_some() || matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut)
     }
 
     /// True if no other order of the two loops' iterations would do better.
     pub(super) fn is_of_any_order(&self) -> bool {
-        matches!(self, Missed::Dependences(verdict) | Missed::InOrder(verdict) if !verdict.depends_on_order())
+        self.verdict().is_some_and(|verdict| !verdict.depends_on_order())
+    }
+
+    /// Returns the verdict on the order of the two loops, if it is the reason.
+    pub(super) fn verdict(&self) -> Option<&Verdict> {
+        match self {
+            Missed::Dependences(verdict) | Missed::AtEqualValues(verdict) | Missed::InOrder(verdict) => {
+                Some(verdict)
+            }
+            _ => None,
+        }
     }
 
     /// Returns the operation of the first loop and the operation of the second whose order would
     /// change.
     pub(super) fn at_fault(&self) -> Option<(Op, Op)> {
-        let (Missed::Dependences(verdict) | Missed::InOrder(verdict)) = self else { return None };
-        match verdict {
+        match self.verdict()? {
             Verdict::Illegal(Witness::Order { first, second, .. })
             | Verdict::MayBeIllegal(Witness::Order { first, second, .. }) => Some((first.op, second.op)),
             Verdict::Unknown { accesses } => Some(*accesses),

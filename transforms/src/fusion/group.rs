@@ -1,9 +1,10 @@
 //! Groups of fused loops on a common time axis.
 //!
-//! Each member of a group runs its iteration `x - start` at time `x`. The fused loop runs the times
-//! that all members share. `tree/edit/fuse.rs` makes loops of the remainders. Each iteration
-//! therefore runs once, whatever the bounds are at run time. Two iterations of two members run in
-//! the order of their times. At equal times, and outside of the fused loop, they run in the order
+//! Each member of a group runs its iteration `x - start` at time `x`; a start may be a value of the
+//! program. The fused loop runs the times that all members share. `tree/edit/fuse.rs` makes loops
+//! of the remainders. Each iteration therefore runs once, whatever the bounds are at run time. Two
+//! iterations of two members run in the order of their times. At equal times, and outside of the
+//! fused loop, they run in the order
 //! of the members. [`legality::merged`](crate::legality::merged) judges this order.
 //!
 //! **Assumptions.**
@@ -20,23 +21,20 @@ use loomir_ir::{Body, Op, Type, Value};
 
 use super::decision::Missed;
 use super::footprint::Footprint;
+use super::times::{self, extents, gap, here};
 use crate::access::LoopContext;
 use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
 use crate::cost::Work;
 use crate::marks;
 use crate::tree::access_summary::AccessSummary;
-use crate::tree::levels::{absolute, relative};
+use crate::tree::levels::relative;
 use crate::tree::{
     Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together, TreeStore, trip_count,
 };
 
 /// A loop with more operations than this is not cut, because cutting copies its body.
 const MAX_COPIED: usize = 256;
-
-/// The maximal number of ends of a group among which the least is unknown. Each further one may
-/// leave one more loop.
-const MAX_ENDS: usize = 2;
 
 /// A member: one of the fused loops.
 #[derive(Clone, Debug)]
@@ -48,8 +46,8 @@ pub(super) struct Member {
     /// The value of its induction variable in the first iteration, a form over the surrounding
     /// levels. `None` if unknown.
     lower: Option<AffineForm>,
-    /// The first time.
-    start: i64,
+    /// The first time, over `scale`: a form over the surrounding levels.
+    start: AffineForm,
     /// The exclusive ends of its times, over `scale`: forms over the surrounding levels. Empty if
     /// unknown.
     ends: Vec<AffineForm>,
@@ -85,8 +83,9 @@ pub(super) struct Group {
     pub(super) originals: Vec<Green>,
     /// The assumptions of the group.
     pub(super) assumed: Vec<Assumption>,
-    /// The first time that all members share.
-    start: i64,
+    /// The first times of members, over `scale`. The greatest of them, the first shared time, is
+    /// unknown.
+    starts: Vec<AffineForm>,
     /// The exclusive ends of the shared times, over `scale`. The least of them is unknown.
     ends: Vec<AffineForm>,
     /// The greatest constant in the value of a member's induction variable at time 0.
@@ -127,9 +126,10 @@ pub(super) struct Joined {
     pub(super) item: Green,
     /// Its accesses, at the times of the group.
     nest: Rc<AccessSummary>,
-    start: i64,
+    starts: Vec<AffineForm>,
     ends: Vec<AffineForm>,
     zero: i64,
+    shift: i64,
     pub(super) whole: bool,
     /// The additional shift beyond the least legal one, in iterations.
     pub(super) block: i64,
@@ -141,21 +141,26 @@ impl Joined {
         self.member.body
     }
 
-    /// True if the times that it shares with `first` end at an unknown one of both ends.
+    /// True if the times that it shares with `first` begin or end at an unknown one of both bounds.
     pub(super) fn is_of_unknown_length(&self, first: &Group) -> bool {
-        self.ends.len() > first.ends.len().min(self.member.ends.len())
+        self.ends.len() > first.ends.len().min(self.member.ends.len()) || self.starts.len() > 1
     }
 
-    /// Returns its shift in iterations.
+    /// True if it begins at a value of the program.
+    pub(super) fn is_moved(&self) -> bool {
+        self.member.start.as_constant().is_none()
+    }
+
+    /// Returns its shift in iterations, behind the value at which it begins.
     pub(super) fn shift(&self) -> i64 {
-        self.member.start
+        self.shift
     }
 }
 
 impl Member {
     /// Returns the value of its induction variable at time 0, even if it does not run then.
-    fn zero(&self, scale: i64) -> Option<AffineForm> {
-        self.lower.as_ref()?.plus(&AffineForm::constant(self.start.checked_mul(scale)?), -1)
+    fn zero(&self) -> Option<AffineForm> {
+        self.lower.as_ref()?.minus(&self.start)
     }
 
     /// True if its body may compute numbers from the value of a form without a division.
@@ -203,7 +208,7 @@ impl Group {
         let extents: Vec<Option<AffineForm>> =
             extents.iter().flatten().map(|form| here(origin, form, loop_context.depth)).collect();
         let extents: Option<Vec<AffineForm>> = extents.into_iter().collect();
-        let ends = extents.and_then(|all| earliest(&[], &all)).unwrap_or_default();
+        let ends = extents.and_then(|all| times::earliest(&[], &all, loop_context)).unwrap_or_default();
         let lower = space.lower.as_ref().and_then(|form| here(origin, form, loop_context.depth));
         let size = ir.preorder(op).count();
         let lower_number = lower.as_ref().map_or(i64::MIN, AffineForm::constant_part);
@@ -211,7 +216,7 @@ impl Group {
             origin: origin.clone(),
             body,
             lower,
-            start: 0,
+            start: AffineForm::constant(0),
             ends: ends.clone(),
             scale: space.step.unwrap_or(1),
             block: 1,
@@ -229,7 +234,7 @@ impl Group {
             footprint: Footprint::of(ir, [op], AccessSummary::of(program, trees, item, loop_context)),
             originals: vec![item],
             assumed: Vec::new(),
-            start: 0,
+            starts: vec![AffineForm::constant(0)],
             ends,
             zero: lower_number,
             whole: true,
@@ -341,6 +346,7 @@ impl Group {
             footprint: Footprint::of(ir, [own.op], nest),
             originals: self.originals.clone(),
             assumed: Vec::new(),
+            starts: self.starts.clone(),
             ends,
             may_be_cut: false,
             ..*self
@@ -424,7 +430,8 @@ impl Group {
             && second.may_be_cut
             && !self.parallel
             && !second.parallel;
-        if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
+        let is_whole = self.whole && self.starts == second.starts;
+        if is_whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
             return Ok(Fit { same: true, may_be_shifted });
         }
         let [own, others] = [&self.members[self.lead], &second.members[0]];
@@ -444,7 +451,7 @@ impl Group {
         let extents = [a, b].map(|origin| extents(origin, program, loop_context));
         let [Some(first), Some(behind)] = &extents else { return Err(Missed::TripCounts(None, None)) };
         let are_equal = first == behind || gap(first, behind).is_some_and(|gap| loop_context.is_zero(&gap));
-        let same = self.whole && are_equal;
+        let same = is_whole && are_equal;
         if !same && !may_be_shifted {
             return Err(Missed::TripCounts(trip_count(&[], first, step), trip_count(&[], behind, step)));
         }
@@ -455,8 +462,8 @@ impl Group {
         if same && self.is_backwards() {
             return Ok(Fit { same, may_be_shifted: false });
         }
-        let lowers = others.lower.as_ref().zip(own.lower.as_ref());
-        let offset = lowers.and_then(|(b, a)| b.minus(a)).ok_or(Missed::UnknownOffset)?;
+        let zeros = others.zero().zip(own.zero());
+        let offset = zeros.and_then(|(b, a)| b.minus(&a)).ok_or(Missed::UnknownOffset)?;
         if offset.as_constant().is_some() {
             return Ok(Fit { same, may_be_shifted });
         }
@@ -476,6 +483,47 @@ impl Group {
         let others = extents(second.lead(), program, loop_context)?;
         let gap = gap(&own, &others).filter(|gap| gap.terms().len() > 1)?;
         Some((own.into_iter().next()?, gap))
+    }
+
+    /// Returns the difference of the induction variables at equal times, if it is a form.
+    pub(super) fn distance(&self, second: &Group) -> Option<AffineForm> {
+        second.members[0].zero()?.minus(&self.members[self.lead].zero()?)
+    }
+
+    /// Returns the group of one loop with a step of one, at times that are later by the form `by`.
+    /// `None` if the loop may not be run in parts.
+    pub(super) fn moved(
+        &self,
+        by: &AffineForm,
+        program: &Program,
+        trees: &mut TreeStore,
+        ir: &Body,
+        loop_context: &LoopContext,
+    ) -> Option<Group> {
+        let ([own], true) = (&self.members[..], self.may_be_cut && !self.parallel) else { return None };
+        if (own.step, own.scale, own.block) != (Some(1), 1, 1) || own.size > MAX_COPIED {
+            return None;
+        }
+        let item = trees.moved(program, self.item, &relative(by, self.depth)?)?;
+        let Node::Loop { header, body } = trees.get(item) else { return None };
+        let origin = trees.header(header).origins.first()?.clone();
+        let nest = AccessSummary::of(program, trees, item, loop_context);
+        let ends = own.ends.iter().map(|end| end.plus(by, 1)).collect::<Option<Vec<AffineForm>>>()?;
+        let start = own.start.plus(by, 1)?;
+        let member = Member { origin, body, start: start.clone(), ends: ends.clone(), ..own.clone() };
+        let zero = member.zero()?.constant_part();
+        Some(Group {
+            members: vec![member],
+            item,
+            work: None,
+            footprint: Footprint::of(ir, [own.op], nest),
+            originals: self.originals.clone(),
+            assumed: Vec::new(),
+            starts: vec![start],
+            ends,
+            zero,
+            ..*self
+        })
     }
 
     /// Reverses the group of one loop. `None` if the loop has to run in order, or its trip count is
@@ -506,6 +554,7 @@ impl Group {
             footprint: Footprint::of(ir, [own.op], nest),
             originals: self.originals.clone(),
             assumed: Vec::new(),
+            starts: self.starts.clone(),
             ends: self.ends.clone(),
             ..*self
         })
@@ -517,6 +566,13 @@ impl Group {
         let least =
             ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale())).min();
         least.map_or(i64::MAX, |least| least / 2)
+    }
+
+    /// True if it is known that no time of `second` is one of this group.
+    pub(super) fn is_beside(&self, second: &Group, loop_context: &LoopContext) -> bool {
+        let [starts, ends] =
+            [(&self.starts, &second.starts), (&self.ends, &second.ends)].map(|(a, b)| [&a[..], b].concat());
+        times::are_none(&starts, &ends, loop_context)
     }
 
     /// Returns `second`, a group of one, as a member of this group with a shift of `shift`. `None`
@@ -539,38 +595,41 @@ impl Group {
             0 => second.footprint.nest.clone(),
             _ => Rc::new(second.footprint.nest.shifted(loop_context.depth, shift)?),
         };
-        let member = Member { origin, body, start: shift, ends, ..own.clone() };
+        let start = own.start.plus(&AffineForm::constant(later), 1)?;
+        let member = Member { origin, body, start, ends, ..own.clone() };
         let whole = fit.same && shift == 0 && self.whole;
-        let zero = self.zero.max(member.zero(self.scale()).map_or(i64::MIN, |form| form.constant_part()));
-        let (start, ends) = if whole {
-            (self.start, self.ends.clone())
+        let zero = self.zero.max(member.zero().map_or(i64::MIN, |form| form.constant_part()));
+        let (starts, ends) = if whole {
+            (self.starts.clone(), self.ends.clone())
         } else {
-            (self.start.max(shift), earliest(&self.ends, &member.ends)?)
+            let start = std::slice::from_ref(&member.start);
+            let starts = times::latest(&self.starts, start, loop_context)?;
+            (starts, times::earliest(&self.ends, &member.ends, loop_context)?)
         };
         if !whole {
-            let same_ends = !self.whole && ends == self.ends;
-            let others = if same_ends { &[] } else { &self.members[..] };
-            if !others.iter().chain([&member]).all(|m| self.can_be_cut(m, &ends, ir, program, loop_context)) {
+            // Nothing to fuse, or more remainders than loops.
+            if starts.len() + ends.len() > times::MAX_ALL || times::are_none(&starts, &ends, loop_context) {
+                return None;
+            }
+            let is_known = !self.whole && ends == self.ends && starts == self.starts;
+            let others = if is_known { &[] } else { &self.members[..] };
+            let bounds: Vec<&AffineForm> = starts.iter().chain(&ends).collect();
+            if !others.iter().chain([&member]).all(|m| self.can_be_cut(m, &bounds, ir, program, loop_context))
+            {
                 return None;
             }
         }
         // All induction variables at the first time must fit their type.
-        let first = start.checked_mul(self.scale())?;
-        zero.checked_add(first)?;
-        // Nothing to fuse.
-        if !whole && ends.iter().filter_map(AffineForm::as_constant).any(|end| end <= first) {
-            return None;
-        }
-        Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
+        zero.checked_add(starts.iter().map(AffineForm::constant_part).max()?)?;
+        Some(Joined { member, item: second.item, nest, starts, ends, zero, shift, whole, block: 0 })
     }
 
-    /// True if a member's remainders before and after the times that end with `ends` can be
-    /// written. Each bound must be a number, or a value or existing bound plus a number, in 64
-    /// bits.
+    /// True if a member's remainders beside the times within `bounds` can be written. Each bound
+    /// must be a number, or a value or existing bound plus a number, in 64 bits.
     fn can_be_cut(
         &self,
         member: &Member,
-        ends: &[AffineForm],
+        bounds: &[&AffineForm],
         ir: &Body,
         program: &Program,
         loop_context: &LoopContext,
@@ -629,11 +688,12 @@ impl Group {
         };
         let is_writable = |form: &AffineForm| is_simple(form) || is_near_bound(form);
         // At the time of a form, the induction variable is that form more than at time 0.
-        let Some(zero) = member.zero(self.scale()) else { return false };
-        let ends = member.ends.iter().chain(ends).map(|form| zero.plus(form, 1));
+        let Some(zero) = member.zero() else { return false };
+        let own = member.ends.iter().chain([&member.start]);
+        let bounds = own.chain(bounds.iter().copied()).map(|form| zero.plus(form, 1));
         !member.ends.is_empty()
             && is_writable(&zero)
-            && ends.into_iter().all(|end| end.is_some_and(|form| is_writable(&form)))
+            && bounds.into_iter().all(|bound| bound.is_some_and(|form| is_writable(&form)))
     }
 
     /// Adds `second`, a group of one, in its alignment.
@@ -648,7 +708,7 @@ impl Group {
         self.members.push(joined.member);
         self.originals.extend_from_slice(&second.originals);
         self.footprint.merge_later(&second.footprint, &joined.nest);
-        (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
+        (self.starts, self.ends, self.zero) = (joined.starts, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;
         self.may_be_cut &= second.may_be_cut && self.scale() == second.scale();
@@ -665,14 +725,15 @@ impl Group {
         let inside = |form: &AffineForm| {
             relative(form, self.depth).unwrap_or_else(|| unreachable!("bounds are over the levels around"))
         };
-        let ends = self.ends.iter().map(inside).collect();
-        let (scale, start, parallel) = (self.scale(), self.start, self.parallel);
-        let common = Together { scale, start, ends, parallel };
+        let [starts, ends] = [&self.starts, &self.ends].map(|forms| forms.iter().map(inside).collect());
+        let (scale, parallel) = (self.scale(), self.parallel);
+        let common = Together { scale, starts, ends, parallel };
         if !self.whole {
             for member in &self.members {
                 let origins = Box::new([member.origin.clone()]);
                 let ends = member.ends.iter().map(inside).collect();
-                let times = Times { origins, body: member.body, start: member.start, ends };
+                let starts = vec![inside(&member.start)];
+                let times = Times { origins, body: member.body, starts, ends };
                 common.add_rest(&times, &mut parts, trees);
             }
         }
@@ -690,37 +751,4 @@ impl Group {
         parts.fused = trees.make_loop(Header { span, origins, parallel, mark }, body);
         parts
     }
-}
-
-/// Returns the upper bounds of a loop of the program minus its lower bound, if all are known.
-fn extents(origin: &Origin, program: &Program, loop_context: &LoopContext) -> Option<Vec<AffineForm>> {
-    let space = &program.loop_info(origin.of).space;
-    let all = if space.is_counted() { space.extents()? } else { return None };
-    all.iter().map(|form| here(origin, form, loop_context.depth)).collect()
-}
-
-/// Returns the difference between the trip counts of two loops that have one extent each.
-fn gap(own: &[AffineForm], others: &[AffineForm]) -> Option<AffineForm> {
-    let ([own], [other]) = (own, others) else { return None };
-    own.minus(other)
-}
-
-/// Converts a form over the levels of a loop of the program to a form over the levels of the tree.
-fn here(origin: &Origin, form: &AffineForm, depth: u32) -> Option<AffineForm> {
-    form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
-}
-
-/// Returns the least of all ends. Two ends whose difference is a constant become one. `None` if
-/// there are no ends or too many.
-fn earliest(ends: &[AffineForm], more: &[AffineForm]) -> Option<Vec<AffineForm>> {
-    let mut least = ends.to_vec();
-    for end in more {
-        let gap = |known: &AffineForm| end.minus(known).and_then(|gap| gap.as_constant());
-        match least.iter_mut().find_map(|known| Some((gap(known)?, known))) {
-            Some((gap, known)) if gap < 0 => *known = end.clone(),
-            Some(_) => {}
-            None => least.push(end.clone()),
-        }
-    }
-    (1..=MAX_ENDS).contains(&least.len()).then_some(least)
 }

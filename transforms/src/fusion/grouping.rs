@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use hashbrown::HashMap;
 use loomir_ir::{Diagnostic, Op};
 
 use super::decision::{Attempt, Change};
@@ -31,6 +32,9 @@ pub(super) struct Grouping {
     /// Pairs of items, or of their groups, that were reordered under assumptions.
     pub swapped: Vec<(usize, usize)>,
     pub said: Vec<Said>,
+    /// Refusals of loops that fill conditionals, by their items. They matter once such a loop is
+    /// fused, for then it stands beside other loops.
+    pub refused_inside: HashMap<usize, Said>,
     /// The saved cycles, and the item that saved them.
     pub saved: f64,
     pub savings: Vec<(usize, f64)>,
@@ -62,6 +66,7 @@ impl Name {
 }
 
 /// A finding about an item.
+#[derive(Clone)]
 pub(super) struct Said {
     pub item: usize,
     /// The remark, if remarks are wanted.
@@ -69,6 +74,7 @@ pub(super) struct Said {
     pub outcome: Outcome,
 }
 
+#[derive(Clone)]
 pub(super) enum Outcome {
     Fused,
     Refused,

@@ -13,6 +13,7 @@
 
 use std::rc::Rc;
 
+use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
 use super::schedule::{self, Entry};
@@ -48,7 +49,8 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
             "They do not stand in one sequence",
         )
     };
-    let Some(block) = root_of(body, pair[0], &options) else { return Err(apart()) };
+    let roots = roots(body, &options.analyses).into_iter().collect();
+    let Some(block) = root_of(body, pair[0], &roots) else { return Err(apart()) };
     let mut trees = TreeStore::default();
     let program = raise_by(&options.analyses, body, block, &mut trees, options.alias);
     let mut fusion = Fusion::new(body, &program, &mut trees, &options);
@@ -64,8 +66,7 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
 }
 
 /// Returns the innermost block around an operation that is raised to a tree of its own.
-fn root_of(body: &Body, op: Op, options: &Options) -> Option<Block> {
-    let roots = roots(body, &options.analyses);
+pub(super) fn root_of(body: &Body, op: Op, roots: &HashSet<Block>) -> Option<Block> {
     let around = std::iter::successors(Some(op), |op| body.parent_op(*op));
     around.filter_map(|op| body.block_of(op)).find(|block| roots.contains(block))
 }

@@ -379,16 +379,18 @@ impl Fusion<'_> {
             };
             // A condition in each iteration is worthwhile only if both loops share memory.
             let conditional = with_guard.as_ref().map_or(second.guarded, |own| own.guarded);
-            if conditional.is_some() && !first.shares_with(&second) {
-                continue;
-            }
-            let attempt = self.attempt(&first, between, &second, loop_context);
+            let attempt = match conditional {
+                Some(_) if !first.shares_with(&second) => Err(Missed::GuardedAlone),
+                _ => self.attempt(&first, between, &second, loop_context),
+            };
             let missed = match attempt.and_then(|found| guide.accept(found, wanted, conditional)) {
                 Ok(attempt) => {
                     line.note(self, item, (&first, &second), conditional, &attempt);
                     drop(first);
                     if let Some(own) = with_guard {
                         line.entries[at] = Entry::Group(own);
+                        let refused = line.refused_inside.remove(&line.names[at].item);
+                        line.said.extend(refused);
                     }
                     if let Entry::Group(first) = &mut line.entries[at] {
                         let left = join(Rc::make_mut(first), &second, attempt);
@@ -400,15 +402,19 @@ impl Fusion<'_> {
             };
             line.was_too_dear |= matches!(missed, Missed::NotBeneficial(_));
             let is_near = first.shares_with(&second);
-            // Conditionals get a remark only if they are merged.
-            if conditional.is_none() && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
+            // A conditional is no neighbour unless it becomes a loop.
+            if with_guard.is_none() && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
                 let ops = (first.op(self.program), second.op(self.program));
                 why = Some((ops, self.with_shift(missed, &first, &second, loop_context), is_near));
             }
         }
         if let Some((ops, missed, _)) = why {
             let remark = self.told(|| remarks::missed(self.body, self.callees(), ops.0, ops.1, &missed));
-            line.said.push(Said { item, remark, outcome: Outcome::Refused });
+            let said = Said { item, remark, outcome: Outcome::Refused };
+            match second.guarded {
+                Some(_) => _ = line.refused_inside.insert(item, said),
+                None => line.said.push(said),
+            }
         }
         Err(second)
     }

@@ -9,6 +9,7 @@ use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::{Body, Diagnostic, Op};
 
 use super::decision::{Attempt, Change, Conflict, Missed, Stuck, Which};
+use super::group::Joined;
 use super::{Alignment, Plan};
 use crate::access::callees::Callees;
 use crate::assumption::Assumption;
@@ -56,21 +57,16 @@ pub(super) fn fused(
         Alignment::Later { least, block } => least.saturating_add(*block),
         Alignment::AsItIs | Alignment::Backwards(_) => 0,
     };
-    let later = match way {
-        Alignment::AsItIs if joined.whole => String::new(),
-        Alignment::AsItIs => " in the iterations both have".to_owned(),
-        Alignment::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
-        Alignment::Later { least, block } => format!(", the second {} iterations later", least + block),
-        Alignment::Backwards(_) => ", the second run backwards".to_owned(),
-    };
+    let (at_values, later) = alignment(way, joined);
     let remark = remarks(body)
-        .passed("Fused", body.loc(second), &format!("Loops fused{shape}{later}"))
+        .passed("Fused", body.loc(second), &format!("Loops fused{shape}{at_values}{later}"))
         .note(body.loc(first), "with this loop")
         .arg("first", body.loc(first))
         .arg("loops", loops)
         .arg("shift", shift)
         .arg("backwards", matches!(way, Alignment::Backwards(_)))
         .arg("whole", joined.whole)
+        .arg("at_equal_values", joined.is_moved())
         .arg("reshaped", reshaped.change.as_ref().map(of_shape))
         .arg("saved_cycles", attempt.saved_cycles())
         .arg("assumes", assumed.iter().map(|own| own.text(body)).collect::<Arg>());
@@ -98,6 +94,23 @@ pub(super) fn fused(
     numbers.fold(remark, |remark, assumption| {
         remark.note(body.loc(second), format!("assumes {}", assumption.text(body)))
     })
+}
+
+/// Returns how two loops come together: at which values, and how much later the second one.
+fn alignment(way: &Alignment, joined: &Joined) -> (&'static str, String) {
+    let later = match way {
+        Alignment::AsItIs if joined.whole => String::new(),
+        Alignment::AsItIs => " in the iterations both have".to_owned(),
+        Alignment::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
+        Alignment::Later { least, block } => format!(", the second {} iterations later", least + block),
+        Alignment::Backwards(_) => ", the second run backwards".to_owned(),
+    };
+    let at_values = " at equal values of the induction variables";
+    match way {
+        _ if !joined.is_moved() => ("", later),
+        Alignment::AsItIs => (at_values, String::new()),
+        _ => (at_values, later),
+    }
 }
 
 /// Returns the remark about two conditionals of one condition that were joined.
@@ -217,9 +230,9 @@ fn kib(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} bytes") } else { format!("{} KiB", bytes.div_ceil(1024)) }
 }
 
-/// Returns the remark about a pair that was refused.
-pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
-    let (id, reason) = match why {
+/// Returns the name of a refusal, and its reason in words.
+fn reason(body: &Body, why: &Missed) -> (&'static str, String) {
+    match why {
         Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),
         Missed::Unsigned(_) => ("UnknownTripCount", "A loop counts in unsigned numbers".to_owned()),
         Missed::UnknownStep => ("UnknownTripCount", "A step is not a known positive number".to_owned()),
@@ -231,12 +244,20 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             };
             ("NonEqualTripCount", format!("Loop trip counts are not the same{counts}"))
         }
+        Missed::NoCommonIterations => (
+            "NoCommonIterations",
+            "The loops have no iterations in common: one begins where the other has ended".to_owned(),
+        ),
         Missed::UnknownOffset => {
             ("UnknownOffset", "The lower bounds differ by a number that is known at run time only".to_owned())
         }
         Missed::NothingShared => (
             "NonEqualTripCount",
             "Loop trip counts are not the same, and the loops have no memory in common".to_owned(),
+        ),
+        Missed::GuardedAlone => (
+            "FusionNotBeneficial",
+            "One of the loops has a condition, and the loops have no memory in common".to_owned(),
         ),
         Missed::UsesResult(_) => {
             ("InvalidDependencies", "The second loop uses a result of the first".to_owned())
@@ -257,6 +278,10 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             ("InvalidDependencies", format!("{} would have to be tested", counted(*all, "assumption")))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
+        Missed::AtEqualValues(_) => (
+            "InvalidDependencies",
+            "Dependencies prevent fusion at equal values of the induction variables".to_owned(),
+        ),
         Missed::TooLate { shift, most, .. } => (
             "InvalidDependencies",
             format!(
@@ -271,7 +296,12 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
         Missed::InOrder(_) => {
             ("InvalidDependencies", "The iterations of both together may not run in any order".to_owned())
         }
-    };
+    }
+}
+
+/// Returns the remark about a pair that was refused.
+pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
+    let (id, reason) = reason(body, why);
     let remark = remarks(body)
         .missed(id, body.loc(second), "Loops not fused", &reason)
         .note(body.loc(first), "the first loop is here")
@@ -290,6 +320,7 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
         }
         Missed::NonAdjacent(stuck) => cannot_move(body, callees, remark, stuck),
         Missed::Dependences(verdict) => explained(verdict, remark, "fused"),
+        Missed::AtEqualValues(verdict) => explained(verdict, remark.arg("at_equal_values", true), "fused"),
         Missed::TooLate { shift, most, verdict } => {
             let remark = remark.arg("shift", *shift).arg("max_shift", *most);
             explained(verdict, remark, "fused")

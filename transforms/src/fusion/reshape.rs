@@ -85,7 +85,7 @@ impl Fusion<'_> {
             }
         }
         let missed = match plan {
-            Err(missed @ (Missed::Dependences(_) | Missed::InOrder(_))) => missed,
+            Err(missed) if missed.verdict().is_some() => missed,
             plan => return plan,
         };
         if depends_on_order

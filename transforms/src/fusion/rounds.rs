@@ -7,7 +7,8 @@
 //! Rounds terminate, because each fuses loops, and loops added by fusion are
 //! [marked](crate::marks). Remainders are not fused. Nothing behind a run-time check is versioned
 //! again. A loop that took in a part of another loop gives no part to others. Each round therefore
-//! leaves fewer loops, or fewer that may be distributed.
+//! leaves fewer loops, or fewer that may be distributed. Loops that have become neighbours are
+//! [concatenated](super::concatenate) at the beginning of a round.
 //!
 //! **Assumptions.**
 //! - A block without two neighbouring loops or conditionals has nothing to fuse, whatever a round
@@ -17,9 +18,10 @@
 //! **Cost.** That of a round for each, and one more if something may be left to fuse. At most
 //! [`MAX_ROUNDS`] rounds.
 
-use hashbrown::HashSet;
-use loomir_ir::{Block, Body, Loc, Value};
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Value};
 
+use super::concatenate::concatenate;
 use super::{Fusion, Options, Report, remarks};
 use crate::access::LoopContext;
 use crate::assumption;
@@ -57,15 +59,18 @@ impl Report {
         self.changed
     }
 
-    /// Adds the report of a later round on the same function. Refusals were already reported by an
-    /// earlier round.
+    /// Adds the report of a later round on the same function. A loop is refused once, and not
+    /// anymore if it was fused later.
     pub fn go_on(&mut self, mut later: Report) {
-        later
-            .remarks
-            .retain_from(0, |own| !own.is_missed() && !self.remarks.iter().any(|other| other == own));
-        let passed = later.remarks.iter().filter(|own| own.is_passed());
-        let fused: HashSet<Loc> = passed.map(|own| own.loc).collect();
-        self.remarks.retain_from(0, |own| !own.is_missed() || !fused.contains(&own.loc));
+        let refused: HashSet<Loc> =
+            self.remarks.iter().filter(|own| own.is_missed()).map(|own| own.loc).collect();
+        later.remarks.retain_from(0, |own| match own.is_missed() {
+            true => !refused.contains(&own.loc),
+            false => !self.remarks.iter().any(|other| other == own),
+        });
+        let before = Groups::of(self.remarks.iter());
+        let now = Groups::of(self.remarks.iter().chain(later.remarks.iter()));
+        self.remarks.retain_from(0, |own| !own.is_missed() || before.are_one(own) || !now.are_one(own));
         self.remarks.append(later.remarks);
         self.fused += later.fused;
         self.assumed.extend(later.assumed);
@@ -74,8 +79,40 @@ impl Report {
     }
 }
 
+/// The loops that are one, as remarks say.
+struct Groups(HashMap<Loc, Loc>);
+
+impl Groups {
+    fn of<'d>(remarks: impl Iterator<Item = &'d Diagnostic>) -> Groups {
+        let mut groups = Groups(HashMap::new());
+        for own in remarks.filter(|own| own.is_passed()) {
+            if let Some((first, _)) = own.notes.first() {
+                let (second, first) = (groups.first(own.loc), groups.first(*first));
+                if second != first {
+                    groups.0.insert(second, first);
+                }
+            }
+        }
+        groups
+    }
+
+    /// Returns the loop that stands for a group.
+    fn first(&self, mut own: Loc) -> Loc {
+        while let Some(first) = self.0.get(&own) {
+            own = *first;
+        }
+        own
+    }
+
+    /// True if the two loops of a remark are one.
+    fn are_one(&self, remark: &Diagnostic) -> bool {
+        remark.notes.first().is_some_and(|(first, _)| self.first(*first) == self.first(remark.loc))
+    }
+}
+
 /// Fuses the loops of a function once.
 fn round(body: &mut Body, options: &Options) -> Report {
+    let (concatenated, said) = concatenate(body, options);
     // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     let blocks = roots(body, &options.analyses);
     let mut analyses = options.analyses.for_one_function();
@@ -91,7 +128,9 @@ fn round(body: &mut Body, options: &Options) -> Report {
         }
         parts.push(part);
     }
-    let mut report = Report::default();
+    let changed = concatenated > 0;
+    let remarks = if options.remarks { said } else { Diagnostics::default() };
+    let mut report = Report { remarks, changed, fused: concatenated, ..Report::default() };
     for part in parts.into_iter().rev() {
         report.names.extend(part.names.iter().map(|(value, name)| (*value, name.clone())));
         for assumption in &part.assumed {

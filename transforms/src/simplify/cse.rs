@@ -23,9 +23,10 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Block, Body, Diagnostics, Op, Region, Trait, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op, Region, Trait};
 
 use crate::effects::Effects;
+use crate::equal::{is_equal, operands};
 
 /// The pass `cse`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -271,61 +272,4 @@ impl Walk {
         self.shapes.get(&op).hash(&mut hasher);
         hasher.finish()
     }
-}
-
-/// Returns the operands, renamed, and sorted if their order does not matter.
-fn operands(body: &Body, op: Op, rename: impl Fn(Value) -> Value) -> Vec<Value> {
-    let mut operands: Vec<Value> = body.operands(op).map(rename).collect();
-    if body.has_trait(op, Trait::Commutative) {
-        operands.sort_unstable_by_key(|value| value.index());
-    }
-    operands
-}
-
-/// True if two operations are equal with all they hold.
-fn is_equal(body: &Body, a: Op, b: Op) -> bool {
-    let mut same: HashMap<Value, Value> = HashMap::new();
-    let (mut left, mut right) = (body.preorder(a), body.preorder(b));
-    loop {
-        match (left.next(), right.next()) {
-            (Some(a), Some(b)) if has_equal_head(body, a, b, &same) => {
-                same.extend(body.results(a).zip(body.results(b)));
-                for (a, b) in body.own_regions(a).zip(body.own_regions(b)) {
-                    let (a, b) = (body.entry_block(a), body.entry_block(b));
-                    let arguments =
-                        |block: Option<Block>| block.into_iter().flat_map(|own| body.arguments(own));
-                    if a.is_some() != b.is_some() || !has_equal_types(body, arguments(a), arguments(b)) {
-                        return false;
-                    }
-                    same.extend(arguments(a).zip(arguments(b)));
-                }
-            }
-            (None, None) => return true,
-            _ => return false,
-        }
-    }
-}
-
-/// True if two operations are equal apart from their regions, given values known to be the same.
-fn has_equal_head(body: &Body, a: Op, b: Op, same: &HashMap<Value, Value>) -> bool {
-    let renamed = |value: Value| same.get(&value).copied().unwrap_or(value);
-    let is_same_place = || {
-        // Both stand at the same depth: the one after the last operation of a block leaves it.
-        let regions = |op: Op| {
-            body.own_regions(op)
-                .map(|own| body.blocks(own).map(|block| body.ops(block).count()).sum::<usize>())
-        };
-        body.own_regions(a).len() == body.own_regions(b).len() && regions(a).eq(regions(b))
-    };
-    body.op_name(a) == body.op_name(b)
-        && body.properties(a) == body.properties(b)
-        && body.attributes(a) == body.attributes(b)
-        && body.num_operands(a) == body.num_operands(b)
-        && has_equal_types(body, body.results(a), body.results(b))
-        && operands(body, a, renamed) == operands(body, b, |value| value)
-        && is_same_place()
-}
-
-fn has_equal_types(body: &Body, a: impl Iterator<Item = Value>, b: impl Iterator<Item = Value>) -> bool {
-    a.map(|value| body.value_type(value)).eq(b.map(|value| body.value_type(value)))
 }

@@ -10,6 +10,8 @@
 
 use std::hash::Hash;
 
+use loomir_ir::affine::ceil_div;
+
 use super::ids::{IfId, LoopId, StatementId};
 use crate::affine::{AffineForm, Atom};
 use crate::assumption::Assumption;
@@ -407,9 +409,11 @@ impl Span {
 
     /// True if the range is empty for all parameters.
     pub fn is_empty(&self) -> bool {
-        let Span::Range { lower, upper, .. } = self else { return false };
+        let Span::Range { scale, lower, upper } = self else { return false };
         let is_empty = |lower: &AffineForm, upper: &AffineForm| {
+            let multiples = [lower, upper].map(|form| ceil_div(form.as_constant()?, *scale));
             upper.minus(lower).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap <= 0)
+                || matches!(multiples, [Some(lower), Some(upper)] if upper <= lower)
         };
         lower.iter().any(|lower| upper.iter().any(|upper| is_empty(lower, upper)))
     }

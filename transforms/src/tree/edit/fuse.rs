@@ -1,6 +1,6 @@
 //! Distribution and fusion: two loops of one, and one loop of several.
 //!
-//! Each fused loop runs its iteration `x - start` at time `x`, for `start ≤ x` and `scale · x <`
+//! Each fused loop runs at the times `x` with `scale · x ≥` each of its starts and `scale · x <`
 //! each of its ends. The fused loop runs the times that all of them share. Earlier times of a loop
 //! run in a loop before the fused one, later times in a loop behind it. Both follow the order of
 //! the loops.
@@ -21,8 +21,8 @@ pub(crate) struct Times {
     /// The origins that it runs, at these times.
     pub(crate) origins: Box<[Origin]>,
     pub(crate) body: Green,
-    /// The first time.
-    pub(crate) start: i64,
+    /// The lower bounds of the loop's times, divided by the scale: forms over the loops around.
+    pub(crate) starts: Vec<AffineForm>,
     /// The exclusive upper bounds of the loop's times, divided by the scale: forms over the loops
     /// around.
     pub(crate) ends: Vec<AffineForm>,
@@ -32,8 +32,8 @@ pub(crate) struct Times {
 pub(crate) struct Together {
     /// The step of all loops.
     pub(crate) scale: i64,
-    /// The first time.
-    pub(crate) start: i64,
+    /// The lower bounds of the times, divided by the scale.
+    pub(crate) starts: Vec<AffineForm>,
     /// The exclusive upper bounds of the times, divided by the scale.
     pub(crate) ends: Vec<AffineForm>,
     /// True if iterations may run in any order.
@@ -63,18 +63,21 @@ impl Parts {
 impl Together {
     /// Adds the remainders of `own` before and behind the common times to `parts`.
     pub(crate) fn add_rest(&self, own: &Times, parts: &mut Parts, trees: &mut TreeStore) {
-        if own.start < self.start {
-            let mut upper = own.ends.clone();
-            upper.push(self.first());
-            let lower = AffineForm::constant(own.start.saturating_mul(self.scale));
-            parts.before.extend(self.part(own, vec![lower], upper, trees));
+        // For each common start: the times before it, and from the starts on that come earlier in
+        // the list.
+        let mut lower = own.starts.clone();
+        for start in self.starts.iter().filter(|start| !own.starts.contains(start)) {
+            let upper = [&own.ends[..], std::slice::from_ref(start)].concat();
+            parts.before.extend(self.part(own, lower.clone(), upper, trees));
+            lower.push(start.clone());
         }
         // For each common end: the times behind it, and before the ends that come earlier in the
         // list.
         let mut upper = own.ends.clone();
         let mut after = Vec::new();
         for end in self.ends.iter().filter(|end| !own.ends.contains(end)) {
-            after.extend(self.part(own, vec![self.first(), end.clone()], upper.clone(), trees));
+            let lower = [&self.starts[..], std::slice::from_ref(end)].concat();
+            after.extend(self.part(own, lower, upper.clone(), trees));
             upper.push(end.clone());
         }
         after.reverse();
@@ -83,12 +86,7 @@ impl Together {
 
     /// Returns the times as values of an induction variable.
     pub(crate) fn span(&self) -> Span {
-        Span::range(self.scale, vec![self.first()], self.ends.clone())
-    }
-
-    /// Returns the product of the first time and the scale.
-    fn first(&self) -> AffineForm {
-        AffineForm::constant(self.start.saturating_mul(self.scale))
+        Span::range(self.scale, self.starts.clone(), self.ends.clone())
     }
 
     fn part(
@@ -136,15 +134,20 @@ impl TreeStore {
             return Some(Parts { before: Vec::new(), fused, after: Vec::new() });
         };
         let later = shift.checked_mul(scale).filter(|later| scale == step && *later >= 0)?;
-        let first = Times { origins: a.origins, body, start: own.0, ends: own.1 };
-        let ends = others.1.iter().map(|end| end.plus(&AffineForm::constant(later), 1));
-        let start = others.0.checked_add(shift)?;
-        let second = Times { origins: shifted, body: behind, start, ends: ends.collect::<Option<_>>()? };
-        let mut ends = first.ends.clone();
-        ends.extend(second.ends.iter().filter(|end| !first.ends.contains(end)).cloned());
-        let start = first.start.max(second.start);
-        let common = Together { scale, start, ends, parallel };
-        let is_whole = [&first, &second].iter().all(|own| own.start == start && own.ends == common.ends);
+        let first = Times { origins: a.origins, body, starts: own.0, ends: own.1 };
+        let [starts, ends] = [others.0, others.1].map(|forms| {
+            let later = forms.iter().map(|form| form.plus(&AffineForm::constant(later), 1));
+            later.collect::<Option<Vec<AffineForm>>>()
+        });
+        let second = Times { origins: shifted, body: behind, starts: starts?, ends: ends? };
+        let all = |own: &[AffineForm], others: &[AffineForm]| {
+            let others = others.iter().filter(|form| !own.contains(form));
+            own.iter().chain(others).cloned().collect::<Vec<_>>()
+        };
+        let starts = latest(all(&first.starts, &second.starts));
+        let common = Together { scale, starts, ends: all(&first.ends, &second.ends), parallel };
+        let is_whole =
+            [&first, &second].iter().all(|own| own.starts == common.starts && own.ends == common.ends);
         let is_as_first = parallel && shift == 0 && is_whole && a.span == Span::Whole;
         let span = if is_as_first { Span::Whole } else { common.span() };
         let header = Header { span, origins, parallel, mark: None };
@@ -163,9 +166,23 @@ impl TreeStore {
     }
 }
 
-/// Returns the scale of a loop with a constant lower bound, that bound, and the ends of its times.
-fn times(program: &Program, header: &Header) -> Option<(i64, (i64, Vec<AffineForm>))> {
+/// The bounds of a loop's times, divided by the scale.
+type Bounds = (Vec<AffineForm>, Vec<AffineForm>);
+
+/// Returns the scale of a loop, and the bounds of its times. Constant starts are multiples of the
+/// scale.
+fn times(program: &Program, header: &Header) -> Option<(i64, Bounds)> {
     let Span::Range { scale, lower, upper } = counted(program, header)?.span else { return None };
-    let [lower] = &lower[..] else { return None };
-    Some((scale, (lower.ceil_div(scale)?.as_constant()?, upper.to_vec())))
+    let multiple = |form: &AffineForm| match form.as_constant() {
+        Some(_) => form.ceil_div(scale)?.times(scale),
+        None => Some(form.clone()),
+    };
+    Some((scale, (lower.iter().map(multiple).collect::<Option<_>>()?, upper.to_vec())))
+}
+
+/// Returns the starts without all constants but the greatest.
+fn latest(mut starts: Vec<AffineForm>) -> Vec<AffineForm> {
+    let greatest = starts.iter().filter_map(AffineForm::as_constant).max();
+    starts.retain(|start| start.as_constant().is_none() || start.as_constant() == greatest);
+    starts
 }

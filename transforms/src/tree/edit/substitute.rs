@@ -1,7 +1,9 @@
 //! Substitution of forms for the loops around a tree.
 
 use crate::affine::AffineForm;
-use crate::tree::green::{Green, Header, Node, TreeStore};
+use crate::tree::edit::range::counted;
+use crate::tree::green::{Green, Header, Node, Span, TreeStore};
+use crate::tree::program::Program;
 
 impl TreeStore {
     /// Returns a loop's body with `shift` subtracted from its induction variable: statements that
@@ -14,6 +16,22 @@ impl TreeStore {
         self.substituted(body, &|level| {
             Some(if level == 0 { earlier.clone() } else { AffineForm::level(level) })
         })
+    }
+
+    /// Returns the loop `tree` with its iterations renumbered: it runs at `x + by` the iteration of
+    /// `x`. The form `by` is over the loops around. `None` if `tree` is no loop, or its range is
+    /// known only when the program runs.
+    pub(crate) fn moved(&mut self, program: &Program, tree: Green, by: &AffineForm) -> Option<Green> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let Header { span, origins, parallel, mark } = counted(program, self.header(header))?;
+        let Span::Range { scale, .. } = span else { return None };
+        let span = span.mapped(&|form| form.plus(by, scale))?;
+        let earlier = AffineForm::level(0).minus(&by.raised(1)?)?;
+        let with = |level: u32| Some(if level == 0 { earlier.clone() } else { AffineForm::level(level) });
+        let origins = origins.iter().map(|own| own.mapped(&|form| form.substitute(&mut |level| with(level))));
+        let origins = origins.collect::<Option<_>>()?;
+        let body = self.substituted(body, &with)?;
+        Some(self.make_loop(Header { span, origins, parallel, mark }, body))
     }
 
     /// Returns a tree with forms substituted for the levels around it, over the new surrounding

@@ -553,20 +553,20 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "what the first loop runs before the second is lost",
-                "if «own.start < self.start» {",
-                "false",
+                "parts.before.extend(«self.part(own, lower.clone(), upper, trees)»);",
+                "None",
             ),
             Fault("what the second loop runs behind is lost", "parts.after.append(&mut after);", ";"),
             Fault("what runs behind the fused loop runs in another order", "after.reverse();", ";"),
             Fault(
                 "the second loop begins when the first does",
-                "let start = «others.0.checked_add(shift)?»;",
-                "others.0",
+                "body: behind, starts: «starts?», ends: ends? };",
+                "first.starts.clone()",
             ),
             Fault(
-                "the second loop ends as if it did not run later",
-                "|end| «end.plus(&AffineForm::constant(later), 1)»",
-                "Some(end.clone())",
+                "the second loop ends when the first does",
+                "body: behind, starts: starts?, ends: «ends?» };",
+                "first.ends.clone()",
             ),
             Fault(
                 "the iterations of the second loop are said to be the first's",
