@@ -111,7 +111,7 @@ pub struct FetchCost<'a> {
 }
 
 impl<'a> FetchCost<'a> {
-    /// How many times faster loops will compute.
+    /// The factor by which loops will compute faster.
     const SPEEDUP: f64 = 4.0;
 
     /// Returns the costs of another model with faster computing.

@@ -101,8 +101,8 @@ impl Streams {
         self.by_base.get(&base).into_iter().flatten().map(|at| &self.all[*at])
     }
 
-    /// Adds an access after the existing ones. Returns true if its value is in a register: a load of
-    /// what was loaded or stored, or a store of what was stored.
+    /// Adds an access after the existing ones. Returns true if its value is in a register: a load
+    /// of what was loaded or stored, or a store of what was stored.
     pub(super) fn touch(
         &mut self,
         key: Key,

@@ -342,8 +342,8 @@ impl Scan<'_> {
     }
 }
 
-/// Returns the usual number of iterations that copies or blocks leave over: half of the most. Such a
-/// loop runs from at least `d * (n / d)` to at most `n`.
+/// Returns the usual number of iterations that copies or blocks leave over: half of the most. Such
+/// a loop runs from at least `d * (n / d)` to at most `n`.
 fn remainder(lower: &[AffineForm], upper: &[AffineForm]) -> Option<i64> {
     let pairs = lower.iter().flat_map(|start| upper.iter().map(move |end| (start, end)));
     let divisors = pairs.filter_map(|(start, end)| {
