@@ -29,7 +29,10 @@ use super::{
     contract_at_most, fuse_and_contract_in, fuse_in,
 };
 
-/// The part by which a way has to be cheaper than another one. Estimates are no better.
+/// The name of the edit, and of the source of its remark.
+const NAME: &str = "optimize";
+
+/// The part by which a way has to be cheaper than those before. Estimates are no better.
 const NOISE: f64 = 0.1;
 
 /// The most times in a row that loops are distributed: as deep as nests usually are.
@@ -79,34 +82,41 @@ struct Candidate {
     made: Optimized,
 }
 
-/// Makes a function as fast as one of the ways can, as far as the cost model knows.
+/// Makes a function as fast as one of the ways can, as far as the cost model knows. That is one
+/// edit.
 pub(super) fn optimize(
     body: &mut Body,
     around: &Around,
     (fusion, contraction): (&FuseOptions, Option<&ContractionOptions>),
 ) -> Optimized {
+    if !fusion.edits.allows_more() {
+        return Optimized::default();
+    }
+    let edits = &fusion.edits;
+    let fusion = &FuseOptions { edits: EditLimit::default(), ..fusion.clone() };
     let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
     let original = ways.candidate(body.duplicate(), Optimized::default());
     let present = original.cycles;
     let fused = ways.fused(&original);
     let mut best: Option<Candidate> = None;
-    for start in [fused, original] {
+    for (start, noise) in [(fused, 0.0), (original, NOISE)] {
         let reordered = ways.on(&start, &REORDER);
         let tiled = ways.on(reordered.as_ref().unwrap_or(&start), &[Step::Tile]);
-        for own in [Some(start), reordered, tiled].into_iter().flatten() {
+        // Costs chose the fusions already.
+        for (own, noise) in [(Some(start), noise), (reordered, NOISE), (tiled, NOISE)] {
+            let Some(own) = own else { continue };
             let jammed = ways.on(&own, &JAM);
-            for own in [Some(own), jammed].into_iter().flatten() {
+            for (own, noise) in [(Some(own), noise), (jammed, NOISE)] {
                 let least = best.as_ref().map_or(present, |best| best.cycles);
-                if own.cycles < least * (1.0 - NOISE) {
-                    best = Some(own);
-                }
+                best = own.filter(|own| own.cycles < least * (1.0 - noise)).or(best);
             }
         }
     }
     let Some(Candidate { body: fastest, cycles, mut made }) = best else { return Optimized::default() };
     *body = fastest;
+    edits.made(NAME, body.root_ref().loc());
     let text = format!("Loops optimised: {cycles:.2e} cycles are estimated, and {present:.2e} before");
-    let remarks = Remarks { body, pass: "optimize" };
+    let remarks = Remarks { body, pass: NAME };
     made.remarks.push(remarks.passed("Optimized", body.root_ref().loc(), &text));
     if let Some(contraction) = contraction.filter(|_| made.edits > 0) {
         made.contraction.go_on(contract_at_most(body, around, (fusion, contraction)));
