@@ -151,6 +151,10 @@ impl Emit<'_> {
             return Some(Reason::TooWide);
         }
         let (least, greatest) = ends(width);
+        // The loops over blocks have steps that the program has not.
+        if range.step > greatest {
+            return Some(Reason::StepMayWrap);
+        }
         let here =
             |forms: &[AffineForm]| forms.iter().filter_map(|form| self.here(form).ok()).collect::<Vec<_>>();
         let (lower, upper) = (here(&range.lower), here(&range.upper));
