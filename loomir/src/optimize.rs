@@ -26,7 +26,7 @@ use loomir_transforms::{distribution, marks, nest_sinking};
 
 use super::{
     Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
-    contract_at_most, fuse_and_contract_in, fuse_in,
+    fuse_and_contract_in, fuse_in,
 };
 
 /// The name of the edit, and of the source of its remark.
@@ -118,9 +118,6 @@ pub(super) fn optimize(
     let text = format!("Loops optimised: {cycles:.2e} cycles are estimated, and {present:.2e} before");
     let remarks = Remarks { body, pass: NAME };
     made.remarks.push(remarks.passed("Optimized", body.root_ref().loc(), &text));
-    if let Some(contraction) = contraction.filter(|_| made.edits > 0) {
-        made.contraction.go_on(contract_at_most(body, around, (fusion, contraction)));
-    }
     made
 }
 

@@ -261,7 +261,7 @@ impl Scan<'_> {
             _ => 1,
         };
         let step = if is_assumed { info.space.step.unwrap_or(1).clamp(1, MAX_COPIES) } else { 1 };
-        trips / (scale.max(1) * step) as f64
+        trips / (scale.max(1) as f64 * step as f64)
     }
 
     /// Returns the trip count of a loop if its bounds are numbers at this part of the iterations of

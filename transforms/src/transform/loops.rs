@@ -145,6 +145,11 @@ impl<'a> LoopRef<'a> {
         height(self.trees, self.body)
     }
 
+    /// Returns the number of accesses to memory in the loop, those of inner loops too.
+    pub fn num_accesses(&self) -> u64 {
+        num_accesses(self.program, self.trees, self.body)
+    }
+
     /// Returns true if the loop contains loops, but none of these does.
     pub fn is_around_innermost(&self) -> bool {
         let inner = self.inner();
@@ -278,6 +283,16 @@ fn height(trees: &TreeStore, body: Green) -> usize {
         _ => 0,
     };
     trees.items(body).map(of).max().unwrap_or(0)
+}
+
+/// Returns the number of accesses of a sequence. Recurses once for each loop and guard.
+fn num_accesses(program: &Program, trees: &TreeStore, body: Green) -> u64 {
+    let of = |item| match trees.get(item) {
+        Node::Loop { body, .. } | Node::Guard { body, .. } => num_accesses(program, trees, body),
+        Node::Leaf { statement, .. } => program.statement(statement).effects.classes.len() as u64,
+        _ => 0,
+    };
+    trees.items(body).map(of).sum()
 }
 
 /// Returns the loops of a sequence, in guards too, each with its body. Recurses once for each

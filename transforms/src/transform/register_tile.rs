@@ -27,6 +27,12 @@ const COUNTS: [usize; 3] = [8, 4, 2];
 /// The most operations of a loop with all copies.
 const MAX_SIZE: u64 = 400;
 
+/// The most accesses of a loop with all copies. The judge compares each with each.
+const MAX_ACCESSES: u64 = 160;
+
+/// The most operations of all changed loops of a block.
+const MAX_TOTAL: u64 = 1600;
+
 /// Proposes counts for unroll-and-jam.
 pub struct RegisterTile {
     /// The number of loops inside each changed loop, one in the other.
@@ -56,6 +62,7 @@ impl Transformation for RegisterTile {
     }
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
+        let mut left = MAX_TOTAL;
         for target in loops.filter(|target| target.height() == self.level) {
             if jam_directives(target.body(), target.op()).forbids() {
                 out.missed(&target, "a directive forbids it");
@@ -67,12 +74,15 @@ impl Transformation for RegisterTile {
             }
             let counts = |most: u64| COUNTS.into_iter().filter(move |count| *count as u64 <= most);
             let few = target.trip_count().unwrap_or(u64::MAX) / 2;
-            let small = MAX_SIZE / target.size().max(1);
+            let size = target.size().max(1);
+            let small = (MAX_SIZE.min(left) / size).min(MAX_ACCESSES / target.num_accesses().max(1));
             if counts(few).next().is_none() {
                 out.missed(&target, "it has too few iterations for copies");
             } else if counts(small).next().is_none() {
-                out.missed(&target, "two copies of it are too large");
+                out.missed(&target, "two copies of it are too large, alone or with the loops before it");
             } else {
+                let most = counts(few.min(small)).max().unwrap_or(1);
+                left = left.saturating_sub(size.saturating_mul(most as u64));
                 let change = |count| Change::UnrollAndJam { count };
                 out.cheapest(&target, counts(few.min(small)).map(change));
             }
