@@ -167,13 +167,13 @@ impl Ways<'_> {
     fn step(&self, body: &mut Body, step: Step, made: &mut Optimized) {
         match step {
             Step::Distribute => {
-                // A part of a loop may be cut again, with the loop around it.
                 let options = DistributeOptions {
                     alias: self.fusion.alias.untested(),
                     analyses: self.analyses.clone(),
                     cost: self.fusion.cost.clone(),
                     ..DistributeOptions::default()
                 };
+                // A part of a loop may be cut again, with the loop around it.
                 for _ in 0..MAX_CUTS {
                     let report = distribution::distribute(body, &options);
                     made.remarks.append(report.remarks);
@@ -194,8 +194,7 @@ impl Ways<'_> {
         let counted = EditLimit::at_most(u64::MAX);
         let basis = Basis { analyses: &self.analyses, alias: self.fusion.alias.untested(), cost };
         let remarks = transform(body, by, basis, &counted);
-        let edits = counted.so_far().count;
         made.remarks.append(remarks);
-        made.edits += edits;
+        made.edits += counted.so_far().count;
     }
 }

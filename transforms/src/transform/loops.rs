@@ -152,8 +152,7 @@ impl<'a> LoopRef<'a> {
 
     /// Returns true if the loop contains loops, but none of these does.
     pub fn is_around_innermost(&self) -> bool {
-        let inner = self.inner();
-        !inner.is_empty() && inner.iter().all(|(_, body)| !has_loops(self.trees, *body))
+        self.height() == 1
     }
 
     /// Returns the reason why the inner loops cannot run as one loop for several iterations of this
