@@ -22,6 +22,7 @@
 //! | [`operation`] | the integer operations, independent of dialects |
 //! | [`range`] | intervals of values |
 //! | [`word_range`] | intervals of results, in both readings, from those of operands |
+//! | `bounds` | the forms of a loop's bounds |
 //! | `casts`, `subscript` | numbers of another width; forms of the subscripts of an access |
 //! | [`condition`] | conditions as affine constraints |
 //! | [`facts`] | facts about parameters |
@@ -37,7 +38,7 @@ use std::cmp::Ordering;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::affine;
-use loomir_dialects::interfaces::{Bound, Step, Subscripts};
+use loomir_dialects::interfaces::{Step, Subscripts};
 use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Region, Value};
@@ -49,6 +50,7 @@ use condition::Condition;
 use operation::{Binary, Operation, has_no_signed_wrap};
 use range::{Range, fits, width};
 
+mod bounds;
 mod casts;
 pub mod classes;
 pub mod closed_forms;
@@ -514,15 +516,6 @@ impl<'b> Forms<'b> {
         let form = |expr| expr_form(expr, ctx, dims, symbols);
         let followed = |form: &AffineForm| self.followed.follows(form, &operands);
         data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
-    }
-
-    /// Returns the forms whose greatest (lower bound) or least (upper bound) is the bound. `None`
-    /// for a form that is not affine.
-    pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<AffineForm>> {
-        match bound {
-            Bound::Value(value) => vec![self.of(*value)],
-            Bound::Map(subscripts) => self.of_subscripts(subscripts),
-        }
     }
 
     /// Returns the step of a loop, if it is a positive constant.

@@ -218,7 +218,7 @@ pub fn transform<T: Transformation>(
     remarks
 }
 
-const NOT_APPLIED: &str = "its first and last iteration are not known before it";
+const NOT_APPLIED: &str = "its first or last iteration is no single number that is known before it";
 const NOT_CHEAPER: &str = "it is estimated to be fastest as it is";
 const NOT_APPROVED: &str = "a dependence may not be kept";
 

@@ -89,6 +89,8 @@ pub struct Space {
     pub bounds: LoopBounds,
     /// The single lower bound, if it is affine.
     pub lower: Option<AffineForm>,
+    /// Forms of which the lower bound is the greatest, if it is known to be that.
+    pub starts: Vec<AffineForm>,
     /// The upper bounds; `None` where one is not affine.
     pub uppers: Vec<Option<AffineForm>>,
     /// The step, if it is a positive constant.
@@ -118,6 +120,16 @@ impl Space {
     pub fn extents(&self) -> Option<Vec<AffineForm>> {
         let lower = self.lower.as_ref()?;
         self.uppers.iter().map(|upper| upper.as_ref()?.minus(lower)).collect()
+    }
+
+    /// The distances of upper bounds from what the loop starts at: the least one is `upper -
+    /// lower`. Where the lower bound is the greatest of several forms, one for each of them.
+    pub fn distances(&self) -> Option<Vec<AffineForm>> {
+        if self.starts.is_empty() {
+            return self.extents();
+        }
+        let pairs = self.uppers.iter().flat_map(|upper| self.starts.iter().map(move |start| (upper, start)));
+        pairs.map(|(upper, start)| upper.as_ref()?.minus(start)).collect()
     }
 }
 

@@ -117,7 +117,10 @@ impl<'b> Reader<'b> {
         depth: u32,
     ) -> Space {
         let mut lowers = self.forms.of_bound(&bounds.lower);
-        let uppers = self.forms.of_bound(&bounds.upper);
+        let uppers = match unsigned {
+            true => self.forms.of_bound(&bounds.upper),
+            false => self.forms.of_upper_bound(&bounds.upper),
+        };
         let step = self.forms.of_step(bounds.step);
         let level = AffineForm::level(depth);
         let mut domain = Domain { levels: depth + 1, constraints: Vec::new(), exact: !unsigned };
@@ -141,7 +144,9 @@ impl<'b> Reader<'b> {
                 Some(level)
             }
         };
+        let starts = if unsigned { Vec::new() } else { self.forms.below_lower_bound(&bounds.lower) };
         if let Some(variable) = &variable {
+            domain.constraints.extend(starts.iter().filter_map(|start| variable.minus(start)));
             for upper in &uppers {
                 let last = upper.as_ref().and_then(|upper| upper.minus(variable));
                 push(&mut domain, last.and_then(|f| f.plus(&AffineForm::constant(1), -1)));
@@ -152,7 +157,7 @@ impl<'b> Reader<'b> {
         }
         self.around.resize(depth as usize, Vec::new());
         self.around.push(domain.constraints.clone());
-        Space { bounds, lower, uppers, step, unsigned, variable, domain }
+        Space { bounds, lower, starts, uppers, step, unsigned, variable, domain }
     }
 
     /// Returns the effects of `op` inside `depth` loops, including its contents. Linear.

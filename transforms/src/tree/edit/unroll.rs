@@ -35,7 +35,7 @@ impl TreeStore {
     /// the other, and behind it a loop over the iterations left over.
     ///
     /// `None` if `tree` is no loop, `count` is not positive, the range is known only when the
-    /// program runs, does not begin at zero, or has no single end.
+    /// program runs, does not begin at zero, or has several ends that need not be whole blocks.
     pub(crate) fn unrolled(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
         self.in_blocks(program, tree, (count, Mark::Unrolled), |trees, copies, body| {
             let items: Vec<Green> = trees.items(body).collect();
@@ -70,7 +70,6 @@ impl TreeStore {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
-        let [end] = &upper[..] else { return None };
         let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
         let around = program.loop_info(origins.first()?.of).depth;
         if lower[..] != [AffineForm::constant(0)] {
@@ -81,12 +80,20 @@ impl TreeStore {
         let block = self.sequence(&block);
         let origins = copied(&copies, &origins, 0)?;
         // The iterations left over begin behind the last whole block.
-        let last = AffineForm::constant(scale.checked_sub(1)?);
-        let whole_blocks = end.plus(&last, 1)?.floor_div(scale)?.floor_div(count)?;
-        let behind = whole_blocks.times(count)?;
-        let [_, left] = self.range_split(program, tree, &behind)?;
+        let ends = upper.iter().map(|end| end.ceil_div(scale)).collect::<Option<Vec<_>>>()?;
+        let behind = |end: &AffineForm| end.floor_div(count)?.times(count);
+        let all = ends.iter().map(behind).collect::<Option<Vec<_>>>()?;
+        let mut rests = all.iter().zip(&ends).filter(|(behind, end)| behind != end).map(|(behind, _)| behind);
+        // Before an end that is a whole number of blocks nothing is left over, so that the other
+        // end decides. The least of two ends is no lower bound of a range.
+        let first = rests.next().or(all.first())?;
+        if rests.next().is_some() {
+            return None;
+        }
+        let [_, left] = self.range_split(program, tree, first)?;
         let left = self.marked(left, mark);
-        let span = Span::range(scale.checked_mul(count)?, lower.to_vec(), vec![behind.times(scale)?]);
+        let ends = all.iter().map(|behind| behind.times(scale)).collect::<Option<_>>()?;
+        let span = Span::range(scale.checked_mul(count)?, lower.to_vec(), ends);
         let whole = self.make_loop(Header { span, origins, parallel, mark: Some(mark) }, block);
         Some([whole, left].into_iter().filter(|own| !self.is_never_run(*own)).collect())
     }
