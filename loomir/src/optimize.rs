@@ -1,8 +1,8 @@
 //! The fastest of several programs, by the cost model: what `loomir optimize` makes of a function.
 //!
 //! ```text
-//!     as it is ─┬─────────────────────────┬────────┬─────────────────
-//!     fused    ─┘ distribute, interchange ┘  tile  ┘  register tiles
+//!     as it is ─┬────────────┬─────────────┬────────┬────────────────
+//!     fused    ─┘ distribute ┘ interchange ┘  tile  ┘ register tiles
 //! ```
 //!
 //! A way through this picture takes each of its steps or goes past it, and each step is made of
@@ -16,13 +16,13 @@
 use loomir_ir::pass::EditLimit;
 use loomir_ir::{Body, Diagnostics};
 use loomir_transforms::access::Analyses;
-use loomir_transforms::cost::{self, Cost, FetchCost};
+use loomir_transforms::cost::{self, Cost, OnMachine};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
 use loomir_transforms::transform::{Basis, Transformation, transform};
-use loomir_transforms::{distribution, marks, nest_sinking};
+use loomir_transforms::{distribution, marks, nest_sinking, simplify};
 
 use super::{
     Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
@@ -51,13 +51,15 @@ enum Step {
     Tile,
     /// Unrolls and jams loops with so many loops inside, one in the other.
     Jam(usize),
+    /// Computes the bounds of loops outside of the loops in which they do not change.
+    Hoist,
 }
 
-/// Makes perfect nests, and puts their loops in order.
-const REORDER: [Step; 3] = [Step::Distribute, Step::Sink, Step::Interchange];
+/// Makes perfect nests.
+const CUT: [Step; 2] = [Step::Distribute, Step::Sink];
 
 /// Makes register tiles, of two loops if the second one helps.
-const JAM: [Step; 2] = [Step::Jam(1), Step::Jam(2)];
+const JAM: [Step; 4] = [Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
 
 /// The outcome for a function.
 #[derive(Clone, Default)]
@@ -94,21 +96,26 @@ pub(super) fn optimize(
     }
     let edits = &fusion.edits;
     let fusion = &FuseOptions { edits: EditLimit::default(), ..fusion.clone() };
-    let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
+    let cost = &OnMachine::of_function(&*fusion.cost, body);
+    let ways = Ways { around, fusion, contraction, cost, analyses: around.known_to(&fusion.analyses) };
     let original = ways.candidate(body.duplicate(), Optimized::default());
     let present = original.cycles;
     let fused = ways.fused(&original);
     let mut best: Option<Candidate> = None;
     for (start, noise) in [(fused, 0.0), (original, NOISE)] {
-        let reordered = ways.on(&start, &REORDER);
-        let tiled = ways.on(reordered.as_ref().unwrap_or(&start), &[Step::Tile]);
+        let cut = ways.on(&start, &CUT);
+        let reordered = ways.on(cut.as_ref().unwrap_or(&start), &[Step::Interchange]);
         // Costs chose the fusions already.
-        for (own, noise) in [(Some(start), noise), (reordered, NOISE), (tiled, NOISE)] {
-            let Some(own) = own else { continue };
-            let jammed = ways.on(&own, &JAM);
-            for (own, noise) in [(Some(own), noise), (jammed, NOISE)] {
-                let least = best.as_ref().map_or(present, |best| best.cycles);
-                best = own.filter(|own| own.cycles < least * (1.0 - noise)).or(best);
+        for (nests, noise) in [(Some(start), noise), (cut, NOISE), (reordered, NOISE)] {
+            let Some(nests) = nests else { continue };
+            let tiled = ways.on(&nests, &[Step::Tile, Step::Hoist]);
+            for (own, noise) in [(Some(nests), noise), (tiled, NOISE)] {
+                let Some(own) = own else { continue };
+                let jammed = ways.on(&own, &JAM);
+                for (own, noise) in [(Some(own), noise), (jammed, NOISE)] {
+                    let least = best.as_ref().map_or(present, |best| best.cycles);
+                    best = own.filter(|own| own.cycles < least * (1.0 - noise)).or(best);
+                }
             }
         }
     }
@@ -126,16 +133,13 @@ struct Ways<'a> {
     around: &'a Around,
     fusion: &'a FuseOptions,
     contraction: Option<&'a ContractionOptions>,
+    cost: &'a dyn Cost,
     analyses: Analyses,
 }
 
 impl Ways<'_> {
     fn cycles(&self, body: &Body) -> f64 {
-        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), self.cost())
-    }
-
-    fn cost(&self) -> &dyn Cost {
-        &*self.fusion.cost
+        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), self.cost)
     }
 
     fn candidate(&self, body: Body, made: Optimized) -> Candidate {
@@ -184,9 +188,13 @@ impl Ways<'_> {
                 }
             }
             Step::Sink => _ = nest_sinking::sink_into_nests(body),
-            Step::Interchange => self.transform(body, &Interchange, self.cost(), made),
-            Step::Tile => self.transform(body, &Tile::ByCost, &FetchCost::new(self.cost()), made),
-            Step::Jam(level) => self.transform(body, &RegisterTile { level }, self.cost(), made),
+            Step::Interchange => self.transform(body, &Interchange, self.cost, made),
+            Step::Tile => self.transform(body, &Tile::ByCost, &OnMachine::computing_faster(self.cost), made),
+            Step::Jam(level) => self.transform(body, &RegisterTile { level }, self.cost, made),
+            Step::Hoist => {
+                simplify::cse::cse(body);
+                simplify::licm::hoist_invariant(body);
+            }
         }
     }
 

@@ -51,6 +51,7 @@ mod machine;
 mod profile;
 mod saving;
 mod streams;
+mod target;
 mod work;
 
 /// The inputs of the cost model that no program states itself: execution frequencies, and the
@@ -102,31 +103,36 @@ impl Cost for StaticCost {
     }
 }
 
-/// The costs of loops that will compute faster, because register tiles come later: what counts is
-/// to fetch lines.
+/// The same costs on another machine.
 #[derive(Debug)]
-pub struct FetchCost<'a> {
+pub struct OnMachine<'a> {
     of: &'a dyn Cost,
     machine: Machine,
 }
 
-impl<'a> FetchCost<'a> {
+impl<'a> OnMachine<'a> {
     /// The factor by which loops will compute faster.
     const SPEEDUP: f64 = 4.0;
 
-    /// Returns the costs of another model with faster computing.
-    pub fn new(of: &'a dyn Cost) -> FetchCost<'a> {
+    /// Returns the costs on the machine that a function is [compiled for](Machine::of_function).
+    pub fn of_function(of: &'a dyn Cost, body: &Body) -> OnMachine<'a> {
+        OnMachine { of, machine: of.machine().of_function(body) }
+    }
+
+    /// Returns the costs of loops that will compute faster, because register tiles come later: what
+    /// counts is to fetch lines.
+    pub fn computing_faster(of: &'a dyn Cost) -> OnMachine<'a> {
         let usual = of.machine();
         let machine = Machine {
             issue: usual.issue * Self::SPEEDUP,
             latency: usual.latency / Self::SPEEDUP,
             ..usual.clone()
         };
-        FetchCost { of, machine }
+        OnMachine { of, machine }
     }
 }
 
-impl Cost for FetchCost<'_> {
+impl Cost for OnMachine<'_> {
     fn trips(&self, ir: &Body, of: Op, known: Option<i64>) -> f64 {
         self.of.trips(ir, of, known)
     }

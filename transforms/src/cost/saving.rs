@@ -1,6 +1,6 @@
 //! The saving of fusing two loops, and its costs.
 
-use super::streams::Stream;
+use super::streams::{Pack, Stream};
 use super::{Machine, Work};
 
 /// The saving of fusing two loops, in cycles each time they are reached.
@@ -269,11 +269,19 @@ impl Work {
     /// be. LLVM unrolls loops with vector instructions, so counting costs them nothing.
     pub(super) fn computed(&self, machine: &Machine) -> f64 {
         let steps = self.trips / self.lanes.unwrap_or(1.0);
-        let live = self.values.len() + self.carried + self.invariant;
+        let packed = self.pack.map_or(1.0, |pack| pack.lanes);
+        let live = self.values.len() + self.carried + (self.invariant as f64 / packed).ceil() as usize;
+        let operations = self.operations - self.redundant;
         let spilled = live.saturating_sub(machine.registers) as f64 * machine.spill;
         let counted = if self.lanes.is_some() { 0.0 } else { self.trips };
-        computing(self.operations - self.redundant, counted, self.lanes, self.serial, machine)
-            + steps * spilled
+        let operations = match self.pack {
+            Some(Pack { lanes, singles }) => {
+                let singles = self.trips * singles;
+                (operations - singles).max(0.0) / lanes + singles
+            }
+            None => operations,
+        };
+        computing(operations, counted, self.lanes, self.serial, machine) + steps * spilled
     }
 }
 

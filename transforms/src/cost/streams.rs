@@ -47,6 +47,17 @@ pub(super) struct Stream {
     pub writes: bool,
     /// True if the accessed place depends on the iteration.
     pub moves: bool,
+    /// The number of elements of the last dimension that an access is wide.
+    pub width: i64,
+}
+
+/// Neighbouring elements that an iteration computes in the same way: LLVM computes them at once.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Pack {
+    /// The number of elements of a vector.
+    pub lanes: f64,
+    /// The number of elements that an iteration loads one by one, for all lanes.
+    pub singles: f64,
 }
 
 /// The streams by their keys, and sums over them.
@@ -196,6 +207,23 @@ impl Streams {
         })
     }
 
+    /// Returns how the elements of one iteration become vectors of up to `lanes` elements: each
+    /// stream that is written is at runs of neighbours. Of the others, those at single places are
+    /// the same for all lanes, if there are few of them.
+    pub(super) fn pack(&self, lanes: f64) -> Option<Pack> {
+        let (mut lanes, mut written, mut singles) = (lanes, 0.0, 0.0);
+        for stream in &self.all {
+            match stream.shortest_run() {
+                1 if stream.writes => return None,
+                1 => singles += stream.places.len() as f64,
+                run => lanes = lanes.min(run as f64),
+            }
+            written += stream.places.values().filter(|used| used.writes).count() as f64;
+        }
+        let pack = Pack { lanes: 2f64.powf(lanes.log2().floor()), singles };
+        (pack.lanes > 1.0 && written > 0.0 && singles * lanes <= written).then_some(pack)
+    }
+
     /// The same for iterations of `later`, which are shifted by `shift` and read elements that
     /// these streams wrote. A load would read too early, or wait for a store. Unless the relation
     /// of numbers is `tested`, streams of another pace through an object are assumed to collide.
@@ -224,6 +252,16 @@ impl Streams {
 }
 
 impl Stream {
+    /// Returns the least number of neighbours that an iteration accesses together: elements one
+    /// after the other, and no more.
+    fn shortest_run(&self) -> usize {
+        let mut places: SmallVec<[Place; 16]> = self.places.keys().map(|(at, ahead)| (*ahead, *at)).collect();
+        places.sort_unstable();
+        let width = self.width.max(1);
+        let runs = places.chunk_by(|a, b| a.0 == b.0 && a.1.checked_add(width) == Some(b.1));
+        runs.map(<[Place]>::len).min().unwrap_or(1)
+    }
+
     fn reads(&self) -> impl Iterator<Item = Place> {
         self.places.iter().filter(|(_, used)| used.reads).map(|(place, _)| *place)
     }

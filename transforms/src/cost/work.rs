@@ -9,7 +9,7 @@ use loomir_ir::affine::ceil_div;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
-use super::streams::{Key, Stream, Streams, lines, place};
+use super::streams::{Key, Pack, Stream, Streams, lines, place};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, Domain, LoopContext};
@@ -35,6 +35,8 @@ pub struct Work {
     pub(super) invariant: usize,
     /// The number of iterations that can run at once, if the loop can be vectorized.
     pub(super) lanes: Option<f64>,
+    /// How copies of statements in an innermost loop become vector operations, if they do.
+    pub(super) pack: Option<Pack>,
     /// The minimal cycles, because each iteration waits for the one before.
     pub(super) serial: f64,
     /// True if the trip count of a loop is assumed.
@@ -67,14 +69,15 @@ impl Work {
             trees,
             cost,
             depth: loop_context.depth,
-            around: (0..loop_context.depth).map(|level| middle(&loop_context.constraints, level)).collect(),
+            around: (0..loop_context.depth).map(|level| ends(&loop_context.constraints, level)).collect(),
             trips: Vec::new(),
             own_trips: 0.0,
             assumed: false,
             through_pointers: false,
             operations: 0.0,
             redundant: 0.0,
-            vector: true,
+            straight: true,
+            adjacent: true,
             innermost: true,
             widest: 1.0,
             streams: Streams::default(),
@@ -84,7 +87,7 @@ impl Work {
             1.0,
             &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
-        let Scan { own_trips: trips, assumed, through_pointers, vector, innermost, .. } = scan;
+        let Scan { own_trips: trips, assumed, through_pointers, straight, adjacent, innermost, .. } = scan;
         let Scan { widest, mut streams, operations, redundant, .. } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
@@ -93,7 +96,8 @@ impl Work {
         let carried: usize = origins.map(|own| program.loop_info(own.of).carried).sum();
         let carries = carried > 0 && !only_reduces(ir, lead.op);
         let waits = innermost && (carries || streams.carry(lanes));
-        let lanes = Some(lanes).filter(|_| vector && innermost && !waits);
+        let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));
+        let lanes = Some(lanes).filter(|_| straight && adjacent && innermost && !waits);
         let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
         let serial = if waits { trips * latency } else { 0.0 };
         let together = trips / lanes.unwrap_or(1.0);
@@ -112,6 +116,7 @@ impl Work {
             redundant,
             invariant,
             lanes,
+            pack: pack.filter(|_| lanes.is_none()),
             serial,
             assumed,
             through_pointers,
@@ -161,6 +166,7 @@ impl Work {
         self.redundant += other.redundant;
         self.invariant += other.invariant;
         self.lanes = lanes;
+        self.pack = None;
         self.serial = self.serial.max(other.serial);
         self.assumed |= other.assumed;
         self.through_pointers |= other.through_pointers;
@@ -178,8 +184,8 @@ struct Scan<'a> {
     cost: &'a dyn Cost,
     /// The number of loops around the scanned loop.
     depth: u32,
-    /// The middle iteration of each of these, if known.
-    around: Vec<Option<i64>>,
+    /// The first and the last iteration of each of these, if known.
+    around: Vec<Option<(i64, i64)>>,
     /// The trip counts of the entered loops.
     trips: Vec<f64>,
     /// The trip count of the scanned loop.
@@ -192,7 +198,9 @@ struct Scan<'a> {
     /// The number of loads and stores of what is in a register.
     redundant: f64,
     /// True if no operation so far prevents vectorization.
-    vector: bool,
+    straight: bool,
+    /// True if what neighbouring iterations access so far is next to each other.
+    adjacent: bool,
     innermost: bool,
     /// Bytes of the widest element.
     widest: f64,
@@ -239,15 +247,8 @@ impl Scan<'_> {
     fn trips_of(&mut self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
-        // If a bound depends on an outer loop, its first, middle and last iteration count, as in
-        // Simpson's rule: the last block of a tiled loop may be shorter.
-        let counts = [0.0, 0.5, 1.0].map(|part| self.trips_at(header, lead, part));
-        let known = match counts {
-            [Some(first), Some(middle), Some(last)] => {
-                first.checked_add(last).and_then(|sum| Some(sum.checked_add(middle.checked_mul(4)?)? / 6))
-            }
-            _ => None,
-        };
+        let counts = self.mean_trips(header, lead);
+        let known = counts.filter(|(_, is_all)| *is_all).map(|(mean, _)| mean);
         let known = known.or_else(|| match &header.span {
             Span::Range { lower, upper, .. } => remainder(lower, upper),
             Span::Whole => None,
@@ -261,43 +262,57 @@ impl Scan<'_> {
             _ => 1,
         };
         let step = if is_assumed { info.space.step.unwrap_or(1).clamp(1, MAX_COPIES) } else { 1 };
-        trips / (scale.max(1) as f64 * step as f64)
+        let trips = trips / (scale.max(1) as f64 * step as f64);
+        if is_assumed { trips.min(counts.map_or(f64::MAX, |(most, _)| most as f64)) } else { trips }
     }
 
-    /// Returns the trip count of a loop if its bounds are numbers at this part of the iterations of
-    /// the entered loops, and in the middle of those around.
-    fn trips_at(&self, header: &Header, lead: &Origin, part: f64) -> Option<i64> {
+    /// Returns the mean of what [`Scan::trips_at`] returns in evenly distributed iterations of the
+    /// loops around: in a triangle, or in the last block of a tiled loop, there may be fewer.
+    fn mean_trips(&self, header: &Header, lead: &Origin) -> Option<(i64, bool)> {
+        let counts =
+            [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0].map(|at| self.trips_at(header, lead, at / 16.0));
+        let (mut sum, mut is_all) = (0.0, true);
+        for count in counts {
+            let (count, is_count) = count?;
+            sum += count as f64;
+            is_all &= is_count;
+        }
+        Some(((sum / counts.len() as f64).round() as i64, is_all))
+    }
+
+    /// Returns the greatest possible trip count of a loop at this part of the iterations of the
+    /// loops around, as far as its bounds are numbers there. The flag is true if all are: then it
+    /// is the trip count.
+    fn trips_at(&self, header: &Header, lead: &Origin, part: f64) -> Option<(i64, bool)> {
         let info = self.program.loop_info(lead.of);
         let inside = self.depth + self.trips.len() as u32;
-        let at = |level: u32| match self.around.get(level as usize) {
-            Some(middle) => *middle,
-            None => {
-                let trips = self.trips.get(level.checked_sub(self.depth)? as usize)?;
-                Some(((trips - 1.0).max(0.0) * part).round() as i64)
-            }
+        let at = |level: u32| {
+            let (first, trips) = match self.around.get(level as usize) {
+                Some(ends) => ends.map(|(first, last)| (first, last as f64 - first as f64 + 1.0))?,
+                None => (0, *self.trips.get(level.checked_sub(self.depth)? as usize)?),
+            };
+            first.checked_add((trips * part).floor() as i64)
         };
         let number = |form: &AffineForm| form.evaluate(&at, &|_| None);
         match &header.span {
-            Span::Whole => info.space.extents().and_then(|extents| {
+            Span::Whole => info.space.distances().and_then(|extents| {
                 let mut level = |level: u32| absolute(lead.map.get(level as usize)?, inside + 1);
                 let numbers = extents.iter().map(|extent| number(&extent.substitute(&mut level)?));
-                let least = numbers.collect::<Option<Vec<i64>>>()?.into_iter().min()?;
-                Some(ceil_div(least, info.space.step?)?.max(0))
+                let (least, is_all) = least(numbers)?;
+                Some((ceil_div(least, info.space.step?)?.max(0), is_all))
             }),
             Span::Range { scale, lower, upper } => {
-                let all = |forms: &[AffineForm]| -> Option<Vec<i64>> {
-                    forms.iter().map(|form| ceil_div(number(&absolute(form, inside)?)?, *scale)).collect()
-                };
-                let end = all(upper)?.into_iter().min()?;
-                let start = all(lower)?.into_iter().max()?;
-                Some(end.checked_sub(start)?.max(0))
+                let bound = |form: &AffineForm| ceil_div(number(&absolute(form, inside)?)?, *scale);
+                let (end, is_all) = least(upper.iter().map(bound))?;
+                let start = lower.iter().map(bound).collect::<Option<Vec<i64>>>()?.into_iter().max()?;
+                Some((end.checked_sub(start)?.max(0), is_all))
             }
         }
     }
 
     fn leaf(&mut self, statement: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
         let info = self.program.statement(statement);
-        self.vector &= info.effects.world.is_none()
+        self.straight &= info.effects.world.is_none()
             && info.ops.iter().all(|op| self.ir.own_regions(*op).next().is_none());
         // An address is computed by the load or store that uses it.
         let counts =
@@ -310,7 +325,7 @@ impl Scan<'_> {
     }
 
     fn access(&mut self, class: Class, op: Op, times: f64) {
-        self.vector &= is_load_or_store(self.ir, op);
+        self.straight &= is_load_or_store(self.ir, op);
         self.through_pointers |= class.unit > 0;
         let Some(accessed) = Accessed::of(self.ir, &class, op) else { return };
         let line = self.cost.machine().line.max(1) as f64;
@@ -318,8 +333,8 @@ impl Scan<'_> {
         let (dims, at, moves) =
             place(&subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
         self.widest = self.widest.max(accessed.bytes as f64);
-        self.vector &= is_next_to_each_other(&subscripts, self.depth, &accessed);
-        let Accessed { shape, unit, .. } = accessed;
+        self.adjacent &= is_next_to_each_other(&subscripts, self.depth, &accessed);
+        let Accessed { shape, unit, bytes } = accessed;
         let own =
             |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
         let whole = |level: u32| own(level).copied().unwrap_or(1.0);
@@ -332,6 +347,7 @@ impl Scan<'_> {
             again: 0.0,
             writes: false,
             moves,
+            width: bytes.checked_div(unit).unwrap_or(1),
             key,
         };
         let key = Key { base: class.base, origin: class.origin, dims };
@@ -340,6 +356,16 @@ impl Scan<'_> {
             self.redundant += times;
         }
     }
+}
+
+/// Returns the least of the known numbers, and true if all are known.
+fn least(numbers: impl Iterator<Item = Option<i64>>) -> Option<(i64, bool)> {
+    let (mut known, mut is_all) = (None, true);
+    for number in numbers {
+        is_all &= number.is_some();
+        known = known.into_iter().chain(number).min();
+    }
+    Some((known?, is_all))
 }
 
 /// Returns the usual number of iterations that copies or blocks leave over: half of the most. Such
@@ -360,8 +386,8 @@ fn remainder(lower: &[AffineForm], upper: &[AffineForm]) -> Option<i64> {
     divisors.min().map(|divisor| divisor / 2)
 }
 
-/// Returns the middle of a level's range, if constraints bound it by constants.
-fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
+/// Returns the first and the last number of a level, if constraints bound it by constants.
+fn ends(constraints: &[AffineForm], level: u32) -> Option<(i64, i64)> {
     let (mut least, mut most) = (None, None);
     for form in constraints {
         let constant = form.constant_part();
@@ -376,7 +402,7 @@ fn middle(constraints: &[AffineForm], level: u32) -> Option<i64> {
             _ => {}
         }
     }
-    Some(i64::midpoint(least?, most?))
+    least.zip(most).filter(|(least, most)| least <= most)
 }
 
 /// The elements that an operation accesses.

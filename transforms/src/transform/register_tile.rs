@@ -22,16 +22,16 @@ use crate::tree::Change;
 use crate::unrolling::annotation::jam_directives;
 
 /// The counts that are compared.
-const COUNTS: [usize; 3] = [8, 4, 2];
+const COUNTS: [usize; 4] = [16, 8, 4, 2];
 
 /// The most operations of a loop with all copies.
-const MAX_SIZE: u64 = 400;
+const MAX_SIZE: u64 = 2000;
 
 /// The most accesses of a loop with all copies. The judge compares each with each.
-const MAX_ACCESSES: u64 = 160;
+const MAX_ACCESSES: u64 = 400;
 
 /// The most operations of all changed loops of a block.
-const MAX_TOTAL: u64 = 1600;
+const MAX_TOTAL: u64 = 6000;
 
 /// Proposes counts for unroll-and-jam.
 pub struct RegisterTile {
