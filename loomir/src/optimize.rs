@@ -102,10 +102,13 @@ pub(super) fn optimize(
     let present = original.cycles;
     let fused = ways.fused(&original);
     let mut best: Option<Candidate> = None;
-    for (start, noise) in [(fused, 0.0), (original, NOISE)] {
+    // Costs chose the fusions already. If nothing was fused, both are the same.
+    let has_changed = fused.made.fusion.changed() || fused.made.contraction.changed();
+    let refusals = if has_changed { Optimized::default() } else { fused.made.clone() };
+    let starts = [Some((fused, 0.0)), Some((original, NOISE)).filter(|_| has_changed)];
+    for (start, noise) in starts.into_iter().flatten() {
         let cut = ways.on(&start, &CUT);
         let reordered = ways.on(cut.as_ref().unwrap_or(&start), &[Step::Interchange]);
-        // Costs chose the fusions already.
         for (nests, noise) in [(Some(start), noise), (cut, NOISE), (reordered, NOISE)] {
             let Some(nests) = nests else { continue };
             let tiled = ways.on(&nests, &[Step::Tile, Step::Hoist]);
@@ -119,12 +122,20 @@ pub(super) fn optimize(
             }
         }
     }
-    let Some(Candidate { body: fastest, cycles, mut made }) = best else { return Optimized::default() };
+    let loc = body.root_ref().loc();
+    let Some(Candidate { body: fastest, cycles, mut made }) = best else {
+        let mut made = refusals;
+        if present > 0.0 {
+            let remarks = Remarks { body, pass: NAME };
+            let why = "the function is estimated to be fastest as it is";
+            made.remarks.push(remarks.missed("NotOptimized", loc, "Loops not optimised", why));
+        }
+        return made;
+    };
     *body = fastest;
-    edits.made(NAME, body.root_ref().loc());
+    edits.made(NAME, loc);
     let text = format!("Loops optimised: {cycles:.2e} cycles are estimated, and {present:.2e} before");
-    let remarks = Remarks { body, pass: NAME };
-    made.remarks.push(remarks.passed("Optimized", body.root_ref().loc(), &text));
+    made.remarks.push(Remarks { body, pass: NAME }.passed("Optimized", loc, &text));
     made
 }
 
