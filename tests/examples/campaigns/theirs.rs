@@ -1,5 +1,5 @@
-//! MLIR's own tests of passes, beside `mlir-opt`: `theirs FOLDER [SUITE]`, where FOLDER is a copy of
-//! `mlir/test`.
+//! MLIR's own tests of passes, beside `mlir-opt`: `theirs FOLDER [SUITE]`, where FOLDER is a copy
+//! of `mlir/test`.
 
 use std::path::Path;
 use std::process::ExitCode;
