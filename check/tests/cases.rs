@@ -1,10 +1,8 @@
 //! Conditions that are known by their value only, bits, products and selected buffers: right pairs
 //! and wrong ones close by.
 
-mod support;
-
+use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::{parse, prove_named, told};
 
 /// Proves the functions `@f` of two bodies, with buffers that do not overlap.
 fn proof(arguments: &str, result: &str, before: &str, after: &str) -> String {

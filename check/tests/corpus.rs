@@ -1,11 +1,9 @@
 //! Pairs of programs that Loomir made itself: the fixtures of the tree and what was seen to come of
 //! them. Each is a right transformation, so a proof is missing wherever there is none.
 
-mod support;
-
+use crate::support::pairs::{fixtures, pairs};
+use crate::support::{functions, parse, printed, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::pairs::{fixtures, pairs};
-use support::{functions, parse, printed, prove_named, told};
 
 /// The pairs of a folder: how many are proved, and a line for each that is not.
 struct Judged {

@@ -3,16 +3,14 @@
 //! Many changes make a wrong program. The prover may call no program equal that does something else
 //! on some input.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::mutations::changed;
+use crate::support::pairs::{fixtures, pairs};
+use crate::support::random::Random;
+use crate::support::run::difference;
+use crate::support::{functions, printed, prove_named, try_parse};
 use loomir_check::proof::{Assumption, Proof, ProofOptions};
-use support::mutations::changed;
-use support::pairs::{fixtures, pairs};
-use support::random::Random;
-use support::run::difference;
-use support::{functions, printed, prove_named, try_parse};
 
 /// Judges changes of the pairs in every second fixture of a folder.
 fn judge((folder, half): (&str, usize), seed: u64, each: usize, told: &mut String) -> (usize, usize) {

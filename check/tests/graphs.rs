@@ -1,9 +1,8 @@
 //! Proofs about control-flow graphs and pointers: what is proved, and that nothing wrong is.
 
-mod support;
-
+use crate::support;
+use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::{parse, prove_named, told};
 
 /// Says what comes of a proof about `@f` of two programs.
 fn answer(before: &str, after: &str) -> String {

@@ -1,10 +1,8 @@
 //! Values that may be poison, and promises that only the second program makes: nothing wrong is
 //! proved about them.
 
-mod support;
-
+use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::{parse, prove_named, told};
 
 /// Says what comes of a proof about `@f` of two programs.
 fn answer(before: &str, after: &str) -> String {

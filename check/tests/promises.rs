@@ -1,9 +1,7 @@
 //! Programs that promise what the original does not: none may be called equal.
 
-mod support;
-
+use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::{parse, prove_named, told};
 
 /// A program with a function `@f`.
 fn program(arguments: &str, result: &str, body: &str) -> String {

@@ -1,9 +1,7 @@
 //! Pairs of functions by kind, right ones and wrong ones.
 
-mod support;
-
+use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::{parse, prove_named, told};
 
 const DISTINCT: bool = true;
 

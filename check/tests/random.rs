@@ -4,14 +4,12 @@
 //! distribution, peeling, a statement moved, a reduction in memory. None is checked for legality,
 //! so many are wrong. A program called equal must do the same on all inputs that are tried.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::random::Random;
+use crate::support::run::difference;
+use crate::support::{prove_named, told, try_parse};
 use loomir_check::proof::ProofOptions;
-use support::random::Random;
-use support::run::difference;
-use support::{prove_named, told, try_parse};
 
 /// A sum of multiples of loop variables and a constant. Variable 0 is the parameter `%n`.
 #[derive(Clone, Default)]

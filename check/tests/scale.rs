@@ -1,11 +1,9 @@
 //! The prover is linear where it matters: many functions, and functions of many loops.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::{parse, prove_named, told};
 use loomir_check::proof::ProofOptions;
-use support::{parse, prove_named, told};
 
 /// A chain of `count` loops over buffers in turn; with `fused`, two neighbours are one loop.
 fn chain(count: usize, buffers: usize, fused: bool) -> String {

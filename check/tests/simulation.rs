@@ -2,12 +2,12 @@
 
 #[path = "simulation/pairs.rs"]
 mod attacks;
-mod support;
 
+use crate::support;
+use crate::support::{parse, told};
 use attacks::PAIRS;
 use loomir_check::simulation::prove;
 use loomir_ir::symbols::lookup;
-use support::{parse, told};
 
 /// Says what comes of a proof about `@f` of two programs.
 fn answer(before: &str, after: &str) -> String {

@@ -1,10 +1,8 @@
 //! Functions executed with all values open: right pairs, and wrong ones close by.
 
-mod support;
-
+use crate::support::{functions, parse, told};
 use loomir_check::proof::ProofOptions;
 use loomir_check::symbolic;
-use support::{functions, parse, told};
 
 /// Says what comes of the functions `@f` of two programs.
 fn answer(before: &str, after: &str) -> String {

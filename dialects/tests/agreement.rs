@@ -2,10 +2,9 @@
 //! diagnostics in a snapshot; right programs include some that look wrong. Requirements of single
 //! operations are checked with their dialects.
 
-mod support;
-
+use crate::support;
+use crate::support::{both_forms, fixture, rejections};
 use insta::assert_snapshot;
-use support::{both_forms, fixture, rejections};
 
 /// Values, blocks, terminators, symbols, counts, attributes, types and literals.
 #[test]

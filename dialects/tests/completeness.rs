@@ -1,8 +1,7 @@
 //! Completeness of the dialects: they have the operations of MLIR 22, and every operation occurs in
 //! a fixture that is read and printed in both forms.
 
-mod support;
-
+use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;

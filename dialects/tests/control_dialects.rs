@@ -1,10 +1,9 @@
 //! `affine`, `scf`, `cf` and `llvm` through text: every operation in both forms, every rule of
 //! their verifiers, every fold.
 
-mod support;
-
+use crate::support;
+use crate::support::{both_forms, fixture, folded, mlir_opt, read, rejections};
 use insta::assert_snapshot;
-use support::{both_forms, fixture, folded, mlir_opt, read, rejections};
 
 /// A test for each fixture in both forms.
 macro_rules! forms {

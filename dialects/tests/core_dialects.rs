@@ -1,14 +1,13 @@
 //! `builtin`, `func`, `arith`, `index`, `math`, `memref` and `ub` through text: every operation in
 //! both forms, every rule of their verifiers, every fold.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support;
+use crate::support::{both_forms, fixture, folded, forms, mlir_opt, rejections};
 use insta::assert_snapshot;
 use loomir_dialects::interfaces::{CallLike, FunctionLike, MemoryAccess, MemoryEffects, Resource, ViewLike};
 use loomir_ir::{OpRef, Value};
-use support::{both_forms, fixture, folded, forms, mlir_opt, rejections};
 
 /// A test for each fixture of every operation, and one for each of wrong programs.
 macro_rules! dialects {

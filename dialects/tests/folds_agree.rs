@@ -2,10 +2,9 @@
 //! where it reports undefined behaviour or poison, folds are free. Integers are checked for all
 //! pairs of a small width, floats for all pairs of numbers at the edges of their formats.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support;
 use loomir_dialects::interp::{self, FaultKind, Limits, Output};
 
 /// Returns a program with a function for each tuple of operands, `@f0`, `@f1`, …. Each function
@@ -263,4 +262,30 @@ fn floats_at_the_edges_of_their_formats() {
     for (from, to) in [("f32", "i32"), ("f16", "i16")] {
         check(&singles(&floats(from)), &format!("arith.bitcast %a : {from} to {to}"), to);
     }
+}
+
+/// The upper halves of products, for words wider than the pairs that are all tried.
+#[test]
+fn products_of_256_bits() {
+    let halves = |op: &str, x: &str, y: &str| {
+        let text = support::folded(&format!(
+            "func.func @f() -> (i128, i128) {{
+               %x = arith.constant {x} : i128
+               %y = arith.constant {y} : i128
+               %low, %high = arith.{op} %x, %y : i128
+               return %low, %high : i128, i128
+             }}"
+        ));
+        let value = |line: &str| line.trim().split_once("arith.constant ").map(|(_, own)| own.to_owned());
+        text.lines().filter_map(value).collect::<Vec<_>>()
+    };
+    // 2^127 times 2, (2^128 - 1)^2, (2^64 - 1)^2.
+    let (top, all) = ("-170141183460469231731687303715884105728", "18446744073709551615");
+    assert_eq!(halves("mului_extended", top, "2"), ["0 : i128", "1 : i128"]);
+    assert_eq!(halves("mului_extended", "-1", "-1"), ["1 : i128", "-2 : i128"]);
+    let square = u128::from(u64::MAX).pow(2) as i128;
+    assert_eq!(halves("mului_extended", all, all), [format!("{square} : i128"), "0 : i128".to_owned()]);
+    // -1, and the least number with itself: 2^254.
+    assert_eq!(halves("mulsi_extended", "-1", "1"), ["-1 : i128", "-1 : i128"]);
+    assert_eq!(halves("mulsi_extended", top, top), ["0 : i128", format!("{} : i128", 1i128 << 126).as_str()]);
 }

@@ -2,12 +2,11 @@
 //! own lowering to the `llvm` dialect, and compiled by clang. Without LLVM (see `support`) only the
 //! first is run.
 
-mod support;
-
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::support;
 use loomir_dialects::interp::{ArgSpec, Argument, Arguments, Flat, Limits, Outcome, run, signature};
 use loomir_ir::{Body, Context, FloatKind, Type};
 

@@ -13,11 +13,7 @@ use loomir_ir::{
     AttrKind, Context, Diagnostics, OpRef, OperationState, Registry, Type, Value, dialect, text,
 };
 
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
-
-use peers::Peer;
+use crate::peers::Peer;
 
 static MODE: EnumDef = EnumDef {
     name: "toy.mode",

@@ -9,10 +9,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::support::{loomir, scratch, shown};
 use insta::assert_snapshot;
-use support::{loomir, scratch, shown};
-
-mod support;
 
 /// Seconds of processor time, and KiB of address space.
 const LIMITS: &str = "ulimit -t 60; ulimit -v 4000000";

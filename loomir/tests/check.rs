@@ -2,12 +2,9 @@
 
 use std::process::Output;
 
-use support::{loomir, shown};
-
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
-mod support;
+use crate::peers;
+use crate::support;
+use crate::support::{loomir, shown};
 
 const COPY: &str = include_str!("check/copy.mlir");
 

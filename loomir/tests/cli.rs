@@ -1,8 +1,7 @@
 //! The command as a shell sees it: exit status, standard output, standard error.
 
-use support::loomir;
-
-mod support;
+use crate::support;
+use crate::support::loomir;
 
 /// Exit status and standard error of a run that prints nothing on standard output.
 fn refused(args: &[&str], input: &str) -> String {

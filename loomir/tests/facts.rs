@@ -4,12 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use support::loomir;
-
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
-mod support;
+use crate::peers;
+use crate::support::loomir;
 
 /// Two loops behind two pointers.
 const LOOPS: &str = "first:

@@ -1,8 +1,6 @@
 //! `--limit`: a bound on edits, to find the one that goes wrong by bisection.
 
-use support::loomir;
-
-mod support;
+use crate::support::loomir;
 
 /// Four loops of one function that may all become one, and two of another.
 const LOOPS: &str = "\

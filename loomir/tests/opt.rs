@@ -2,13 +2,9 @@
 
 use std::process::Command;
 
+use crate::peers;
+use crate::support::{loomir, scratch, shown};
 use insta::assert_snapshot;
-use support::{loomir, scratch, shown};
-
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
-mod support;
 
 /// Three programs; the second is wrong, in line 8 of the file.
 const SPLIT: &str = "\

@@ -1,11 +1,8 @@
 //! Commands that take over a second show what they do, on a terminal and nowhere else.
 
+use crate::peers;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
 
 /// A command whose input takes over a second to come.
 const SLOW: &str = "(sleep 1.2; printf 'func.func @f() { return }') | LOOMIR opt -o /dev/null";

@@ -1,8 +1,6 @@
 //! `loomir reduce` as a shell sees it.
 
-use support::{loomir, shown};
-
-mod support;
+use crate::support::{loomir, shown};
 
 const TWO: &str = "\
 func.func @f(%x: i32) -> i32 {

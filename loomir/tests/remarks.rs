@@ -1,12 +1,9 @@
 //! Remarks as data: what each kind has, as the command prints it with `--remarks=json`.
 
+use crate::peers;
+use crate::support;
+use crate::support::loomir;
 use insta::assert_snapshot;
-use support::loomir;
-
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
-mod support;
 
 /// The kind, pass, name, function and arguments of each remark, a line each, places as
 /// `line:column`.

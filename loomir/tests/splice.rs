@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use support::{loomir, shown};
-
-mod support;
+use crate::support;
+use crate::support::{loomir, shown};
 
 const THREE: &str = include_str!("splice/three.ll");
 

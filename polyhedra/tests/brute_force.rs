@@ -1,7 +1,6 @@
 //! Random bounded sets against enumeration: about one in a hundred of the campaign's cases.
 
-mod campaign;
-
+use crate::campaign;
 #[test]
 fn random_sets_agree_with_enumeration() {
     let mut report = campaign::Report::default();

@@ -7,17 +7,13 @@
 //! can be had in parts; with `LOOMIR_ISL_PATIENT` isl takes its time to compare.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
-mod random;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use crate::peers;
+use crate::random::Random;
 use loomir_polyhedra::{Emptiness, Error, Limits, Relation, Set};
-use random::Random;
 
 /// One line of the comparison.
 fn line(out: &mut String, operation: &str, operands: &[&str], answer: Result<String, Error>) {

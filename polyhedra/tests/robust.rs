@@ -2,14 +2,11 @@
 //! numbers, degenerate spaces, large systems. Nothing may panic or run away; everything is limited
 //! in steps.
 
-mod questions;
-mod random;
-
+use crate::questions::{ask_set, read};
+use crate::random::Random;
 use loomir_polyhedra::{
     Affine, Conjunction, Emptiness, Error, Int, Limits, Order, Point, Relation, Set, Space, Tuple, Var,
 };
-use questions::{ask_set, read};
-use random::Random;
 
 /// One text a line; the fuzz target begins with them too.
 const TEXTS: &str = include_str!("texts.isl");

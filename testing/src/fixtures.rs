@@ -362,18 +362,3 @@ fn read(source: &str) -> Result<Fixture, String> {
         false => Ok(fixture),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::run;
-
-    #[test]
-    fn what_would_test_nothing_is_refused() {
-        let program = "func.func @kernel() { return }\n";
-        let failed = |lines: &str| run(&format!("{lines}{program}")).err().unwrap_or_default();
-        assert_eq!(failed("// RUN: opt\n"), "");
-        assert_eq!(failed(""), "no line says '// RUN: …' or '// EDIT: …'");
-        assert_eq!(failed("// EDIT: 0 turn\n"), "line 1: can't edit '0 turn'");
-        assert_eq!(failed("// EDIT: 0 reverse\n"), "");
-    }
-}

@@ -260,32 +260,3 @@ impl Printer<'_> {
         format!("p{number}")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Script;
-
-    #[test]
-    fn only_lines_of_edits_are_read() {
-        let lines = ["0 reverse", "0.2 peel 1 0; 1 move 0", "--alias=version 3 permute 1 2 0"];
-        assert!(lines.iter().all(|line| Script::parse(line).is_some()));
-        let wrong = [
-            "",
-            "0",
-            "reverse",
-            "x reverse",
-            "0. reverse",
-            "0 turn",
-            "0 reverse 1",
-            "0 move",
-            "0 move -1",
-            "0 peel 1",
-            "0 split n",
-            "0 reverse;",
-            "--alias=perhaps 0 reverse",
-            "--speed=may 0 reverse",
-            "--alias=may",
-        ];
-        wrong.iter().for_each(|line| assert!(Script::parse(line).is_none(), "'{line}' is read"));
-    }
-}

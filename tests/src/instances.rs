@@ -280,9 +280,9 @@ pub fn compare(
             touched.entry(location).or_default().push((class.writes, update, instance));
         }
     }
-    let turned = |first: &Instance, second: &Instance| match (places.get(first), places.get(second)) {
-        (Some(x), Some(y)) => x > y,
-        _ => false,
+    let place = |instance: &Instance| {
+        let touches = !program.statement(instance.0).effects.classes.is_empty();
+        places.get(instance).and_then(|all| all.first()).copied().filter(|_| touches)
     };
     let world = |instance: &&Instance| {
         program.statement(instance.0).effects.classes.iter().any(|(class, _)| class.base == Base::World)
@@ -290,14 +290,15 @@ pub fn compare(
     let everything: Vec<Touch<'_>> = old.iter().map(|instance| (world(&instance), None, instance)).collect();
     let with_world = everything.iter().any(|(world, ..)| *world).then_some(&everything);
     for meeting in touched.values().chain(with_world) {
-        for (i, (writes, update, first)) in meeting.iter().enumerate() {
-            for (other, by, second) in &meeting[i + 1..] {
-                let touches = !program.statement(second.0).effects.classes.is_empty()
-                    && !program.statement(first.0).effects.classes.is_empty();
+        // Their places in the new order, in the order of the program.
+        let placed = meeting.iter().filter_map(|touch| Some((place(touch.2)?, touch)));
+        let placed: Vec<(usize, &Touch<'_>)> = placed.collect();
+        for (i, (at, (writes, update, first))) in placed.iter().enumerate() {
+            for (_, (other, by, second)) in placed[i + 1..].iter().filter(|(later, _)| later < at) {
                 // Updates by one operation may run in any order.
                 let may_swap = update.is_some() && update == by;
                 let has_order = || way == Direction::Forwards || is_ordered(program, first, second);
-                if (*writes || *other) && !may_swap && touches && turned(first, second) && has_order() {
+                if (*writes || *other) && !may_swap && has_order() {
                     return Finding::Fault(format!("{} runs after {}", name(first), name(second)));
                 }
             }

@@ -8,9 +8,11 @@
 //! true.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use list::{Fault, Place};
 
@@ -23,53 +25,92 @@ mod list;
 /// A test that runs longer does not end: it has found a fault.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// `[TEXT…]`: the faults with one of these in their names, or in those of their files.
+/// The argument that goes on with the last run over all faults.
+const REST: &str = "rest";
+
+/// `[TEXT…|rest]`: the faults with one of these in their names, or in those of their files; or those
+/// that the last run over all faults has not found, because it missed them or was interrupted.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if arguments.iter().any(|text| text.starts_with('-')) {
-        return Err("takes texts in the names of faults or of their files".to_owned());
+        return Err("takes texts in the names of faults or of their files, or 'rest'".to_owned());
     }
-    let is_wanted = |place: &Place, name: &str| {
-        arguments.is_empty()
-            || arguments.iter().any(|text| name.contains(&**text) || place.file.contains(&**text))
-    };
+    let (is_rest, is_all) = (arguments == [REST], arguments.is_empty());
+    let mut found = if is_rest { earlier()? } else { BTreeSet::new() };
+    let wanted: Vec<(&Place, &Fault)> = list::all()
+        .flat_map(|place| place.faults.iter().map(move |own| (place, own)))
+        .filter(|(place, Fault(name, ..))| {
+            is_all
+                || if is_rest {
+                    !found.contains(*name)
+                } else {
+                    arguments.iter().any(|text| name.contains(&**text) || place.file.contains(&**text))
+                }
+        })
+        .collect();
     let copy = root().join("target/faults/project");
     copy_project(&copy)?;
-    let mut tests: Vec<&str> = list::all().flat_map(|place| place.tests).copied().collect();
-    tests.sort_unstable();
-    tests.dedup();
+    let tests: BTreeSet<&str> = wanted.iter().flat_map(|(place, _)| place.tests).copied().collect();
     build(&copy, &tests)?;
-    if let Some(test) = tests.iter().find(|test| !passes(&copy, test, None).unwrap_or_default()) {
-        return Err(format!("the test '{test}' fails without any fault"));
+    for test in &tests {
+        if let Some(failed) = first_failure(&copy, test, None)? {
+            return Err(format!("{test}: {failed} fails without any fault"));
+        }
     }
-    let (mut found, mut missed) = (0, Vec::new());
-    for (place, Fault(name, ..)) in
-        list::all().flat_map(|place| place.faults.iter().map(move |own| (place, own)))
-    {
-        if !is_wanted(place, name) {
-            continue;
-        }
-        let mut by = None;
-        for test in place.tests {
-            if !passes(&copy, test, Some(name))? {
-                by = Some(test);
-                break;
+    let mut missed = Vec::new();
+    for (place, Fault(name, ..)) in wanted {
+        match finder(&copy, place, name)? {
+            Some(test) => {
+                println!("found: {name}\n    by {test}");
+                found.insert((*name).to_owned());
             }
-        }
-        match by {
-            Some(test) => (found, _) = (found + 1, println!("found by {test}: {name}")),
             None => (_, _) = (missed.push(*name), println!("MISSED: {name}")),
         }
+        if is_all || is_rest {
+            keep_found(&found)?;
+        }
     }
-    if arguments.is_empty() {
-        let heading = Heading {
-            title: "Seeded faults".to_owned(),
-            does: "one fault at a time is put in; a test has to find each",
-            command: "cargo xtask faults".to_owned(),
-        };
-        let values = [("faults", found + missed.len()), ("found", found), ("missed", missed.len())];
-        record::keep("faults", &heading, &values.map(|(key, value)| (key.to_owned(), value.to_string())))?;
+    if is_all || is_rest {
+        keep_record(found.len(), missed.len())?;
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("not found: {}", missed.join("; "))) }
+}
+
+/// Returns the first test that finds a fault, if one does.
+fn finder(copy: &Path, place: &Place, name: &str) -> Result<Option<String>, Failure> {
+    for test in place.tests {
+        if let Some(failed) = first_failure(copy, test, Some(name))? {
+            return Ok(Some(format!("{test}: {failed}")));
+        }
+    }
+    Ok(None)
+}
+
+/// The names of the faults that the last run over all of them has found, a line each.
+fn found_file() -> PathBuf {
+    root().join("target/faults/found.txt")
+}
+
+/// Returns the faults that were found, if they are still in the list.
+fn earlier() -> Result<BTreeSet<String>, Failure> {
+    let text = std::fs::read_to_string(found_file())
+        .map_err(|error| format!("{}: {error}; `cargo xtask faults` tries all", found_file().display()))?;
+    let known = |line: &&str| list::all().any(|place| place.faults.iter().any(|own| own.0 == *line));
+    Ok(text.lines().filter(known).map(str::to_owned).collect())
+}
+
+fn keep_found(found: &BTreeSet<String>) -> Result<(), Failure> {
+    let text: String = found.iter().map(|name| format!("{name}\n")).collect();
+    std::fs::write(found_file(), text).map_err(|error| format!("{}: {error}", found_file().display()))
+}
+
+fn keep_record(found: usize, missed: usize) -> Result<(), Failure> {
+    let heading = Heading {
+        title: "Seeded faults".to_owned(),
+        does: "one fault at a time is put in; a test has to find each",
+        command: "cargo xtask faults".to_owned(),
+    };
+    let values = [("faults", found + missed), ("found", found), ("missed", missed)];
+    record::keep("faults", &heading, &values.map(|(key, value)| (key.to_owned(), value.to_string())))
 }
 
 /// Copies what is under version control, with all faults in it.
@@ -147,34 +188,55 @@ fn spot(text: &str, Fault(_, pattern, _): &Fault) -> Option<(usize, usize)> {
     Some((start, start + marked.len()))
 }
 
-fn build(copy: &Path, tests: &[&str]) -> Result<(), Failure> {
+fn build(copy: &Path, tests: &BTreeSet<&str>) -> Result<(), Failure> {
     let mut command = cargo();
     prepare(&mut command, copy, tests);
     let status = command.arg("--no-run").status().map_err(|error| error.to_string())?;
     if status.success() { Ok(()) } else { Err("the copy with all faults in it does not build".to_owned()) }
 }
 
-/// Returns true if a test passes with a fault.
-fn passes(copy: &Path, test: &str, fault: Option<&str>) -> Result<bool, Failure> {
+/// Returns the first test that fails with a fault. The others are not waited for.
+fn first_failure(copy: &Path, test: &str, fault: Option<&str>) -> Result<Option<String>, Failure> {
     let mut command = cargo();
-    prepare(&mut command, copy, &[test]);
+    prepare(&mut command, copy, &BTreeSet::from([test]));
     if let Some((_, module)) = test.split_once("::") {
         command.args(["--", &format!("{module}::")]);
     }
-    command.stdout(Stdio::null()).stderr(Stdio::null()).env("INSTA_UPDATE", "no");
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).env("INSTA_UPDATE", "no");
     command.env("LOOMIR_FAULT", fault.unwrap_or_default());
     let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let started = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-            return Ok(status.success());
-        }
-        if started.elapsed() > LONGEST {
+    let failed = failed_tests(child.stdout.take());
+    match failed.recv_timeout(LONGEST) {
+        Ok(name) => {
             end(&mut child);
-            return Ok(false);
+            Ok(Some(name))
         }
-        std::thread::sleep(Duration::from_millis(20));
+        Err(RecvTimeoutError::Timeout) => {
+            end(&mut child);
+            Ok(Some("a test that does not end".to_owned()))
+        }
+        // The program has closed its output.
+        Err(RecvTimeoutError::Disconnected) => {
+            let status = child.wait().map_err(|error| error.to_string())?;
+            Ok((!status.success()).then(|| format!("the program ends with {status}")))
+        }
     }
+}
+
+/// The names of failed tests, as a program prints them.
+fn failed_tests(output: Option<ChildStdout>) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
+        for line in lines.map_while(Result::ok) {
+            let failed = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix("FAILED"));
+            if let Some(name) = failed.and_then(|rest| rest.split_once(" ... ")) {
+                // Nobody may be waiting any more.
+                drop(sender.send(name.0.trim_end().to_owned()));
+            }
+        }
+    });
+    receiver
 }
 
 /// Ends a test run and what it has started.
@@ -185,10 +247,10 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn prepare(command: &mut Command, copy: &Path, tests: &[&str]) {
+fn prepare(command: &mut Command, copy: &Path, tests: &BTreeSet<&str>) {
     use std::os::unix::process::CommandExt;
     command.current_dir(copy).env("CARGO_TARGET_DIR", root().join("target/faults/build")).process_group(0);
-    command.args(["test", "--quiet", "-p", "loomir-tests", "-p", "loomir-check"]);
+    command.args(["test", "-p", "loomir-tests", "-p", "loomir-check"]);
     let programs: BTreeSet<&str> =
         tests.iter().map(|test| test.split_once("::").map_or(*test, |(program, _)| program)).collect();
     command.args(programs.iter().flat_map(|program| ["--test", program]));

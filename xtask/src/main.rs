@@ -63,7 +63,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "faults",
-        arguments: "[--only K]",
+        arguments: "[TEXT…|rest]",
         does: "seed faults, one at a time, and see that a test finds each",
         run: faults::run,
     },

@@ -4,8 +4,9 @@
 //! end tells what came of each, and lists the tests that skipped a comparison for want of a tool.
 //!
 //! All share one target folder, one profile and one feature set, with LLVM linked if it is there.
-//! So nothing is compiled twice for the same purpose: clippy and the documentation share checked
-//! crates, the tests built ones. The crates without LLVM are only checked.
+//! So nothing is compiled twice for the same purpose: build scripts and macros serve all steps,
+//! clippy and the documentation share checked crates, the tests built ones. The crates without LLVM
+//! are only checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -124,7 +125,7 @@ fn tidy(tools: &Tools) -> Result<(), Failure> {
 fn lint(tools: &Tools) -> Result<(), Failure> {
     let clippy = |arguments: &[&str]| {
         let mut command = cargo_with(tools);
-        execute(command.arg("clippy").args(arguments).args(["--", "-D", "warnings"]))
+        execute(command.arg("clippy").args(PROFILE).args(arguments).args(["--", "-D", "warnings"]))
     };
     clippy(&[&["--workspace", "--all-targets"], &features(tools)[..]].concat())?;
     if tools.llvm.is_ok() { clippy(&["--package", "loomir", "--lib", "--bins"]) } else { Ok(()) }
@@ -134,6 +135,9 @@ fn lint(tools: &Tools) -> Result<(), Failure> {
 fn features(tools: &Tools) -> Vec<&'static str> {
     if tools.llvm.is_ok() { vec!["--features", LLVM_FEATURES] } else { Vec::new() }
 }
+
+/// The profile of all steps.
+const PROFILE: [&str; 2] = ["--profile", "test"];
 
 /// The crates that are tested together. Another choice would have other features, and be compiled
 /// once more.
@@ -145,7 +149,7 @@ fn run_on_tested(tools: &Tools, subcommand: &str, targets: &[&str]) -> Result<()
 }
 
 fn test(tools: &Tools) -> Result<(), Failure> {
-    run_on_tested(tools, "test", &["--lib", "--bins", "--tests", "--no-fail-fast"])
+    run_on_tested(tools, "test", &["--tests", "--no-fail-fast"])
 }
 
 fn doc_test(tools: &Tools) -> Result<(), Failure> {
@@ -154,7 +158,7 @@ fn doc_test(tools: &Tools) -> Result<(), Failure> {
 
 /// Builds the programs of the campaigns, and runs samples.
 fn campaigns(tools: &Tools) -> Result<(), Failure> {
-    run_on_tested(tools, "build", &["--examples", "--profile", "test"])?;
+    run_on_tested(tools, "build", &[&["--examples"], &PROFILE[..]].concat())?;
     campaign::run_samples(tools)
 }
 
@@ -170,5 +174,5 @@ fn book() -> Result<(), Failure> {
 fn doc(tools: &Tools) -> Result<(), Failure> {
     let mut command = cargo_with(tools);
     command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--workspace", "--no-deps"]);
-    execute(command.args(features(tools)))
+    execute(command.args(PROFILE).args(features(tools)))
 }

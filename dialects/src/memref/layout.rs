@@ -233,18 +233,3 @@ fn joined_stride(shape: &[i64], strides: &[i64], group: &[usize]) -> Option<i64>
     }
     Some(stride)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unit_dimensions_are_dropped_where_they_do_not_fit() {
-        let full = [(1, 8), (4, 1), (1, 1)];
-        assert_eq!(dropped_dimensions(&full, &[(4, 1)]), Some(vec![true, false, true]));
-        assert_eq!(dropped_dimensions(&full, &[(1, 8), (4, 1)]), Some(vec![false, false, true]));
-        assert_eq!(dropped_dimensions(&full, &[(4, 1), (1, 1)]), Some(vec![true, false, false]));
-        assert_eq!(dropped_dimensions(&full, &[(4, 2)]), None);
-        assert_eq!(dropped_dimensions(&full, &[(4, 1), (4, 1)]), None);
-    }
-}

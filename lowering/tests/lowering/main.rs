@@ -24,6 +24,10 @@ mod wide;
 use fixture::Fixture;
 use peers::llvm;
 
+/// The allocator of the command, which is quicker than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Prints a note for readers of the test log.
 #[allow(clippy::print_stderr)]
 fn say(text: &str) {

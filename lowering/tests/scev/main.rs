@@ -18,6 +18,10 @@ mod watch;
 use loomir_ir::{Body, Context, Registry};
 use loomir_lowering::from_ll;
 
+/// The allocator of the command, which is quicker than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Returns a context with all dialects and their lowering.
 fn context() -> Context {
     let mut registry = Registry::new();

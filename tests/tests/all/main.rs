@@ -18,6 +18,8 @@ mod library;
 mod linalg;
 mod literals;
 mod ll_proofs;
+mod main_job;
+mod oracle;
 mod patterns;
 mod pragmas;
 mod print_options;
@@ -27,8 +29,13 @@ mod red;
 mod rewiring;
 mod saturate;
 mod schedule;
+mod test_lines;
 mod told;
 mod transformations;
 mod tree;
 mod verdicts;
 mod written;
+
+/// The allocator of the command, which is quicker than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -29,13 +29,13 @@ const KERNELS: &str = "all::kernels";
 /// Asks the checker about random pairs.
 const PAIRS: &str = "all::verdicts";
 /// Proves pairs of functions by kind, right ones and wrong ones.
-const PROOFS: &str = "proofs";
+const PROOFS: &str = "all::proofs";
 /// Proves nothing of programs that promise more than the original.
-const PROMISES: &str = "promises";
+const PROMISES: &str = "all::promises";
 /// Proves nothing of programs with one change that makes them wrong.
-const CHANGED: &str = "faults";
+const CHANGED: &str = "all::faults";
 /// Runs what is proved equal of random programs.
-const RANDOM: &str = "random";
+const RANDOM: &str = "all::random";
 /// Runs promoted programs with memory that faults.
 const PROMOTION: &str = "all::promotion";
 /// Contracts random programs, and runs them.

@@ -122,17 +122,3 @@ fn negated(low: u128, high: u128) -> (u128, u128) {
 fn upper_half(low: u128, high: u128, width: u32) -> u128 {
     if width == 128 { high } else { low >> width | high << (128 - width) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_of_256_bits() {
-        assert_eq!(widening_product(u128::MAX, u128::MAX), (1, u128::MAX - 1));
-        assert_eq!(widening_product(1 << 127, 2), (0, 1));
-        assert_eq!(widening_product(u64::MAX.into(), u64::MAX.into()), (u128::from(u64::MAX).pow(2), 0));
-        assert_eq!(negated(1, 0), (u128::MAX, u128::MAX));
-        assert_eq!(upper_half(0xabcd, 0, 8), 0xab);
-    }
-}

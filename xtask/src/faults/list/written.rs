@@ -626,8 +626,8 @@ pub(super) const FAULTS: &[Place] = &[
                 "coefficient == *scale",
             ),
             Fault(
-                "a loop may be made of two kinds",
-                "header.span == Span::Whole && «is_as_first» && in_order",
+                "a part of a loop runs all of its iterations",
+                "if «header.span == Span::Whole» && is_as_first && in_order {",
                 "true",
             ),
             Fault(

@@ -1,19 +1,15 @@
-//! The campaign on raising graphs of blocks to regions:
-//! `cargo run --release -p loomir-tests --example raising -- [--cases N] [--seed S]`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on raising graphs of blocks to regions.
 
 use std::process::ExitCode;
 
 use loomir_tests::raising::{Tally, run};
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of functions between two progress reports.
 const STEP: u64 = 1_000;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(50_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));

@@ -1,7 +1,5 @@
-//! The campaign on fusion of control flow graphs beside `opt`:
-//! `cargo run --release -p loomir-tests --example loop_fusion -- [--cases N] [--seed S]`; with
-//! `--case I` the text of one.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on fusion of control flow graphs beside `opt`. With `--case I`, it prints the
+//! text of one case.
 
 use std::process::ExitCode;
 
@@ -9,14 +7,12 @@ use loomir_tests::neighbours::CALLED;
 use loomir_tests::pairs::compared::{Rival, Tally, case, run};
 use loomir_tests::peers::Peer;
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of functions between two progress reports.
 const STEP: u64 = 1000;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     if let Some(index) = option("--case") {
         print!("{CALLED}{}", case(seed, index).1.text);

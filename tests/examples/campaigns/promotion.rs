@@ -1,20 +1,16 @@
-//! The campaign on promotion:
-//! `cargo run --release -p loomir-tests --example promotion -- [--cases N] [--seed S]`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on promotion.
 
 use std::process::ExitCode;
 
 use loomir_tests::peers::Peer;
 use loomir_tests::promotion::{Tally, run};
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of functions between two progress reports.
 const STEP: u64 = 500;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(10_000), option("--seed").unwrap_or(1));
     let Some(clang) = Peer::find("clang") else {
         eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");

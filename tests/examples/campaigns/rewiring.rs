@@ -1,8 +1,4 @@
-//! The rewiring campaign:
-//! `cargo run --release -p loomir-tests --example rewiring -- [--cases N] [--seed S]`.
-//!
-//! `--only K` runs one case.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The rewiring campaign. `--only K` runs one case.
 
 use std::process::ExitCode;
 
@@ -11,9 +7,9 @@ use loomir_tests::rewiring::{Tally, run_case};
 /// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (mut cases, mut seed, mut only) = (2_000, 1, None);
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> = crate::arguments().collect();
     for pair in words.chunks(2) {
         let value = pair.get(1).and_then(|value| value.parse::<u64>().ok());
         match (pair[0].as_str(), value) {

@@ -1,19 +1,15 @@
-//! The campaign on passes that simplify:
-//! `cargo run --release -p loomir-tests --example everyday -- [--cases N] [--seed S]`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on passes that simplify.
 
 use std::process::ExitCode;
 
 use loomir_tests::everyday::{Tally, run};
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of programs between two progress reports.
 const STEP: u64 = 500;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));

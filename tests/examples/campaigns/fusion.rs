@@ -1,8 +1,4 @@
-//! The fusion campaign:
-//! `cargo run --release -p loomir-tests --example fusion -- [--cases N] [--seed S]`.
-//!
-//! `--only K` runs one case, `--show K` prints its program.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The fusion campaign. `--only K` runs one case. `--show K` prints its program.
 
 use std::process::ExitCode;
 
@@ -21,7 +17,7 @@ struct Options {
     show: Option<u64>,
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let Some(options) = options() else {
         eprintln!("usage: fusion [--cases N] [--seed S] [--only K] [--show K]");
         return ExitCode::from(2);
@@ -57,7 +53,7 @@ fn main() -> ExitCode {
 
 fn options() -> Option<Options> {
     let mut options = Options { cases: 2_000, seed: 1, only: None, show: None };
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> = crate::arguments().collect();
     for pair in words.chunks(2) {
         let [key, value] = pair else { return None };
         let value: u64 = value.parse().ok()?;

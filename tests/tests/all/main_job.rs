@@ -5,8 +5,8 @@ use loomir::dialects::interp::{Limits, Outcome};
 use loomir::{AliasMode, Engine, FuseOptions, execute, fuse, parse, print};
 
 const INPUTS: [(&str, &str); 2] = [
-    ("mlp.scf.mlir", include_str!("../../tests/inputs/mlp.scf.mlir")),
-    ("mlp.affine.mlir", include_str!("../../tests/inputs/mlp.affine.mlir")),
+    ("mlp.scf.mlir", include_str!("../../inputs/mlp.scf.mlir")),
+    ("mlp.affine.mlir", include_str!("../../inputs/mlp.affine.mlir")),
 ];
 
 const ARGUMENTS: [&str; 5] = ["random:1", "random:2", "random:3", "zeros", "zeros"];

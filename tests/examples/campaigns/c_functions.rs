@@ -1,21 +1,16 @@
-//! The campaign on C functions:
-//! `cargo run --release -p loomir-tests --example c_functions -- [--cases N] [--seed S]`;
-//! with `--case I` the text of one.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on C functions. With `--case I`, it prints the text of one case.
 
 use std::process::ExitCode;
 
 use loomir_tests::c_functions::{Tally, Tools, run, text};
 use loomir_tests::peers::Peer;
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of functions between two progress reports.
 const STEP: u64 = 500;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     if let Some(index) = option("--case") {
         print!("{}", text(seed, index));

@@ -1,7 +1,5 @@
-//! MLIR's own tests of passes, beside `mlir-opt`:
-//! `cargo run --release -p loomir-tests --example theirs -- FOLDER [SUITE]`, where FOLDER is a
-//! copy of `mlir/test`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! MLIR's own tests of passes, beside `mlir-opt`: `theirs FOLDER [SUITE]`, where FOLDER is a copy
+//! of `mlir/test`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,8 +7,8 @@ use std::process::ExitCode;
 use loomir_tests::peers::Peer;
 use loomir_tests::theirs::{SUITES, Tally, run};
 
-fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
+pub(crate) fn main() -> ExitCode {
+    let mut arguments = crate::arguments();
     let (Some(folder), Some(peer)) = (arguments.next(), Peer::find("mlir-opt")) else {
         eprintln!("needs a copy of mlir/test, and LLVM's folder in LOOMIR_LLVM");
         return ExitCode::from(2);

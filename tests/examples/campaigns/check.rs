@@ -1,21 +1,17 @@
-//! The campaign on the checker: `cargo run --release -p loomir-tests --example check --
-//! [--cases N] [--seed S]`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on the checker.
 
 use std::process::ExitCode;
 
 use loomir_tests::verdicts::{Tally, run};
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of programs between two progress reports.
 const STEP: u64 = 500;
 /// The limit on undecided pairs out of 100. A campaign has 3 or 4; a sample of it varies.
 const UNDECIDED: usize = 8;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 /// Returns a number given as `NAME N` among the arguments.
 pub(crate) fn option(name: &str) -> Option<u64> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> = crate::arguments().collect();
     let at = words.iter().position(|word| word == name)?;
     words.get(at + 1)?.parse().ok()
 }

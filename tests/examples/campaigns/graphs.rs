@@ -1,6 +1,4 @@
-//! The campaign on control flow graphs:
-//! `cargo run --release -p loomir-tests --example graphs -- [--cases N] [--seed S]`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on control flow graphs.
 
 use std::process::ExitCode;
 
@@ -8,14 +6,12 @@ use loomir::lowering::cfg::FORMS;
 use loomir_tests::graphs::{Tally, run};
 use loomir_tests::peers::Peer;
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of functions between two progress reports.
 const STEP: u64 = 1_000;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(10_000), option("--seed").unwrap_or(1));
     let Some(opt) = Peer::find("opt") else {
         eprintln!("LOOMIR_LLVM does not say where opt is: nothing to compare with");

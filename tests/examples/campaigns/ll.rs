@@ -1,20 +1,15 @@
-//! The campaign on programs in LLVM IR:
-//! `cargo run --release -p loomir-tests --example ll -- [--cases N] [--seed S]`; with `--case I`
-//! the text of one.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+//! The campaign on programs in LLVM IR. With `--case I`, it prints the text of one case.
 
 use std::process::ExitCode;
 
 use loomir_tests::ll::{Judges, Tally, case, run};
 
-use steps::option;
-
-mod steps;
+use crate::steps::{self, option};
 
 /// The number of programs between two progress reports.
 const STEP: u64 = 250;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(5_000), option("--seed").unwrap_or(1));
     if let Some(index) = option("--case") {
         print!("{}", case(seed, index));
