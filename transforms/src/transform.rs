@@ -398,8 +398,8 @@ impl Search<'_> {
         }
     }
 
-    /// Makes edits of outermost loops first. Edits of loops inside of changed ones are left out. The
-    /// edits do not move loops. One round a level of nesting.
+    /// Makes edits of outermost loops first. Edits of loops inside of changed ones are left out.
+    /// The edits do not move loops. One round a level of nesting.
     fn make_outermost(&mut self, mut left: Vec<Proposal>) {
         let place = |own: &Proposal| own.edits[0].place.clone();
         while !left.is_empty() {

@@ -39,7 +39,7 @@ struct Touched {
 /// Two accesses that race.
 #[derive(Debug)]
 pub(super) struct Race {
-    /// What is wrong.
+    /// The message about both iterations.
     pub(super) text: String,
     /// The earlier access.
     pub(super) earlier: (Loc, String),

@@ -5,8 +5,8 @@
 //! ordinary accesses.
 //!
 //! **Assumptions.**
-//! - Iterations of a parallel loop may run at the same time, so no update inside happens as a whole.
-//!   Tried with `fixtures/parallelize/reductions.mlir`.
+//! - Iterations of a parallel loop may run at the same time, so no update inside happens as a
+//!   whole. Tried with `fixtures/parallelize/reductions.mlir`.
 //! - An update happens as a whole if nothing between its load and its store writes its element, in
 //!   any iteration of the loops around both. Tried with `fixtures/fusion/updates.mlir`.
 //!

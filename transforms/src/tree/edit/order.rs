@@ -22,8 +22,8 @@ impl TreeStore {
         Some(self.make_loop(Header { span, origins, parallel, mark: None }, body))
     }
 
-    /// Returns the loop `tree` with its iterations in order, or in any order. `None` if `tree` is no
-    /// loop, or it carries values and should run in any order.
+    /// Returns the loop `tree` with its iterations in order, or in any order. `None` if `tree` is
+    /// no loop, or it carries values and should run in any order.
     pub(crate) fn with_order(&mut self, program: &Program, tree: Green, parallel: bool) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let header = Header { parallel, ..self.header(header).clone() };
