@@ -84,7 +84,7 @@ mod schedule;
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
 pub use directives::{Obeyed, obey_directives};
-pub use execute::{Engine, execute, profile};
+pub use execute::{Engine, execute, find_races, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;
