@@ -1,5 +1,10 @@
 //! LLVM behind feature `llvm`: accepted and refused modules, compilation and results.
 
+// Another crate's file, whole.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../testing/src/peers.rs"]
+mod peers;
+
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -367,12 +372,10 @@ fn parallel_loops_run_on_threads() {
     loomir_lowering::lower_to_llvm(&mut module).expect("it lowers");
     let text = loomir_ir::text::print(&module, &loomir_ir::text::PrintOptions::default());
     assert!(text.contains("GOMP_parallel"), "{text}");
-    let mut engine = match JitEngine::new(&text, OptLevel::O2) {
-        Err(JitError::UndefinedSymbols(names)) => {
-            return eprintln!("skipped: no OpenMP run-time has {}", names.join(", "));
-        }
-        engine => engine.unwrap_or_else(|error| panic!("{error}")),
-    };
+    if peers::openmp().is_none() {
+        return;
+    }
+    let mut engine = engine(&text);
     let mut numbers: Vec<i64> = (0..1000).collect();
     let mut squares = vec![0_i64; 1000];
     let arguments = [
