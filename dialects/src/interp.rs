@@ -9,7 +9,7 @@
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
 //! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | shared code of the models of operations |
-//! | `counts`, `trace`, `watch` | optional records of a run |
+//! | `counts`, `races`, `trace`, `watch` | optional records of a run |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
 //! No operation is named here. The behaviour of an operation is the model attached to it under
@@ -43,7 +43,7 @@
 //!   `memory(…)`, TBAA and alias scopes) are not checked.
 //! - Results that a fast-math flag lets vary are computed as if the flag were absent. Values that
 //!   `nnan` and `ninf` exclude are poison.
-//! - Iterations of parallel loops run in order.
+//! - Iterations of parallel loops run in order. [`run_finding_races`] reports two that race.
 //! - The known external functions allocate, copy, compare, print and compute: [`external`]. Printed
 //!   output is part of the [`Outcome`]. Variable argument lists follow x86-64. Code that should run
 //!   before or after `main` is not run.
@@ -81,6 +81,7 @@ pub mod mixed;
 pub mod outcome;
 mod packed;
 pub mod program;
+mod races;
 mod registers;
 mod trace;
 mod watch;
@@ -100,6 +101,7 @@ use code::FunctionId;
 use counts::Counts;
 use memory::ObjectKind;
 use program::Program;
+use races::Races;
 
 /// The limits of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,6 +177,21 @@ pub fn run_counting(
         }
     });
     Ok(outcome)
+}
+
+/// As [`run`], and reports two iterations of a parallel loop that touch one element, one of which
+/// writes it. Without such a race, every order of the iterations computes the same. Loads and
+/// stores of single elements count.
+pub fn run_finding_races(
+    module: &Body,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+) -> Result<Outcome, Box<Fault>> {
+    let mut machine = Machine::new(limits);
+    machine.races = Some(Races::default());
+    let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
+    execute(&mut machine, &mut program, entry, arguments, limits)
 }
 
 fn execute(

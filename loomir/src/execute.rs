@@ -45,6 +45,20 @@ pub fn execute(
     }
 }
 
+/// Executes a function in the interpreter, and reports iterations of a parallel loop that race.
+///
+/// # Errors
+/// As those of [`execute`], and a race.
+pub fn find_races(
+    module: &Body,
+    entry: &str,
+    arguments: &[&str],
+    limits: &Limits,
+) -> Result<Outcome, Diagnostics> {
+    let specs = specifications(module, arguments)?;
+    interp::run_finding_races(module, entry, &specs, limits).map_err(fault)
+}
+
 /// Executes a function in the interpreter, and writes into the module how often each loop and
 /// branch ran, for [`CostSource::Profile`](crate::CostSource::Profile).
 ///

@@ -84,7 +84,7 @@ mod schedule;
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
 pub use directives::{Obeyed, obey_directives};
-pub use execute::{Engine, execute, profile};
+pub use execute::{Engine, execute, find_races, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;
@@ -170,6 +170,8 @@ pub struct ProgramOptions<'o> {
     /// Takes the fastest of several programs, with loops interchanged, unrolled and jammed beside
     /// fusion.
     pub optimizes: bool,
+    /// Makes loops with independent iterations parallel in the end, in functions of MLIR.
+    pub parallel: bool,
     /// Writes all functions of the `llvm` dialect anew from the loop tree, to test the way there
     /// and back. Otherwise only changed ones.
     pub regenerate_all: bool,
@@ -189,6 +191,7 @@ impl<'o> ProgramOptions<'o> {
             fusion,
             contraction: None,
             optimizes: false,
+            parallel: false,
             regenerate_all: false,
             extent: Extent::Whole,
             only_loops: false,
@@ -231,15 +234,23 @@ pub struct Fused {
 /// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
 /// code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
-    let ProgramOptions { fusion, contraction, optimizes, regenerate_all, extent, only_loops, facts } =
-        *options;
+    let ProgramOptions {
+        fusion,
+        contraction,
+        optimizes,
+        parallel,
+        regenerate_all,
+        extent,
+        only_loops,
+        facts,
+    } = *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
     let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
         let is_for_size = loomir_lowering::ll::is_for_size(body.root_ref());
         let fusion = if is_for_size { &small } else { fusion };
-        let Optimized { fusion: own, contraction: contracted, remarks, edits } = match contraction {
+        let mut optimized = match contraction {
             _ if optimizes && !is_for_size && !optimize::has_obeyed(body) => {
                 optimize::optimize(body, around, (fusion, contraction))
             }
@@ -249,6 +260,10 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
             }
             None => Optimized { fusion: fuse_in(body, around, fusion), ..Optimized::default() },
         };
+        if parallel && !is_for_size && !body.root_ref().is(llvm::FuncOp::DEF) {
+            optimize::parallelize(body, around, fusion, &mut optimized);
+        }
+        let Optimized { fusion: own, contraction: contracted, remarks, edits } = optimized;
         let gains = own.fused > 0
             || edits > 0
             || contracted.arrays_erased + contracted.arrays_folded > 0

@@ -19,6 +19,7 @@ use loomir_transforms::access::Analyses;
 use loomir_transforms::cost::{self, Cost, OnMachine};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
+use loomir_transforms::transform::parallelize::{MIN_CYCLES, Parallelize};
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
 use loomir_transforms::transform::{Basis, Transformation, transform};
@@ -137,6 +138,22 @@ pub(super) fn optimize(
     let text = format!("Loops optimised: {cycles:.2e} cycles are estimated, and {present:.2e} before");
     made.remarks.push(Remarks { body, pass: NAME }.passed("Optimized", loc, &text));
     made
+}
+
+/// Makes the outermost loops with independent iterations parallel. That is one edit.
+pub(super) fn parallelize(body: &mut Body, around: &Around, fusion: &FuseOptions, made: &mut Optimized) {
+    if !fusion.edits.allows_more() {
+        return;
+    }
+    let analyses = around.known_to(&fusion.analyses);
+    let basis = Basis { analyses: &analyses, alias: fusion.alias.untested(), cost: &*fusion.cost };
+    let counted = EditLimit::at_most(u64::MAX);
+    made.remarks.append(transform(body, &Parallelize { min_cycles: MIN_CYCLES }, basis, &counted));
+    let count = counted.so_far().count;
+    if count > 0 {
+        made.edits += count;
+        fusion.edits.made(Parallelize::INFO.name, body.root_ref().loc());
+    }
 }
 
 /// The properties of all ways.

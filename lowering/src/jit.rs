@@ -32,6 +32,8 @@ mod layout;
 
 use std::fmt;
 
+use crate::to_llvm::threads;
+
 pub use layout::{JitType, JitValue, Signature, memref_arguments};
 
 /// The optimisation level of LLVM, as `-O0` to `-O3` of its tools.
@@ -152,7 +154,13 @@ impl fmt::Display for JitError {
                 diagnostics.iter().try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
             }
             JitError::CodeGeneration(words) => write!(f, "LLVM can't compile the module: {words}"),
-            JitError::UndefinedSymbols(names) => write!(f, "undefined symbols: {}", names.join(", ")),
+            JitError::UndefinedSymbols(names) => {
+                write!(f, "undefined symbols: {}", names.join(", "))?;
+                match names.iter().any(|name| threads::RUN_TIME.contains(&name.as_str())) {
+                    true => write!(f, "; parallel loops need an OpenMP run-time: install libomp"),
+                    false => Ok(()),
+                }
+            }
             JitError::ReservedName(name) => {
                 write!(
                     f,

@@ -5,6 +5,7 @@
 //! | `linalg` to loops of `scf` | [`linalg_to_loops`] | `convert-linalg-to-loops` |
 //! | `linalg` to loops of `affine` | [`linalg_to_loops`] | `convert-linalg-to-affine-loops` |
 //! | affine loops to structured ones | [`affine_to_scf`] | `lower-affine` |
+//! | parallel loops to calls that threads share | [`scf_to_threads`] | `scf-parallel-to-threads` |
 //! | structured control flow to branches | [`scf_to_cf`] | `convert-scf-to-cf` |
 //! | everything to the `llvm` dialect | [`to_llvm`] | `convert-to-llvm` |
 //! | all of these, in order | [`lower_to_llvm`] | `lower-to-llvm` |
@@ -32,6 +33,7 @@ mod passes;
 pub mod raising;
 pub mod rewiring;
 pub mod scf_to_cf;
+pub mod scf_to_threads;
 pub mod to_llvm;
 
 pub use affine_to_scf::lower_affine;

@@ -11,6 +11,7 @@ use crate::cfg::{
 use crate::expand_strided_metadata;
 use crate::linalg_to_loops::Loops;
 use crate::rewiring;
+use crate::scf_to_threads;
 use crate::to_llvm::{Options as Conventions, convert_to_llvm_with};
 use crate::{convert_linalg_to_loops, convert_scf_to_cf, lower_affine, lower_to_llvm_with};
 
@@ -135,6 +136,7 @@ pub const PASSES: &[PassInfo] = &[
     LINALG_TO_LOOPS,
     LINALG_TO_AFFINE_LOOPS,
     LOWER_AFFINE,
+    scf_to_threads::PASS,
     SCF_TO_CF,
     cf_to_scf::PASS,
     expand_strided_metadata::PASS,

@@ -28,7 +28,7 @@ use loomir_transforms::marks::CHECK;
 
 use crate::emit::{Emit, NSW, NUW, Predicate, malformed, replace};
 
-mod parallel;
+pub(crate) mod parallel;
 
 /// Replaces every structured operation of the `scf` dialect in `body` and in the bodies inside it.
 ///

@@ -18,6 +18,7 @@
 //! | `arith` (with `index` and `ub`), `math`, `control`, `memref` | the operations |
 //! | `c_interface` | wrappers that C can call, and that call C |
 //! | `symbols` | functions and globals of a module, and required declarations |
+//! | [`threads`] | calls whose range threads share |
 //!
 //! **Functions.** A memref is passed as the parts of its descriptor. With
 //! [`Options::bare_pointers`], or the attribute `llvm.bareptr` of a function, a memref of static
@@ -44,6 +45,7 @@ pub mod function;
 mod math;
 mod memref;
 mod symbols;
+pub mod threads;
 pub mod types;
 
 /// The result of a conversion: the error is the obstacle.

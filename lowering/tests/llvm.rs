@@ -1,5 +1,10 @@
 //! LLVM behind feature `llvm`: accepted and refused modules, compilation and results.
 
+// Another crate's file, whole.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../testing/src/peers.rs"]
+mod peers;
+
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -330,4 +335,54 @@ fn a_melior_program_takes_the_text_and_gives_it_back() {
     let back = read(&module.as_operation().to_string());
     let text = loomir_ir::text::print(&back, &loomir_ir::text::PrintOptions::default());
     assert!(text.contains("cf.cond_br") && !text.contains("scf.for"), "{text}");
+}
+
+/// A sum over 1,000 numbers, and their squares, on threads.
+const THREADED: &str = "
+    func.func @squares(%a: memref<1000xi64>, %b: memref<1000xi64>) -> i64 {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c1000 = arith.constant 1000 : index
+      %zero = arith.constant 0 : i64
+      scf.parallel (%i) = (%c0) to (%c1000) step (%c1) {
+        %x = memref.load %a[%i] : memref<1000xi64>
+        %y = arith.muli %x, %x : i64
+        memref.store %y, %b[%i] : memref<1000xi64>
+        scf.reduce
+      }
+      %sum = scf.parallel (%i) = (%c0) to (%c1000) step (%c1) init (%zero) -> i64 {
+        %x = memref.load %b[%i] : memref<1000xi64>
+        scf.reduce(%x : i64) {
+        ^bb0(%p: i64, %q: i64):
+          %s = arith.addi %p, %q : i64
+          scf.reduce.return %s : i64
+        }
+      }
+      return %sum : i64
+    }";
+
+#[test]
+fn parallel_loops_run_on_threads() {
+    let mut registry = loomir_ir::Registry::new();
+    loomir_dialects::register_all(&mut registry);
+    loomir_lowering::register(&mut registry);
+    let ctx = loomir_ir::Context::new(registry);
+    let mut module = loomir_ir::text::parse(&ctx, THREADED, "threaded.mlir").expect("it reads");
+    loomir_lowering::scf_to_threads::parallel_to_threads(&mut module);
+    loomir_lowering::lower_to_llvm(&mut module).expect("it lowers");
+    let text = loomir_ir::text::print(&module, &loomir_ir::text::PrintOptions::default());
+    assert!(text.contains("GOMP_parallel"), "{text}");
+    if peers::openmp().is_none() {
+        return;
+    }
+    let mut engine = engine(&text);
+    let mut numbers: Vec<i64> = (0..1000).collect();
+    let mut squares = vec![0_i64; 1000];
+    let arguments = [
+        memref_arguments(numbers.as_mut_ptr().cast(), 0, &[1000], &[1]),
+        memref_arguments(squares.as_mut_ptr().cast(), 0, &[1000], &[1]),
+    ];
+    let sum = engine.call("squares", &arguments.concat()).expect("it runs");
+    assert_eq!(sum, [JitValue::int(64, (0..1000).map(|n| n * n).sum())]);
+    assert!(squares.iter().enumerate().all(|(n, square)| *square == (n * n) as i64));
 }

@@ -25,6 +25,12 @@ pub fn tool(name: &str) -> Option<PathBuf> {
     found(name, folder.map(|folder| folder.join("bin").join(name)))
 }
 
+/// Returns LLVM's OpenMP run-time. If it is missing, records that this test skips the comparison.
+pub fn openmp() -> Option<PathBuf> {
+    let folder = std::env::var_os("LOOMIR_LLVM").map(PathBuf::from);
+    found("OpenMP", folder.map(|folder| folder.join("lib/libomp.so")))
+}
+
 /// Returns a Python interpreter that has `islpy`. If it is missing, records that this test skips
 /// the comparison.
 pub fn islpy() -> Option<PathBuf> {

@@ -514,6 +514,9 @@ impl Emit<'_> {
             Some(range) => self.bounded_shell(header, lead, range, at),
             None => self.shell(header, lead, at),
         };
+        if header.parallel && info.dimension.is_none() {
+            parallel::in_any_order(self.body, &mut state);
+        }
         self.mark(header, &mut state);
         let op = Builder::new(self.body, at).insert(state);
         self.written.insert(op, info.op);
@@ -530,13 +533,8 @@ impl Emit<'_> {
         self.known.close();
         self.scopes.pop();
         self.close_instances(mark);
-        if info.dimension.is_some() {
-            let mut builder = Builder::new(self.body, InsertPoint::End(block));
-            builder.set_loc(self.loc);
-            let is_affine = builder.body().is(op, affine::ForOp::DEF);
-            let end = if is_affine { affine::YieldOp::DEF } else { scf::YieldOp::DEF };
-            let state = builder.state(end).operands(&yielded);
-            builder.insert(state);
+        if info.dimension.is_some() || self.body.is(op, scf::ParallelOp::DEF) {
+            self.end_of_kind(op, block, &yielded);
         } else if let Some(terminator) = self.body.terminator(info.block) {
             self.terminator(terminator, yielded, InsertPoint::End(block));
         }

@@ -19,7 +19,7 @@
 //! **Cost.** A block is judged once, and a logarithmic number of times more for each edit that is
 //! not approved. It is raised again for each loop that cannot be written.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{EditLimit, Options, Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 
@@ -37,6 +37,7 @@ use crate::tree::{Change, Edit, Program, TreeStore};
 use flatten::Flatten;
 use interchange::Interchange;
 pub use loops::LoopRef;
+use parallelize::Parallelize;
 use peel::Peel;
 use register_tile::RegisterTile;
 use strip_mine::StripMine;
@@ -49,6 +50,7 @@ mod first_iterations;
 pub mod flatten;
 pub mod interchange;
 mod loops;
+pub mod parallelize;
 pub mod peel;
 pub mod register_tile;
 pub mod strip_mine;
@@ -61,6 +63,7 @@ pub const ALL: &[(PassInfo, Info)] = &[
     registered::<AffineUnrollAndJam>(),
     registered::<Flatten>(),
     registered::<Interchange>(),
+    registered::<Parallelize>(),
     registered::<Peel>(),
     registered::<RegisterTile>(),
     registered::<StripMine>(),
@@ -95,6 +98,9 @@ pub trait Transformation: Send + Sync + Sized + 'static {
     /// Its name and texts.
     const INFO: Info;
 
+    /// True if a loop is left alone when a loop around it was changed.
+    const OUTERMOST: bool = false;
+
     /// Creates the transformation from the options of a pass.
     ///
     /// # Errors
@@ -122,25 +128,74 @@ struct Proposal {
     op: Op,
     /// The edits to try, one after the other.
     edits: Vec<Edit>,
-    /// True if only edits are tried that make the loop cheaper, the cheapest first.
-    by_cost: bool,
+    choice: Choice,
+}
+
+/// The choice among the edits of a proposal.
+#[derive(Clone, Copy, PartialEq)]
+enum Choice {
+    /// The first legal edit.
+    First,
+    /// The cheapest legal edit that makes the loop cheaper.
+    Cheapest,
+    /// The first legal edit, if the loop takes at least so many cycles.
+    IfAtLeast(f64),
+}
+
+impl Proposal {
+    /// Leaves the edits to try, in this order.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there are none.
+    fn choose(
+        &mut self,
+        body: &Body,
+        program: &Program,
+        trees: &mut TreeStore,
+        cost: &dyn Cost,
+    ) -> Result<(), &'static str> {
+        match self.choice {
+            Choice::First => {}
+            Choice::Cheapest => {
+                let all = std::mem::take(&mut self.edits);
+                self.edits = choice::cheaper(body, program, trees, cost, all).ok_or(NOT_APPLIED)?;
+                if self.edits.is_empty() {
+                    return Err(NOT_CHEAPER);
+                }
+            }
+            Choice::IfAtLeast(least) => {
+                let place = self.edits.first().map(|edit| &edit.place);
+                let cycles = place.and_then(|place| choice::cycles_at(body, program, trees, cost, place));
+                if cycles.is_none_or(|cycles| cycles < least) {
+                    return Err(TOO_SHORT);
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Proposals {
     /// Proposes a change of a loop.
     pub fn change(&mut self, target: &LoopRef<'_>, change: Change) {
-        self.changes.push(Proposal {
-            op: target.op(),
-            edits: vec![change.at(target.place())],
-            by_cost: false,
-        });
+        self.propose(target, [change].into_iter(), Choice::First);
+    }
+
+    /// Proposes a change of a loop that is estimated to take at least so many cycles.
+    pub fn if_at_least(&mut self, cycles: f64, target: &LoopRef<'_>, change: Change) {
+        self.propose(target, [change].into_iter(), Choice::IfAtLeast(cycles));
+    }
+
+    fn propose(&mut self, target: &LoopRef<'_>, changes: impl Iterator<Item = Change>, choice: Choice) {
+        let edits = changes.map(|change| change.at(target.place())).collect();
+        self.changes.push(Proposal { op: target.op(), edits, choice });
     }
 
     /// Proposes several changes of a loop. Of those that are legal and make its nest cheaper, the
     /// cheapest is made.
     pub fn cheapest(&mut self, target: &LoopRef<'_>, changes: impl Iterator<Item = Change>) {
-        let edits = changes.map(|change| change.at(target.place())).collect();
-        self.changes.push(Proposal { op: target.op(), edits, by_cost: true });
+        self.propose(target, changes, Choice::Cheapest);
     }
 
     /// Records the reason why a loop stays unchanged.
@@ -219,6 +274,7 @@ pub fn transform<T: Transformation>(
 }
 
 const NOT_APPLIED: &str = "its first or last iteration is no single number that is known before it";
+const TOO_SHORT: &str = "it is estimated to take too few cycles; 'min-cycles' sets the limit";
 const NOT_CHEAPER: &str = "it is estimated to be fastest as it is";
 const NOT_APPROVED: &str = "a dependence may not be kept";
 
@@ -241,12 +297,10 @@ fn in_block<T: Transformation>(
     let mut changes = proposals.changes;
     changes.retain(|own| !unwritable.contains_key(&own.op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
-    for own in changes.iter_mut().filter(|own| own.by_cost) {
-        let all = std::mem::take(&mut own.edits);
-        match choice::cheaper(body, &program, &mut trees, cost, all) {
-            None => _ = proposals.missed.insert(own.op, NOT_APPLIED),
-            Some(edits) if edits.is_empty() => _ = proposals.missed.insert(own.op, NOT_CHEAPER),
-            Some(edits) => own.edits = edits,
+    for own in &mut changes {
+        if let Err(why) = own.choose(body, &program, &mut trees, cost) {
+            own.edits.clear();
+            proposals.missed.insert(own.op, why);
         }
     }
     changes.retain(|own| !own.edits.is_empty());
@@ -263,11 +317,18 @@ fn in_block<T: Transformation>(
         done: HashMap::new(),
         refused: HashMap::new(),
     };
-    search.make(&changes);
+    if T::OUTERMOST {
+        search.make_outermost(changes);
+    } else {
+        search.make(&changes);
+    }
     let Search { approved, done, refused, .. } = search;
     let mut said = Diagnostics::default();
     let remarks = Remarks { body, pass: T::INFO.name };
-    let mut ops: Vec<Op> = LoopRef::all(body, &program, &trees).map(|own| own.op()).collect();
+    let all = || LoopRef::all(body, &program, &trees);
+    let made = all().filter(|own| T::OUTERMOST && done.contains_key(&own.op()));
+    let made: HashSet<Box<[usize]>> = made.map(|own| own.place().into()).collect();
+    let mut ops: Vec<Op> = all().filter(|own| !is_below(own.place(), &made)).map(|own| own.op()).collect();
     // Dimensions of a parallel loop are one operation.
     ops.dedup();
     for op in ops.iter().copied() {
@@ -293,6 +354,11 @@ fn in_block<T: Transformation>(
         Err(Unwritable { op, reason }) if done.contains_key(&op) => Err(vec![(op, reason)]),
         Err(Unwritable { reason, .. }) => Err(done.into_keys().map(|op| (op, reason)).collect()),
     }
+}
+
+/// True if a place is inside of one of these places.
+fn is_below(place: &[usize], others: &HashSet<Box<[usize]>>) -> bool {
+    (1..place.len()).any(|length| others.contains(&place[..length]))
 }
 
 /// The search for edits that are legal together.
@@ -329,6 +395,22 @@ impl Search<'_> {
                 self.make(later);
                 self.make(earlier);
             }
+        }
+    }
+
+    /// Makes edits of outermost loops first. Edits of loops inside of changed ones are left out.
+    /// The edits do not move loops. One round a level of nesting.
+    fn make_outermost(&mut self, mut left: Vec<Proposal>) {
+        let place = |own: &Proposal| own.edits[0].place.clone();
+        while !left.is_empty() {
+            let places: HashSet<Box<[usize]>> = left.iter().map(place).collect();
+            let (later, now): (Vec<_>, Vec<_>) =
+                left.into_iter().partition(|own| is_below(&own.edits[0].place, &places));
+            self.make(&now);
+            let made = now.iter().filter(|own| self.done.contains_key(&own.op));
+            let made: HashSet<Box<[usize]>> = made.map(place).collect();
+            left = later;
+            left.retain(|own| !is_below(&own.edits[0].place, &made));
         }
     }
 

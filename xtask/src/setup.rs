@@ -29,6 +29,7 @@ const PACKAGES: &[&str] = &[
     "clang-22",
     "libclang-22-dev",
     "libpolly-22-dev",
+    "libomp-22-dev",
     "libzstd-dev",
     "zlib1g-dev",
     "libxml2-dev",
@@ -45,6 +46,7 @@ const LLVM_FILES: &[&str] = &[
     "lib/libMLIRIR.a",
     "lib/libLLVMCore.a",
     "lib/libPolly.a",
+    "lib/libomp.so",
     "include/mlir-c/IR.h",
 ];
 
@@ -103,7 +105,7 @@ fn llvm() -> Result<PathBuf, Failure> {
         None => Ok(prefix),
         Some(absent) => Err(format!(
             "No LLVM/MLIR {VERSION} in {} ({absent} is missing). Install a C++ compiler and LLVM {VERSION} with MLIR, \
-             clang and Polly, as static libraries with headers, and set {PREFIX} and TABLEGEN_220_PREFIX to its folder (the one that has \
+             clang, Polly and OpenMP, as static libraries with headers, and set {PREFIX} and TABLEGEN_220_PREFIX to its folder (the one that has \
              bin/llvm-config). On Debian 12 these packages do: {}.",
             prefix.display(),
             PACKAGES.join(" ")

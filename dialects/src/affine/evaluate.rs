@@ -222,7 +222,12 @@ impl Execute for Parallel {
             m.set(self.upper[d].1, Datum::index(upper));
             m.set(*variable, Datum::index(lower));
         }
-        Ok(if empty { Flow::Next } else { Flow::Goto(self.body.target) })
+        if empty {
+            return Ok(Flow::Next);
+        }
+        m.begin_parallel();
+        m.begin_iteration(&self.body.arguments)?;
+        Ok(Flow::Goto(self.body.target))
     }
 
     fn resume(&self, m: &mut Machine, _region: usize, yielded: &[Slot]) -> Step {
@@ -239,11 +244,13 @@ impl Execute for Parallel {
             let next = current.checked_add(step).ok_or_else(|| overflow(current.into(), step.into(), 64))?;
             if next < m.index(self.upper[d].1, "the upper bound of a loop")? {
                 m.set(*variable, Datum::index(next));
+                m.begin_iteration(&self.body.arguments)?;
                 return Ok(Flow::Goto(self.body.target));
             }
             let lower = m.get(self.lower[d].1).clone();
             m.set(*variable, lower);
         }
+        m.end_parallel();
         Ok(Flow::Next)
     }
 }

@@ -6,13 +6,13 @@
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{
-    AffineExpr, AffineMap, AttrKind, Context, Diagnostics, OpRef, OperationState, Signedness, Type, TypeKind,
-    Value,
+    AffineExpr, AffineMap, AttrKind, Context, Diagnostics, Dict, OpRef, OperationState, Signedness, Type,
+    TypeKind, Value,
 };
 
-use super::YieldOp;
 use super::access::map_of;
 use super::verify::verify_map_operands;
+use super::{ParallelOp, YieldOp};
 use crate::arith::ATOMIC_RMW_KIND;
 use crate::checks::expect_implicit_terminators;
 use crate::elements::{elements, elements_attr};
@@ -88,6 +88,21 @@ pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut Operation
     let all = op.attr("steps").and_then(|steps| steps.as_array(ctx)).unwrap_or_default();
     let steps: Vec<_> = dimensions.iter().filter_map(|dimension| all.get(*dimension)).copied().collect();
     state.set_attr(ctx, "steps", ctx.array_attr(&steps));
+}
+
+/// Makes `state`, of an `affine.for` without carried values, that of an `affine.parallel`. Its
+/// operands and its other attributes stay.
+pub fn of_loop(ctx: &Context, state: &mut OperationState) {
+    let own = std::mem::replace(&mut state.properties, Dict::EMPTY);
+    state.name = ctx.op_name_of(ParallelOp::DEF);
+    for side in ["lower", "upper"] {
+        let map = map_of(ctx, own.get(ctx, &format!("{side}BoundMap")));
+        let results = map.results(ctx).len() as u128;
+        set_side(ctx, state, side, map, vec![results]);
+    }
+    let step = own.get(ctx, "step").and_then(|step| step.as_int(ctx)).unwrap_or(1);
+    state.set_attr(ctx, "steps", ctx.array_attr(&[ctx.int_attr(Type::I64, step)]));
+    state.set_attr(ctx, "reductions", ctx.array_attr(&[]));
 }
 
 /// `affine.parallel (%i) = (0) to (min(%n, 8)) step (2) reduce ("addf") -> f32 {…}`.

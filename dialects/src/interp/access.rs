@@ -96,6 +96,16 @@ impl Access {
         ))
     }
 
+    /// Records an access by a parallel iteration, if the run looks for races.
+    #[inline]
+    fn touch(&self, m: &mut Machine, writes: bool) -> Result<(), Box<Fault>> {
+        if m.looks_for_races() {
+            let place = self.place(m)?;
+            m.touch(place, self.element.store_size, writes, self.loc)?;
+        }
+        Ok(())
+    }
+
     /// Reads the element. An uninitialized element is a fault.
     #[inline]
     pub fn load(&self, m: &Machine) -> Result<Datum, Box<Fault>> {
@@ -162,6 +172,7 @@ impl Access {
 pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     let result = d.result(op, 0)?;
     Ok(action(move |m| {
+        access.touch(m, false)?;
         let datum = access.load(m)?;
         m.done(result, datum)
     }))
@@ -171,6 +182,7 @@ pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
 pub fn store(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     let value = d.operand(op, 0)?;
     Ok(action(move |m| {
+        access.touch(m, true)?;
         access.store(m, value)?;
         Ok(Flow::Next)
     }))

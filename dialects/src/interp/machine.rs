@@ -19,6 +19,7 @@ use super::fault::{Fault, FaultKind};
 use super::layout::Repr;
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
+use super::races::Races;
 use super::trace::Event;
 use super::watch::{Active, Watching};
 
@@ -49,6 +50,8 @@ pub struct Machine {
     pub(super) trace: Option<Vec<Event>>,
     /// The element whose writers are recorded, if any.
     pub(super) watch: Option<Watching>,
+    /// The accesses of parallel iterations, if the run looks for races.
+    pub(super) races: Option<Races>,
 }
 
 /// A caller that waits.
@@ -107,6 +110,7 @@ impl Machine {
             counts: None,
             trace: None,
             watch: None,
+            races: None,
         }
     }
 
@@ -124,6 +128,52 @@ impl Machine {
             }
             None => Err(Fault::new(FaultKind::Limit, "step limit reached")),
         }
+    }
+
+    /// Enters a parallel loop.
+    pub fn begin_parallel(&mut self) {
+        if let Some(races) = &mut self.races {
+            races.begin_loop();
+        }
+    }
+
+    /// Begins an iteration of a parallel loop with these induction variables.
+    pub fn begin_iteration(&mut self, variables: &[Slot]) -> Result<(), Box<Fault>> {
+        if self.races.as_ref().is_some_and(Races::compares_iterations) {
+            let values = variables.iter().map(|slot| self.index(*slot, "the induction variable"));
+            let values = values.collect::<Result<Box<[i64]>, _>>()?;
+            if let Some(races) = &mut self.races {
+                races.begin_iteration(values);
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a parallel loop.
+    pub fn end_parallel(&mut self) {
+        if let Some(races) = &mut self.races {
+            races.end_loop();
+        }
+    }
+
+    /// True if accesses have to be [recorded](Self::touch).
+    #[inline]
+    pub fn looks_for_races(&self) -> bool {
+        self.races.is_some()
+    }
+
+    /// Records an access of `size` bytes at `loc`.
+    ///
+    /// # Errors
+    ///
+    /// A race with another iteration of a parallel loop.
+    pub fn touch(&mut self, place: Pointer, size: u64, writes: bool, loc: Loc) -> Result<(), Box<Fault>> {
+        let Some(races) = &mut self.races else { return Ok(()) };
+        let range = place.address..place.address.saturating_add(size);
+        races.touch(range, writes, loc).map_err(|race| {
+            let (place, text) = race.earlier;
+            Fault::undefined(race.text).note(place, text)
+        })
     }
 
     /// Creates an object, which costs steps in proportion to its size.

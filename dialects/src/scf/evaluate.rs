@@ -276,7 +276,12 @@ impl Execute for Nest {
             empty |= lower >= upper;
             m.set(*variable, Datum::index(lower));
         }
-        Ok(if empty { Flow::Next } else { Flow::Goto(self.body.target) })
+        if empty {
+            return Ok(Flow::Next);
+        }
+        m.begin_parallel();
+        m.begin_iteration(&self.body.arguments)?;
+        Ok(Flow::Goto(self.body.target))
     }
 
     fn resume(&self, m: &mut Machine, _region: usize, _yielded: &[Slot]) -> Step {
@@ -286,11 +291,13 @@ impl Execute for Nest {
             let next = current.checked_add(step).ok_or_else(|| overflow(current.into(), step.into(), 64))?;
             if next < self.bounds[1].get(m, d, "the upper bound of a loop")? {
                 m.set(*variable, Datum::index(next));
+                m.begin_iteration(&self.body.arguments)?;
                 return Ok(Flow::Goto(self.body.target));
             }
             let lower = self.bounds[0].get(m, d, "the lower bound of a loop")?;
             m.set(*variable, Datum::index(lower));
         }
+        m.end_parallel();
         Ok(Flow::Next)
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn command(task: Task) -> Command {
         .arg(remarks::arg())
         .arg(regenerate_arg())
         .arg(check_metadata_arg())
+        .args((task == Task::Optimize).then(parallel_arg))
         .arg(quiet_arg())
         .arg(report::arg())
         .arg(missed::arg())
@@ -127,6 +128,13 @@ fn check_metadata_arg() -> Arg {
         .long("check-metadata")
         .action(clap::ArgAction::SetTrue)
         .help("Makes new code in LLVM IR trap where a fact does not hold that LLVM would be told")
+}
+
+fn parallel_arg() -> Arg {
+    Arg::new("parallel")
+        .long("parallel")
+        .action(clap::ArgAction::SetTrue)
+        .help("Makes loops of MLIR with independent iterations parallel in the end")
 }
 
 fn quiet_arg() -> Arg {
@@ -242,12 +250,14 @@ impl Job<'_> {
     /// Obeys the directives of a program, then fuses and contracts.
     fn run_on(&self, mut module: Body, unread: Diagnostics, options: &FuseOptions) -> Result<Done, Failure> {
         let word = |name: &str| self.matches.try_get_one::<String>(name).ok().flatten();
-        let is_checked = self.matches.try_get_one::<bool>("check-metadata").ok().flatten() == Some(&true);
+        let is_set = |name: &str| self.matches.try_get_one::<bool>(name).ok().flatten() == Some(&true);
+        let is_checked = is_set("check-metadata");
         let contraction = ContractionOptions::after(options);
         let contracts = self.matches.get_one::<bool>("contract") == Some(&true);
         let program = ProgramOptions {
             contraction: contracts.then_some(&contraction),
             optimizes: self.task == Task::Optimize,
+            parallel: is_set("parallel"),
             facts: match (is_checked, crate::lowering::is_ll(&self.source.text)) {
                 (true, _) => Facts::Checked,
                 (false, true) => Facts::Told,

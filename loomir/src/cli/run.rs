@@ -49,6 +49,13 @@ pub(super) fn command() -> Command {
             ),
         )
         .arg(
+            Arg::new("races")
+                .long("races")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("profile")
+                .help("Refuse parallel loops of which two iterations touch one element, and one writes it"),
+        )
+        .arg(
             Arg::new("max-steps")
                 .long("max-steps")
                 .value_name("N")
@@ -72,6 +79,17 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let limits =
         Limits { steps: matches.get_one::<u64>("max-steps").copied().unwrap_or(default.steps), ..default };
     let profile = matches.get_one::<String>("profile");
+    if matches.get_flag("races") {
+        if engine != Engine::Interpreter {
+            return Err(Failure::usage(
+                "only the interpreter finds races; leave out '--engine=jit' or '--races'",
+            ));
+        }
+        known_entry(&module, entry).map_err(|error| source.failure(ctx, &error.into()))?;
+        let outcome = crate::find_races(&module, entry, &arguments, &limits);
+        let outcome = outcome.map_err(|diagnostics| source.failure(ctx, &diagnostics))?;
+        return tools.console.print(&outcome.to_text());
+    }
     if profile.is_some() && engine != Engine::Interpreter {
         return Err(Failure::usage("only the interpreter counts; leave out '--engine=jit' or '--profile'"));
     }

@@ -31,6 +31,20 @@ fn combiner(kind: u64) -> Option<&'static OpDef> {
     })
 }
 
+/// Returns the neutral element of the operation that combines two values of type `ty`: exactly, so
+/// that of a sum of floats is -0.0. `None` for an operation that combines nothing.
+pub(crate) fn neutral(ctx: &Context, info: &loomir_ir::OpInfo, ty: Type) -> Option<Attr> {
+    let is_scalar = ty.is_index() || ty.is_signless_integer(ctx) || ty.is_float(ctx);
+    if is_scalar && info.is(arith::AddFOp::DEF) {
+        let TypeKind::Float(format) = ty.kind(ctx) else { return None };
+        ieee(*format)?;
+        return Some(ctx.attr(AttrKind::Float { bits: 1 << (format.width() - 1), ty }));
+    }
+    let mut kinds = arith::ATOMIC_RMW_KIND.cases.iter().map(|(_, kind)| *kind);
+    let kind = kinds.find(|kind| combiner(*kind).is_some_and(|def| info.is(def)));
+    identity(ctx, kind.filter(|_| is_scalar)?, ty)
+}
+
 /// Returns the neutral element of a reduction.
 pub(super) fn identity(ctx: &Context, kind: u64, ty: Type) -> Option<Attr> {
     let name = arith::ATOMIC_RMW_KIND.text_of(kind)?;

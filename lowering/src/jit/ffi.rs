@@ -23,9 +23,13 @@ use mlir_sys::*;
 
 use super::layout::{JitType, JitValue, LlvmType, Signature, Slot};
 use super::{JitError, LlvmDiagnostic, OptLevel, Place, Severity};
+use crate::to_llvm::threads;
 
 /// The maximal nesting of a type or a location to examine.
 const MAX_DEPTH: u32 = 64;
+
+/// Libraries with an OpenMP run-time: LLVM's, and GCC's.
+const OPENMP: [&CStr; 4] = [c"libomp.so.5", c"libomp.so", c"libomp.dylib", c"libgomp.so.1"];
 
 /// Parses and verifies `text`, then applies `work` to the module. Returns MLIR's diagnostics if the
 /// text is no module or `work` returns nothing.
@@ -228,9 +232,26 @@ impl LlvmModule {
     }
 
     /// Returns the symbols that the module uses and neither the module nor this process defines.
+    /// Loads an OpenMP run-time if the module uses one.
     fn undefined_symbols(&self) -> Vec<String> {
         // SAFETY: a null name opens the running program itself, which is open already.
         unsafe { LLVMLoadLibraryPermanently(ptr::null()) };
+        let missing = self.missing_symbols();
+        if !missing.iter().any(|name| threads::RUN_TIME.contains(&name.as_str())) {
+            return missing;
+        }
+        for library in OPENMP {
+            // SAFETY: the name is a C string. Loading an OpenMP run-time has no effect of its own.
+            if unsafe { LLVMLoadLibraryPermanently(library.as_ptr()) } == 0 {
+                break;
+            }
+        }
+        self.missing_symbols()
+    }
+
+    /// Returns the symbols that the module uses and neither the module nor a loaded library
+    /// defines.
+    fn missing_symbols(&self) -> Vec<String> {
         let undefined = |global: &Global| {
             // SAFETY: a global of this module, which is alive; the name is a C string.
             global.is_declaration()

@@ -5,7 +5,8 @@
 //! far, by the region of `scf.reduce` inlined in its place.
 
 use loomir_dialects::scf;
-use loomir_ir::{Block, Body, Builder, DYNAMIC, Diagnostic, InsertPoint, Op, Type, Value};
+use loomir_dialects::scf::forall::{self, Number};
+use loomir_ir::{Block, Body, Builder, Diagnostic, InsertPoint, Op, Type, Value};
 
 use crate::emit::{Emit, malformed, replace};
 
@@ -119,7 +120,12 @@ fn replace_terminator(body: &mut Body, terminator: Op, operands: &[Value]) {
 
 /// Replaces `scf.forall` by loops.
 pub(super) fn forall_to_for(body: &mut Body, op: Op) -> Result<Nest, Diagnostic> {
-    let old = scf::ForallOp(op);
+    let parallel = forall_to_parallel(body, op)?;
+    parallel_to_for(body, parallel)
+}
+
+/// Replaces `scf.forall` by `scf.parallel`.
+pub(crate) fn forall_to_parallel(body: &mut Body, op: Op) -> Result<Op, Diagnostic> {
     let entry = body.single_block(body.region(op, 0)).ok_or_else(|| malformed(body, op))?;
     let terminator = body.last_op(entry).filter(|t| body.is(*t, scf::InParallelOp::DEF));
     let terminator = terminator.ok_or_else(|| malformed(body, op))?;
@@ -128,29 +134,27 @@ pub(super) fn forall_to_for(body: &mut Body, op: Op) -> Result<Nest, Diagnostic>
         return Err(Diagnostic::error(body.loc(op), "'scf.forall' on tensors cannot be lowered")
             .help("bufferize the program first"));
     }
-    let ctx = body.ctx().clone();
-    let dynamics = [old.dynamicLowerBound(body), old.dynamicUpperBound(body), old.dynamicStep(body)];
-    let statics = ["staticLowerBound", "staticUpperBound", "staticStep"]
-        .map(|name| body.attr(op, name).and_then(|a| a.as_dense_ints(&ctx)).unwrap_or_default());
-    let rank = body.num_arguments(entry);
-    let mut b = Builder::before(body, op);
-    let mut bounds = Vec::with_capacity(3);
-    for (statics, dynamics) in statics.into_iter().zip(dynamics) {
-        let mut dynamics = dynamics.into_iter();
-        let values: Vec<Value> = statics
-            .into_iter()
-            .filter_map(|n| if n == DYNAMIC { dynamics.next() } else { Some(b.index(n)) })
-            .collect();
-        if values.len() == rank {
-            bounds.push(values);
-        }
-    }
-    let (Some(steps), Some(uppers), Some(lowers)) = (bounds.pop(), bounds.pop(), bounds.pop()) else {
+    let dimensions = forall::dimensions(body.op_ref(op));
+    if dimensions.len() != body.num_arguments(entry) {
         return Err(malformed(body, op));
-    };
-    let (nest, innermost, variables) = make_nest(body, op, &dimensions(lowers, uppers, steps), &[])?;
-    body.inline_block(entry, innermost, None, &variables);
-    replace_terminator(body, terminator, &[]);
+    }
+    let mut b = Builder::before(body, op);
+    let mut operands = Vec::with_capacity(3 * dimensions.len());
+    for part in 0..3 {
+        operands.extend(dimensions.iter().map(|own| match own[part] {
+            Number::Value(value) => value,
+            Number::Constant(number) => b.index(number),
+        }));
+    }
+    let (ctx, count) = (b.ctx(), dimensions.len() as i64);
+    let mut state = b.state(scf::ParallelOp::DEF).operands(&operands);
+    state.set_segments(&ctx, &[count, count, count, 0]);
+    let parallel = b.insert(state);
+    body.move_blocks(body.region(op, 0), body.region(parallel, 0));
+    let mut b = Builder::before(body, terminator);
+    let state = b.state(scf::ReduceOp::DEF);
+    b.insert(state);
+    body.erase(terminator);
     body.erase(op);
-    Ok(nest)
+    Ok(parallel)
 }

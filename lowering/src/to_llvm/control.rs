@@ -10,7 +10,7 @@ use loomir_ir::{Diagnostic, OpRef, Registry, Type, TypeKind, Value};
 
 use super::build::{Index, NONE};
 use super::function::FunctionConverter;
-use super::{Converted, attach, descriptor};
+use super::{Converted, attach, descriptor, threads};
 
 pub(super) fn register(registry: &mut Registry) {
     attach(registry, "func.call", |cx, op| call(cx, op, op.attr("callee")));
@@ -74,6 +74,9 @@ fn call(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, callee: Option<loomir_ir:
     for (index, old) in op.operands().enumerate() {
         // The first operand of an indirect call is the function.
         operands.extend(promote(cx, op, old, bare && (callee.is_some() || index > 0))?);
+    }
+    if let Some(callee) = callee.filter(|_| threads::is_marked(op)) {
+        return threads::call(cx, callee, &operands);
     }
     let mut types = Vec::with_capacity(results.len());
     for ty in &results {

@@ -6,6 +6,7 @@
 //! one ([`FunctionConverter::enter`]). Later operations are appended there, and nothing is ever
 //! split or moved.
 
+use loomir_dialects::llvm::types::pointer;
 use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::{
@@ -264,6 +265,51 @@ impl<'a> FunctionConverter<'a> {
     /// type.
     pub fn string_constant(&mut self, name: &str, bytes: &[u8]) -> (Attr, Type) {
         self.symbols.string_constant(&self.ctx, name, bytes, self.loc)
+    }
+
+    /// Returns a name that no symbol of the module has, for one of type `ty`, and takes it.
+    pub(super) fn fresh_symbol(&mut self, base: &str, ty: Type) -> String {
+        self.symbols.fresh(&self.ctx, base, ty)
+    }
+
+    /// Adds a function with a [fresh](Self::fresh_symbol) name to the module.
+    pub(super) fn add_function(&mut self, body: Body) {
+        self.symbols.add(body);
+    }
+
+    /// Returns another function, `new`, after `fill` emitted its first block.
+    pub(super) fn beside(
+        &mut self,
+        new: Body,
+        fill: &mut dyn FnMut(&mut FunctionConverter<'_>) -> Converted,
+    ) -> Result<Body, Diagnostic> {
+        // It has no old values.
+        let old = Body::new(&self.ctx, OperationState::of(&self.ctx, func::FuncOp::DEF, self.loc));
+        let mut cx = FunctionConverter::new(&old, new, self.options, self.types, self.symbols);
+        fill(&mut cx)?;
+        Ok(cx.finish())
+    }
+
+    /// Emits `llvm.alloca` of one element at the start of the function, so that a loop around does
+    /// not repeat it.
+    pub(super) fn alloca_at_entry(&mut self, element: Type) -> Value {
+        let region = self.new.region(self.new.root(), 0);
+        let entry = self.new.entry_block(region).unwrap_or(self.block);
+        let (around, at) = (self.block, self.new.first_op(entry));
+        self.block = entry;
+        let last = self.new.last_op(entry);
+        let one = self.index(1);
+        let ptr = pointer(&self.ctx);
+        let place = self.alloca(one, element, ptr, None);
+        self.block = around;
+        if let (Some(at), Some(last)) = (at, last) {
+            for op in
+                std::iter::successors(self.new.next_op(last), |op| self.new.next_op(*op)).collect::<Vec<_>>()
+            {
+                self.new.move_before(op, at);
+            }
+        }
+        place
     }
 
     // What is wrong.

@@ -24,7 +24,7 @@ pub(super) struct Symbols {
     strings: HashMap<Box<[u8]>, (Attr, Type)>,
     /// The number to continue the search for a free name with.
     next_string: usize,
-    new: Vec<OperationState>,
+    new: Vec<Body>,
 }
 
 impl Symbols {
@@ -70,7 +70,7 @@ impl Symbols {
         let state = OperationState::of(ctx, llvm::FuncOp::DEF, loc)
             .attr(ctx, SYMBOL_NAME, ctx.string_attr(name))
             .attr(ctx, "function_type", ctx.type_attr(ty));
-        self.new.push(state);
+        self.push(ctx, state);
         true
     }
 
@@ -85,16 +85,10 @@ impl Symbols {
         if let Some(known) = self.strings.get(bytes) {
             return *known;
         }
-        let mut name = name.to_owned();
-        let base = name.clone();
-        while self.there.get(ctx.name(&name)).is_some() || self.added.contains_key(&ctx.name(&name)) {
-            name = format!("{base}_{}", self.next_string);
-            self.next_string += 1;
-        }
         let mut all = bytes.to_vec();
         all.push(0);
         let ty = array(ctx, all.len() as u64, Type::I8);
-        self.added.insert(ctx.name(&name), ty);
+        let name = self.fresh(ctx, name, ty);
         let tensor = ctx.ty(TypeKind::Tensor {
             shape: Some([all.len() as i64].into()),
             element: Type::I8,
@@ -110,21 +104,39 @@ impl Symbols {
             .attr(ctx, "constant", Attr::UNIT)
             .attr(ctx, "addr_space", ctx.int_attr(Type::I32, 0))
             .attr(ctx, "value", value);
-        self.new.push(state);
+        self.push(ctx, state);
         let known = (ctx.symbol_attr(&name), ty);
         self.strings.insert(bytes.into(), known);
         known
     }
 
+    /// Adds a function with a body, whose name was [found free](Self::fresh).
+    pub(super) fn add(&mut self, body: Body) {
+        self.new.push(body);
+    }
+
+    /// Returns a name that nothing has, and takes it: the given one, or one with a number behind.
+    pub(super) fn fresh(&mut self, ctx: &Context, base: &str, ty: Type) -> String {
+        let mut name = base.to_owned();
+        while self.is_taken(ctx.name(&name)) {
+            name = format!("{base}_{}", self.next_string);
+            self.next_string += 1;
+        }
+        self.added.insert(ctx.name(&name), ty);
+        name
+    }
+
+    fn push(&mut self, ctx: &Context, mut state: OperationState) {
+        state.set_defaults(ctx);
+        self.new.push(Body::new(ctx, state));
+    }
+
     /// Inserts the new symbols at the start of the module.
     pub(super) fn place(self, module: &mut Body) {
-        let ctx = module.ctx().clone();
         let Some(block) = module.own_regions(module.root()).next().and_then(|r| module.entry_block(r)) else {
             return;
         };
-        for mut state in self.new.into_iter().rev() {
-            state.set_defaults(&ctx);
-            let body = Body::new(&ctx, state);
+        for body in self.new.into_iter().rev() {
             let op = module.adopt(body);
             module.prepend_op(block, op);
         }

@@ -5,6 +5,8 @@
 //! ordinary accesses.
 //!
 //! **Assumptions.**
+//! - Iterations of a parallel loop may run at the same time, so no update inside happens as a
+//!   whole. Tried with `fixtures/parallelize/reductions.mlir`.
 //! - An update happens as a whole if nothing between its load and its store writes its element, in
 //!   any iteration of the loops around both. Tried with `fixtures/fusion/updates.mlir`.
 //!
@@ -29,7 +31,8 @@ use crate::assumption::{self, Assumption};
 pub(super) fn keep_whole(part: &ChangedRegion<'_>, leaves: &mut [ScheduledStatement]) -> Vec<Assumption> {
     let mut whole: HashSet<(usize, Op)> = HashSet::new();
     let mut assumed = Vec::new();
-    for (place, leaf) in leaves.iter().enumerate() {
+    let in_order = |leaf: &&ScheduledStatement| !leaf.loops.iter().any(|around| around.parallel);
+    for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| in_order(leaf)) {
         let stores = leaf.classes.iter().filter(|(class, _)| class.writes && class.update.is_some());
         for (class, store) in stores {
             for update in updates_of(part.body, *store) {

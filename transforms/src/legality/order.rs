@@ -14,6 +14,8 @@
 //!
 //! # Assumptions
 //!
+//! - Each iteration of the loops around an allocation has an object of its own, so iterations of a
+//!   parallel loop do not share it. Tried in `fixtures/parallelize/legal.mlir`.
 //! - A header that may be undefined is read with each leaf inside it. Tried in
 //!   `fixtures/fusion/may_not_return.mlir`.
 //!
@@ -294,9 +296,11 @@ fn cases<'f>(
         _ => later(levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
+    let made_in = made_in(part, s, &b.2.0);
     let mut cases = Cases::new();
     for before in &run_before {
-        for behind in run_later.iter().filter(|behind| !(before.in_any_order && behind.in_any_order)) {
+        let is_free = before.in_any_order || before.part_within(made_in);
+        for behind in run_later.iter().filter(|behind| !(is_free && behind.in_any_order)) {
             let all = decided.iter().flat_map(|apart| computed.iter().map(move |alike| (apart, alike)));
             for (apart, (loops, alike)) in all {
                 let order = [&before.relations, &behind.relations, apart, alike];
@@ -342,6 +346,27 @@ struct Ordered<'f> {
     relations: Relations<'f>,
     /// True if the instances differ first at a loop whose iterations may run in any order.
     in_any_order: bool,
+}
+
+impl Ordered<'_> {
+    /// True if the instances are in different iterations of one of the outermost `loops` loops.
+    fn part_within(&self, loops: usize) -> bool {
+        self.relations.iter().take(loops).any(|relation| relation.is != Order::Equal)
+    }
+}
+
+/// Returns the number of loops around the allocation of the object of both accesses, in the judged
+/// part. Instances in different iterations of these loops touch different objects. 0 for other
+/// objects.
+fn made_in(part: &ChangedRegion<'_>, s: &Class, t: &Class) -> usize {
+    match (s.base, t.base) {
+        (Base::Allocation(value), Base::Allocation(other)) if value == other => {
+            let around = part.program.loop_around(part.body, value);
+            let loops = around.map_or(0, |of| part.program.loop_info(of).depth + 1);
+            loops.saturating_sub(part.loop_context.depth) as usize
+        }
+        _ => 0,
+    }
 }
 
 /// Returns the pairs whose first instance the program runs before the second: they part at a loop,

@@ -312,7 +312,7 @@ impl Scope<'_> {
             let carried = Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
             let is_judged = |origin: &Origin| judged.contains(&(info.op, &origin.map[..]));
             if first == last {
-                if !self.runs_whole(header, first) && (header.parallel || !is_judged(first)) {
+                if header.parallel || (!self.runs_whole(header, first) && !is_judged(first)) {
                     return carried;
                 }
             } else {

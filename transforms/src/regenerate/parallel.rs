@@ -6,7 +6,7 @@
 use loomir_dialects::scf::forall::{self, Number};
 use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
-use loomir_ir::{AttrKind, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
+use loomir_ir::{AttrKind, Block, Body, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
 
 use super::{Emit, outside};
 use crate::affine::AffineForm;
@@ -57,6 +57,21 @@ impl Emit<'_> {
         let values = for_lower.into_iter().chain(for_upper);
         state.operands = values.map(|value| self.resolve(value, around, at)).collect();
         state
+    }
+
+    /// Ends the block of a loop `op` that is of another kind than the program's.
+    pub(super) fn end_of_kind(&mut self, op: Op, block: Block, yielded: &[Value]) {
+        let ends = [
+            (scf::ParallelOp::DEF, scf::ReduceOp::DEF),
+            (affine::ForOp::DEF, affine::YieldOp::DEF),
+            (scf::ForOp::DEF, scf::YieldOp::DEF),
+        ];
+        let end = ends.into_iter().find(|(own, _)| self.body.is(op, own));
+        let Some((_, end)) = end else { return };
+        let mut builder = Builder::new(self.body, InsertPoint::End(block));
+        builder.set_loc(self.loc);
+        let state = builder.state(end).operands(yielded);
+        builder.insert(state);
     }
 
     /// Writes a loop with its first origin's form, with the dimensions of that origin's operation
@@ -133,6 +148,24 @@ impl Emit<'_> {
         if is_outermost {
             self.outermost = None;
         }
+    }
+}
+
+/// Makes the state of a new loop without carried values that of a parallel loop. A loop whose
+/// induction variable is no index, or is compared without a sign, stays as it is: its order is one
+/// of those allowed.
+pub(super) fn in_any_order(body: &Body, state: &mut OperationState) {
+    let ctx = body.ctx();
+    if state.name == ctx.op_name_of(affine::ForOp::DEF) {
+        affine::parallel::of_loop(ctx, state);
+        return;
+    }
+    let is_index = state.operands.len() == 3 && body.value_type(state.operands[0]) == Type::INDEX;
+    let is_unsigned = state.properties.get(ctx, "unsignedCmp").is_some();
+    if state.name == ctx.op_name_of(scf::ForOp::DEF) && is_index && !is_unsigned {
+        state.name = ctx.op_name_of(scf::ParallelOp::DEF);
+        state.properties = Dict::EMPTY;
+        state.set_segments(ctx, &[1, 1, 1, 0]);
     }
 }
 

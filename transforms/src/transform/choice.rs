@@ -40,6 +40,21 @@ pub(super) fn cheaper(
     is_possible.then(|| found.into_iter().map(|(_, edit)| edit).collect())
 }
 
+/// Returns the estimated cycles of the loop at a place, each time it is reached.
+pub(super) fn cycles_at(
+    body: &Body,
+    program: &Program,
+    trees: &TreeStore,
+    cost: &dyn Cost,
+    place: &[usize],
+) -> Option<f64> {
+    let node = Red::at(trees, program.root, place)?.node();
+    let Node::Loop { header, .. } = trees.get(node) else { return None };
+    let of = trees.header(header).origins.first()?.of;
+    let around = LoopContext::around(program, trees, of);
+    Some(Estimate::of((body, program, trees), cost, node, &around).cycles(cost.machine()))
+}
+
 /// Returns the loop at a place and all that stands beside it.
 fn beside(trees: &TreeStore, root: Green, place: &[usize]) -> Option<Vec<Green>> {
     let (_, around) = place.split_last()?;

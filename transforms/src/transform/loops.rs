@@ -258,6 +258,12 @@ impl<'a> LoopRef<'a> {
         loops_in(self.trees, self.program, self.body)
     }
 
+    /// Returns true if the loop is a dimension of a parallel loop, or inside of one.
+    pub fn is_in_parallel(&self) -> bool {
+        let around = self.program.path(self.info.parent);
+        self.is_dimension() || around.iter().any(|of| self.program.loop_info(*of).dimension.is_some())
+    }
+
     /// Returns true if the loop is a dimension of a parallel loop.
     pub fn is_dimension(&self) -> bool {
         self.info.dimension.is_some()

@@ -58,6 +58,8 @@ pub enum Change {
     Reverse,
     /// Runs a loop in the order of its iterations, where any order was allowed.
     InOrder,
+    /// Runs the iterations of a loop in any order, or at the same time.
+    AnyOrder,
     /// Runs the loops of a perfect nest in another order. Bounds may depend on the loops around.
     Permute {
         /// The former number of each loop, from the outside. A permutation.
@@ -136,7 +138,8 @@ impl Edit {
                 trees.fused(program, item, second, *shift)?.into_items()
             }
             Change::Flatten => vec![trees.flattened(program, item)?],
-            Change::InOrder => vec![trees.in_order(item)?],
+            Change::InOrder => vec![trees.with_order(program, item, false)?],
+            Change::AnyOrder => vec![trees.with_order(program, item, true)?],
             Change::Reverse => vec![trees.reversed(program, item)?],
             Change::Permute { order } => vec![trees.permuted(program, item, order)?],
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),

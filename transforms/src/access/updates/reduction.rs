@@ -62,7 +62,7 @@ const FLOATS: [(&OpDef, Combining, &[&str]); 7] = [
 impl Reduction {
     /// Returns the reduction that an operation is a step of, and its operands. Either operand may
     /// be the accumulator, if it is present.
-    pub(super) fn of(body: &Body, op: Op) -> Option<(Reduction, [Option<Value>; 2])> {
+    pub fn of(body: &Body, op: Op) -> Option<(Reduction, [Option<Value>; 2])> {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
         let info = body.info(op);
         if let Some((def, combining, needed)) = FLOATS.iter().find(|(def, ..)| info.is(def)) {

@@ -22,11 +22,13 @@ impl TreeStore {
         Some(self.make_loop(Header { span, origins, parallel, mark: None }, body))
     }
 
-    /// Returns the loop `tree` with its iterations in order. `None` if `tree` is no loop.
-    pub(crate) fn in_order(&mut self, tree: Green) -> Option<Green> {
+    /// Returns the loop `tree` with its iterations in order, or in any order. `None` if `tree` is
+    /// no loop, or it carries values and should run in any order.
+    pub(crate) fn with_order(&mut self, program: &Program, tree: Green, parallel: bool) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let header = Header { parallel: false, ..self.header(header).clone() };
-        Some(self.make_loop(header, body))
+        let header = Header { parallel, ..self.header(header).clone() };
+        let carries = header.origins.iter().any(|own| program.loop_info(own.of).carried > 0);
+        (!parallel || !carries).then(|| self.make_loop(header, body))
     }
 
     /// Returns the loop `tree` interchanged with the loop that fills its body: the order "for each

@@ -127,9 +127,10 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "what runs in any order has none with anything else",
-                "!(«before.in_any_order && behind.in_any_order»)",
+                "!(«is_free && behind.in_any_order»)",
                 "behind.in_any_order",
             ),
+            Fault("iterations share no object", "before.part_within(«made_in»)", "usize::MAX"),
             Fault("a condition goes one way in all iterations", "Some((«map», others))\n", "&map[..0]"),
             Fault("any two conditions are opposite", "== OpaqueCondition::Condition(of, «!holds»))", "holds"),
         ],
