@@ -21,8 +21,11 @@ mod theirs;
 mod transformations;
 mod unrolling;
 
+/// A campaign: its name, and what runs it.
+type Campaign = (&'static str, fn() -> ExitCode);
+
 /// The campaigns by their names.
-const CAMPAIGNS: [(&str, fn() -> ExitCode); 15] = [
+const CAMPAIGNS: [Campaign; 15] = [
     ("c-functions", c_functions::main),
     ("check", check::main),
     ("everyday", everyday::main),
