@@ -5,6 +5,8 @@
 
 #[path = "../tests/campaign/mod.rs"]
 mod campaign;
+#[path = "../tests/random/mod.rs"]
+mod random;
 
 use std::process::ExitCode;
 

@@ -5,12 +5,9 @@
 //! with equalities, existential variables and coefficients up to twelve. Checked: emptiness,
 //! sample, subset, parametric lexmin, projection.
 
-#[path = "../random/mod.rs"]
-mod random;
-
 use std::fmt;
 
-use random::Random;
+use crate::random::Random;
 
 use loomir_polyhedra::{Conjunction, Emptiness, Int, Limits, Point, Relation, Set, Space, Tuple, Var};
 

@@ -35,7 +35,7 @@ pub struct Work {
     pub(super) invariant: usize,
     /// The number of iterations that can run at once, if the loop can be vectorized.
     pub(super) lanes: Option<f64>,
-    /// How copies of statements in an innermost loop become vector operations, if they do.
+    /// The vectors that the copies of statements in an innermost loop become, if they do.
     pub(super) pack: Option<Pack>,
     /// The minimal cycles, because each iteration waits for the one before.
     pub(super) serial: f64,

@@ -212,13 +212,13 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "an unrolled loop runs a block that is not whole",
-                "lower.to_vec(), vec![«behind.times(scale)?»]);",
-                "end.clone()",
+                "let ends = «all.iter().map(|behind| behind.times(scale)).collect::<Option<_>>()?»;",
+                "upper.to_vec()",
             ),
             Fault(
                 "iterations left over begin one too late",
-                "let [_, left] = «self.range_split(program, tree, &behind)»?;",
-                "self.range_split(program, tree, &behind.plus(&AffineForm::constant(1), 1)?)",
+                "let [_, left] = «self.range_split(program, tree, first)»?;",
+                "self.range_split(program, tree, &first.plus(&AffineForm::constant(1), 1)?)",
             ),
             Fault(
                 "all copies run the iteration of the first",
