@@ -53,6 +53,29 @@ fn fusion_rests_on_buffers_that_do_not_overlap() {
 }
 
 #[test]
+fn a_load_reads_what_its_own_iteration_stored() {
+    let before = "
+  affine.for %i = 0 to 16 {
+    %0 = arith.index_cast %i : index to i32
+    affine.store %0, %a[0] : memref<16xi32>
+    %1 = affine.load %a[0] : memref<16xi32>
+    affine.store %1, %b[%i] : memref<16xi32>
+  }";
+    // The number of the iteration before.
+    let after = "
+  %zero = arith.constant 0 : i32
+  affine.store %zero, %a[0] : memref<16xi32>
+  affine.for %i = 0 to 16 {
+    %1 = affine.load %a[0] : memref<16xi32>
+    affine.store %1, %b[%i] : memref<16xi32>
+    %0 = arith.index_cast %i : index to i32
+    affine.store %0, %a[0] : memref<16xi32>
+  }";
+    let answer = proof(DISTINCT, &kernel(before), &kernel(after));
+    assert!(answer.starts_with("undecided"), "{answer}");
+}
+
+#[test]
 fn a_subscript_one_too_far_is_seen_with_its_iteration() {
     let wrong = FUSED.replace("affine.store %1, %a[%i]", "affine.store %1, %a[(%i + 1) mod 16]");
     let answer = proof(DISTINCT, &kernel(TWO_LOOPS), &kernel(&wrong));
