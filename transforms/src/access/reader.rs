@@ -146,7 +146,6 @@ impl<'b> Reader<'b> {
         };
         let starts = if unsigned { Vec::new() } else { self.forms.below_lower_bound(&bounds.lower) };
         if let Some(variable) = &variable {
-            domain.constraints.extend(starts.iter().filter_map(|start| variable.minus(start)));
             for upper in &uppers {
                 let last = upper.as_ref().and_then(|upper| upper.minus(variable));
                 push(&mut domain, last.and_then(|f| f.plus(&AffineForm::constant(1), -1)));

@@ -30,6 +30,9 @@ const MAX_SIZE: u64 = 2000;
 /// The most accesses of a loop with all copies. The judge compares each with each.
 const MAX_ACCESSES: u64 = 400;
 
+/// The same for loops around innermost ones: a core fetches lines ahead for some dozens of streams.
+const MAX_STREAMS: u64 = 96;
+
 /// The most operations of all changed loops of a block.
 const MAX_TOTAL: u64 = 6000;
 
@@ -75,7 +78,8 @@ impl Transformation for RegisterTile {
             let counts = |most: u64| COUNTS.into_iter().filter(move |count| *count as u64 <= most);
             let few = target.trip_count().unwrap_or(u64::MAX) / 2;
             let size = target.size().max(1);
-            let small = (MAX_SIZE.min(left) / size).min(MAX_ACCESSES / target.num_accesses().max(1));
+            let accesses = if self.level == 1 { MAX_STREAMS } else { MAX_ACCESSES };
+            let small = (MAX_SIZE.min(left) / size).min(accesses / target.num_accesses().max(1));
             if counts(few).next().is_none() {
                 out.missed(&target, "it has too few iterations for copies");
             } else if counts(small).next().is_none() {
