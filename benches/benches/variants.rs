@@ -75,7 +75,7 @@ fn main() {
         let own = raise(&copy, block, &mut trees, AliasMode::May);
         assert_eq!(own.root, original);
         let checker = Checker::new(&copy, &own, AliasMode::May, Default::default());
-        let Ok(approved) = checker.judge(&trees, *variant) else { continue };
+        let Ok(approved) = checker.judge(&mut trees, *variant) else { continue };
         let outcome = regenerate(&mut copy, &own, &trees, &approved, Rewrite::Changed);
         assert_eq!(outcome, Ok(()));
         verified += usize::from(!verifier::verify(&copy).has_errors());

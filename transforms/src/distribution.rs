@@ -216,7 +216,7 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
                 .into_iter()
                 .for_each(|said| report.remarks.push(said));
         }
-        match options.checker(body, &program).judge(&trees, root) {
+        match options.checker(body, &program).judge(&mut trees, root) {
             Ok(approved) => {
                 if let Err(why) = regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
                     report.remarks.push(why.remark(remarks::remarks(body), "distributed"));

@@ -99,7 +99,7 @@ pub fn regenerate(
     approved: &Approved,
     rewrite: Rewrite,
 ) -> Result<(), Unwritable> {
-    if approved.root() == program.root && rewrite == Rewrite::Changed {
+    if approved.written() == program.root && rewrite == Rewrite::Changed {
         return Ok(());
     }
     written(body, program, trees, approved, rewrite).map(|_| ())
@@ -114,7 +114,7 @@ fn written(
     rewrite: Rewrite,
 ) -> Result<Vec<WrittenItem>, Unwritable> {
     assert!(approved.is_of(program), "the tree was approved for another program");
-    let (root, reordered) = (approved.root(), approved.reordered());
+    let (root, reordered) = (approved.written(), approved.reordered());
     let mut items = Vec::new();
     let end = match body.terminator(program.block) {
         Some(terminator) => InsertPoint::Before(terminator),
@@ -577,7 +577,7 @@ impl Emit<'_> {
             Some(Mark::Unrolled) => return self.keep(header, annotation::UNROLL, state),
             Some(Mark::Jammed) => return self.keep(header, annotation::JAM, state),
             Some(Mark::Flattened) => return self.keep(header, "", state),
-            None => return,
+            Some(Mark::Copies) | None => return,
         };
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }

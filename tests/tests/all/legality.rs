@@ -162,7 +162,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the verdict on a tree, which must be the same when all pairs are tested.
-    fn verdict(&self, trees: &TreeStore, tree: Green) -> Verdict {
+    fn verdict(&self, trees: &mut TreeStore, tree: Green) -> Verdict {
         let verdict = self.checker.check(trees, tree);
         let of_all = self.every.check(trees, tree);
         assert_eq!(
@@ -280,7 +280,8 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         let is_kernel =
             body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx())) == Some("kernel");
         if let Some((tree, kinds)) = last.filter(|_| is_kernel) {
-            let approved = trial.checker.judge(&trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"));
+            let approved =
+                trial.checker.judge(&mut trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"));
             let written = regenerate(body, &program, &trees, &approved, Rewrite::Changed);
             match written {
                 Ok(()) => tally.written += 1,

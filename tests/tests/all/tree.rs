@@ -17,7 +17,7 @@ use loomir_tests::generate::generate;
 use loomir_tests::random::Random;
 
 /// Returns the tree after the judge's approval.
-fn approved(body: &Body, program: &Program, trees: &TreeStore, tree: Green) -> Approved {
+fn approved(body: &Body, program: &Program, trees: &mut TreeStore, tree: Green) -> Approved {
     let checker = Checker::new(body, program, AliasMode::Distinct, Default::default());
     checker.judge(trees, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"))
 }
@@ -161,7 +161,7 @@ fn loops_that_change_places_are_regenerated_so() {
         let program = raise(body, block, &mut trees, AliasMode::Distinct);
         assert!(trees.items(program.root).all(|item| matches!(trees.get(item), Node::Loop { .. })));
         let root = swapped(&mut trees, program.root, 0);
-        let tree = approved(body, &program, &trees, root);
+        let tree = approved(body, &program, &mut trees, root);
         assert_eq!(regenerate(body, &program, &trees, &tree, Rewrite::Changed), Ok(()));
     });
     let printed = loomir::print(&after);
@@ -217,7 +217,7 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
         assert!(guards.iter().all(|item| matches!(trees.get(*item), Node::Guard { .. })));
         let root = swapped(&mut trees, program.root, 0);
         assert_ne!(root, program.root);
-        let tree = approved(body, &program, &trees, root);
+        let tree = approved(body, &program, &mut trees, root);
         assert_eq!(regenerate(body, &program, &trees, &tree, Rewrite::Changed), Ok(()));
     });
     let printed = loomir::print(&after);
@@ -264,7 +264,7 @@ fn what_runs_in_any_order_has_no_dependence_across_iterations() {
             let fused = trees.make_loop(header, inside);
             let root = trees.splice(root, at..at + 1, &[fused]);
             let checker = Checker::new(body, &program, AliasMode::May, Default::default());
-            verdict = Some(checker.check(&trees, root).is_legal());
+            verdict = Some(checker.check(&mut trees, root).is_legal());
         });
         verdict
     };
@@ -294,7 +294,7 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
         // Another tree can be written.
         let tree = made(&mut trees, &program, program.root, &[3], Change::StripMine { size: 8 });
         let tree = made(&mut trees, &program, tree, &[0], Change::Move { to: 3 });
-        let tree = approved(body, &program, &trees, tree);
+        let tree = approved(body, &program, &mut trees, tree);
         let written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
         assert_eq!(written.map_err(|why| why.reason), Err(Reason::StepMayWrap));
     });
@@ -355,7 +355,7 @@ fn a_matrix_product_is_tiled() {
                 edit(depth, Change::StripMine { size });
             }
             edit(0, Change::Permute { order: Box::new([0, 2, 4, 1, 3, 5]) });
-            let tree = approved(body, &program, &trees, tree);
+            let tree = approved(body, &program, &mut trees, tree);
             assert_eq!(regenerate(body, &program, &trees, &tree, Rewrite::Changed), Ok(()));
         });
         let errors = verifier::verify(&after);
@@ -402,7 +402,7 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
             let is_loop = |item: Green| matches!(trees.get(item), Node::Loop { .. });
             let at = items.iter().position(|item| is_loop(*item)).unwrap_or_default();
             let tree = made(&mut trees, &program, program.root, &[at], Change::StripMine { size: 8 });
-            let tree = approved(body, &program, &trees, tree);
+            let tree = approved(body, &program, &mut trees, tree);
             let written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
             assert_eq!(written.is_ok(), is_written, "{ty}, {bounds}");
         });
@@ -450,7 +450,7 @@ fn remade(statements: &str, make: &dyn Fn(&mut TreeStore, Green) -> Vec<Green>) 
         let item = trees.item(program.root, 0).unwrap_or_else(|| panic!("there is a loop"));
         let new = make(&mut trees, item);
         let root = trees.splice(program.root, 0..1, &new);
-        let tree = approved(body, &program, &trees, root);
+        let tree = approved(body, &program, &mut trees, root);
         is_written = regenerate(body, &program, &trees, &tree, Rewrite::Changed).is_ok();
     });
     assert!(!verifier::verify(&after).has_errors());
@@ -513,7 +513,8 @@ fn a_loop_that_ends_early_is_refused() {
         let span = Span::range(1, vec![AffineForm::constant(0)], vec![AffineForm::constant(8)]);
         let short = run_at(&mut trees, item, AffineForm::level(0), span);
         let root = trees.splice(program.root, 0..1, &[short]);
-        let verdict = Checker::new(body, &program, AliasMode::May, Default::default()).judge(&trees, root);
+        let verdict =
+            Checker::new(body, &program, AliasMode::May, Default::default()).judge(&mut trees, root);
         assert!(matches!(verdict, Err(Verdict::Illegal(Witness::Lost(_)))), "{verdict:?}");
     });
 }

@@ -46,7 +46,7 @@ fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String
             tree = made(&mut trees, &program, tree, &place, change);
         }
         let checker = Checker::new(body, &program, AliasMode::Distinct, Default::default());
-        written = checker.judge(&trees, tree).map_err(|_| Refused::Judged).and_then(|tree| {
+        written = checker.judge(&mut trees, tree).map_err(|_| Refused::Judged).and_then(|tree| {
             let written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
             written.map_err(|why| Refused::Unwritable(why.reason))
         });
@@ -402,7 +402,7 @@ fn trees_that_no_edit_makes_are_written_or_refused() {
             });
             let root = trees.splice(program.root, 0..1, &loops);
             let checker = Checker::new(body, &program, AliasMode::Distinct, Default::default());
-            let tree = checker.judge(&trees, root).unwrap_or_else(|verdict| panic!("{verdict:?}"));
+            let tree = checker.judge(&mut trees, root).unwrap_or_else(|verdict| panic!("{verdict:?}"));
             written = regenerate(body, &program, &trees, &tree, Rewrite::Changed);
         });
         let calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();

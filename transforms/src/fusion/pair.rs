@@ -58,7 +58,7 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
     let root = fusion.sequence(program.root, &LoopContext::outside(&program.surroundings));
     fusion.only.map_or(Ok(()), |only| only.done)?;
     let checker = Checker::new(body, &program, options.alias, options.limits);
-    let approved = checker.with_dependence(&*options.analyses.dependence).judge(&trees, root);
+    let approved = checker.with_dependence(&*options.analyses.dependence).judge(&mut trees, root);
     let approved =
         approved.map_err(|verdict| verdict.not_approved(remarks::remarks(body), block, "fused"))?;
     let written = regenerate(body, &program, &trees, &approved, Rewrite::Changed);

@@ -167,7 +167,7 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     }
     report.has_neighbours = has_neighbours(&trees, &settled, root);
     let checker = Checker::new(body, &program, options.alias, options.limits);
-    match checker.with_dependence(&*options.analyses.dependence).judge(&trees, root) {
+    match checker.with_dependence(&*options.analyses.dependence).judge(&mut trees, root) {
         Ok(approved) => {
             match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
                 Ok(()) => {

@@ -49,7 +49,8 @@ use crate::tree::{Arm, Green, LoopId, Node, Program, Reordered, StatementId, Tre
 /// // The loops in the other order: what the second one wrote would be overwritten.
 /// let items: Vec<_> = trees.items(program.root).collect();
 /// let swapped = trees.sequence(&[items[1], items[0]]);
-/// let verdict = Checker::new(function, &program, AliasMode::May, Limits::default()).check(&trees, swapped);
+/// let checker = Checker::new(function, &program, AliasMode::May, Limits::default());
+/// let verdict = checker.check(&mut trees, swapped);
 /// assert!(matches!(verdict, Verdict::Illegal(_)));
 /// ```
 pub struct Checker<'a> {
@@ -99,11 +100,25 @@ impl<'a> Checker<'a> {
 
     /// Checks if `tree`, a sequence, may replace the program. The verdict contains assumptions that
     /// the tree does not test itself.
-    pub fn check(&self, trees: &TreeStore, tree: Green) -> Verdict {
-        if tree == self.program.root {
-            return Verdict::legal();
+    pub fn check(&self, trees: &mut TreeStore, tree: Green) -> Verdict {
+        self.check_written(trees, tree).0
+    }
+
+    /// Returns the verdict on `tree`, and the tree as it is [written](TreeStore::written), in which
+    /// values have to be visible.
+    pub(super) fn check_written(&self, trees: &mut TreeStore, tree: Green) -> (Verdict, Green) {
+        let Some(written) = trees.written(tree) else {
+            return (Verdict::MayBeIllegal(Witness::Extent(self.body.root())), tree);
+        };
+        if written == self.program.root {
+            return (Verdict::legal(), written);
         }
-        self.verdict(trees, &self.changed(trees, tree))
+        let difference = self.changed(trees, tree);
+        let verdict = match written == tree {
+            true => self.verdict(trees, &difference, &difference),
+            false => self.verdict(trees, &difference, &self.changed(trees, written)),
+        };
+        (verdict, written)
     }
 
     /// Returns the updates that `tree`, a legal one, may reorder, if their results have flags that
@@ -182,7 +197,7 @@ impl<'a> Checker<'a> {
         let (old, new) = (vec![info.green], items.to_vec());
         let alone = Some(Alone { op: info.op, handed_on });
         let difference = Difference { loop_context, inside: info.parent, old, new, same: (0, 0), alone };
-        self.verdict(trees, &difference)
+        self.verdict(trees, &difference, &difference)
     }
 
     /// Returns the innermost sequences that differ, inside at most `depth` loops.
@@ -210,7 +225,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn verdict(&self, trees: &TreeStore, difference: &Difference<'_>) -> Verdict {
+    /// Judges the difference between the program and a tree, which is `written` with copies one
+    /// after the other.
+    fn verdict(&self, trees: &TreeStore, difference: &Difference<'_>, written: &Difference<'_>) -> Verdict {
         let depth = difference.loop_context.depth;
         let at =
             |arm| leaves(self.body, self.program, trees, difference.changed(), depth, arm, Purpose::Order);
@@ -219,7 +236,8 @@ impl<'a> Checker<'a> {
             Err(of) => return Verdict::MayBeIllegal(Witness::Extent(of)),
         };
         let whole = self.whole(trees, difference, Purpose::Cover);
-        let verdict = self.arm(trees, difference, &mut fast, &whole, Arm::Fast);
+        let own = (difference, written);
+        let verdict = self.arm(trees, own, &mut fast, &whole, Arm::Fast);
         if fast.iter().all(|leaf| leaf.version.is_none()) {
             return verdict;
         }
@@ -230,7 +248,7 @@ impl<'a> Checker<'a> {
             Ok(fallback) => fallback,
             Err(of) => return verdict.or(Verdict::MayBeIllegal(Witness::Extent(of))),
         };
-        let verdict = verdict.or(self.arm(trees, difference, &mut fallback, &whole, Arm::Fallback));
+        let verdict = verdict.or(self.arm(trees, own, &mut fallback, &whole, Arm::Fallback));
         verdict.or(self.same_statements(&of_fast, &self.versioned(&fallback)))
     }
 
@@ -249,13 +267,13 @@ impl<'a> Checker<'a> {
     fn arm(
         &self,
         trees: &TreeStore,
-        difference: &Difference<'_>,
+        (difference, written): (&Difference<'_>, &Difference<'_>),
         leaves: &mut [ScheduledStatement],
         whole: &Result<Vec<ScheduledStatement>, Op>,
         arm: Arm,
     ) -> Verdict {
         let part = self.part(trees, difference, arm);
-        let verdict = scope::check(&part, difference.inside, &difference.new, arm);
+        let verdict = scope::check(&self.part(trees, written, arm), written.inside, &written.new, arm);
         let verdict = verdict.or(self.covered(&part, difference, whole, arm));
         if !verdict.is_legal() {
             return verdict;

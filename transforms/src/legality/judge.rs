@@ -26,6 +26,8 @@ pub struct Approved {
     /// The root of the program's own tree.
     original: Green,
     root: Green,
+    /// The same tree with [copies](crate::tree::Mark::Copies) one after the other.
+    written: Green,
     reordered: Reordered,
     assumed: Vec<Assumption>,
 }
@@ -34,12 +36,18 @@ impl Approved {
     /// Returns the program's own tree, which needs no judgement.
     pub fn unchanged(program: &Program) -> Approved {
         let original = program.root;
-        Approved { original, root: original, reordered: Reordered::default(), assumed: Vec::new() }
+        let (reordered, assumed) = (Reordered::default(), Vec::new());
+        Approved { original, root: original, written: original, reordered, assumed }
     }
 
     /// Returns the root of the approved tree.
     pub fn root(&self) -> Green {
         self.root
+    }
+
+    /// Returns the root of the tree to write: the same, with copies one after the other.
+    pub(crate) fn written(&self) -> Green {
+        self.written
     }
 
     /// Returns the updates that run in another order than the program's, and so lose some flags.
@@ -67,13 +75,14 @@ impl Checker<'_> {
     ///
     /// The verdict, if the tree is not legal, or is legal only under assumptions that are neither
     /// tested in it nor made by the user.
-    pub fn judge(&self, trees: &TreeStore, tree: Green) -> Result<Approved, Verdict> {
+    pub fn judge(&self, trees: &mut TreeStore, tree: Green) -> Result<Approved, Verdict> {
         let is_given =
             |own: &Assumption| self.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..));
-        match self.check(trees, tree) {
+        let (verdict, written) = self.check_written(trees, tree);
+        match verdict {
             Verdict::Legal { assumed } if assumed.iter().all(is_given) => {
                 let reordered = self.reordered(trees, tree);
-                Ok(Approved { original: self.program.root, root: tree, reordered, assumed })
+                Ok(Approved { original: self.program.root, root: tree, written, reordered, assumed })
             }
             verdict => Err(verdict),
         }

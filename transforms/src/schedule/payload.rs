@@ -433,7 +433,7 @@ impl<'m> Payload<'m> {
             Failure::silenceable(error.note(loc, format!("this loop {why}")))
         })?;
         let (analyses, alias) = (&*analyses, self.alias);
-        let judge = |program: &crate::tree::Program, trees: &TreeStore, tree| {
+        let judge = |program: &crate::tree::Program, trees: &mut TreeStore, tree| {
             checker(body, program, analyses, alias).judge(trees, tree).map(|_| ())
         };
         let judge: &Judge<'_> = &judge;
@@ -542,7 +542,7 @@ impl<'m> Payload<'m> {
         for (number, site) in raised.sites.iter().enumerate().rev() {
             let written = match site.is_changed() {
                 true => match body_at_mut(self.module, path) {
-                    Some(body) => write((body, site), &self.trees, &raised.analyses, self.alias),
+                    Some(body) => write((body, site), &mut self.trees, &raised.analyses, self.alias),
                     None => {
                         Err(Failure::definite(Diagnostic::error(by, "the function of these loops is gone")))
                     }
@@ -591,18 +591,19 @@ impl<'m> Payload<'m> {
     /// # Errors
     ///
     /// As for [`Payload::flush`].
-    pub(super) fn try_writing(&self) -> Result<(), Failure> {
+    pub(super) fn try_writing(&mut self) -> Result<(), Failure> {
         let mut paths: Vec<BodyPath> = self.raised.keys().cloned().collect();
         self.in_order(&mut paths);
         for path in &paths {
-            let (Some(body), Some(raised)) = (self.body(path), self.raised.get(path)) else { continue };
+            let (body, raised) = (body_at(self.module, path), self.raised.get(path));
+            let (Some(body), Some(raised)) = (body, raised) else { continue };
             let mut changed = raised.sites.iter().rev().filter(|site| site.is_changed()).peekable();
             if changed.peek().is_none() {
                 continue;
             }
             let mut copy = body.snapshot();
             for site in changed {
-                write((&mut copy, site), &self.trees, &raised.analyses, self.alias)?;
+                write((&mut copy, site), &mut self.trees, &raised.analyses, self.alias)?;
             }
         }
         Ok(())
@@ -724,9 +725,10 @@ impl<'m> Payload<'m> {
         let mut paths: Vec<BodyPath> = self.raised.keys().cloned().collect();
         self.in_order(&mut paths);
         for path in &paths {
-            let (Some(body), Some(raised)) = (self.body(path), self.raised.get(path)) else { continue };
+            let (body, raised) = (body_at(self.module, path), self.raised.get(path));
+            let (Some(body), Some(raised)) = (body, raised) else { continue };
             for site in raised.sites.iter().filter(|site| site.is_changed()) {
-                if let Err(verdict) = approve((body, site), &self.trees, &raised.analyses, self.alias) {
+                if let Err(verdict) = approve((body, site), &mut self.trees, &raised.analyses, self.alias) {
                     return Err(Failure::silenceable(refusal(&verdict, body, step)));
                 }
             }
@@ -762,7 +764,7 @@ fn body_at_mut<'b>(module: &'b mut Body, path: &[Op]) -> Option<&'b mut Body> {
 /// Writes the tree of one block. Returns the operation of each loop.
 fn write(
     (body, site): (&mut Body, &Site),
-    trees: &TreeStore,
+    trees: &mut TreeStore,
     analyses: &Analyses,
     alias: AliasMode,
 ) -> Result<Vec<Option<Op>>, Failure> {

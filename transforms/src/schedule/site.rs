@@ -39,7 +39,7 @@ pub(super) struct Site {
 }
 
 /// A function that judges a tree of a program.
-pub(super) type Judge<'j> = dyn Fn(&Program, &TreeStore, Green) -> Result<(), Verdict> + 'j;
+pub(super) type Judge<'j> = dyn Fn(&Program, &mut TreeStore, Green) -> Result<(), Verdict> + 'j;
 
 /// The numbers of top-level items of the program, and of items that they became.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,8 @@ impl Site {
             let local = self.local(trees, root, &groups, top);
             judge(&self.program, trees, local)?;
         }
-        (self.root, self.groups) = (root, groups);
+        // Handles point to loops as they will be written.
+        (self.root, self.groups) = (trees.written(root).unwrap_or(root), groups);
         Ok(())
     }
 
@@ -159,7 +160,7 @@ pub(super) fn checker<'a>(
 /// The verdict if it is not legal.
 pub(super) fn approve(
     (body, site): (&Body, &Site),
-    trees: &TreeStore,
+    trees: &mut TreeStore,
     analyses: &Analyses,
     alias: AliasMode,
 ) -> Result<Approved, Verdict> {

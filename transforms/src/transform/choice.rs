@@ -23,6 +23,7 @@ pub(super) fn cheaper(
     let before = beside(trees, program.root, &place)?.len();
     let cycles_of = |trees: &mut TreeStore, root: Green| {
         let nest = alone(trees, root, &place, before)?;
+        let nest = trees.written(nest)?;
         let estimate = Estimate::of((body, program, trees), cost, nest, &outside);
         Some(estimate.cycles(cost.machine()))
     };

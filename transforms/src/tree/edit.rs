@@ -12,6 +12,7 @@ use super::program::Program;
 use super::red::Red;
 use crate::affine::AffineForm;
 
+mod copies;
 mod flatten;
 pub mod follow;
 mod fuse;

@@ -147,6 +147,9 @@ pub enum Mark {
     Jammed,
     /// A nest of loops that became one. It keeps the attributes of the outermost one.
     Flattened,
+    /// A number of iterations that are [written](TreeStore::written) one after the other, without a
+    /// loop.
+    Copies,
 }
 
 /// Stored properties of a node.
@@ -158,6 +161,8 @@ struct Facts {
     leaves: u32,
     /// The number of surrounding loops that it may refer to.
     free: u32,
+    /// True if a loop of it is marked as [copies](Mark::Copies).
+    has_copies: bool,
 }
 
 /// A node, and its properties beside it, because both are used together.
@@ -302,6 +307,11 @@ impl TreeStore {
         self.fact(tree).free
     }
 
+    /// True if loops of a tree are [written](TreeStore::written) as copies.
+    pub(super) fn has_copies(&self, tree: Green) -> bool {
+        self.fact(tree).has_copies
+    }
+
     /// Returns a pseudo-random, deterministic number that orders items: the greater one is higher
     /// in the tree of a sequence.
     pub(super) fn priority(item: Green) -> u64 {
@@ -328,13 +338,14 @@ impl TreeStore {
 
     fn facts_of(&self, node: Node) -> Facts {
         match node {
-            Node::Empty => Facts { len: 0, leaves: 0, free: 0 },
+            Node::Empty => Facts { len: 0, leaves: 0, free: 0, has_copies: false },
             Node::Sequence { left, item, right } => {
                 let (a, b, c) = (self.fact(left), self.fact(item), self.fact(right));
                 Facts {
                     len: a.len + 1 + c.len,
                     leaves: a.leaves.saturating_add(b.leaves).saturating_add(c.leaves),
                     free: a.free.max(b.free).max(c.free),
+                    has_copies: a.has_copies || b.has_copies || c.has_copies,
                 }
             }
             Node::Loop { header, body } => {
@@ -344,17 +355,26 @@ impl TreeStore {
                 let maps =
                     header.origins.iter().flat_map(|origin| &origin.map).map(free_of).max().unwrap_or(0);
                 let free = bounds.max(maps.max(inside.free).saturating_sub(1));
-                Facts { len: 0, leaves: inside.leaves, free }
+                let has_copies = inside.has_copies || header.mark == Some(Mark::Copies);
+                Facts { len: 0, leaves: inside.leaves, free, has_copies }
             }
             Node::Guard { map, body, .. } => {
                 let inside = self.fact(body);
-                Facts { len: 0, leaves: inside.leaves, free: inside.free.max(self.free_of_map(map)) }
+                let free = inside.free.max(self.free_of_map(map));
+                Facts { len: 0, free, ..*inside }
             }
             Node::Versioned { fast, fallback, .. } => {
                 let (a, b) = (self.fact(fast), self.fact(fallback));
-                Facts { len: 0, leaves: a.leaves.saturating_add(b.leaves), free: a.free.max(b.free) }
+                Facts {
+                    len: 0,
+                    leaves: a.leaves.saturating_add(b.leaves),
+                    free: a.free.max(b.free),
+                    has_copies: a.has_copies || b.has_copies,
+                }
             }
-            Node::Leaf { map, .. } => Facts { len: 0, leaves: 1, free: self.free_of_map(map) },
+            Node::Leaf { map, .. } => {
+                Facts { len: 0, leaves: 1, free: self.free_of_map(map), has_copies: false }
+            }
         }
     }
 

@@ -44,16 +44,6 @@ impl TreeStore {
         self.substitute(tree, 0, with)
     }
 
-    /// The same for the levels beyond the `depth` innermost loops around a tree.
-    pub(super) fn substituted_inside(
-        &mut self,
-        tree: Green,
-        depth: u32,
-        with: &dyn Fn(u32) -> Option<AffineForm>,
-    ) -> Option<Green> {
-        self.substitute(tree, depth, with)
-    }
-
     /// Recurses once for each loop or guard. Raising bounds their nesting depth. `depth` loops of
     /// the tree are around.
     fn substitute(

@@ -9,6 +9,10 @@
 //!
 //! Unrolling writes whole copies one after the other. Unroll-and-jam does the same with what stands
 //! between loops, and runs the copies of an inner loop as one loop.
+//!
+//! In the tree, copies are a loop, so that the judge compares no copies with each other: `A(i);
+//! A(i+1)` is `for c in 0..2 { A(i+c) }`. They are [written](TreeStore::written) one after the
+//! other.
 
 use crate::affine::{AffineForm, Atom};
 use crate::tree::edit::range::counted;
@@ -28,6 +32,16 @@ impl Copies<'_> {
     fn iteration(&self, copy: i64) -> Option<AffineForm> {
         AffineForm::constant(copy).plus(&AffineForm::level(0), self.count)
     }
+
+    /// Returns the form of a level in the loop over copies, if `depth` loops are between it and the
+    /// unrolled loop.
+    fn inside(&self, depth: u32, level: u32) -> Option<AffineForm> {
+        let copy = AffineForm::level(0);
+        match level == depth {
+            true => copy.plus(&AffineForm::level(depth.checked_add(1)?), self.count),
+            false => Some(AffineForm::level(level.checked_add(1)?)),
+        }
+    }
 }
 
 impl TreeStore {
@@ -37,9 +51,9 @@ impl TreeStore {
     /// `None` if `tree` is no loop, `count` is not positive, the range is known only when the
     /// program runs, does not begin at zero, or has several ends that need not be whole blocks.
     pub(crate) fn unrolled(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
-        self.in_blocks(program, tree, (count, Mark::Unrolled), |trees, copies, body| {
+        self.in_blocks(program, tree, (count, Mark::Unrolled), |trees, copies, loops, body| {
             let items: Vec<Green> = trees.items(body).collect();
-            trees.repeated(copies, &items, 0)
+            Some(vec![trees.repeated(copies, loops, &items)?])
         })
     }
 
@@ -53,8 +67,8 @@ impl TreeStore {
         tree: Green,
         count: usize,
     ) -> Option<Vec<Green>> {
-        self.in_blocks(program, tree, (count, Mark::Jammed), |trees, copies, body| {
-            trees.jammed(copies, body, 0)
+        self.in_blocks(program, tree, (count, Mark::Jammed), |trees, copies, loops, body| {
+            trees.jammed(copies, loops, body)
         })
     }
 
@@ -65,7 +79,7 @@ impl TreeStore {
         program: &Program,
         tree: Green,
         (count, mark): (usize, Mark),
-        block: impl FnOnce(&mut TreeStore, &Copies<'_>, Green) -> Option<Vec<Green>>,
+        block: impl FnOnce(&mut TreeStore, &Copies<'_>, &[&[Origin]], Green) -> Option<Vec<Green>>,
     ) -> Option<Vec<Green>> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
@@ -76,8 +90,13 @@ impl TreeStore {
             return None;
         }
         let copies = Copies { program, around, count };
-        let block = block(self, &copies, body)?;
-        let block = self.sequence(&block);
+        let block = block(self, &copies, &[&origins], body)?;
+        let mut block = self.sequence(&block);
+        let carries = |origin: &Origin| program.loop_info(origin.of).carried > 0;
+        if origins.iter().any(carries) || self.any_loop(block, &|header| header.origins.iter().any(carries)) {
+            // Each copy begins with the values that the copy before yields.
+            block = self.written(block)?;
+        }
         let origins = copied(&copies, &origins, 0)?;
         // The iterations left over begin behind the last whole block.
         let ends = upper.iter().map(|end| end.ceil_div(scale)).collect::<Option<Vec<_>>>()?;
@@ -134,25 +153,42 @@ impl TreeStore {
         None
     }
 
-    /// Returns copies of items one after the other. `depth` loops are between the unrolled loop and
-    /// the items.
-    fn repeated(&mut self, copies: &Copies<'_>, items: &[Green], depth: u32) -> Option<Vec<Green>> {
-        let mut all = Vec::new();
-        for copy in 0..copies.count {
-            let own = copies.iteration(copy)?;
-            for item in items {
-                let copied = self.substituted_inside(*item, depth, &|level| {
-                    Some(if level == 0 { own.clone() } else { AffineForm::level(level) })
-                });
-                all.push(copied?);
+    /// True if a condition holds for a loop of a tree. Recurses once for each loop or guard.
+    fn any_loop(&self, tree: Green, holds: &dyn Fn(&Header) -> bool) -> bool {
+        self.items(tree).any(|item| match self.get(item) {
+            Node::Loop { header, body } => holds(self.header(header)) || self.any_loop(body, holds),
+            Node::Guard { body, .. } => self.any_loop(body, holds),
+            Node::Versioned { fast, fallback, .. } => {
+                self.any_loop(fast, holds) || self.any_loop(fallback, holds)
             }
-        }
-        Some(all)
+            _ => false,
+        })
     }
 
-    /// Returns the items of a jammed body, `depth` loops inside the unrolled loop. Recurses once
-    /// for each loop. Raising bounds their nesting depth.
-    fn jammed(&mut self, copies: &Copies<'_>, body: Green, depth: u32) -> Option<Vec<Green>> {
+    /// Returns the loop over the copies of items. `loops` are the origins of the unrolled loop, and
+    /// of each loop between it and the items.
+    fn repeated(&mut self, copies: &Copies<'_>, loops: &[&[Origin]], items: &[Green]) -> Option<Green> {
+        let depth = u32::try_from(loops.len().checked_sub(1)?).ok()?;
+        let with = |level: u32| copies.inside(depth, level);
+        let body = items.iter().map(|item| self.substituted(*item, &with)).collect::<Option<Vec<_>>>()?;
+        let body = self.sequence(&body);
+        let mut origins = Vec::new();
+        for (own, distance) in loops.iter().zip((0..=depth).rev()) {
+            let within = |form: &AffineForm| form.substitute(&mut |level| with(level.checked_add(distance)?));
+            for origin in *own {
+                origins.push(origin.mapped(&within)?);
+            }
+        }
+        let span = Span::range(1, vec![AffineForm::constant(0)], vec![AffineForm::constant(copies.count)]);
+        let header = Header { span, origins: origins.into(), parallel: false, mark: Some(Mark::Copies) };
+        Some(self.make_loop(header, body))
+    }
+
+    /// Returns the items of a jammed body. `loops` are the origins of the unrolled loop, and of
+    /// each loop between it and the body. Recurses once for each loop. Raising bounds their nesting
+    /// depth.
+    fn jammed(&mut self, copies: &Copies<'_>, loops: &[&[Origin]], body: Green) -> Option<Vec<Green>> {
+        let depth = u32::try_from(loops.len().checked_sub(1)?).ok()?;
         let items: Vec<Green> = self.items(body).collect();
         let is_loop = |trees: &TreeStore, item: &Green| matches!(trees.get(*item), Node::Loop { .. });
         let mut all = Vec::new();
@@ -160,7 +196,7 @@ impl TreeStore {
             let [Node::Loop { header, body }] =
                 items.iter().map(|item| self.get(*item)).collect::<Vec<_>>()[..]
             else {
-                all.extend(self.repeated(copies, items, depth)?);
+                all.push(self.repeated(copies, loops, items)?);
                 continue;
             };
             let header = self.header(header).clone();
@@ -168,7 +204,7 @@ impl TreeStore {
                 return None;
             }
             let origins = copied(copies, &header.origins, depth + 1)?;
-            let inside = self.jammed(copies, body, depth + 1)?;
+            let inside = self.jammed(copies, &[loops, &[&header.origins]].concat(), body)?;
             let inside = self.sequence(&inside);
             all.push(self.make_loop(Header { origins, ..header }, inside));
         }
