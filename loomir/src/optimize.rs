@@ -50,6 +50,8 @@ enum Step {
     Interchange,
     /// Runs nests tile by tile.
     Tile,
+    /// Asks for the widest vectors of the machine.
+    Widen,
     /// Unrolls and jams loops with so many loops inside, one in the other.
     Jam(usize),
     /// Computes the bounds of loops outside of the loops in which they do not change.
@@ -60,7 +62,7 @@ enum Step {
 const CUT: [Step; 2] = [Step::Distribute, Step::Sink];
 
 /// Makes register tiles, of two loops if the second one helps.
-const JAM: [Step; 4] = [Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
+const JAM: [Step; 5] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
 
 /// The outcome for a function.
 #[derive(Clone, Default)]
@@ -97,8 +99,7 @@ pub(super) fn optimize(
     }
     let edits = &fusion.edits;
     let fusion = &FuseOptions { edits: EditLimit::default(), ..fusion.clone() };
-    let cost = &OnMachine::of_function(&*fusion.cost, body);
-    let ways = Ways { around, fusion, contraction, cost, analyses: around.known_to(&fusion.analyses) };
+    let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
     let original = ways.candidate(body.duplicate(), Optimized::default());
     let present = original.cycles;
     let fused = ways.fused(&original);
@@ -161,13 +162,17 @@ struct Ways<'a> {
     around: &'a Around,
     fusion: &'a FuseOptions,
     contraction: Option<&'a ContractionOptions>,
-    cost: &'a dyn Cost,
     analyses: Analyses,
 }
 
 impl Ways<'_> {
+    /// Returns the costs on the machine that a function is compiled for.
+    fn cost(&self, body: &Body) -> OnMachine<'_> {
+        OnMachine::of_function(&*self.fusion.cost, body)
+    }
+
     fn cycles(&self, body: &Body) -> f64 {
-        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), self.cost)
+        cost::cycles(body, (&self.analyses, self.fusion.alias.untested()), &self.cost(body))
     }
 
     fn candidate(&self, body: Body, made: Optimized) -> Candidate {
@@ -216,9 +221,13 @@ impl Ways<'_> {
                 }
             }
             Step::Sink => _ = nest_sinking::sink_into_nests(body),
-            Step::Interchange => self.transform(body, &Interchange, self.cost, made),
-            Step::Tile => self.transform(body, &Tile::ByCost, &OnMachine::computing_faster(self.cost), made),
-            Step::Jam(level) => self.transform(body, &RegisterTile { level }, self.cost, made),
+            Step::Interchange => self.transform(body, &Interchange, &self.cost(body), made),
+            Step::Tile => {
+                let cost = self.cost(body);
+                self.transform(body, &Tile::ByCost, &OnMachine::computing_faster(&cost), made);
+            }
+            Step::Widen => cost::widen(body),
+            Step::Jam(level) => self.transform(body, &RegisterTile { level }, &self.cost(body), made),
             Step::Hoist => {
                 simplify::cse::cse(body);
                 simplify::licm::hoist_invariant(body);

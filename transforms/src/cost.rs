@@ -44,6 +44,7 @@ pub use estimate::cycles;
 pub use machine::{Cache, Machine};
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
+pub use target::widen;
 pub use work::Work;
 
 mod estimate;

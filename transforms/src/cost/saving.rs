@@ -274,18 +274,30 @@ impl Work {
         let operations = self.operations - self.redundant;
         let spilled = live.saturating_sub(machine.registers) as f64 * machine.spill;
         let counted = if self.lanes.is_some() { 0.0 } else { self.trips };
+        let (singles, at_once) = match self.pack {
+            Some(Pack { lanes, singles }) => (self.trips * singles, lanes),
+            None => (0.0, self.lanes.unwrap_or(1.0)),
+        };
+        let loads = ((self.loads - singles).max(0.0), self.stores);
+        let accessing = machine.accessing(loads, at_once * self.widest) / at_once + singles / LOADS;
         let operations = match self.pack {
-            Some(Pack { lanes, singles }) => {
-                let singles = self.trips * singles;
-                (operations - singles).max(0.0) / lanes + singles
-            }
+            Some(Pack { lanes, .. }) => (operations - singles).max(0.0) / lanes + singles,
             None => operations,
         };
-        computing(operations, counted, self.lanes, self.serial, machine) + steps * spilled
+        computing(operations, counted, self.lanes, self.serial, machine).max(accessing) + steps * spilled
     }
 }
 
 impl Machine {
+    /// Returns the cycles of loads and stores of vectors of `bytes` bytes. They begin at any
+    /// multiple of 16 bytes, as arrays do. Those that lie in two lines count twice.
+    fn accessing(&self, (loads, stores): (f64, f64), bytes: f64) -> f64 {
+        let line = self.line.max(1) as f64;
+        let split = 1.0 + ((bytes - ALIGNED) / line).clamp(0.0, 1.0);
+        let stored = if bytes < line { LOADS } else { LOADS / 2.0 };
+        split * (loads / LOADS + stores / stored)
+    }
+
     /// Returns the cycles to count an iteration and branch.
     pub(super) fn counting(&self) -> f64 {
         COUNTING / self.issue
@@ -300,6 +312,13 @@ fn computing(operations: f64, trips: f64, lanes: Option<f64>, serial: f64, machi
 
 /// The number of operations that count an iteration and branch.
 const COUNTING: f64 = 2.0;
+
+/// Loads begun in one cycle, and stores of less than a line.
+const LOADS: f64 = 2.0;
+
+/// Bytes of the usual alignment of an array.
+const ALIGNED: f64 = 16.0;
+
 /// The number of operations that compare two numbers before a loop and combine the result with
 /// other comparisons.
 const COMPARING: f64 = 2.0;

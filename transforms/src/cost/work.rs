@@ -31,6 +31,11 @@ pub struct Work {
     /// The number of loads and stores among them, in an innermost loop, of what is in a register:
     /// the same in all iterations, or loaded or stored before in the same iteration.
     pub(super) redundant: f64,
+    /// The numbers of other loads and stores, each of an element.
+    pub(super) loads: f64,
+    pub(super) stores: f64,
+    /// Bytes of the widest element.
+    pub(super) widest: f64,
     /// The number of elements that all iterations access.
     pub(super) invariant: usize,
     /// The number of iterations that can run at once, if the loop can be vectorized.
@@ -76,6 +81,8 @@ impl Work {
             through_pointers: false,
             operations: 0.0,
             redundant: 0.0,
+            loads: 0.0,
+            stores: 0.0,
             straight: true,
             adjacent: true,
             innermost: true,
@@ -88,7 +95,7 @@ impl Work {
             &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
         let Scan { own_trips: trips, assumed, through_pointers, straight, adjacent, innermost, .. } = scan;
-        let Scan { widest, mut streams, operations, redundant, .. } = scan;
+        let Scan { widest, mut streams, operations, redundant, loads, stores, .. } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
@@ -114,6 +121,9 @@ impl Work {
             common: trips,
             operations,
             redundant,
+            loads,
+            stores,
+            widest,
             invariant,
             lanes,
             pack: pack.filter(|_| lanes.is_none()),
@@ -164,6 +174,9 @@ impl Work {
         self.common = self.common.min(other.common);
         self.operations += other.operations;
         self.redundant += other.redundant;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.widest = self.widest.max(other.widest);
         self.invariant += other.invariant;
         self.lanes = lanes;
         self.pack = None;
@@ -197,6 +210,9 @@ struct Scan<'a> {
     operations: f64,
     /// The number of loads and stores of what is in a register.
     redundant: f64,
+    /// The numbers of other loads and stores.
+    loads: f64,
+    stores: f64,
     /// True if no operation so far prevents vectorization.
     straight: bool,
     /// True if what neighbouring iterations access so far is next to each other.
@@ -352,9 +368,11 @@ impl Scan<'_> {
         };
         let key = Key { base: class.base, origin: class.origin, dims };
         let is_known = self.streams.touch(key, at, class.writes, make);
-        if is_known || !moves {
-            self.redundant += times;
-        }
+        *match () {
+            () if is_known || !moves => &mut self.redundant,
+            () if class.writes => &mut self.stores,
+            () => &mut self.loads,
+        } += times;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use loomir_ir::{Block, Body, Op, Trait, Value};
 
+use crate::access::Class;
 use crate::affine::{AffineForm, Atom};
 use crate::tree::program::LoopInfo;
 use crate::tree::{Green, Node, Program, Red, StatementId, TreeStore};
@@ -148,6 +149,12 @@ impl<'a> LoopRef<'a> {
     /// Returns the number of accesses to memory in the loop, those of inner loops too.
     pub fn num_accesses(&self) -> u64 {
         num_accesses(self.program, self.trees, self.body)
+    }
+
+    /// Returns the number of lines that `count` neighbouring iterations of the loop access together,
+    /// in one iteration of the loops inside.
+    pub fn num_lines(&self, count: u64) -> u64 {
+        num_lines(self.program, self.trees, self.body, (self.info.depth, count))
     }
 
     /// Returns true if the loop contains loops, but none of these does.
@@ -299,6 +306,38 @@ fn num_accesses(program: &Program, trees: &TreeStore, body: Green) -> u64 {
     };
     trees.items(body).map(of).sum()
 }
+
+/// Returns the number of lines that neighbouring iterations of the loop at a level access together.
+/// Recurses once for each loop and guard.
+fn num_lines(program: &Program, trees: &TreeStore, body: Green, at: (u32, u64)) -> u64 {
+    let of = |item| match trees.get(item) {
+        Node::Loop { body, .. } | Node::Guard { body, .. } => num_lines(program, trees, body, at),
+        Node::Leaf { statement, .. } => {
+            program.statement(statement).effects.classes.iter().map(|(class, _)| lines_of(class, at)).sum()
+        }
+        _ => 0,
+    };
+    trees.items(body).map(of).sum()
+}
+
+/// Returns the number of lines of the elements of one class.
+fn lines_of(class: &Class, (level, count): (u32, u64)) -> u64 {
+    let Some((last, others)) = class.subscripts.as_deref().and_then(<[_]>::split_last) else { return count };
+    let step =
+        |form: &Option<AffineForm>| form.as_ref().map(|form| form.coefficient_of_level(level).unsigned_abs());
+    if others.iter().any(|form| step(form) != Some(0)) {
+        return count;
+    }
+    let bytes = if class.unit > 0 { class.unit.unsigned_abs() } else { USUAL_BYTES };
+    step(last)
+        .map_or(count, |step| (count * bytes).saturating_mul(step).div_ceil(LINE).clamp(1, count.max(1)))
+}
+
+/// Bytes of an element, if its type does not tell.
+const USUAL_BYTES: u64 = 8;
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
 
 /// Returns the loops of a sequence, in guards too, each with its body. Recurses once for each
 /// guard. Raising bounds their nesting depth.

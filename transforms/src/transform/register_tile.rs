@@ -24,14 +24,19 @@ use crate::unrolling::annotation::jam_directives;
 /// The counts that are compared.
 const COUNTS: [usize; 4] = [16, 8, 4, 2];
 
+/// Further counts, compared if the trip count is a multiple of them.
+const EXACT_COUNTS: [usize; 10] = [48, 40, 32, 24, 20, 12, 10, 6, 5, 3];
+
 /// The most operations of a loop with all copies.
 const MAX_SIZE: u64 = 2000;
 
-/// The most accesses of a loop with all copies. The judge compares each with each.
-const MAX_ACCESSES: u64 = 400;
+/// The most accesses of a loop with all copies. The judge compares each with each when the loop is
+/// changed again.
+const MAX_ACCESSES: u64 = 800;
 
-/// The same for loops around innermost ones: a core fetches lines ahead for some dozens of streams.
-const MAX_STREAMS: u64 = 96;
+/// The most lines that all copies of a loop around innermost ones access at a time: a core fetches
+/// lines ahead for some dozens of streams.
+const MAX_LINES: u64 = 96;
 
 /// The most operations of all changed loops of a block.
 const MAX_TOTAL: u64 = 6000;
@@ -75,21 +80,28 @@ impl Transformation for RegisterTile {
                 out.missed(&target, why);
                 continue;
             }
-            let counts = |most: u64| COUNTS.into_iter().filter(move |count| *count as u64 <= most);
-            let few = target.trip_count().unwrap_or(u64::MAX) / 2;
-            let size = target.size().max(1);
-            let accesses = if self.level == 1 { MAX_STREAMS } else { MAX_ACCESSES };
-            let small = (MAX_SIZE.min(left) / size).min(accesses / target.num_accesses().max(1));
-            if counts(few).next().is_none() {
+            let trips = target.trip_count();
+            let exact = EXACT_COUNTS
+                .into_iter()
+                .filter(|count| trips.is_some_and(|trips| trips % *count as u64 == 0));
+            let few = trips.unwrap_or(u64::MAX) / 2;
+            let mut counts: Vec<usize> = COUNTS.into_iter().chain(exact).collect();
+            counts.retain(|count| *count as u64 <= few);
+            if counts.is_empty() {
                 out.missed(&target, "it has too few iterations for copies");
-            } else if counts(small).next().is_none() {
-                out.missed(&target, "two copies of it are too large, alone or with the loops before it");
-            } else {
-                let most = counts(few.min(small)).max().unwrap_or(1);
-                left = left.saturating_sub(size.saturating_mul(most as u64));
-                let change = |count| Change::UnrollAndJam { count };
-                out.cheapest(&target, counts(few.min(small)).map(change));
+                continue;
             }
+            let size = target.size().max(1);
+            let most = (MAX_SIZE.min(left) / size).min(MAX_ACCESSES / target.num_accesses().max(1));
+            let is_small =
+                |count: u64| count <= most && (self.level > 1 || target.num_lines(count) <= MAX_LINES);
+            counts.retain(|count| is_small(*count as u64));
+            let Some(most) = counts.iter().max() else {
+                out.missed(&target, "two copies of it are too large, alone or with the loops before it");
+                continue;
+            };
+            left = left.saturating_sub(size.saturating_mul(*most as u64));
+            out.cheapest(&target, counts.into_iter().map(|count| Change::UnrollAndJam { count }));
         }
     }
 

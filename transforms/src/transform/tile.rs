@@ -99,12 +99,9 @@ impl Transformation for Tile {
             } else if target.nest_is_parallel() {
                 out.missed(&target, "a loop of the nest is parallel, and would become sequential");
             } else if sizes.is_empty() {
+                let trips: Vec<Option<u64>> = target.nest_trip_counts().collect();
                 let change = |sizes: Vec<i64>| Change::Tile { sizes: sizes.into() };
-                let fits = |sizes: &Vec<i64>| {
-                    let mut pairs = target.nest_trip_counts().zip(sizes);
-                    pairs.all(|(trips, size)| trips.is_none_or(|trips| (*size as u64) < trips.max(1)))
-                };
-                out.cheapest(&target, choices(depth).into_iter().filter(fits).map(change));
+                out.cheapest(&target, choices(&trips).into_iter().map(change));
             } else {
                 out.change(&target, Change::Tile { sizes: sizes.into() });
             }
@@ -120,15 +117,30 @@ impl Transformation for Tile {
     }
 }
 
-/// Returns the sizes that are compared for a nest of this depth. Those that leave more loops whole
-/// come first.
-fn choices(depth: usize) -> Vec<Vec<i64>> {
-    let mut all = vec![vec![0; depth.saturating_sub(TILED)]];
-    for _ in 0..depth.min(TILED) {
-        let longer = |sizes: Vec<i64>| SIZES.map(|size| [&sizes[..], &[size]].concat());
+/// Returns the sizes that are compared for a nest with these trip counts. Those that leave more
+/// loops whole come first.
+fn choices(trips: &[Option<u64>]) -> Vec<Vec<i64>> {
+    let whole = trips.len().saturating_sub(TILED);
+    let mut all = vec![vec![0; whole]];
+    for trips in &trips[whole..] {
+        let own = SIZES.map(|size| trips.map_or(size, |trips| fitting(size, trips)));
+        let fits = |size: &i64| trips.is_none_or(|trips| (*size as u64) < trips.max(1));
+        let longer =
+            |sizes: Vec<i64>| own.into_iter().filter(fits).map(move |size| [&sizes[..], &[size]].concat());
         all = all.into_iter().flat_map(longer).collect();
     }
     all.retain(|sizes| sizes.iter().any(|size| *size != 0));
     all.sort_by_key(|sizes| sizes.iter().filter(|size| **size != 0).count());
     all
 }
+
+/// Returns a number near `size` that the trip count is a multiple of, so that no tile is cut short.
+/// `size` itself if there is none that is a whole number of vectors.
+fn fitting(size: i64, trips: u64) -> i64 {
+    let near = (size * 3 / 4..=size * 5 / 4).filter(|own| *own > 0 && own % VECTOR == 0);
+    let exact = near.filter(|own| trips % *own as u64 == 0);
+    exact.min_by_key(|own| (own - size).abs()).unwrap_or(size)
+}
+
+/// Elements of a vector.
+const VECTOR: i64 = 8;
