@@ -1,6 +1,6 @@
 //! Random programs before and after each registered
 //! [transformation](loomir::transforms::transform), with each of its named options, alone and
-//! before fusion.
+//! before fusion, and before and after packing.
 //!
 //! Both programs are executed, and the checker proves them equal or executes them on its own
 //! inputs.
@@ -99,5 +99,8 @@ fn pipelines() -> Vec<(Option<&'static str>, String)> {
             passes.next_back().map(|pass| format!("{pass},loop-fusion{{fusion-profitability=always}}"));
         all.extend(before_fusion.map(|passes| (None, format!("builtin.module(func.func({passes}))"))));
     }
+    let pack = loomir::transforms::packing::PASS.name;
+    all.push((Some(pack), format!("builtin.module(func.func({pack}))")));
+    all.push((None, format!("builtin.module(func.func(loop-tile{{tile-size=3}},{pack},loop-unroll))")));
     all
 }

@@ -59,6 +59,7 @@ pub mod fusion;
 pub mod guard_folding;
 pub mod if_to_select;
 pub mod inventory;
+mod iterations;
 pub mod legality;
 pub mod listing;
 mod lookup;
@@ -66,6 +67,7 @@ pub mod marks;
 pub mod mem2reg;
 mod naming;
 pub mod nest_sinking;
+pub mod packing;
 pub mod promotion;
 mod references;
 pub mod regenerate;
@@ -89,6 +91,7 @@ const PASSES: &[PassInfo] = &[
     distribution::PASS,
     fusion::PASS,
     contraction::PASS,
+    packing::PASS,
     promotion::PASS,
     guard_folding::PASS,
     nest_sinking::PASS,

@@ -2,13 +2,14 @@
 //! folded.
 //!
 //! Storage may change if each read still finds the value of its last writer, and the live-out
-//! contents stay the same. Four changes are judged:
+//! contents stay the same. Five changes are judged:
 //!
 //! - a load is replaced by an available value ([`Forwarded`]);
 //! - a store is removed, because it is the last writer of no read and is not live-out
 //!   ([`Unneeded`]);
 //! - elements of a local array share storage ([`Folds`]);
-//! - a loop keeps one element in a register ([`Promoted`]).
+//! - a loop keeps one element in a register ([`Promoted`]);
+//! - a loop reads a copy of elements ([`Packed`]).
 //!
 //! Only this module makes these values, and passes write nothing else. If the data flow is
 //! not exact, or a limit is reached, nothing is approved.
@@ -21,8 +22,10 @@ use crate::flow::timeline::{AccessId, Timeline};
 
 mod flowing;
 mod forward;
+mod packed;
 mod promoted;
 
+pub(crate) use packed::{NotPacked, Packed};
 pub(crate) use promoted::{Promoted, has_candidate};
 
 /// Judges changes of the storage that the accesses of a timeline use.

@@ -1,0 +1,376 @@
+//! Packing: what a loop reads again and again is copied to a local array before it, element after
+//! element in the order of reading.
+//!
+//! ```text
+//! for i                           for k { for q in 0..16 { p[k][q] = b[k][j + q] } }
+//!   for k                         for i
+//!     … b[k][j] … b[k][j + 15]  →   for k
+//!                                     … p[k][0] … p[k][15]
+//! ```
+//!
+//! A column of tiles of `b` lies in as many pages as it has rows; the copy lies in a few. Each
+//! vector of it is in one line. The judge of storage decides (`legality/storage/packed.rs`). If the
+//! loop may have no iteration, it and the copy get a guard. Values are the same, bit for bit.
+//!
+//! Reference: Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, TOMS
+//! 2008, §4.
+//!
+//! **Cost.** Linear in the operations, and for each group of loads some integer sets. The loops
+//! around a group are copied once.
+//!
+//! # Limits
+//!
+//! - Loops between the loop and its loads carry no values, and stand one in the other.
+//! - The array is on the stack, of constant size: tile loops of unknown trip count first.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::{LoopBounds, LoopLike};
+use loomir_dialects::{affine, memref};
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
+use loomir_ir::{
+    Block, Body, Builder, Diagnostic, Diagnostics, Mapping, Op, Trait, Type, TypeKind, Value, ValueDef,
+};
+use loomir_polyhedra::Limits;
+
+use crate::access::base::AliasMode;
+use crate::access::callees::Callees;
+use crate::access::locals::Locals;
+use crate::access::{Analyses, survey};
+use crate::effects::{Effects, runs_at_least_once};
+use crate::flow::Flow;
+use crate::flow::timeline::{self, Timeline};
+use crate::iterations::{Index, Writer};
+use crate::legality::storage::{NotPacked, Packed, StorageJudge};
+use crate::regenerate::guard::guard;
+use crate::remark::Remarks;
+
+/// The options of packing.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The alias assumption about memrefs, without run-time checks.
+    pub alias: AliasMode,
+    /// The most bytes of one array.
+    pub max_bytes: u64,
+    /// The limits on one question about integers.
+    pub limits: Limits,
+    /// The analyses of accesses.
+    pub analyses: Analyses,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            alias: AliasMode::May,
+            max_bytes: MAX_BYTES,
+            limits: Limits::steps(400_000),
+            analyses: Analyses::default(),
+        }
+    }
+}
+
+/// Half of a usual stack that is small, and the nearest cache.
+const MAX_BYTES: u64 = 32 << 10;
+
+/// The bytes of all arrays of a function together, as many times those of one.
+const MAX_ARRAYS: u64 = 4;
+
+/// The fewest iterations that have to read a copy.
+const MIN_TRIPS: u64 = 4;
+
+/// Bytes of the alignment of an array: that of a cache line.
+const ALIGNMENT: i64 = 64;
+
+/// The report of packing.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// A remark for each group of loads that a loop repeats.
+    pub remarks: Diagnostics,
+    /// The number of arrays.
+    pub packed: usize,
+}
+
+/// Packs what loops read again and again. The result is well formed if `body` was, and computes the
+/// same.
+pub fn pack(body: &mut Body, options: &Options) -> Report {
+    let mut report = Report::default();
+    let mut left = options.max_bytes.saturating_mul(MAX_ARRAYS);
+    for block in timeline::roots(body) {
+        let (effects, locals) = (Effects::of(body), Locals::of(body));
+        let timeline = Timeline::assuming(body, block, &locals, &options.analyses, options.alias.untested());
+        let flow = Flow::new(body, &timeline, options.limits);
+        let (packed, missed) = StorageJudge::new(body, &timeline, &flow).packed(&effects, options.max_bytes);
+        for (op, why) in missed {
+            let remarks = Remarks { body, pass: PASS.name };
+            report.remarks.push(remarks.missed("NotPacked", body.loc(op), WHAT, why.text()));
+        }
+        let mut guarded = HashSet::new();
+        for own in packed {
+            match Plan::of(body, &own, &mut left) {
+                Ok(plan) => {
+                    plan.write(body, &mut guarded);
+                    report.packed += 1;
+                    report.remarks.push(plan.remark(body));
+                }
+                Err(why) => {
+                    let loc = body.loc(own.loads()[0].0);
+                    let remarks = Remarks { body, pass: PASS.name };
+                    report.remarks.push(remarks.missed("NotPacked", loc, WHAT, why));
+                }
+            }
+        }
+    }
+    report
+}
+
+const WHAT: &str = "Elements not packed";
+
+impl NotPacked {
+    fn text(self) -> &'static str {
+        match self {
+            NotPacked::Large => {
+                "their number is unknown or too large; tile the loops inside, or set 'max-bytes'"
+            }
+            NotPacked::Changed => "the loop around may write them, or may not return",
+            NotPacked::Place => "they are read under a condition, or in a parallel loop",
+        }
+    }
+}
+
+/// The array for one group of loads.
+struct Plan<'a> {
+    packed: &'a Packed,
+    element: Type,
+    /// The operations of the outermost loop between that the copy needs.
+    needed: HashSet<Op>,
+}
+
+impl Plan<'_> {
+    /// Returns the plan for a group.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the group stays.
+    fn of<'a>(body: &Body, packed: &'a Packed, left: &mut u64) -> Result<Plan<'a>, &'static str> {
+        if packed.is_dense() {
+            return Err("the innermost loop reads one after the other as it is");
+        }
+        if packed.most_trips().is_some_and(|trips| trips < MIN_TRIPS) {
+            return Err("too few iterations read them");
+        }
+        let [(load, _), ..] = packed.loads() else { return Err("there are none") };
+        let element = body.value_type(body.result(*load, 0));
+        let Some(needed) = needed(body, packed) else {
+            return Err("their addresses are not computed by the loops inside alone; hoist the rest first");
+        };
+        *left = left.checked_sub(packed.bytes()).ok_or("other arrays take up the stack already")?;
+        Ok(Plan { packed, element, needed })
+    }
+
+    /// Writes the array, the copy and the loads.
+    fn write(&self, body: &mut Body, guarded: &mut HashSet<Op>) {
+        let Plan { packed, .. } = self;
+        let loop_op = packed.loop_op();
+        if !runs_at_least_once(body, loop_op) && guarded.insert(loop_op) {
+            guard(body, loop_op);
+        }
+        let array = self.array(body);
+        let mut mapping = Mapping::default();
+        let nest = packed.between()[0].0;
+        let copy = body.copy_op(nest, &mut mapping);
+        Builder::before(body, loop_op).place(copy);
+        let copied: HashMap<Op, Op> = body.preorder(nest).zip(body.preorder(copy)).collect();
+        let mut kept: HashSet<Op> = self.needed.iter().filter_map(|op| copied.get(op)).copied().collect();
+        let loops: Vec<Op> = packed.between().iter().map(|(op, _)| copied[op]).collect();
+        let mut stored = HashSet::new();
+        for (load, place) in packed.loads() {
+            let own = copied[load];
+            if !stored.insert(*place) {
+                kept.remove(&own);
+                continue;
+            }
+            let value = body.result(own, 0);
+            let Some(after) = body.next_op(own) else { continue };
+            let mut writer = Writer::before(body, after);
+            let subscripts = self.subscripts(&mut writer, &loops, *place);
+            writer.make(memref::StoreOp::DEF, &[&[value, array], &subscripts[..]].concat(), &[]);
+        }
+        let old: HashSet<Op> = copied.values().copied().collect();
+        remove_others(body, copy, &|op| kept.contains(&op) || !old.contains(&op));
+        let loops: Vec<Op> = packed.between().iter().map(|(op, _)| *op).collect();
+        for (load, place) in packed.loads() {
+            let mut writer = Writer::before(body, *load);
+            let subscripts = self.subscripts(&mut writer, &loops, *place);
+            let new =
+                writer.make(memref::LoadOp::DEF, &[&[array], &subscripts[..]].concat(), &[self.element]);
+            body.replace_all_uses(body.result(*load, 0), body.result(new, 0));
+            body.erase(*load);
+        }
+    }
+
+    /// Returns the sizes of the array. One place has no dimension.
+    fn shape(&self) -> Vec<i64> {
+        let trips = self.packed.between().iter().map(|(_, most)| *most as i64);
+        trips.chain(Some(self.packed.places() as i64).filter(|places| *places > 1)).collect()
+    }
+
+    /// Returns the subscripts of an element of the array in the current iteration of loops.
+    fn subscripts(&self, writer: &mut Writer<'_>, loops: &[Op], place: usize) -> Vec<Value> {
+        let mut all: Vec<Value> = loops.iter().filter_map(|op| iteration(writer, *op)).collect();
+        if self.packed.places() > 1 {
+            all.push(writer.value(Index::Number(place as i64)));
+        }
+        all
+    }
+
+    /// Allocates the array at the beginning of the function.
+    fn array(&self, body: &mut Body) -> Value {
+        let ctx = body.ctx().clone();
+        let shape = self.shape();
+        let element = self.element;
+        let kind = TypeKind::MemRef { shape: Some(shape.into()), element, layout: None, memory_space: None };
+        let entry = body.entry_block(body.region(body.root(), 0));
+        let first = entry.and_then(|block| body.ops(block).next());
+        let first = first.unwrap_or_else(|| unreachable!("a function with a loop has an operation"));
+        let mut builder = Builder::before(body, first);
+        let attrs = [("alignment", ctx.int_attr(Type::I64, ALIGNMENT))];
+        let op = builder.build(memref::AllocaOp::DEF, &[&[], &[]], &attrs, &[ctx.ty(kind)]);
+        body.result(op, 0)
+    }
+
+    fn remark(&self, body: &Body) -> Diagnostic {
+        let shape: Vec<String> = self.shape().iter().map(ToString::to_string).collect();
+        let element = loomir_ir::text::type_to_string(body.ctx(), self.element);
+        let text = format!(
+            "Packed what each iteration reads into a local array of {} x {element}",
+            shape.join(" x ")
+        );
+        let loc = body.loc(self.packed.loop_op());
+        Remarks { body, pass: PASS.name }.passed("Packed", loc, &text)
+    }
+}
+
+/// Returns the operations inside the outermost loop between that compute the addresses of the loads
+/// and the bounds of loops, with the loads and these loops. `None` if there is another way to an
+/// address.
+fn needed(body: &Body, packed: &Packed) -> Option<HashSet<Op>> {
+    let loops: HashSet<Op> = packed.between().iter().map(|(op, _)| *op).collect();
+    let (nest, _) = *packed.between().first()?;
+    let mut needed = loops.clone();
+    let mut open: Vec<Op> = packed.loads().iter().map(|(op, _)| *op).chain(loops.iter().copied()).collect();
+    needed.extend(open.iter().copied());
+    let is_plain = |op: &Op| {
+        let view = body.op_ref(*op);
+        let model = view.info().interface::<dyn LoopLike>();
+        body.num_results(*op) == 0 && model.is_some_and(|model| !model.is_unsigned(view))
+    };
+    if !loops.iter().all(is_plain) {
+        return None;
+    }
+    while let Some(op) = open.pop() {
+        for value in body.operands(op) {
+            let home = match body.def(value) {
+                ValueDef::OpResult { op: home, .. } => home,
+                ValueDef::BlockArgument { block, .. } => {
+                    let around = body.region_parent(body.block_region(block));
+                    if loops.contains(&around) || !body.is_within(around, packed.loop_op()) {
+                        continue;
+                    }
+                    return None;
+                }
+            };
+            if !body.is_within(home, packed.loop_op()) {
+                continue;
+            }
+            if !body.is_within(home, nest) || !body.has_trait(home, Trait::Pure) {
+                return None;
+            }
+            if needed.insert(home) {
+                open.push(home);
+            }
+        }
+    }
+    Some(needed)
+}
+
+/// Returns the number of the current iteration of a loop.
+fn iteration(writer: &mut Writer<'_>, op: Op) -> Option<Value> {
+    let view = writer.body.op_ref(op);
+    let LoopBounds { lower, step, .. } = view.info().interface::<dyn LoopLike>()?.bounds(view);
+    let variable = writer.body.argument(loop_block(writer.body, op), 0);
+    let is_affine = writer.body.is(op, affine::ForOp::DEF);
+    let at = std::mem::replace(&mut writer.at, op);
+    let lower = writer.bound(&lower, affine::MaxOp::DEF);
+    let step = writer.step(step);
+    writer.at = at;
+    Some(writer.iteration(variable, lower, step, is_affine))
+}
+
+fn loop_block(body: &Body, op: Op) -> Block {
+    let block = body.entry_block(body.region(op, 0));
+    block.unwrap_or_else(|| unreachable!("a loop has a block"))
+}
+
+/// Removes all operations of a copied loop that are not kept. What is kept uses nothing else.
+/// Recurses once for each loop.
+fn remove_others(body: &mut Body, nest: Op, kept: &dyn Fn(Op) -> bool) {
+    let block = loop_block(body, nest);
+    let end = body.terminator(block);
+    let mut all: Vec<Op> = body.ops(block).collect();
+    // Users come before what they use.
+    all.reverse();
+    for op in all {
+        if !kept(op) {
+            if Some(op) != end {
+                body.erase(op);
+            }
+        } else if body.info(op).interface::<dyn LoopLike>().is_some() {
+            remove_others(body, op, kept);
+        }
+    }
+}
+
+/// The pass `loop-pack` on `func.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: "loop-pack",
+    anchor: Some("func.func"),
+    summary: "Copy what a loop reads again and again to a local array, in the order of reading",
+    options: &[
+        AliasMode::UNTESTED,
+        ("max-bytes", "32768", "the most bytes of one array, which is on the stack"),
+    ],
+    make: |options| {
+        let alias = AliasMode::untested_of(options)?;
+        let max_bytes = options.parse("max-bytes", MAX_BYTES)?;
+        Ok(Box::new(LoopPack { options: Options { alias, max_bytes, ..Options::default() } }))
+    },
+};
+
+struct LoopPack {
+    options: Options,
+}
+
+impl Pass for LoopPack {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn surveys(&self) -> &[&'static Survey] {
+        survey::SURVEYS
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        if !cx.edits.allows_more() {
+            return Ok(());
+        }
+        let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
+        let report = pack(body, &Options { analyses, ..self.options.clone() });
+        if report.packed > 0 {
+            cx.edits.made(self.name(), body.root_ref().loc());
+        }
+        cx.count("Arrays packed", report.packed as u64);
+        for remark in report.remarks {
+            cx.remark(remark);
+        }
+        Ok(())
+    }
+}
