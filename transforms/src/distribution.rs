@@ -23,6 +23,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
+use loomir_dialects::llvm;
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
@@ -173,8 +174,9 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
 /// Distributes the loops of one block.
 fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut expanded: Vec<(Planned, Handed)> = Vec::new();
-    for planned in if options.expand.most() > 0 { plan(body, block, &options.untested()) } else { Vec::new() }
-    {
+    // Code in LLVM IR may have no `malloc`, or be a part of it.
+    let expands = options.expand.most() > 0 && !body.is(body.root(), llvm::FuncOp::DEF);
+    for planned in if expands { plan(body, block, &options.untested()) } else { Vec::new() } {
         let (planned, splits) = planned.with_splits(body);
         match expansion::expand(body, planned.op, &planned.values) {
             Some(made) => expanded.push((planned, Handed { made, splits })),
