@@ -129,15 +129,16 @@ impl Estimating<'_> {
             false => work.trips * (one.computing + self.machine.counting()),
         };
         let at_once = work.streams.at_once * self.machine.line as f64;
-        let missed = |(cache, inner): (&super::Cache, &f64)| {
+        let missed = |((at, cache), inner): ((usize, &super::Cache), &f64)| {
             let beyond = (at_once / (cache.bytes as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
-            let least = work.streams.moved;
+            // The second cache is near: several lines are underway while a core computes.
+            let least = if at == 0 { work.streams.moved } else { work.streams.moved_far };
             let most = if work.innermost { least } else { (work.trips * inner).max(least) };
             least + beyond * (most - least)
         };
         Estimate {
             computing: self.machine.start + computing,
-            missed: self.machine.caches.iter().zip(&one.missed).map(missed).collect(),
+            missed: self.machine.caches.iter().enumerate().zip(&one.missed).map(missed).collect(),
         }
     }
 }

@@ -271,14 +271,17 @@ impl Work {
         let steps = self.trips / self.lanes.unwrap_or(1.0);
         let packed = self.pack.map_or(1.0, |pack| pack.lanes);
         let live = self.values.len() + self.carried + (self.invariant as f64 / packed).ceil() as usize;
-        let operations = self.operations - self.redundant;
+        // What does not fit into registers is loaded again.
+        let moving = self.streams.moving / packed;
+        let again = self.repeated * (1.0 - (machine.registers as f64 / moving.max(1.0)).min(1.0));
+        let operations = self.operations - self.redundant + again;
         let spilled = live.saturating_sub(machine.registers) as f64 * machine.spill;
         let counted = if self.lanes.is_some() { 0.0 } else { self.trips };
         let (singles, at_once) = match self.pack {
             Some(Pack { lanes, singles }) => (self.trips * singles, lanes),
             None => (0.0, self.lanes.unwrap_or(1.0)),
         };
-        let loads = ((self.loads - singles).max(0.0), self.stores);
+        let loads = ((self.loads + again - singles).max(0.0), self.stores);
         let accessing = machine.accessing(loads, at_once * self.widest) / at_once + singles / LOADS;
         let operations = match self.pack {
             Some(Pack { lanes, .. }) => (operations - singles).max(0.0) / lanes + singles,

@@ -47,14 +47,19 @@ pub(super) struct Stream {
     pub writes: bool,
     /// True if the accessed place depends on the iteration.
     pub moves: bool,
+    /// True if neighbouring iterations of the innermost loop are in different pages, so that lines
+    /// are not fetched ahead.
+    pub leaps: bool,
     /// The number of elements of the last dimension that an access is wide.
     pub width: i64,
+    /// The bytes of an access.
+    pub bytes: f64,
 }
 
 /// Neighbouring elements that an iteration computes in the same way: LLVM computes them at once.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Pack {
-    /// The number of elements of a vector.
+    /// The number of elements that are computed at once, on average.
     pub lanes: f64,
     /// The number of elements that an iteration loads one by one, for all lanes.
     pub singles: f64,
@@ -69,6 +74,10 @@ pub(super) struct Streams {
     pub lines: f64,
     /// Lines that are fetched or written back.
     pub moved: f64,
+    /// The same, if they are far away: lines that are not fetched ahead count several times.
+    pub moved_far: f64,
+    /// The elements that one iteration accesses, and that change from one to the next.
+    pub moving: f64,
     pub at_once: f64,
     pub again: f64,
 }
@@ -77,6 +86,19 @@ impl Stream {
     /// Lines that are fetched or, as often, written back.
     pub(super) fn moved(&self) -> f64 {
         self.lines * if self.writes { 2.0 } else { 1.0 }
+    }
+
+    /// The same for lines from far away, where waiting for a line takes longer than fetching it.
+    /// `ahead` is the part of the lines that is fetched ahead, if neighbouring iterations access
+    /// neighbouring lines. Neighbouring lines that are not are waited for together.
+    pub(super) fn moved_far(&self, line: f64, ahead: f64) -> f64 {
+        let late = if self.leaps { 1.0 } else { 1.0 - ahead };
+        self.moved() * (1.0 + late * WAITING / self.together(line))
+    }
+
+    /// Returns the lines that one iteration accesses beside each other.
+    fn together(&self, line: f64) -> f64 {
+        (self.places.len() as f64 * self.bytes / line).max(1.0)
     }
 
     /// Returns the number of parts whose accesses never meet in a loop with this trip count: rows
@@ -181,13 +203,18 @@ impl Streams {
         at
     }
 
-    /// Makes the sums.
-    pub(super) fn sum(&mut self) {
-        let sum = |of: fn(&Stream) -> f64| self.all.iter().map(of).sum();
-        self.moved = sum(Stream::moved);
-        self.lines = sum(|stream| stream.lines);
-        self.at_once = sum(|stream| stream.at_once);
-        self.again = sum(|stream| stream.again);
+    /// Makes the sums, with lines of `line` bytes.
+    pub(super) fn sum(&mut self, line: f64) {
+        let sum = |of: &dyn Fn(&Stream) -> f64| self.all.iter().map(of).sum::<f64>();
+        self.moved = sum(&Stream::moved);
+        let tracks =
+            sum(&|stream: &Stream| if stream.moves && !stream.leaps { stream.together(line) } else { 0.0 });
+        let ahead = (TRACKS / tracks.max(1.0)).min(1.0);
+        self.moved_far = self.all.iter().map(|own| own.moved_far(line, ahead)).sum();
+        self.moving = sum(&|stream: &Stream| if stream.moves { stream.places.len() as f64 } else { 0.0 });
+        self.lines = sum(&|stream: &Stream| stream.lines);
+        self.at_once = sum(&|stream: &Stream| stream.at_once);
+        self.again = sum(&|stream: &Stream| stream.again);
     }
 
     /// Adds lines to the sums that nothing else touches.
@@ -211,17 +238,17 @@ impl Streams {
     /// stream that is written is at runs of neighbours. Of the others, those at single places are
     /// the same for all lanes, if there are few of them.
     pub(super) fn pack(&self, lanes: f64) -> Option<Pack> {
-        let (mut lanes, mut written, mut singles) = (lanes, 0.0, 0.0);
+        let (mut least, mut written, mut singles) = (lanes, 0.0, 0.0);
         for stream in &self.all {
             match stream.shortest_run() {
                 1 if stream.writes => return None,
                 1 => singles += stream.places.len() as f64,
-                run => lanes = lanes.min(run as f64),
+                run => least = least.min(at_once(run as f64, lanes)),
             }
             written += stream.places.values().filter(|used| used.writes).count() as f64;
         }
-        let pack = Pack { lanes: 2f64.powf(lanes.log2().floor()), singles };
-        (pack.lanes > 1.0 && written > 0.0 && singles * lanes <= written).then_some(pack)
+        let pack = Pack { lanes: least, singles };
+        (pack.lanes > 1.0 && written > 0.0 && singles * least <= written).then_some(pack)
     }
 
     /// The same for iterations of `later`, which are shifted by `shift` and read elements that
@@ -281,6 +308,14 @@ impl Stream {
             && self.key.dims.len() == other.key.dims.len()
             && pairs().all(|(a, b)| gap(a, b).is_some())
     }
+}
+
+/// Returns the number of neighbours that an operation computes at once, on average, if there are
+/// `run` and vectors hold up to `lanes`. The number in a vector is a power of two, and the last one
+/// may be partly empty.
+fn at_once(run: f64, lanes: f64) -> f64 {
+    let vector = 2f64.powf(run.min(lanes).log2().floor());
+    run / (run / vector).ceil()
 }
 
 /// Returns the subscripts of a stream and the place of an access in it, for the iterations of the
@@ -365,6 +400,12 @@ fn lines_of_row(form: &AffineForm, most: f64, (bytes, line): (f64, f64), trips: 
     pieces * (span.min(most) / line).ceil()
 }
 
+/// The number of places in memory from which a core fetches lines ahead.
+const TRACKS: f64 = 32.0;
+
+/// The lines that could be fetched ahead while a core waits for one from far away, less one.
+const WAITING: f64 = 3.0;
+
 /// The assumed size of a dimension with unknown size.
 const UNKNOWN_SIZE: f64 = 1024.0;
 
@@ -424,6 +465,12 @@ mod tests {
         // It is an iteration ahead, if the loop traverses the column.
         let (row, at, _) = place(&[form(1, &[(0, 1)]), form(0, &[(1, 1)])], 0, 16);
         assert_eq!((row, at), (vec![form(0, &[(0, 1)]), form(0, &[(1, 1)])], (0, 1)));
+    }
+
+    #[test]
+    fn the_last_vector_of_a_run_may_be_partly_empty() {
+        let all = [4.0, 6.0, 8.0, 10.0, 24.0, 40.0].map(|run| at_once(run, 8.0));
+        assert_eq!(all, [4.0, 3.0, 8.0, 5.0, 8.0, 8.0]);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Work {
     /// The number of loads and stores among them, in an innermost loop, of what is in a register:
     /// the same in all iterations, or loaded or stored before in the same iteration.
     pub(super) redundant: f64,
+    /// The number of those that are loaded or stored before, by another access.
+    pub(super) repeated: f64,
     /// The numbers of other loads and stores, each of an element.
     pub(super) loads: f64,
     pub(super) stores: f64,
@@ -81,6 +83,7 @@ impl Work {
             through_pointers: false,
             operations: 0.0,
             redundant: 0.0,
+            repeated: 0.0,
             loads: 0.0,
             stores: 0.0,
             straight: true,
@@ -95,7 +98,7 @@ impl Work {
             &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
         let Scan { own_trips: trips, assumed, through_pointers, straight, adjacent, innermost, .. } = scan;
-        let Scan { widest, mut streams, operations, redundant, loads, stores, .. } = scan;
+        let Scan { widest, mut streams, operations, redundant, repeated, loads, stores, .. } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
@@ -114,13 +117,14 @@ impl Work {
             stream.at_once *= pieces;
             stream.again = (together * stream.at_once - stream.lines).max(0.0);
         }
-        streams.sum();
+        streams.sum(machine.line.max(1) as f64);
         let values = numbers_from_outside(ir, lead.op);
         Some(Work {
             trips,
             common: trips,
             operations,
             redundant,
+            repeated,
             loads,
             stores,
             widest,
@@ -174,6 +178,7 @@ impl Work {
         self.common = self.common.min(other.common);
         self.operations += other.operations;
         self.redundant += other.redundant;
+        self.repeated += other.repeated;
         self.loads += other.loads;
         self.stores += other.stores;
         self.widest = self.widest.max(other.widest);
@@ -208,8 +213,10 @@ struct Scan<'a> {
     /// True if an access so far is through a pointer.
     through_pointers: bool,
     operations: f64,
-    /// The number of loads and stores of what is in a register.
+    /// The number of loads and stores of what is in a register, and of those the ones of what was
+    /// accessed before.
     redundant: f64,
+    repeated: f64,
     /// The numbers of other loads and stores.
     loads: f64,
     stores: f64,
@@ -350,6 +357,8 @@ impl Scan<'_> {
             place(&subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
         self.widest = self.widest.max(accessed.bytes as f64);
         self.adjacent &= is_next_to_each_other(&subscripts, self.depth, &accessed);
+        let innermost = self.depth + (self.trips.len() as u32).saturating_sub(1);
+        let leap = stride(&subscripts, innermost, &accessed).map_or(PAGE, i64::unsigned_abs);
         let Accessed { shape, unit, bytes } = accessed;
         let own =
             |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
@@ -363,11 +372,16 @@ impl Scan<'_> {
             again: 0.0,
             writes: false,
             moves,
+            leaps: leap >= PAGE / 2,
             width: bytes.checked_div(unit).unwrap_or(1),
+            bytes: bytes as f64,
             key,
         };
         let key = Key { base: class.base, origin: class.origin, dims };
         let is_known = self.streams.touch(key, at, class.writes, make);
+        if is_known && moves {
+            self.repeated += times;
+        }
         *match () {
             () if is_known || !moves => &mut self.redundant,
             () if class.writes => &mut self.stores,
@@ -463,6 +477,9 @@ impl Accessed {
 /// blocks.
 const MAX_COPIES: i64 = 64;
 
+/// Bytes of a page. Lines are fetched ahead within a page.
+const PAGE: u64 = 4096;
+
 /// The assumed bytes of an element of unknown width.
 const UNKNOWN_WIDTH: i64 = 8;
 
@@ -502,6 +519,13 @@ fn has_floats(ir: &Body, op: Op) -> bool {
 /// True if neighbouring iterations of the loop at `level` access the same bytes or neighbouring
 /// ones.
 fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32, accessed: &Accessed) -> bool {
+    let bytes = stride(subscripts, level, accessed);
+    bytes.is_some_and(|bytes| bytes == 0 || bytes.checked_abs() == Some(accessed.bytes))
+}
+
+/// Returns the bytes between what two neighbouring iterations of the loop at `level` access, if
+/// they are known.
+fn stride(subscripts: &[Option<AffineForm>], level: u32, accessed: &Accessed) -> Option<i64> {
     let is_constant = |form: &AffineForm| form.all_atoms(&|atom| *atom != Atom::Level(level));
     let step = |form: &Option<AffineForm>| {
         let form = form.as_ref()?;
@@ -512,15 +536,14 @@ fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32, accessed
     // The bytes of an iteration's step, from the last dimension on.
     let (mut bytes, mut row) = (0i64, Some(accessed.unit));
     for (at, form) in subscripts.iter().enumerate().rev() {
-        let Some(step) = step(form) else { return false };
+        let step = step(form)?;
         if step != 0 {
-            let Some(more) = row.and_then(|row| row.checked_mul(step)) else { return false };
-            bytes = bytes.saturating_add(more);
+            bytes = bytes.saturating_add(row.and_then(|row| row.checked_mul(step))?);
         }
         let size = accessed.shape.get(at).copied().flatten();
         row = row.zip(size).and_then(|(row, size)| row.checked_mul(size));
     }
-    bytes == 0 || bytes.checked_abs() == Some(accessed.bytes)
+    Some(bytes)
 }
 
 /// Returns the values defined outside of an operation that it uses, except constants and values of

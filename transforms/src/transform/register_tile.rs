@@ -81,12 +81,10 @@ impl Transformation for RegisterTile {
                 continue;
             }
             let trips = target.trip_count();
-            let exact = EXACT_COUNTS
-                .into_iter()
-                .filter(|count| trips.is_some_and(|trips| trips % *count as u64 == 0));
-            let few = trips.unwrap_or(u64::MAX) / 2;
-            let mut counts: Vec<usize> = COUNTS.into_iter().chain(exact).collect();
-            counts.retain(|count| *count as u64 <= few);
+            let fits = |count: &usize| trips.is_none_or(|trips| *count as u64 <= trips / 2);
+            let divides = |count: &usize| trips.is_some_and(|trips| trips > 0 && trips % *count as u64 == 0);
+            let exact = EXACT_COUNTS.into_iter().filter(divides);
+            let mut counts: Vec<usize> = COUNTS.into_iter().filter(fits).chain(exact).collect();
             if counts.is_empty() {
                 out.missed(&target, "it has too few iterations for copies");
                 continue;
