@@ -28,6 +28,7 @@ use crate::location::{Loc, LocKind, Packed};
 use crate::opdef::{
     DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
 };
+use crate::runtime::ParametricDef;
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
@@ -172,6 +173,12 @@ impl OpInfo {
         matches!(self.def, Some(DefRef::Static(own)) if std::ptr::eq(own, def))
     }
 
+    /// True if its definition was loaded at run time.
+    #[inline]
+    pub fn is_loaded(&self) -> bool {
+        matches!(self.def, Some(DefRef::Owned(_)))
+    }
+
     /// True if it is registered and has the trait. Of what is not registered nothing is known.
     pub fn has_trait(&self, t: Trait) -> bool {
         self.def.as_ref().is_some_and(|def| def.traits.has(t))
@@ -210,7 +217,10 @@ type Interfaces = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 #[derive(Debug, Default)]
 pub struct Registry {
     dialects: Vec<&'static DialectDef>,
+    runtime_dialects: Vec<String>,
     runtime_ops: Vec<Arc<OpDef>>,
+    pub(crate) parametric_types: Vec<ParametricDef>,
+    pub(crate) parametric_attrs: Vec<ParametricDef>,
     elsewhere: HashMap<&'static str, &'static str>,
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     interfaces: HashMap<String, Interfaces>,
@@ -234,6 +244,19 @@ impl Registry {
             (def.interfaces)(self);
         }
         self
+    }
+
+    /// Registers the name of a dialect that is loaded at run time. It has no operations besides
+    /// those that are registered.
+    pub fn runtime_dialect(&mut self, name: &str) -> &mut Self {
+        self.runtime_dialects.push(name.to_owned());
+        self
+    }
+
+    /// True if a dialect of this name is registered, compiled in or loaded at run time.
+    pub fn has_dialect(&self, name: &str) -> bool {
+        self.dialects.iter().any(|own| own.name == name)
+            || self.runtime_dialects.iter().any(|own| own == name)
     }
 
     /// Registers one operation defined at run time. Its dialect stands before the first dot of its
@@ -262,8 +285,8 @@ impl Registry {
         self
     }
 
-    /// Keeps a table for a module that contexts know nothing of.
-    pub(crate) fn keep_table(&mut self, table: impl Any + Send + Sync) {
+    /// Keeps a table for a module that contexts know nothing of: [`Context::tables`] finds it.
+    pub fn keep_table(&mut self, table: impl Any + Send + Sync) {
         self.tables.push(Arc::new(table));
     }
 
@@ -317,6 +340,8 @@ struct Shared {
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
+    parametric_types: HashMap<Name, ParametricDef>,
+    parametric_attrs: HashMap<Name, ParametricDef>,
     attr_defs: HashMap<Name, StructAttrDef>,
     tables: Vec<Table>,
     arenas: AtomicU32,
@@ -348,6 +373,8 @@ impl Shared {
             kept_attributes,
             enums: HashMap::new(),
             type_defs: HashMap::new(),
+            parametric_types: HashMap::new(),
+            parametric_attrs: HashMap::new(),
             attr_defs: HashMap::new(),
             tables: Vec::new(),
             arenas: AtomicU32::new(0),
@@ -398,6 +425,27 @@ impl Shared {
         defs
     }
 
+    /// Adds the names, types and attributes of dialects that were loaded at run time.
+    fn add_runtime_dialects(
+        &mut self,
+        dialects: &[String],
+        types: Vec<ParametricDef>,
+        attrs: Vec<ParametricDef>,
+    ) {
+        for dialect in dialects {
+            let name = self.intern_name(dialect);
+            self.dialect_names.entry(name).or_insert(None);
+        }
+        for def in types {
+            let name = self.intern_name(&def.name);
+            self.parametric_types.insert(name, def);
+        }
+        for def in attrs {
+            let name = self.intern_name(&def.name);
+            self.parametric_attrs.insert(name, def);
+        }
+    }
+
     /// Adds the dialect of an operation that was defined at run time, unless it is known.
     fn add_runtime_op(&mut self, def: Arc<OpDef>) -> DefRef {
         let name = self.intern_name(def.name.split('.').next().unwrap_or_default());
@@ -426,11 +474,22 @@ impl Context {
     /// defect of the program that defines the dialect, found the first time it runs. Otherwise the
     /// format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
-        let Registry { dialects, runtime_ops, elsewhere, kept_attributes, interfaces, tables } = registry;
+        let Registry {
+            dialects,
+            runtime_dialects,
+            runtime_ops,
+            parametric_types,
+            parametric_attrs,
+            elsewhere,
+            kept_attributes,
+            interfaces,
+            tables,
+        } = registry;
         let mut shared = Shared::of(dialects, elsewhere, kept_attributes);
         shared.tables = tables;
         shared.intern_fixed_handles();
         let mut defs = shared.add_dialects();
+        shared.add_runtime_dialects(&runtime_dialects, parametric_types, parametric_attrs);
         defs.extend(runtime_ops.into_iter().map(|def| shared.add_runtime_op(def)));
         let ctx = Context(Arc::new(shared));
         ctx.add_ops(defs, interfaces);
@@ -552,7 +611,7 @@ impl Context {
     }
 
     /// Returns the tables of one type, in order of registration.
-    pub(crate) fn tables<T: 'static>(&self) -> impl Iterator<Item = &T> {
+    pub fn tables<T: 'static>(&self) -> impl Iterator<Item = &T> {
         self.0.tables.iter().filter_map(|table| table.downcast_ref())
     }
 
@@ -564,6 +623,16 @@ impl Context {
     /// The dialect type of this full name.
     pub fn type_def(&self, name: Name) -> Option<TypeDef> {
         self.0.type_defs.get(&name).copied()
+    }
+
+    /// The type of this full name, if it was loaded at run time.
+    pub fn parametric_type(&self, name: Name) -> Option<&ParametricDef> {
+        self.0.parametric_types.get(&name)
+    }
+
+    /// The attribute of this full name, if it was loaded at run time.
+    pub fn parametric_attr(&self, name: Name) -> Option<&ParametricDef> {
+        self.0.parametric_attrs.get(&name)
     }
 
     /// The structured attribute of this full name.

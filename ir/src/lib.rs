@@ -38,6 +38,7 @@ pub mod opdef;
 pub mod pass;
 pub mod resources;
 pub mod rewrite;
+pub mod runtime;
 pub mod symbols;
 pub mod text;
 pub mod types;
