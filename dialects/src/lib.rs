@@ -18,6 +18,7 @@ pub mod func;
 pub mod index;
 pub mod interfaces;
 pub mod interp;
+pub mod irdl;
 pub mod linalg;
 pub mod llvm;
 pub mod loomir;
@@ -47,6 +48,7 @@ pub fn register_all(registry: &mut Registry) {
     cf::register(registry);
     llvm::register(registry);
     transform::register(registry);
+    irdl::register(registry);
     loomir::register(registry);
     for (dialect, help) in ELSEWHERE {
         registry.elsewhere(dialect, help);
