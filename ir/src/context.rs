@@ -14,7 +14,6 @@
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
@@ -25,10 +24,10 @@ use crate::affine::{
 };
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind, Packed};
+use crate::opdef::runtime::{DefRef, RuntimeDialects, RuntimeTables};
 use crate::opdef::{
     DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
 };
-use crate::runtime::ParametricDef;
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
@@ -43,26 +42,6 @@ pub struct Name(u32);
 /// The name of an operation, registered or not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpName(u32);
-
-/// An operation's definition: compiled in, or loaded at run time.
-#[derive(Clone, Debug)]
-pub enum DefRef {
-    /// Made by the `dialect!` macro.
-    Static(&'static OpDef),
-    /// Loaded at run time.
-    Owned(Arc<OpDef>),
-}
-
-impl Deref for DefRef {
-    type Target = OpDef;
-
-    fn deref(&self) -> &OpDef {
-        match self {
-            DefRef::Static(def) => def,
-            DefRef::Owned(def) => def,
-        }
-    }
-}
 
 /// All that is known of the operations of one name.
 #[derive(Debug)]
@@ -216,11 +195,8 @@ type Interfaces = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 /// The dialects and interfaces a [`Context`] is made with.
 #[derive(Debug, Default)]
 pub struct Registry {
-    dialects: Vec<&'static DialectDef>,
-    runtime_dialects: Vec<String>,
-    runtime_ops: Vec<Arc<OpDef>>,
-    pub(crate) parametric_types: Vec<ParametricDef>,
-    pub(crate) parametric_attrs: Vec<ParametricDef>,
+    pub(crate) dialects: Vec<&'static DialectDef>,
+    pub(crate) runtime: RuntimeDialects,
     elsewhere: HashMap<&'static str, &'static str>,
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     interfaces: HashMap<String, Interfaces>,
@@ -243,31 +219,6 @@ impl Registry {
             self.dialects.push(def);
             (def.interfaces)(self);
         }
-        self
-    }
-
-    /// Registers the name of a dialect that is loaded at run time. It has no operations besides
-    /// those that are registered.
-    pub fn runtime_dialect(&mut self, name: &str) -> &mut Self {
-        self.runtime_dialects.push(name.to_owned());
-        self
-    }
-
-    /// True if a dialect of this name is registered, compiled in or loaded at run time.
-    pub fn has_dialect(&self, name: &str) -> bool {
-        self.dialects.iter().any(|own| own.name == name)
-            || self.runtime_dialects.iter().any(|own| own == name)
-    }
-
-    /// Registers one operation defined at run time. Its dialect stands before the first dot of its
-    /// name.
-    ///
-    /// # Panics
-    /// If a constraint or the format uses a name that the definition does not have. (For a
-    /// [`dialect!`](crate::dialect!) that is a compile error.)
-    pub fn operation(&mut self, def: OpDef) -> &mut Self {
-        assert!(def.has_known_names(), "'{}': a constraint or the format uses an unknown name", def.name);
-        self.runtime_ops.push(Arc::new(def));
         self
     }
 
@@ -340,8 +291,7 @@ struct Shared {
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
-    parametric_types: HashMap<Name, ParametricDef>,
-    parametric_attrs: HashMap<Name, ParametricDef>,
+    runtime: RuntimeTables,
     attr_defs: HashMap<Name, StructAttrDef>,
     tables: Vec<Table>,
     arenas: AtomicU32,
@@ -373,8 +323,7 @@ impl Shared {
             kept_attributes,
             enums: HashMap::new(),
             type_defs: HashMap::new(),
-            parametric_types: HashMap::new(),
-            parametric_attrs: HashMap::new(),
+            runtime: RuntimeTables::default(),
             attr_defs: HashMap::new(),
             tables: Vec::new(),
             arenas: AtomicU32::new(0),
@@ -425,32 +374,16 @@ impl Shared {
         defs
     }
 
-    /// Adds the names, types and attributes of dialects that were loaded at run time.
-    fn add_runtime_dialects(
-        &mut self,
-        dialects: &[String],
-        types: Vec<ParametricDef>,
-        attrs: Vec<ParametricDef>,
-    ) {
-        for dialect in dialects {
+    /// Adds the names, types and attributes of dialects that were loaded at run time. Returns the
+    /// definitions of their operations.
+    fn add_runtime_dialects(&mut self, mut dialects: RuntimeDialects) -> Vec<DefRef> {
+        for dialect in dialects.names() {
             let name = self.intern_name(dialect);
             self.dialect_names.entry(name).or_insert(None);
         }
-        for def in types {
-            let name = self.intern_name(&def.name);
-            self.parametric_types.insert(name, def);
-        }
-        for def in attrs {
-            let name = self.intern_name(&def.name);
-            self.parametric_attrs.insert(name, def);
-        }
-    }
-
-    /// Adds the dialect of an operation that was defined at run time, unless it is known.
-    fn add_runtime_op(&mut self, def: Arc<OpDef>) -> DefRef {
-        let name = self.intern_name(def.name.split('.').next().unwrap_or_default());
-        self.dialect_names.entry(name).or_insert(None);
-        DefRef::Owned(def)
+        let ops = dialects.take_ops().into_iter().map(|def| DefRef::Owned(Arc::new(def))).collect();
+        self.runtime = dialects.into_tables(|text| self.intern_name(text));
+        ops
     }
 }
 
@@ -474,23 +407,12 @@ impl Context {
     /// defect of the program that defines the dialect, found the first time it runs. Otherwise the
     /// format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
-        let Registry {
-            dialects,
-            runtime_dialects,
-            runtime_ops,
-            parametric_types,
-            parametric_attrs,
-            elsewhere,
-            kept_attributes,
-            interfaces,
-            tables,
-        } = registry;
+        let Registry { dialects, runtime, elsewhere, kept_attributes, interfaces, tables } = registry;
         let mut shared = Shared::of(dialects, elsewhere, kept_attributes);
         shared.tables = tables;
         shared.intern_fixed_handles();
         let mut defs = shared.add_dialects();
-        shared.add_runtime_dialects(&runtime_dialects, parametric_types, parametric_attrs);
-        defs.extend(runtime_ops.into_iter().map(|def| shared.add_runtime_op(def)));
+        defs.extend(shared.add_runtime_dialects(runtime));
         let ctx = Context(Arc::new(shared));
         ctx.add_ops(defs, interfaces);
         if cfg!(debug_assertions) {
@@ -605,6 +527,11 @@ impl Context {
         self.0.elsewhere.get(dialect).copied()
     }
 
+    /// The definitions of all registered operations.
+    pub fn registered_ops(&self) -> impl Iterator<Item = &OpDef> {
+        self.0.op_infos.iter().filter_map(|(_, info)| info.def())
+    }
+
     /// All compiled-in dialects in order of registration.
     pub fn dialects(&self) -> &[&'static DialectDef] {
         &self.0.dialects
@@ -625,14 +552,9 @@ impl Context {
         self.0.type_defs.get(&name).copied()
     }
 
-    /// The type of this full name, if it was loaded at run time.
-    pub fn parametric_type(&self, name: Name) -> Option<&ParametricDef> {
-        self.0.parametric_types.get(&name)
-    }
-
-    /// The attribute of this full name, if it was loaded at run time.
-    pub fn parametric_attr(&self, name: Name) -> Option<&ParametricDef> {
-        self.0.parametric_attrs.get(&name)
+    /// The types and attributes that were loaded at run time.
+    pub(crate) fn runtime(&self) -> &RuntimeTables {
+        &self.0.runtime
     }
 
     /// The structured attribute of this full name.

@@ -38,7 +38,6 @@ pub mod opdef;
 pub mod pass;
 pub mod resources;
 pub mod rewrite;
-pub mod runtime;
 pub mod symbols;
 pub mod text;
 pub mod types;

@@ -17,6 +17,7 @@ use crate::text::{DirectiveDef, OpParser, OpPrinter, ParseResult};
 use crate::types::{Type, TypeKind};
 
 mod names;
+pub mod runtime;
 
 /// Text that is static in a compiled definition and owned in one loaded at run time.
 pub type Str = Cow<'static, str>;

@@ -28,11 +28,11 @@ use crate::context::Name;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
+use crate::opdef::runtime::OperationRule;
 use crate::opdef::{
     Arity, AttrConstraint, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
     TypeConstraint as C,
 };
-use crate::runtime::OperationRule;
 use crate::symbols::{self, SymbolTable, SymbolUser};
 use crate::types::Type;
 

@@ -12,7 +12,7 @@ use super::attributes::TypeElision;
 use super::survey::Survey;
 use crate::attributes::{Attr, AttrKind};
 use crate::location::{Loc, LocKind};
-use crate::runtime::ParametricDef;
+use crate::opdef::runtime::ParametricDef;
 use crate::text::OpPrinter;
 use crate::types::{Type, TypeKind};
 

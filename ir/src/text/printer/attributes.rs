@@ -6,7 +6,7 @@ use super::Mode;
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::context::Name;
 use crate::opdef::EnumStorage;
-use crate::runtime::ParametricDef;
+use crate::opdef::runtime::ParametricDef;
 use crate::text::parser::element_width;
 use crate::text::{OpPrinter, float};
 use crate::types::{Signedness, Type, TypeKind};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::runtime::ParametricDef;
+use crate::opdef::runtime::ParametricDef;
 use crate::text::OpPrinter;
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 

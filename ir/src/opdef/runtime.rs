@@ -9,12 +9,37 @@
 //!
 //! A registry owns them, and then the context. They are freed with it.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
 use crate::attributes::{Attr, AttrKind};
 use crate::body::OpRef;
-use crate::context::{Context, Registry};
+use crate::context::{Context, Name, Registry};
 use crate::diagnostics::Diagnostics;
+use crate::opdef::OpDef;
 use crate::text::{Delimiter, OpParser, OpPrinter, ParseResult};
-use crate::types::Type;
+
+/// An operation's definition: compiled in, or loaded at run time.
+#[derive(Clone, Debug)]
+pub enum DefRef {
+    /// Made by the `dialect!` macro.
+    Static(&'static OpDef),
+    /// Loaded at run time.
+    Owned(Arc<OpDef>),
+}
+
+impl Deref for DefRef {
+    type Target = OpDef;
+
+    fn deref(&self) -> &OpDef {
+        match self {
+            DefRef::Static(def) => def,
+            DefRef::Owned(def) => def,
+        }
+    }
+}
 
 /// A type or an attribute that was loaded at run time.
 pub struct ParametricDef {
@@ -87,27 +112,91 @@ impl ParametricDef {
     }
 }
 
+/// The dialects of a registry that are loaded at run time.
+#[derive(Debug, Default)]
+pub(crate) struct RuntimeDialects {
+    names: Vec<String>,
+    ops: Vec<OpDef>,
+    types: Vec<ParametricDef>,
+    attrs: Vec<ParametricDef>,
+}
+
+impl RuntimeDialects {
+    /// Returns the names of the dialects, and the dialects of operations.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let of_ops = self.ops.iter().map(|def| def.name.split('.').next().unwrap_or_default());
+        self.names.iter().map(String::as_str).chain(of_ops)
+    }
+
+    /// Takes the definitions of the operations out.
+    pub(crate) fn take_ops(&mut self) -> Vec<OpDef> {
+        std::mem::take(&mut self.ops)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own == name)
+    }
+
+    /// Returns the types and attributes by name.
+    pub(crate) fn into_tables(self, name: impl Fn(&str) -> Name) -> RuntimeTables {
+        let by_name = |list: Vec<ParametricDef>| list.into_iter().map(|def| (name(&def.name), def)).collect();
+        RuntimeTables { types: by_name(self.types), attrs: by_name(self.attrs) }
+    }
+}
+
+/// The types and attributes of a context that were loaded at run time.
+#[derive(Debug, Default)]
+pub(crate) struct RuntimeTables {
+    types: HashMap<Name, ParametricDef>,
+    attrs: HashMap<Name, ParametricDef>,
+}
+
 impl Context {
-    /// Returns a type that was loaded at run time, with these parameters. `None` if there is no
-    /// such type, or the parameters break its rule.
-    pub fn parametric(&self, name: &str, parameters: &[Attr]) -> Option<Type> {
-        let def = self.parametric_type(self.name(name))?;
-        let is_valid =
-            def.parameters.len() == parameters.len() && def.rule.violation(self, parameters).is_none();
-        is_valid.then(|| self.dialect_type(name, parameters))
+    /// The type of this full name, if it was loaded at run time.
+    pub fn parametric_type(&self, name: Name) -> Option<&ParametricDef> {
+        self.runtime().types.get(&name)
+    }
+
+    /// The attribute of this full name, if it was loaded at run time.
+    pub fn parametric_attr(&self, name: Name) -> Option<&ParametricDef> {
+        self.runtime().attrs.get(&name)
     }
 }
 
 impl Registry {
+    /// Registers the name of a dialect that is loaded at run time. It has no operations besides
+    /// those that are registered.
+    pub fn runtime_dialect(&mut self, name: &str) -> &mut Self {
+        self.runtime.names.push(name.to_owned());
+        self
+    }
+
+    /// True if a dialect of this name is registered, compiled in or loaded at run time.
+    pub fn has_dialect(&self, name: &str) -> bool {
+        self.dialects.iter().any(|own| own.name == name) || self.runtime.has(name)
+    }
+
+    /// Registers one operation defined at run time. Its dialect stands before the first dot of its
+    /// name.
+    ///
+    /// # Panics
+    /// If a constraint or the format uses a name that the definition does not have. (For a
+    /// [`dialect!`](crate::dialect!) that is a compile error.)
+    pub fn operation(&mut self, def: OpDef) -> &mut Self {
+        assert!(def.has_known_names(), "'{}': a constraint or the format uses an unknown name", def.name);
+        self.runtime.ops.push(def);
+        self
+    }
+
     /// Registers a type that was loaded at run time.
     pub fn parametric_type(&mut self, def: ParametricDef) -> &mut Self {
-        self.parametric_types.push(def);
+        self.runtime.types.push(def);
         self
     }
 
     /// Registers an attribute that was loaded at run time.
     pub fn parametric_attr(&mut self, def: ParametricDef) -> &mut Self {
-        self.parametric_attrs.push(def);
+        self.runtime.attrs.push(def);
         self
     }
 }
