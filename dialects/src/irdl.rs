@@ -2,13 +2,13 @@
 //!
 //! An `irdl.dialect` holds definitions of types, attributes and operations. Each is a list of
 //! constraints on parameters, or on values, attributes and regions. Syntax and rules are MLIR's.
-//! [`load`] makes tables of the definitions, the same that [`dialect!`](loomir_ir::dialect!) makes.
+//! [`load()`] makes tables of the definitions, as [`dialect!`](loomir_ir::dialect!) does.
 //! Attributes of Loomir's say what the dialect cannot: see [`extensions`].
 //!
 //! # Limits
 //!
-//! - `irdl.c_pred` is read and printed. A dialect that uses it cannot be loaded, since the predicate
-//!   is C++.
+//! - `irdl.c_pred` is read and printed. A dialect that uses it cannot be loaded, since the
+//!   predicate is C++.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,8 @@ mod rules;
 mod types;
 mod verify;
 
-pub use load::{Loaded, load};
+pub use load::load;
+pub use meaning::Loaded;
 pub use types::variadicities;
 
 const STRINGS: AttrConstraint =

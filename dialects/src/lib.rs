@@ -25,6 +25,7 @@ pub mod loomir;
 pub mod math;
 pub mod memref;
 mod names;
+pub mod pdl;
 pub mod ranges;
 pub mod scf;
 mod syntax;
@@ -49,6 +50,7 @@ pub fn register_all(registry: &mut Registry) {
     llvm::register(registry);
     transform::register(registry);
     irdl::register(registry);
+    pdl::register(registry);
     loomir::register(registry);
     for (dialect, help) in ELSEWHERE {
         registry.elsewhere(dialect, help);

@@ -6,8 +6,8 @@
 //!
 //! **Invariant.** A constraint refers to constraints before it, so there are no cycles.
 //!
-//! **Cost.** At most [`MAX_STEPS`] constraints are looked at for one operation or type. Nesting is at
-//! most [`MAX_DEPTH`] deep.
+//! **Cost.** At most [`MAX_STEPS`] constraints are looked at for one operation or type. Nesting is
+//! at most [`MAX_DEPTH`] deep.
 
 use std::sync::OnceLock;
 

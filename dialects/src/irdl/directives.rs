@@ -2,7 +2,9 @@
 
 use loomir_ir::opdef::Arity;
 use loomir_ir::text::{Delimiter, DirectiveArg, DirectiveDef, OpParser, OpPrinter, ParseResult};
-use loomir_ir::{Attr, Context, OpRef, OperationState, Value};
+use loomir_ir::{Attr, Context, OpRef, OperationState};
+
+use crate::syntax::{attribute_names, parse_attributes, print_attributes, values};
 
 use super::types::{arity_of, keyword, variadicities, variadicity_attr};
 
@@ -48,23 +50,6 @@ fn strings(ctx: &Context, names: &[String]) -> Attr {
     ctx.array_attr(&names)
 }
 
-/// Returns the texts of an array of strings.
-fn texts<'c>(ctx: &'c Context, arg: Option<&DirectiveArg>) -> Vec<&'c str> {
-    match arg {
-        Some(DirectiveArg::Attr(Some(attr))) => {
-            attr.as_array(ctx).unwrap_or_default().iter().filter_map(|name| name.as_str(ctx)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn values(arg: Option<&DirectiveArg>) -> &[Value] {
-    match arg {
-        Some(DirectiveArg::Values(values)) => values,
-        _ => &[],
-    }
-}
-
 fn parse_named(
     p: &mut OpParser<'_, '_>,
     _: &mut OperationState,
@@ -90,7 +75,7 @@ fn print_named(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
 
 /// Writes names and values, with the arities that are not `single`.
 fn print_list(p: &mut OpPrinter<'_>, args: &[DirectiveArg], arities: &[Arity]) {
-    let names = texts(p.ctx(), args.get(1));
+    let names = attribute_names(p.ctx(), args.get(1));
     p.write("(");
     for (at, (value, name)) in values(args.first()).iter().zip(names).enumerate() {
         p.write(if at > 0 { ", " } else { "" });
@@ -136,38 +121,4 @@ fn print_variadic(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
         _ => Vec::new(),
     };
     print_list(p, args, &arities);
-}
-
-fn parse_attributes(
-    p: &mut OpParser<'_, '_>,
-    _: &mut OperationState,
-    args: &mut [DirectiveArg],
-) -> ParseResult<()> {
-    let (mut names, mut operands) = (Vec::new(), Vec::new());
-    p.parse_list(Delimiter::OptionalBraces, |p| {
-        names.push(p.parse_attr(None)?);
-        p.expect("=")?;
-        operands.push(p.parse_operand()?);
-        Ok(())
-    })?;
-    if let [own, own_names] = args {
-        *own = DirectiveArg::Operands(operands);
-        *own_names = DirectiveArg::Attr(Some(p.ctx().array_attr(&names)));
-    }
-    Ok(())
-}
-
-fn print_attributes(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
-    let names = texts(p.ctx(), args.get(1));
-    if names.is_empty() {
-        return;
-    }
-    p.write("{");
-    for (at, (value, name)) in values(args.first()).iter().zip(names).enumerate() {
-        p.write(if at > 0 { ", " } else { "" });
-        p.string(name.as_bytes());
-        p.write(" = ");
-        p.operand(*value);
-    }
-    p.write("}");
 }

@@ -28,7 +28,7 @@ const OF_OPERATIONS: [&str; 5] =
 const OF_TYPES: [&str; 2] = ["loomir.summary", "loomir.storage"];
 
 /// The traits that a definition may have. Segment sizes follow from the operands.
-const TRAITS: [(&str, Trait); 15] = [
+const TRAITS: [(&str, Trait); 13] = [
     ("Pure", Trait::Pure),
     ("RecursiveMemoryEffects", Trait::RecursiveMemoryEffects),
     ("Commutative", Trait::Commutative),
@@ -38,12 +38,10 @@ const TRAITS: [(&str, Trait); 15] = [
     ("ReturnLike", Trait::ReturnLike),
     ("NoTerminator", Trait::NoTerminator),
     ("IsolatedFromAbove", Trait::IsolatedFromAbove),
-    ("SymbolTable", Trait::SymbolTable),
     ("AffineScope", Trait::AffineScope),
     ("GraphRegion", Trait::GraphRegion),
     ("DistinctResults", Trait::DistinctResults),
     ("Elementwise", Trait::Elementwise),
-    ("ConstantLike", Trait::ConstantLike),
 ];
 
 /// Returns the names of the traits of a definition, in the words of text.
@@ -87,10 +85,12 @@ pub enum Storage {
 /// Returns the first attribute that the definition may not have, as an error.
 fn unknown(op: OpRef<'_>) -> Option<Diagnostic> {
     let ctx = op.ctx();
-    let known: &[&str] = match () {
-        () if op.is(OperationOp::DEF) => &OF_OPERATIONS,
-        () if op.is(TypeOp::DEF) => &OF_TYPES,
-        () => &OF_TYPES[..1],
+    let known: &[&str] = if op.is(OperationOp::DEF) {
+        &OF_OPERATIONS
+    } else if op.is(TypeOp::DEF) {
+        &OF_TYPES
+    } else {
+        &OF_TYPES[..1]
     };
     let mut names = op.attributes().entries(ctx).iter().map(|(name, _)| ctx.str(*name));
     let name = names.find(|name| name.starts_with(PREFIX) && !known.contains(name))?;
@@ -170,7 +170,7 @@ fn traits(op: OpRef<'_>) -> Result<TraitSet, Diagnostic> {
             let known = TRAITS.iter().map(|(own, _)| *own);
             let listed = || format!("there are {}", known.clone().collect::<Vec<_>>().join(", "));
             let help = did_you_mean(name, known.clone()).unwrap_or_else(listed);
-            op_error(op, format!("there is no trait '{name}'")).help(help)
+            op_error(op, format!("names an unknown trait '{name}'")).help(help)
         })
     })
 }

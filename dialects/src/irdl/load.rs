@@ -7,36 +7,24 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
+use loomir_ir::opdef::runtime::{OperationRule, ParametricDef};
 use loomir_ir::opdef::{
     Arity, AttrConstraint, AttrDef, OpDef, OperandDef, Presence, RegionDef, RegionKind, TypeConstraint,
 };
-use loomir_ir::runtime::{OperationRule, ParametricDef};
 use loomir_ir::text::{Format, attr_to_string};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry, Trait, Type, Value};
 
 use super::constraints::{Constraint, Constraints, MAX_DEPTH, builtin};
-use super::extensions::{self, Extensions, Storage};
-use super::meaning::{Declared, MeaningCell};
+use super::extensions::{self, Extensions};
+use super::meaning::{Declared, Loaded};
 use super::rules::{Operation, Parameters, RegionRule};
-use super::verify::{reference, symbol, texts};
+use super::verify::{reference, reference_text, symbol};
 use super::{
     AllOfOp, AnyOfOp, AnyOp, AttributeOp, AttributesOp, BaseOp, CPredOp, DialectOp, IsOp, OperandsOp,
     OperationOp, ParametersOp, ParametricOp, RegionOp, RegionsOp, ResultsOp, TypeOp, variadicities,
 };
-
-/// What was loaded from one file.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    /// The names of the dialects.
-    pub dialects: Vec<String>,
-    /// The operations with a meaning.
-    pub declared: Vec<Declared>,
-    /// The types with a storage, by their full names.
-    pub storages: Vec<(String, Storage)>,
-    /// The place of the meanings, which are filled in when there is a context.
-    pub cell: MeaningCell,
-}
+use crate::syntax::texts;
 
 /// Loads the dialects that a verified module defines.
 ///
@@ -45,12 +33,8 @@ pub struct Loaded {
 pub fn load(registry: &mut Registry, module: &Body) -> Result<Loaded, Diagnostics> {
     let dialects: Vec<&Body> =
         module.all_ops().filter_map(|op| module.nested(op)).filter(|body| is_dialect(body)).collect();
-    let mut loader = Loader {
-        registry,
-        types: HashMap::new(),
-        loaded: Loaded::default(),
-        errors: Diagnostics::new(),
-    };
+    let mut loader =
+        Loader { registry, types: HashMap::new(), loaded: Loaded::default(), errors: Diagnostics::new() };
     for dialect in &dialects {
         loader.declare(dialect);
     }
@@ -78,7 +62,7 @@ fn definitions(dialect: &Body) -> Vec<Op> {
 }
 
 /// Returns the operations of one definition.
-fn parts<'b>(op: OpRef<'b>) -> impl Iterator<Item = OpRef<'b>> {
+fn parts(op: OpRef<'_>) -> impl Iterator<Item = OpRef<'_>> {
     let body = op.body();
     let blocks = op.regions().flat_map(|region| body.blocks(region));
     blocks.flat_map(|block| body.ops(block)).map(|own| body.op_ref(own))
@@ -91,19 +75,66 @@ fn part<'b>(op: OpRef<'b>, def: &'static OpDef) -> Option<OpRef<'b>> {
 
 struct Loader<'r> {
     registry: &'r mut Registry,
-    /// All types and attributes of the file by their full names; true for a type.
-    types: HashMap<String, bool>,
+    /// All types and attributes of the file by their full names.
+    types: HashMap<String, Kind>,
     loaded: Loaded,
     errors: Diagnostics,
 }
 
+/// The kind of a definition that constraints can refer to.
+#[derive(Clone, Copy)]
+struct Kind {
+    is_type: bool,
+    has_parameters: bool,
+}
+
 /// The constraints of a definition, and the number of each by its value.
+#[derive(Default)]
 struct Numbered {
     constraints: Constraints,
     numbers: HashMap<Value, usize>,
+    /// The kinds of attributes that each accepts; `None` for any kind.
+    bases: Vec<Option<Vec<String>>>,
 }
 
 impl Numbered {
+    /// Returns the kinds of attributes that a constraint accepts. Single attributes have none.
+    fn bases_of(&self, constraint: &Constraint) -> Option<Vec<String>> {
+        match constraint {
+            Constraint::Is(..) => Some(Vec::new()),
+            Constraint::Builtin(base) => Some(vec![base.name.to_owned()]),
+            // As in MLIR, a kind by itself does not exclude the kind with parameters.
+            Constraint::Named { name, parameters: None, .. } => Some(vec![name.clone()]),
+            Constraint::Named { name, .. } => Some(vec![format!("{name}<…>")]),
+            Constraint::Any => None,
+            Constraint::AnyOf(choices) => {
+                let lists: Option<Vec<_>> = choices.iter().map(|own| self.bases[*own].clone()).collect();
+                Some(lists?.concat())
+            }
+            Constraint::AllOf(parts) => self.bases[*parts.first()?].clone(),
+        }
+    }
+
+    /// Checks that alternatives exclude each other, so that the first that is satisfied is the only
+    /// one.
+    fn check_alternatives(&self, op: OpRef<'_>, constraint: &Constraint) -> Result<(), Diagnostic> {
+        if !matches!(constraint, Constraint::AnyOf(_)) {
+            return Ok(());
+        }
+        let Some(bases) = self.bases_of(constraint) else {
+            let error = op_error(op, "has an alternative that accepts everything");
+            return Err(error.help("use 'irdl.any' alone, or leave the alternative out"));
+        };
+        let mut seen = hashbrown::HashSet::new();
+        match bases.iter().find(|base| !seen.insert(*base)) {
+            Some(base) => {
+                let error = op_error(op, format!("has two alternatives of the kind '{base}'"));
+                Err(error.help("keep one, with 'irdl.any_of' around its parameters"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns the numbers of the constraints that an operation uses.
     fn used_by(&self, op: OpRef<'_>) -> Vec<usize> {
         op.operands().filter_map(|value| self.numbers.get(&value).copied()).collect()
@@ -116,14 +147,16 @@ impl Loader<'_> {
         let root = dialect.root_ref();
         let name = symbol(root);
         if self.registry.has_dialect(name) {
-            let error = op_error(root, format!("there is a dialect '{name}' already"));
+            let error = op_error(root, format!("has the name of another dialect, '{name}'"));
             return self.errors.push(error.help("give the dialect another name"));
         }
         self.registry.runtime_dialect(name);
         self.loaded.dialects.push(name.to_owned());
         for op in definitions(dialect).into_iter().map(|op| dialect.op_ref(op)) {
             if op.is(TypeOp::DEF) || op.is(AttributeOp::DEF) {
-                self.types.insert(format!("{name}.{}", symbol(op)), op.is(TypeOp::DEF));
+                let has_parameters = part(op, ParametersOp::DEF).is_some_and(|list| list.num_operands() > 0);
+                let kind = Kind { is_type: op.is(TypeOp::DEF), has_parameters };
+                self.types.insert(format!("{name}.{}", symbol(op)), kind);
             }
         }
     }
@@ -157,7 +190,7 @@ impl Loader<'_> {
 
     /// Reads the constraints of a definition.
     fn constraints(&self, definition: OpRef<'_>) -> Result<Numbered, Diagnostic> {
-        let mut numbered = Numbered { constraints: Constraints::default(), numbers: HashMap::new() };
+        let mut numbered = Numbered::default();
         let mut depths: Vec<usize> = Vec::new();
         for op in parts(definition) {
             let Some(constraint) = self.constraint(op, &numbered)? else { continue };
@@ -167,6 +200,9 @@ impl Loader<'_> {
                 let error = op_error(op, format!("nests constraints more than {MAX_DEPTH} deep"));
                 return Err(error.help("list all alternatives in one 'irdl.any_of'"));
             }
+            numbered.check_alternatives(op, &constraint)?;
+            let bases = numbered.bases_of(&constraint);
+            numbered.bases.push(bases);
             depths.push(depth);
             numbered.numbers.insert(op.result(0), numbered.constraints.0.len());
             numbered.constraints.0.push(constraint);
@@ -204,11 +240,39 @@ impl Loader<'_> {
         let (dialect, own) = reference(op).unwrap_or_default();
         let name = format!("{dialect}.{own}");
         match self.types.get(&name) {
-            Some(&is_type) => Ok(Constraint::Named { name, is_type, parameters }),
+            Some(kind) => Ok(Constraint::Named { name, is_type: kind.is_type, parameters }),
             None => {
-                let error = op_error(op, format!("symbol '@{dialect}::@{own}' not found"));
+                let error = op_error(op, format!("symbol '{}' not found", reference_text(op)));
                 Err(error.help("define the type or attribute in an 'irdl.dialect' of this file"))
             }
+        }
+    }
+
+    /// Returns the types that a constraint accepts, as far as a table can say. The rule of the
+    /// operation says the rest.
+    fn type_constraint(&self, constraints: &Constraints, number: usize) -> TypeConstraint {
+        match &constraints.0[number] {
+            Constraint::Is(text, _) => well_known(text).map_or(TypeConstraint::Any, TypeConstraint::Exactly),
+            Constraint::Named { name, is_type: true, .. } => {
+                let has_parameters = self.types.get(name).is_none_or(|kind| kind.has_parameters);
+                let name = Cow::Owned(name.clone());
+                if has_parameters { TypeConstraint::Dialect(name) } else { TypeConstraint::Plain(name) }
+            }
+            Constraint::AnyOf(choices) => {
+                let is_leaf = |own: &usize| {
+                    matches!(constraints.0[*own], Constraint::Is(..) | Constraint::Named { .. })
+                };
+                if !choices.iter().all(is_leaf) {
+                    return TypeConstraint::Any;
+                }
+                let types: Vec<TypeConstraint> =
+                    choices.iter().map(|own| self.type_constraint(constraints, *own)).collect();
+                match types.iter().any(|ty| matches!(ty, TypeConstraint::Any)) {
+                    true => TypeConstraint::Any,
+                    false => TypeConstraint::AnyOf(Cow::Owned(types)),
+                }
+            }
+            _ => TypeConstraint::Any,
         }
     }
 
@@ -244,7 +308,9 @@ impl Loader<'_> {
         let (operands, results) = (entries(op, OperandsOp::DEF), entries(op, ResultsOp::DEF));
         rule.operands = part(op, OperandsOp::DEF).map(|list| numbered.used_by(list)).unwrap_or_default();
         rule.results = part(op, ResultsOp::DEF).map(|list| numbered.used_by(list)).unwrap_or_default();
-        let types = Types::of(&operands, &results, &rule, &numbered.constraints);
+        let types = Types::of(&operands, &results, &rule, |number| {
+            self.type_constraint(&numbered.constraints, number)
+        });
         def.operands = types.entries(&operands, &rule.operands, 0);
         def.results = types.entries(&results, &rule.results, operands.len());
         rule.attributes = attributes(op, &numbered);
@@ -285,12 +351,7 @@ impl Loader<'_> {
     }
 
     /// Declares the effects and the meaning of an operation.
-    fn meaning(
-        &mut self,
-        op: OpRef<'_>,
-        def: &mut OpDef,
-        extensions: &Extensions,
-    ) -> Result<(), Diagnostic> {
+    fn meaning(&mut self, op: OpRef<'_>, def: &mut OpDef, extensions: &Extensions) -> Result<(), Diagnostic> {
         let declared = Declared::of(op, def, extensions)?;
         declared.attach(self.registry, def, &self.loaded.cell);
         if declared.has_meaning() {
@@ -324,18 +385,16 @@ impl Types {
         operands: &[OperandDef],
         results: &[OperandDef],
         rule: &Operation,
-        constraints: &Constraints,
+        of_constraint: impl Fn(usize) -> TypeConstraint,
     ) -> Types {
         let mut first: HashMap<usize, &str> = HashMap::new();
         let mut types = Vec::new();
         let numbers = rule.operands.iter().chain(&rule.results);
         for (entry, number) in operands.iter().chain(results).zip(numbers) {
-            types.push(match (&constraints.0[*number], first.get(number)) {
-                (Constraint::Is(text, _), _) if well_known(text).is_some() => {
-                    well_known(text).map_or(TypeConstraint::Any, TypeConstraint::Exactly)
-                }
+            types.push(match (of_constraint(*number), first.get(number)) {
+                (ty @ (TypeConstraint::Exactly(_) | TypeConstraint::Plain(_)), _) => ty,
                 (_, Some(name)) => TypeConstraint::SameAs(Cow::Owned((*name).to_owned())),
-                _ => TypeConstraint::Any,
+                (ty, None) => ty,
             });
             if entry.arity == Arity::One {
                 first.entry(*number).or_insert(&entry.name);
@@ -424,10 +483,9 @@ fn regions(op: OpRef<'_>, numbered: &Numbered) -> Vec<(String, RegionRule)> {
 
 /// Checks that the traits fit the rest of the definition.
 fn check_traits(op: OpRef<'_>, def: &OpDef) -> Result<(), Diagnostic> {
-    let is_constant = def.attr("value").is_some() && def.operands.is_empty() && def.results.len() == 1;
-    if def.traits.has(Trait::ConstantLike) && !is_constant {
-        let error = op_error(op, "has the trait 'ConstantLike' and is no constant");
-        return Err(error.help("give it an attribute 'value', one result and no operands"));
+    if def.traits.has(Trait::ReturnLike) && !def.traits.has(Trait::Terminator) {
+        let error = op_error(op, "has the trait 'ReturnLike', and not 'IsTerminator'");
+        return Err(error.help("add the trait 'IsTerminator'"));
     }
     if def.traits.has(Trait::IsolatedFromAbove) && def.regions.is_empty() {
         let error = op_error(op, "has the trait 'IsolatedFromAbove' and no regions");
@@ -454,4 +512,3 @@ fn check_format(op: OpRef<'_>, def: &OpDef) -> Result<(), Diagnostic> {
         None => Ok(()),
     }
 }
-

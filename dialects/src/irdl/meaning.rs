@@ -1,16 +1,17 @@
 //! The meaning of loaded operations: functions of the same file.
 //!
 //! `loomir.meaning = @f` says that an operation computes what `@f` computes of its operands, and of
-//! its typed attributes behind them. [`lower`] replaces operations by the bodies of their functions.
-//! This is how they are executed and how they become code. Folding and memory effects follow from
-//! the bodies too.
+//! its typed attributes behind them. [`lower`] replaces operations by the bodies of their
+//! functions. This is how they are executed, and how they become code. Folding and memory effects
+//! follow from the bodies too.
 //!
 //! A context owns the models of its operations, and a function needs a context. So the models hold
 //! the functions weakly, and the caller of [`Meanings::new`] owns them. Without them an operation
 //! has no meaning, and may do anything that it does not declare.
 //!
 //! **Invariants.** A function has one block, refers to no symbol, and no longer contains operations
-//! with a meaning of the same file. Effects that an operation declares contain those of its functions.
+//! with a meaning of the same file. Effects that an operation declares contain those of its
+//! functions.
 //!
 //! **Cost.** A function has at most [`MAX_SIZE`] operations after all are replaced in it.
 
@@ -25,11 +26,11 @@ use loomir_ir::{
     Trait, Type, Value,
 };
 
-use super::extensions::{DeclaredEffects, Extensions};
-use super::load::Loaded;
+use super::extensions::{DeclaredEffects, Extensions, Storage};
 use super::verify::symbol;
 use super::{DialectOp, OperationOp};
 use crate::interfaces::{CallLike, Effect, EffectKind, MemoryEffects, Resource};
+use crate::pdl::{self, LoadedPattern};
 use crate::{arith, func};
 use effects::FunctionEffects;
 use storage::Storages;
@@ -48,6 +49,19 @@ impl MeaningCell {
     fn get(&self) -> Option<Arc<Meanings>> {
         self.0.get().and_then(Weak::upgrade)
     }
+}
+
+/// The dialects that were loaded from one file.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The names of the dialects.
+    pub dialects: Vec<String>,
+    /// The operations with a meaning.
+    pub declared: Vec<Declared>,
+    /// The types with a storage, by their full names.
+    pub storages: Vec<(String, Storage)>,
+    /// The place of the meanings, which are filled in when there is a context.
+    pub cell: MeaningCell,
 }
 
 /// The declarations of an operation about its effects and meaning.
@@ -202,9 +216,15 @@ pub struct Meanings {
     functions: Vec<Function>,
     operations: HashMap<String, Operation>,
     storages: Storages,
+    patterns: Vec<LoadedPattern>,
 }
 
 impl Meanings {
+    /// Returns the patterns of the file.
+    pub fn patterns(&self) -> &[LoadedPattern] {
+        &self.patterns
+    }
+
     /// Makes the meanings of what was loaded: `module` is the whole file, read and verified in the
     /// context that knows it.
     ///
@@ -213,10 +233,10 @@ impl Meanings {
     pub fn new(module: &Body, loaded: &Loaded) -> Result<Arc<Meanings>, Diagnostics> {
         let ctx = module.ctx();
         let mut builder = Builder { module, locs: locations(module), errors: Diagnostics::new() };
-        let storages = Storages::of(ctx, &loaded.storages).map_err(|message| {
-            Diagnostics::from(Diagnostic::error(module.loc(module.root()), message))
-        })?;
-        let mut meanings = Meanings { functions: Vec::new(), operations: HashMap::new(), storages };
+        let storages = Storages::of(ctx, &loaded.storages)
+            .map_err(|message| Diagnostics::from(Diagnostic::error(module.loc(module.root()), message)))?;
+        let patterns = pdl::compile(module)?;
+        let mut meanings = Meanings { functions: Vec::new(), operations: HashMap::new(), storages, patterns };
         for declared in &loaded.declared {
             builder.operation(&mut meanings, declared);
         }
@@ -246,7 +266,8 @@ impl Meanings {
             let function = &self.functions[**at];
             is_prefix(&function.inputs, &inputs, op.num_operands()) && function.results == results
         };
-        let lowered = |types: &[Type]| -> Vec<Type> { types.iter().map(|ty| self.storages.lower(ctx, *ty)).collect() };
+        let lowered =
+            |types: &[Type]| -> Vec<Type> { types.iter().map(|ty| self.storages.lower(ctx, *ty)).collect() };
         let (low_inputs, low_results) = (lowered(&inputs), lowered(&results));
         let is_equal = |at: &&usize| {
             let function = &self.functions[**at];
@@ -359,7 +380,8 @@ impl Builder<'_> {
         let ctx = self.module.ctx();
         let found = lookup(self.module, name).and_then(|op| self.module.nested(op));
         let Some(body) = found.filter(|body| body.is(body.root(), func::FuncOp::DEF)) else {
-            let error = Diagnostic::error(loc, format!("'{}': the file has no function '@{name}'", declared.name));
+            let error =
+                Diagnostic::error(loc, format!("'{}': the file has no function '@{name}'", declared.name));
             return Err(error.help("define it beside 'irdl.dialect', with 'func.func'"));
         };
         let wrong = |loc: Loc, what: &str, help: &str| {
@@ -371,7 +393,11 @@ impl Builder<'_> {
             return Err(wrong(own, "it has no body", "write the body"));
         };
         if body.own_regions(body.root()).any(|region| body.blocks(region).nth(1).is_some()) {
-            return Err(wrong(own, "it has several blocks", "use 'scf.if' and 'scf.for' in place of branches"));
+            return Err(wrong(
+                own,
+                "it has several blocks",
+                "use 'scf.if' and 'scf.for' in place of branches",
+            ));
         }
         for op in body.all_ops().filter(|op| *op != body.root()).map(|op| body.op_ref(op)) {
             let info = op.info();
@@ -422,7 +448,8 @@ impl Builder<'_> {
                 let note = "operations with a meaning count as the bodies of their functions";
                 return self.errors.push(Diagnostic::error(function.loc, message).help(note));
             }
-            let mut body = meanings.functions[at].body.duplicate();
+            // A snapshot has the handles of the original, which it replaces.
+            let mut body = meanings.functions[at].body.snapshot();
             for (op, used) in &uses[at] {
                 meanings.replace(&mut body, *op, &meanings.functions[*used]);
             }
@@ -452,7 +479,8 @@ impl Builder<'_> {
                     let (name, own) = (function.body.op_ref(*op).name(), &function.name);
                     let message = format!("the meaning of '{name}' in '@{own}' is recursive");
                     let error = Diagnostic::error(function.body.loc(*op), message);
-                    self.errors.push(error.help("a meaning uses other operations; use a loop in place of itself"));
+                    self.errors
+                        .push(error.help("a meaning uses other operations; use a loop in place of itself"));
                     return None;
                 }
                 stack.push((at, next + 1));
@@ -478,7 +506,8 @@ impl Builder<'_> {
             for at in &meanings.operations[&declared.name].functions {
                 let function = &meanings.functions[*at];
                 if let Some(what) = function.effects.undeclared(declared) {
-                    let message = format!("'{}' does not declare that '@{}' {what}", declared.name, function.name);
+                    let message =
+                        format!("'{}' does not declare that '@{}' {what}", declared.name, function.name);
                     let help = "declare all effects in 'loomir.effects', without the trait 'Pure'";
                     self.errors.push(Diagnostic::error(function.loc, message).help(help));
                 }
@@ -528,7 +557,7 @@ fn fold(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
 }
 
 /// Returns the meanings of all files that a context knows and somebody owns.
-fn files(ctx: &Context) -> impl Iterator<Item = Arc<Meanings>> + '_ {
+pub fn files(ctx: &Context) -> impl Iterator<Item = Arc<Meanings>> + '_ {
     ctx.tables::<MeaningCell>().filter_map(MeaningCell::get)
 }
 

@@ -1,6 +1,6 @@
 //! The rules of loaded definitions: what their constraints say of parameters and operations.
 
-use loomir_ir::runtime::{OperationRule, ParameterRule};
+use loomir_ir::opdef::runtime::{OperationRule, ParameterRule};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, Context, Diagnostics, OpRef};
 

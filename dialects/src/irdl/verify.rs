@@ -2,8 +2,11 @@
 
 use loomir_ir::opdef::OpDef;
 use loomir_ir::symbols::{SymbolTable, SymbolUser};
+use loomir_ir::text::attr_to_string;
 use loomir_ir::verifier::op_error;
 use loomir_ir::{AttrKind, Context, Diagnostics, OpRef};
+
+use crate::syntax::texts;
 
 use super::{
     AttributeOp, AttributesOp, BaseOp, DialectOp, OperandsOp, OperationOp, ParametersOp, ParametricOp,
@@ -14,15 +17,8 @@ use super::{
 const DEFINITIONS: [&OpDef; 3] = [TypeOp::DEF, AttributeOp::DEF, OperationOp::DEF];
 
 /// Returns the name that an operation of the dialect defines.
-pub(super) fn symbol<'b>(op: OpRef<'b>) -> &'b str {
+pub(super) fn symbol(op: OpRef<'_>) -> &str {
     op.attr("sym_name").and_then(|name| name.as_str(op.ctx())).unwrap_or_default()
-}
-
-/// Returns the texts of an attribute that is an array of strings.
-pub(super) fn texts<'b>(op: OpRef<'b>, attr: &str) -> Vec<&'b str> {
-    let ctx = op.ctx();
-    let list = op.attr(attr).and_then(|names| names.as_array(ctx)).unwrap_or_default();
-    list.iter().filter_map(|name| name.as_str(ctx)).collect()
 }
 
 pub(super) fn dialect(op: OpRef<'_>, out: &mut Diagnostics) {
@@ -204,6 +200,12 @@ pub(super) fn reference<'b>(op: OpRef<'b>) -> Option<(&'b str, &'b str)> {
     }
 }
 
+/// Returns the text of the reference to a definition.
+pub(super) fn reference_text(op: OpRef<'_>) -> String {
+    let attr = op.attr(if op.is(BaseOp::DEF) { "base_ref" } else { "base_type" });
+    attr.map(|attr| attr_to_string(op.ctx(), attr)).unwrap_or_default()
+}
+
 /// Checks references to definitions: those of the dialect itself, and names of other dialects.
 /// Loading checks the rest.
 pub(super) struct References;
@@ -217,7 +219,7 @@ impl SymbolUser for References {
                 continue;
             }
             let (dialect, name) = reference(user).unwrap_or_default();
-            let text = if dialect.is_empty() { format!("@{name}") } else { format!("@{dialect}::@{name}") };
+            let text = reference_text(user);
             let found = match table.get(ctx.name(dialect)) {
                 Some(_) if dialect == symbol(op) => own.get(ctx.name(name)).map(|symbol| symbol.name),
                 Some(other) if ctx.op_str(other.name) == DialectOp::DEF.name => continue,
@@ -238,4 +240,3 @@ impl SymbolUser for References {
         }
     }
 }
-

@@ -100,7 +100,8 @@ fn is_local(body: &Body, value: Value) -> bool {
             stores_it.is_some_and(|model| model.access(user).stored.is_some_and(|stored| stored == value));
         model.is_some() && user.num_results() <= 1 && !is_stored && !user.info().has_trait(Trait::Terminator)
     };
-    let is_element = |user: OpRef<'_>| user.info().interface::<dyn crate::interfaces::MemoryAccess>().is_some();
+    let is_element =
+        |user: OpRef<'_>| user.info().interface::<dyn crate::interfaces::MemoryAccess>().is_some();
     let is_free = |user: OpRef<'_>| user.num_results() == 0 && user.regions().len() == 0;
     let mut users = body.uses(value).map(|used| body.op_ref(used.op));
     is_new && users.all(|user| stays(user) && (is_element(user) || is_free(user)))

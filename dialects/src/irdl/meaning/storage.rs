@@ -72,11 +72,9 @@ impl Storages {
                 TypeKind::Function { inputs: all(inputs)?, results: all(results)? }
             }
             TypeKind::Tuple(types) => TypeKind::Tuple(all(types)?),
-            TypeKind::Vector { shape, scalable, element } => TypeKind::Vector {
-                shape: shape.clone(),
-                scalable: scalable.clone(),
-                element: low(*element)?,
-            },
+            TypeKind::Vector { shape, scalable, element } => {
+                TypeKind::Vector { shape: shape.clone(), scalable: scalable.clone(), element: low(*element)? }
+            }
             TypeKind::Tensor { shape, element, encoding } => {
                 TypeKind::Tensor { shape: shape.clone(), element: low(*element)?, encoding: *encoding }
             }
@@ -96,10 +94,13 @@ impl Storages {
         if self.0.is_empty() {
             return;
         }
-        let ops: Vec<Op> = body.all_ops().collect();
+        let ops: Vec<Op> = body.preorder(body.root()).collect();
         for op in &ops {
-            let arguments = body.own_regions(*op).flat_map(|region| body.blocks(region));
-            let values: Vec<Value> = arguments.flat_map(|block| body.arguments(block)).collect();
+            if body.nested(*op).is_some() {
+                continue;
+            }
+            let blocks = body.own_regions(*op).flat_map(|region| body.blocks(region));
+            let values: Vec<Value> = blocks.flat_map(|block| body.arguments(block)).collect();
             for value in values.into_iter().chain(body.results(*op).collect::<Vec<_>>()) {
                 let ty = self.lower(ctx, body.value_type(value));
                 body.set_value_type(value, ty);
