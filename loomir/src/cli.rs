@@ -19,6 +19,7 @@ mod analyses;
 mod cc;
 mod check;
 mod console;
+mod doc;
 mod explain;
 mod flags;
 mod fuse;
@@ -46,7 +47,7 @@ mod words;
 pub(crate) struct Tools {
     ctx: Context,
     /// The loaded dialects, which the context refers to.
-    _files: Option<DialectFiles>,
+    files: Option<DialectFiles>,
     passes: PassRegistry,
     console: Console,
 }
@@ -152,9 +153,9 @@ impl Tools {
         words: &[OsString],
     ) -> (Tools, Option<Failure>) {
         match load::context(registry, words) {
-            Ok(load::Loaded { ctx, files }) => (Tools { ctx, _files: files, passes, console }, None),
+            Ok(load::Loaded { ctx, files }) => (Tools { ctx, files, passes, console }, None),
             Err(failure) => {
-                (Tools { ctx: Context::new(Registry::new()), _files: None, passes, console }, Some(failure))
+                (Tools { ctx: Context::new(Registry::new()), files: None, passes, console }, Some(failure))
             }
         }
     }
@@ -188,6 +189,7 @@ impl Tools {
                 reduce::command(),
                 lsp::command(),
                 cc::command(),
+                doc::command(),
                 shell::completions_command(),
                 shell::man_command(),
             ])
@@ -204,6 +206,7 @@ impl Tools {
             Some(("check", matches)) => check::main(self, matches),
             Some(("reduce", matches)) => reduce::main(self, matches),
             Some(("lsp", matches)) => lsp::main(self, matches),
+            Some(("doc", matches)) => doc::main(self, matches),
             Some(("completions", matches)) => shell::completions(self, matches),
             Some(("man", matches)) => shell::man(self, matches),
             _ => Err(Failure::usage("a command is needed")),

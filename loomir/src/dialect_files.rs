@@ -29,15 +29,21 @@ use crate::Failed;
 ///   }
 ///   func.func @double(%x: i32) -> i32 { %0 = arith.addi %x, %x : i32  return %0 : i32 }"#;
 /// let loaded = loomir::DialectFiles::load(loomir::registry(), &[("sat.irdl", file)])?;
-/// let program = r#"func.func @f(%x: i32) -> i32 { %0 = "sat.double"(%x) : (i32) -> i32  return %0 : i32 }"#;
-/// let mut module = loomir::parse(loaded.ctx(), program, "f.mlir").map_err(|d| d.to_text(loaded.ctx()))?;
-/// let outcome = loomir::execute(&mut module, "f", &["21"], Default::default(), &Default::default());
-/// assert_eq!(outcome.map_err(|d| d.to_text(loaded.ctx()))?.to_text(), "result 0: 42\n");
+/// let program = r#"func.func @f(%x: i32) -> i32 {
+///   %0 = "sat.double"(%x) : (i32) -> i32
+///   return %0 : i32
+/// }"#;
+/// let ctx = loaded.ctx();
+/// let mut module = loomir::parse(ctx, program, "f.mlir").map_err(|d| d.to_text(ctx))?;
+/// let outcome =
+///     loomir::execute(&mut module, "f", &["21"], Default::default(), &Default::default());
+/// assert_eq!(outcome.map_err(|d| d.to_text(ctx))?.to_text(), "result 0: 42\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct DialectFiles {
     ctx: Context,
+    names: Vec<String>,
     /// Owned for the operations of the context, which refer to them weakly.
     meanings: Vec<Arc<Meanings>>,
 }
@@ -53,7 +59,8 @@ impl DialectFiles {
         for (name, text) in files {
             loaded.push(definitions(&mut registry, name, text)?);
         }
-        let mut files_loaded = DialectFiles { ctx: Context::new(registry), meanings: Vec::new() };
+        let names = loaded.iter().flat_map(|own: &irdl::Loaded| own.dialects.clone()).collect();
+        let mut files_loaded = DialectFiles { ctx: Context::new(registry), names, meanings: Vec::new() };
         let ctx = files_loaded.ctx.clone();
         for ((name, text), loaded) in files.iter().zip(&loaded) {
             let made = whole(&ctx, name, text).and_then(|module| Meanings::new(&module, loaded));
@@ -61,6 +68,11 @@ impl DialectFiles {
             files_loaded.meanings.push(made);
         }
         Ok(files_loaded)
+    }
+
+    /// Returns the names of the dialects, in the order of the files.
+    pub fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
     }
 
     /// Returns the context.

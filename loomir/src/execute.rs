@@ -59,9 +59,7 @@ pub fn find_races(
     limits: &Limits,
 ) -> Result<Outcome, Diagnostics> {
     let specs = specifications(module, arguments)?;
-    with_meanings(module, |module| {
-        interp::run_finding_races(module, entry, &specs, limits).map_err(fault)
-    })
+    with_meanings(module, |module| interp::run_finding_races(module, entry, &specs, limits).map_err(fault))
 }
 
 /// Executes a function in the interpreter, and writes into the module how often each loop and
