@@ -88,7 +88,7 @@ fn wrong_definitions_are_refused_as_by_mlir_opt() {
         if !dialect.contains("// DIFFERS: ") {
             compare("irdl_errors", &file, program, &ours);
         }
-        let _ = write!(text, "{}\n", shown(&ours));
+        let _ = writeln!(text, "{}", shown(&ours));
     }
     insta::assert_snapshot!("text_dialect_errors", text);
 }

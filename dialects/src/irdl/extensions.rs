@@ -1,4 +1,4 @@
-//! What IRDL lacks, as attributes of definitions. MLIR ignores them.
+//! Attributes of definitions for all that IRDL lacks. MLIR ignores them.
 //!
 //! | attribute | of | says |
 //! | --- | --- | --- |
