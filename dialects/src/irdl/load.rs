@@ -38,6 +38,9 @@ pub fn load(registry: &mut Registry, module: &Body) -> Result<Loaded, Diagnostic
     for dialect in &dialects {
         loader.declare(dialect);
     }
+    if loader.errors.has_errors() {
+        return Err(loader.errors);
+    }
     for dialect in &dialects {
         for op in definitions(dialect) {
             let op = dialect.op_ref(op);

@@ -28,7 +28,7 @@ use loomir_ir::{
 
 use super::extensions::{DeclaredEffects, Extensions, Storage};
 use super::verify::symbol;
-use super::{DialectOp, OperationOp};
+use super::{DialectOp, OperationOp, TypeOp};
 use crate::interfaces::{CallLike, Effect, EffectKind, MemoryEffects, Resource};
 use crate::pdl::{self, LoadedPattern};
 use crate::{arith, func};
@@ -233,8 +233,11 @@ impl Meanings {
     pub fn new(module: &Body, loaded: &Loaded) -> Result<Arc<Meanings>, Diagnostics> {
         let ctx = module.ctx();
         let mut builder = Builder { module, locs: locations(module), errors: Diagnostics::new() };
-        let storages = Storages::of(ctx, &loaded.storages)
-            .map_err(|message| Diagnostics::from(Diagnostic::error(module.loc(module.root()), message)))?;
+        let place = |name: &String| builder.locs.get(name).copied().unwrap_or(Loc::UNKNOWN);
+        let storages = Storages::of(ctx, &loaded.storages).map_err(|(name, message)| {
+            let help = "store it as a type without a storage of its own: loomir.storage = i32";
+            Diagnostics::from(Diagnostic::error(place(&name), message).help(help))
+        })?;
         let patterns = pdl::compile(module)?;
         let mut meanings = Meanings { functions: Vec::new(), operations: HashMap::new(), storages, patterns };
         for declared in &loaded.declared {
@@ -333,14 +336,15 @@ fn is_prefix(function: &[Type], inputs: &[Type], operands: usize) -> bool {
     function.len() >= operands && inputs.starts_with(function)
 }
 
-/// Returns the places of the operations that a file defines.
+/// Returns the places of the operations and types that a file defines.
 fn locations(module: &Body) -> HashMap<String, Loc> {
     let mut locs = HashMap::new();
     for dialect in module.all_ops().filter_map(|op| module.nested(op)) {
         if !dialect.is(dialect.root(), DialectOp::DEF) {
             continue;
         }
-        for op in dialect.all_ops().filter(|op| dialect.is(*op, OperationOp::DEF)) {
+        let is_named = |op: &Op| [OperationOp::DEF, TypeOp::DEF].iter().any(|def| dialect.is(*op, def));
+        for op in dialect.all_ops().filter(is_named) {
             let name = format!("{}.{}", symbol(dialect.root_ref()), symbol(dialect.op_ref(op)));
             locs.insert(name, dialect.loc(op));
         }

@@ -1,6 +1,6 @@
 //! Dialects that are loaded at run time: their types, attributes and rules.
 //!
-//! The table of an operation ([`OpDef`](crate::OpDef)) can be made at run time as well as compiled
+//! The table of an operation ([`OpDef`]) can be made at run time as well as compiled
 //! in. A table in Rust has functions for what it cannot say. A loaded one has objects:
 //!
 //! - [`ParametricDef`] is a type or attribute with a list of attributes as its parameters, written

@@ -24,15 +24,17 @@ impl Storages {
     /// Reads storages in the context that knows the types.
     ///
     /// # Errors
-    /// A storage that is no type, or contains itself.
-    pub(super) fn of(ctx: &Context, list: &[(String, Storage)]) -> Result<Storages, String> {
+    /// The name of a type whose storage is no type, or contains itself, and what is wrong.
+    pub(super) fn of(ctx: &Context, list: &[(String, Storage)]) -> Result<Storages, (String, String)> {
         let mut storages = Storages::default();
         for (name, storage) in list {
             let stored = match storage {
                 Storage::Parameter(number) => Stored::Parameter(*number),
                 Storage::Type(text) => match parse_type(ctx, text) {
                     Ok(ty) => Stored::Type(ty),
-                    Err(_) => return Err(format!("the storage of '!{name}' is no type: '{text}'")),
+                    Err(_) => {
+                        return Err((name.clone(), format!("the storage of '!{name}' is no type: '{text}'")));
+                    }
                 },
             };
             storages.0.insert(name.clone(), stored);
@@ -41,7 +43,7 @@ impl Storages {
             if let Some(Stored::Type(ty)) = storages.0.get(name)
                 && storages.lower_nested(ctx, *ty, 0).is_none()
             {
-                return Err(format!("the storage of '!{name}' contains itself"));
+                return Err((name.clone(), format!("the storage of '!{name}' contains itself")));
             }
         }
         Ok(storages)
