@@ -18,12 +18,14 @@ pub mod func;
 pub mod index;
 pub mod interfaces;
 pub mod interp;
+pub mod irdl;
 pub mod linalg;
 pub mod llvm;
 pub mod loomir;
 pub mod math;
 pub mod memref;
 mod names;
+pub mod pdl;
 pub mod ranges;
 pub mod scf;
 mod syntax;
@@ -47,6 +49,8 @@ pub fn register_all(registry: &mut Registry) {
     cf::register(registry);
     llvm::register(registry);
     transform::register(registry);
+    irdl::register(registry);
+    pdl::register(registry);
     loomir::register(registry);
     for (dialect, help) in ELSEWHERE {
         registry.elsewhere(dialect, help);

@@ -1,8 +1,10 @@
-//! Pieces of assembly that several dialects share: mixed lists of numbers and values, and lists of
-//! arguments with their initial values.
+//! Pieces of assembly that several dialects share: mixed lists of numbers and values, lists of
+//! arguments with their initial values, and lists of names and values.
 
-use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
-use loomir_ir::{DYNAMIC, OpRef, OperationState, Value};
+use loomir_ir::text::{
+    Argument, Delimiter, DirectiveArg, OpParser, OpPrinter, ParseResult, UnresolvedOperand,
+};
+use loomir_ir::{Context, DYNAMIC, OpRef, OperationState, Value};
 
 /// Reads `(%a = %x, %b = %y)`: arguments without types, and their initial values.
 pub(crate) fn parse_assignments(
@@ -136,4 +138,65 @@ pub(crate) fn print_index_list_in(
         }
     }
     p.write(brackets[1]);
+}
+
+/// Returns the texts of an attribute that is an array of strings.
+pub(crate) fn texts<'b>(op: OpRef<'b>, attr: &str) -> Vec<&'b str> {
+    let ctx = op.ctx();
+    let list = op.attr(attr).and_then(|names| names.as_array(ctx)).unwrap_or_default();
+    list.iter().filter_map(|name| name.as_str(ctx)).collect()
+}
+
+/// Returns the strings of an argument that is an array of them.
+pub(crate) fn attribute_names<'c>(ctx: &'c Context, arg: Option<&DirectiveArg>) -> Vec<&'c str> {
+    match arg {
+        Some(DirectiveArg::Attr(Some(attr))) => {
+            attr.as_array(ctx).unwrap_or_default().iter().filter_map(|name| name.as_str(ctx)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the values of an argument.
+pub(crate) fn values(arg: Option<&DirectiveArg>) -> &[Value] {
+    match arg {
+        Some(DirectiveArg::Values(values)) => values,
+        _ => &[],
+    }
+}
+
+/// Reads `{"name" = %value, …}`, or nothing: the values and their names.
+pub(crate) fn parse_attributes(
+    p: &mut OpParser<'_, '_>,
+    _: &mut OperationState,
+    args: &mut [DirectiveArg],
+) -> ParseResult<()> {
+    let (mut names, mut operands) = (Vec::new(), Vec::new());
+    p.parse_list(Delimiter::OptionalBraces, |p| {
+        names.push(p.parse_attr(None)?);
+        p.expect("=")?;
+        operands.push(p.parse_operand()?);
+        Ok(())
+    })?;
+    if let [own, own_names] = args {
+        *own = DirectiveArg::Operands(operands);
+        *own_names = DirectiveArg::Attr(Some(p.ctx().array_attr(&names)));
+    }
+    Ok(())
+}
+
+/// Writes names and values as [`parse_attributes`] reads them.
+pub(crate) fn print_attributes(p: &mut OpPrinter<'_>, _: OpRef<'_>, args: &[DirectiveArg]) {
+    let names = attribute_names(p.ctx(), args.get(1));
+    if names.is_empty() {
+        return;
+    }
+    p.write("{");
+    for (at, (value, name)) in values(args.first()).iter().zip(names).enumerate() {
+        p.write(if at > 0 { ", " } else { "" });
+        p.string(name.as_bytes());
+        p.write(" = ");
+        p.operand(*value);
+    }
+    p.write("}");
 }

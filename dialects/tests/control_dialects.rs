@@ -27,6 +27,8 @@ forms! {
     llvm_calls_and_types "llvm.more.mlir",
     llvm_intrinsics "llvm.intrinsics.mlir",
     transform "transform.mlir",
+    irdl "irdl.mlir",
+    pdl "pdl.mlir",
 }
 
 /// A test for each fixture of wrong programs.

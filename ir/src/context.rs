@@ -14,7 +14,6 @@
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
@@ -25,6 +24,7 @@ use crate::affine::{
 };
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind, Packed};
+use crate::opdef::runtime::{DefRef, RuntimeDialects, RuntimeTables};
 use crate::opdef::{
     DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
 };
@@ -42,26 +42,6 @@ pub struct Name(u32);
 /// The name of an operation, registered or not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpName(u32);
-
-/// An operation's definition: compiled in, or loaded at run time.
-#[derive(Clone, Debug)]
-pub enum DefRef {
-    /// Made by the `dialect!` macro.
-    Static(&'static OpDef),
-    /// Loaded at run time.
-    Owned(Arc<OpDef>),
-}
-
-impl Deref for DefRef {
-    type Target = OpDef;
-
-    fn deref(&self) -> &OpDef {
-        match self {
-            DefRef::Static(def) => def,
-            DefRef::Owned(def) => def,
-        }
-    }
-}
 
 /// All that is known of the operations of one name.
 #[derive(Debug)]
@@ -172,6 +152,12 @@ impl OpInfo {
         matches!(self.def, Some(DefRef::Static(own)) if std::ptr::eq(own, def))
     }
 
+    /// True if its definition was loaded at run time.
+    #[inline]
+    pub fn is_loaded(&self) -> bool {
+        matches!(self.def, Some(DefRef::Owned(_)))
+    }
+
     /// True if it is registered and has the trait. Of what is not registered nothing is known.
     pub fn has_trait(&self, t: Trait) -> bool {
         self.def.as_ref().is_some_and(|def| def.traits.has(t))
@@ -209,8 +195,8 @@ type Interfaces = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 /// The dialects and interfaces a [`Context`] is made with.
 #[derive(Debug, Default)]
 pub struct Registry {
-    dialects: Vec<&'static DialectDef>,
-    runtime_ops: Vec<Arc<OpDef>>,
+    pub(crate) dialects: Vec<&'static DialectDef>,
+    pub(crate) runtime: RuntimeDialects,
     elsewhere: HashMap<&'static str, &'static str>,
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     interfaces: HashMap<String, Interfaces>,
@@ -236,18 +222,6 @@ impl Registry {
         self
     }
 
-    /// Registers one operation defined at run time. Its dialect stands before the first dot of its
-    /// name.
-    ///
-    /// # Panics
-    /// If a constraint or the format uses a name that the definition does not have. (For a
-    /// [`dialect!`](crate::dialect!) that is a compile error.)
-    pub fn operation(&mut self, def: OpDef) -> &mut Self {
-        assert!(def.has_known_names(), "'{}': a constraint or the format uses an unknown name", def.name);
-        self.runtime_ops.push(Arc::new(def));
-        self
-    }
-
     /// Tells how to do without a dialect that is not registered: the way out in diagnostics about
     /// it.
     pub fn elsewhere(&mut self, dialect: &'static str, help: &'static str) -> &mut Self {
@@ -262,8 +236,8 @@ impl Registry {
         self
     }
 
-    /// Keeps a table for a module that contexts know nothing of.
-    pub(crate) fn keep_table(&mut self, table: impl Any + Send + Sync) {
+    /// Keeps a table for a module that contexts know nothing of: [`Context::tables`] finds it.
+    pub fn keep_table(&mut self, table: impl Any + Send + Sync) {
         self.tables.push(Arc::new(table));
     }
 
@@ -317,6 +291,7 @@ struct Shared {
     kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
+    runtime: RuntimeTables,
     attr_defs: HashMap<Name, StructAttrDef>,
     tables: Vec<Table>,
     arenas: AtomicU32,
@@ -348,6 +323,7 @@ impl Shared {
             kept_attributes,
             enums: HashMap::new(),
             type_defs: HashMap::new(),
+            runtime: RuntimeTables::default(),
             attr_defs: HashMap::new(),
             tables: Vec::new(),
             arenas: AtomicU32::new(0),
@@ -398,11 +374,16 @@ impl Shared {
         defs
     }
 
-    /// Adds the dialect of an operation that was defined at run time, unless it is known.
-    fn add_runtime_op(&mut self, def: Arc<OpDef>) -> DefRef {
-        let name = self.intern_name(def.name.split('.').next().unwrap_or_default());
-        self.dialect_names.entry(name).or_insert(None);
-        DefRef::Owned(def)
+    /// Adds the names, types and attributes of dialects that were loaded at run time. Returns the
+    /// definitions of their operations.
+    fn add_runtime_dialects(&mut self, mut dialects: RuntimeDialects) -> Vec<DefRef> {
+        for dialect in dialects.names() {
+            let name = self.intern_name(dialect);
+            self.dialect_names.entry(name).or_insert(None);
+        }
+        let ops = dialects.take_ops().into_iter().map(|def| DefRef::Owned(Arc::new(def))).collect();
+        self.runtime = dialects.into_tables(|text| self.intern_name(text));
+        ops
     }
 }
 
@@ -426,12 +407,12 @@ impl Context {
     /// defect of the program that defines the dialect, found the first time it runs. Otherwise the
     /// format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
-        let Registry { dialects, runtime_ops, elsewhere, kept_attributes, interfaces, tables } = registry;
+        let Registry { dialects, runtime, elsewhere, kept_attributes, interfaces, tables } = registry;
         let mut shared = Shared::of(dialects, elsewhere, kept_attributes);
         shared.tables = tables;
         shared.intern_fixed_handles();
         let mut defs = shared.add_dialects();
-        defs.extend(runtime_ops.into_iter().map(|def| shared.add_runtime_op(def)));
+        defs.extend(shared.add_runtime_dialects(runtime));
         let ctx = Context(Arc::new(shared));
         ctx.add_ops(defs, interfaces);
         if cfg!(debug_assertions) {
@@ -546,13 +527,18 @@ impl Context {
         self.0.elsewhere.get(dialect).copied()
     }
 
+    /// The definitions of all registered operations.
+    pub fn registered_ops(&self) -> impl Iterator<Item = &OpDef> {
+        self.0.op_infos.iter().filter_map(|(_, info)| info.def())
+    }
+
     /// All compiled-in dialects in order of registration.
     pub fn dialects(&self) -> &[&'static DialectDef] {
         &self.0.dialects
     }
 
     /// Returns the tables of one type, in order of registration.
-    pub(crate) fn tables<T: 'static>(&self) -> impl Iterator<Item = &T> {
+    pub fn tables<T: 'static>(&self) -> impl Iterator<Item = &T> {
         self.0.tables.iter().filter_map(|table| table.downcast_ref())
     }
 
@@ -564,6 +550,11 @@ impl Context {
     /// The dialect type of this full name.
     pub fn type_def(&self, name: Name) -> Option<TypeDef> {
         self.0.type_defs.get(&name).copied()
+    }
+
+    /// The types and attributes that were loaded at run time.
+    pub(crate) fn runtime(&self) -> &RuntimeTables {
+        &self.0.runtime
     }
 
     /// The structured attribute of this full name.

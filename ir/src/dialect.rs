@@ -90,6 +90,9 @@ pub mod constraints {
         pub const fn Dialect(name: &'static str) -> T {
             T::Dialect(Cow::Borrowed(name))
         }
+        pub const fn Plain(name: &'static str) -> T {
+            T::Plain(Cow::Borrowed(name))
+        }
         pub const fn SameAs(name: &'static str) -> T {
             T::SameAs(Cow::Borrowed(name))
         }

@@ -17,6 +17,7 @@ use crate::text::{DirectiveDef, OpParser, OpPrinter, ParseResult};
 use crate::types::{Type, TypeKind};
 
 mod names;
+pub mod runtime;
 
 /// Text that is static in a compiled definition and owned in one loaded at run time.
 pub type Str = Cow<'static, str>;
@@ -195,6 +196,8 @@ pub enum TypeConstraint {
     Tensor,
     /// A dialect type of this full name.
     Dialect(Str),
+    /// The dialect type of this full name, which has no parameters.
+    Plain(Str),
     /// The type of the operand or result of this name.
     SameAs(Str),
     /// The element type of the operand or result of this name.
@@ -536,6 +539,7 @@ impl TypeConstraint {
     pub fn infer(&self, ctx: &Context, of: &dyn Fn(&str) -> Option<Type>) -> Option<Type> {
         match self {
             TypeConstraint::Exactly(ty) => Some(*ty),
+            TypeConstraint::Plain(name) => Some(ctx.dialect_type(name, &[])),
             TypeConstraint::SameAs(name) => of(name),
             TypeConstraint::ElementOf(name) => of(name)?.element(ctx),
             TypeConstraint::BoolShapedAs(name) => Some(of(name)?.with_scalar(ctx, Type::I1)),
@@ -562,7 +566,7 @@ impl TypeConstraint {
             C::RankedMemRef => matches!(ty.kind(ctx), TypeKind::MemRef { shape: Some(_), .. }),
             C::Vector => matches!(ty.kind(ctx), TypeKind::Vector { .. }),
             C::Tensor => matches!(ty.kind(ctx), TypeKind::Tensor { .. }),
-            C::Dialect(name) => ty.dialect_params(ctx, name).is_some(),
+            C::Dialect(name) | C::Plain(name) => ty.dialect_params(ctx, name).is_some(),
             C::SameAs(_) | C::ElementOf(_) | C::BoolShapedAs(_) => {
                 self.infer(ctx, of).is_none_or(|expected| expected == ty)
             }
@@ -597,7 +601,7 @@ impl TypeConstraint {
             C::RankedMemRef => "memref of any type values".into(),
             C::Vector => "vector of any type values".into(),
             C::Tensor => "tensor of any type values".into(),
-            C::Dialect(name) => format!("!{name}"),
+            C::Dialect(name) | C::Plain(name) => format!("!{name}"),
             C::SameAs(name) => format!("of the type of '{name}'"),
             C::ElementOf(name) => format!("of the element type of '{name}'"),
             C::BoolShapedAs(name) => format!("i1 in the shape of '{name}'"),

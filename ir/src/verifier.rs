@@ -28,6 +28,7 @@ use crate::context::Name;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
+use crate::opdef::runtime::OperationRule;
 use crate::opdef::{
     Arity, AttrConstraint, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
     TypeConstraint as C,
@@ -132,12 +133,8 @@ fn verify_op(body: &Body, op: Op, out: &mut Diagnostics) {
     let before = out.len();
     verify_blocks(view, out);
     let Some(def) = view.def() else { return verify_unknown(view, out) };
-    let groups: [fn(OpRef<'_>, &OpDef, &mut Diagnostics); 5] =
-        [verify_counts, verify_attributes, verify_types, verify_regions, |view, def, out| {
-            if let Some(verify) = def.verify {
-                verify(view, out);
-            }
-        }];
+    let groups: [fn(OpRef<'_>, &OpDef, &mut Diagnostics); 6] =
+        [verify_counts, verify_attributes, verify_types, verify_regions, verify_by_hook, verify_by_rule];
     for check in groups {
         if out.len() > before {
             return;
@@ -146,10 +143,29 @@ fn verify_op(body: &Body, op: Op, out: &mut Diagnostics) {
     }
 }
 
+fn verify_by_hook(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    if let Some(verify) = def.verify {
+        verify(op, out);
+    }
+}
+
+/// Asks the rule of an operation that was loaded at run time.
+fn verify_by_rule(op: OpRef<'_>, _: &OpDef, out: &mut Diagnostics) {
+    if op.info().is_loaded()
+        && let Some(rule) = op.info().interface::<dyn OperationRule>()
+    {
+        rule.verify(op, out);
+    }
+}
+
 /// Reports an operation that its dialect would know if there were one.
 fn verify_unknown(op: OpRef<'_>, out: &mut Diagnostics) {
     let dialect = op.ctx().str(op.info().dialect());
-    if op.ctx().dialect(dialect).is_some_and(|dialect| !dialect.allows_unknown_ops) {
+    let is_closed = match op.ctx().dialect(dialect) {
+        Some(dialect) => !dialect.allows_unknown_ops,
+        None => op.ctx().is_registered_dialect(dialect),
+    };
+    if is_closed {
         let name = op.name();
         let message = format!(
             "unregistered operation '{name}' found in dialect ('{dialect}') that does not allow unknown operations"

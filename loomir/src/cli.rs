@@ -10,6 +10,7 @@ use clap::{ArgMatches, Command};
 use loomir_ir::pass::PassRegistry;
 use loomir_ir::{Context, Registry};
 
+use crate::DialectFiles;
 use console::{Console, Printed};
 use fuse::Task;
 use words::Words;
@@ -18,12 +19,14 @@ mod analyses;
 mod cc;
 mod check;
 mod console;
+mod doc;
 mod explain;
 mod flags;
 mod fuse;
 mod grouped;
 mod input;
 mod limit;
+mod load;
 mod lsp;
 mod missed;
 mod opt;
@@ -43,6 +46,8 @@ mod words;
 /// The dialects and passes that the command knows, and its streams.
 pub(crate) struct Tools {
     ctx: Context,
+    /// The loaded dialects, which the context refers to.
+    files: Option<DialectFiles>,
     passes: PassRegistry,
     console: Console,
 }
@@ -88,12 +93,15 @@ impl Failure {
 /// }
 /// ```
 pub fn main(registry: Registry, passes: PassRegistry) -> ExitCode {
-    let tools = Tools { ctx: Context::new(registry), passes, console: Console::Process };
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     // A compiler's command line is the compiler's own.
-    let status = match words.first().is_some_and(|name| name == cc::NAME) {
-        true => tools.finish(cc::main(&tools, words[1..].to_vec())),
-        false => tools.run(words),
+    let is_compiler = words.first().is_some_and(|name| name == cc::NAME);
+    let asked: &[OsString] = if is_compiler { &[] } else { &words };
+    let (tools, failure) = Tools::new(registry, passes, Console::Process, asked);
+    let status = match failure {
+        Some(failure) => tools.finish(Err(failure)),
+        None if is_compiler => tools.finish(cc::main(&tools, words[1..].to_vec())),
+        None => tools.run(words),
     };
     // The process is about to end, which frees everything at once; one by one takes longer.
     std::mem::forget(tools);
@@ -122,16 +130,36 @@ pub struct CommandOutput {
 /// assert_eq!((done.status, done.out.contains("func.func @f()")), (0, true));
 /// ```
 pub fn run_command(registry: Registry, passes: PassRegistry, line: &str, input: &str) -> CommandOutput {
-    let tools = Tools { ctx: Context::new(registry), passes, console: Console::memory(input) };
-    let status = match words::split(line, false) {
-        Words { words, is_open: false } => tools.run(words.into_iter().map(OsString::from).collect()),
-        _ => tools.finish(Err(Failure::usage("the command line has a quote without its partner"))),
+    let Words { words, is_open } = words::split(line, false);
+    let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    let (tools, failure) = Tools::new(registry, passes, Console::memory(input), &words);
+    let status = match failure {
+        Some(failure) => tools.finish(Err(failure)),
+        None if is_open => {
+            tools.finish(Err(Failure::usage("the command line has a quote without its partner")))
+        }
+        None => tools.run(words),
     };
     let Printed { out, err } = tools.console.into_printed();
     CommandOutput { status, out, err }
 }
 
 impl Tools {
+    /// Returns the tools that a command line asks for, and why it cannot have them.
+    fn new(
+        registry: Registry,
+        passes: PassRegistry,
+        console: Console,
+        words: &[OsString],
+    ) -> (Tools, Option<Failure>) {
+        match load::context(registry, words) {
+            Ok(load::Loaded { ctx, files }) => (Tools { ctx, files, passes, console }, None),
+            Err(failure) => {
+                (Tools { ctx: Context::new(Registry::new()), files: None, passes, console }, Some(failure))
+            }
+        }
+    }
+
     /// Runs a subcommand other than `cc`. Returns the exit status.
     fn run(&self, words: Vec<OsString>) -> u8 {
         let command = self.command();
@@ -149,6 +177,7 @@ impl Tools {
             .subcommand_required(true)
             .arg_required_else_help(true)
             .arg(render::Color::arg())
+            .arg(load::arg())
             .subcommands([
                 opt::command(self),
                 fuse::command(Task::Fuse),
@@ -160,6 +189,7 @@ impl Tools {
                 reduce::command(),
                 lsp::command(),
                 cc::command(),
+                doc::command(),
                 shell::completions_command(),
                 shell::man_command(),
             ])
@@ -176,6 +206,7 @@ impl Tools {
             Some(("check", matches)) => check::main(self, matches),
             Some(("reduce", matches)) => reduce::main(self, matches),
             Some(("lsp", matches)) => lsp::main(self, matches),
+            Some(("doc", matches)) => doc::main(self, matches),
             Some(("completions", matches)) => shell::completions(self, matches),
             Some(("man", matches)) => shell::man(self, matches),
             _ => Err(Failure::usage("a command is needed")),

@@ -2,6 +2,7 @@
 //! for both.
 
 use loomir_dialects::interp::{self, ArgSpec, Fault, Limits, Outcome};
+use loomir_dialects::irdl::meaning;
 use loomir_ir::{Body, Diagnostic, Diagnostics};
 use loomir_transforms::cost::COUNTS;
 
@@ -40,7 +41,9 @@ pub fn execute(
 ) -> Result<Outcome, Diagnostics> {
     let specs = specifications(module, arguments)?;
     match engine {
-        Engine::Interpreter => interp::run(module, entry, &specs, limits).map_err(fault),
+        Engine::Interpreter => {
+            with_meanings(module, |module| interp::run(module, entry, &specs, limits).map_err(fault))
+        }
         Engine::Jit(level) => compiled::run(module, entry, &specs, level),
     }
 }
@@ -56,7 +59,7 @@ pub fn find_races(
     limits: &Limits,
 ) -> Result<Outcome, Diagnostics> {
     let specs = specifications(module, arguments)?;
-    interp::run_finding_races(module, entry, &specs, limits).map_err(fault)
+    with_meanings(module, |module| interp::run_finding_races(module, entry, &specs, limits).map_err(fault))
 }
 
 /// Executes a function in the interpreter, and writes into the module how often each loop and
@@ -71,7 +74,21 @@ pub fn profile(
     limits: &Limits,
 ) -> Result<Outcome, Diagnostics> {
     let specs = specifications(module, arguments)?;
+    meaning::lower(module)?;
     interp::run_counting(module, entry, &specs, limits, COUNTS).map_err(fault)
+}
+
+/// Calls `f` with a module without operations of loaded dialects that have a meaning.
+pub(crate) fn with_meanings<R>(
+    module: &Body,
+    f: impl FnOnce(&Body) -> Result<R, Diagnostics>,
+) -> Result<R, Diagnostics> {
+    if !meaning::has_meanings(module.ctx()) {
+        return f(module);
+    }
+    let mut copy = module.duplicate();
+    meaning::lower(&mut copy)?;
+    f(&copy)
 }
 
 /// Returns the arguments that texts stand for.

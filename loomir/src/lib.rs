@@ -66,6 +66,7 @@ pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as Pr
 
 #[cfg(feature = "cli")]
 mod cli;
+mod dialect_files;
 mod directives;
 mod execute;
 mod expected;
@@ -83,6 +84,7 @@ mod schedule;
 
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
+pub use dialect_files::DialectFiles;
 pub use directives::{Obeyed, obey_directives};
 pub use execute::{Engine, execute, find_races, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};

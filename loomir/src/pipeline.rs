@@ -238,6 +238,16 @@ pub struct Failed {
 }
 
 impl Failed {
+    /// Returns diagnostics with their context.
+    pub(crate) fn new(ctx: &Context, diagnostics: Diagnostics) -> Failed {
+        Failed { ctx: ctx.clone(), diagnostics }
+    }
+
+    /// Returns the context of the diagnostics.
+    pub fn ctx(&self) -> &Context {
+        &self.ctx
+    }
+
     /// Returns the diagnostics.
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics

@@ -269,8 +269,20 @@ fn completions_and_manual_know_all_subcommands() {
         assert!(output.status.success() && output.stderr.is_empty(), "{args:?}");
         String::from_utf8(output.stdout).expect("text")
     };
-    let names =
-        ["opt", "fuse", "explain", "run", "view", "check", "reduce", "lsp", "cc", "completions", "man"];
+    let names = [
+        "opt",
+        "fuse",
+        "explain",
+        "run",
+        "view",
+        "check",
+        "reduce",
+        "lsp",
+        "cc",
+        "doc",
+        "completions",
+        "man",
+    ];
     let page = printed(&["man"]);
     assert!(page.contains(".TH loomir 1"), "{page}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -16,3 +16,4 @@ mod reduce;
 mod remarks;
 mod splice;
 mod support;
+mod text_dialect;

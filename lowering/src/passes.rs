@@ -1,5 +1,6 @@
 //! The steps of lowering as passes, under MLIR's names.
 
+use loomir_dialects::irdl::meaning;
 use loomir_ir::pass::{Options, Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
@@ -118,6 +119,18 @@ const TO_LLVM: PassInfo = PassInfo {
     },
 };
 
+/// `lower-loaded`.
+const LOWER_LOADED: PassInfo = PassInfo {
+    name: "lower-loaded",
+    anchor: Some("builtin.module"),
+    summary: "Replaces operations of loaded dialects by their meaning, and types by their storage",
+    options: &[],
+    make: |_| {
+        let run = |body: &mut Body| meaning::lower(body).map(|_| ());
+        Ok(Box::new(Step { name: "lower-loaded", run }))
+    },
+};
+
 /// `lower-to-llvm`: from `linalg` to loops, and the three others, in order.
 const LOWER_TO_LLVM: PassInfo = PassInfo {
     name: "lower-to-llvm",
@@ -133,6 +146,7 @@ const LOWER_TO_LLVM: PassInfo = PassInfo {
 
 /// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[
+    LOWER_LOADED,
     LINALG_TO_LOOPS,
     LINALG_TO_AFFINE_LOOPS,
     LOWER_AFFINE,

@@ -20,6 +20,7 @@
 
 use loomir_ir::pass::PassInfo;
 
+pub mod apply_patterns;
 mod blocks;
 pub mod canonicalize;
 pub mod control_flow_sink;
@@ -37,6 +38,7 @@ pub mod symbol_privatize;
 
 /// The passes of this module.
 pub(crate) const PASSES: &[PassInfo] = &[
+    apply_patterns::PASS,
     canonicalize::PASS,
     control_flow_sink::PASS,
     cse::PASS,

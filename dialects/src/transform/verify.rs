@@ -9,7 +9,7 @@ use super::types::is_handle;
 use super::{NamedSequenceOp, WITH_NAMED_SEQUENCE, YieldOp};
 use crate::checks::{expect_implicit_terminators, terminator, types_of};
 
-pub(super) fn is_strings(ctx: &Context, attr: Attr) -> bool {
+pub(crate) fn is_strings(ctx: &Context, attr: Attr) -> bool {
     attr.as_array(ctx).is_some_and(|all| all.iter().all(|one| one.as_str(ctx).is_some()))
 }
 

@@ -317,6 +317,10 @@ impl<'s> Parser<'s> {
                 let params = self.ctx.dict(params);
                 return Ok(self.ctx.attr(AttrKind::Dialect { name, params }));
             }
+            if let Some(def) = self.ctx.parametric_attr(name) {
+                let params = self.inside_symbol(&symbol, |p| def.parse(&mut OpParser::of_parser(p)))?;
+                return Ok(def.attr(self.ctx, &params));
+            }
         }
         let kept = symbol.name().and_then(|name| Some((self.ctx.kept_attribute(&name)?, name)));
         if kept.is_none() {

@@ -335,6 +335,11 @@ impl<'s> Parser<'s> {
             let params = self.inside_symbol(&symbol, |p| (def.parse)(&mut OpParser::of_parser(p)))?;
             return Ok(self.ctx.dialect_type(&name, &params));
         }
+        let name = symbol.name();
+        if let Some(def) = name.as_deref().and_then(|name| self.ctx.parametric_type(self.ctx.name(name))) {
+            let params = self.inside_symbol(&symbol, |p| def.parse(&mut OpParser::of_parser(p)))?;
+            return Ok(self.ctx.dialect_type(&def.name, &params));
+        }
         self.unregistered(symbol.start, symbol.dialect, &format!("type '{}'", symbol.to_text()))?;
         let body = self.expand_aliases(symbol.body)?;
         let (dialect, pretty) = (self.ctx.name(symbol.dialect), super::aliases::is_pretty(&body));

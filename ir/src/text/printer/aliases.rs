@@ -12,6 +12,7 @@ use super::attributes::TypeElision;
 use super::survey::Survey;
 use crate::attributes::{Attr, AttrKind};
 use crate::location::{Loc, LocKind};
+use crate::opdef::runtime::ParametricDef;
 use crate::text::OpPrinter;
 use crate::types::{Type, TypeKind};
 
@@ -306,9 +307,7 @@ impl OpPrinter<'_> {
                 }
             },
             AttrKind::Dialect { name, params } => {
-                if let Some(def) = ctx.struct_attr_def(*name) {
-                    self.collecting(deferrable, |p| (def.print)(p, params.entries(ctx)));
-                }
+                self.collecting(deferrable, |p| p.parameters(*name, *params));
             }
             AttrKind::Opaque { body, .. } => self.collecting(deferrable, |p| p.opaque_body(body)),
             _ => {}
@@ -331,9 +330,10 @@ impl OpPrinter<'_> {
         let ctx = self.ctx;
         match ty.kind(ctx) {
             TypeKind::Dialect { name, params } => {
-                if let Some(def) = ctx.type_def(*name) {
-                    self.collecting(deferrable, |p| (def.print)(p, params));
-                }
+                self.collecting(deferrable, |p| match ctx.type_def(*name) {
+                    Some(def) => (def.print)(p, params),
+                    None => ParametricDef::print(p, params.iter().copied()),
+                });
             }
             TypeKind::Opaque { body, .. } => self.collecting(deferrable, |p| p.opaque_body(body)),
             TypeKind::MemRef { element, layout, memory_space, .. } => {

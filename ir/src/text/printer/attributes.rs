@@ -6,6 +6,7 @@ use super::Mode;
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::context::Name;
 use crate::opdef::EnumStorage;
+use crate::opdef::runtime::ParametricDef;
 use crate::text::parser::element_width;
 use crate::text::{OpPrinter, float};
 use crate::types::{Signedness, Type, TypeKind};
@@ -166,8 +167,17 @@ impl OpPrinter<'_> {
     fn dialect_attr(&mut self, name: Name, params: Dict) {
         self.write("#");
         self.write(self.ctx.str(name));
-        if let Some(def) = self.ctx.struct_attr_def(name) {
-            self.nested(|p| (def.print)(p, params.entries(p.ctx)));
+        self.nested(|p| p.parameters(name, params));
+    }
+
+    /// Writes the parameters of a dialect's attribute.
+    pub(super) fn parameters(&mut self, name: Name, params: Dict) {
+        let ctx = self.ctx;
+        if let Some(def) = ctx.struct_attr_def(name) {
+            (def.print)(self, params.entries(ctx));
+        } else if let Some(def) = ctx.parametric_attr(name) {
+            let ordered: Vec<Attr> = def.parameters.iter().filter_map(|own| params.get(ctx, own)).collect();
+            ParametricDef::print(self, ordered.into_iter());
         }
     }
 

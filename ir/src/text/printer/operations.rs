@@ -103,9 +103,14 @@ impl OpPrinter<'_> {
             self.comma_separated(op.successors(), |p, block| p.block_name(block));
             self.write("]");
         }
-        if !op.properties().is_empty() {
+        // As in MLIR, operations that were loaded at run time have no properties.
+        let (properties, attributes) = match op.info().is_loaded() {
+            true => (Dict::EMPTY, all_attributes(op)),
+            false => (op.properties(), op.attributes()),
+        };
+        if !properties.is_empty() {
             self.write(" <");
-            self.dictionary(op.properties());
+            self.dictionary(properties);
             self.write(">");
         }
         let regions = op.regions().len();
@@ -114,9 +119,9 @@ impl OpPrinter<'_> {
             self.comma_separated(0..regions, |p, i| p.whole_region(op, i, true, true, true));
             self.write(")");
         }
-        if !op.attributes().is_empty() {
+        if !attributes.is_empty() {
             self.write(" ");
-            self.dictionary(op.attributes());
+            self.dictionary(attributes);
         }
         self.write(" : ");
         self.functional_type(op.operands().map(|v| op.type_of(v)), op.results().map(|v| op.type_of(v)));

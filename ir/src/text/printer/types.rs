@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::opdef::runtime::ParametricDef;
 use crate::text::OpPrinter;
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 
@@ -70,9 +71,10 @@ impl OpPrinter<'_> {
             TypeKind::Dialect { name, params } => {
                 self.write("!");
                 self.write(ctx.str(*name));
-                if let Some(def) = ctx.type_def(*name) {
-                    self.nested(|p| (def.print)(p, params));
-                }
+                self.nested(|p| match ctx.type_def(*name) {
+                    Some(def) => (def.print)(p, params),
+                    None => ParametricDef::print(p, params.iter().copied()),
+                });
             }
             TypeKind::Opaque { dialect, body, pretty } => self.opaque("!", *dialect, body, *pretty),
         }

@@ -2,6 +2,7 @@
 
 use crate::check::functions::Originals;
 use crate::dialects::interfaces::FunctionLike;
+use crate::dialects::irdl::meaning;
 use crate::ir::{Body, Context};
 use clap::ArgMatches;
 
@@ -46,7 +47,12 @@ pub(super) fn on_one_level<R>(
     after: &Program,
     f: impl FnOnce(Level<'_>) -> R,
 ) -> Result<R, Failure> {
-    let mut level = Level { before: &before.module, after: &after.module, originals: None };
+    let meant = (with_meaning(before)?, with_meaning(after)?);
+    let mut level = Level {
+        before: meant.0.as_ref().unwrap_or(&before.module),
+        after: meant.1.as_ref().unwrap_or(&after.module),
+        originals: None,
+    };
     let (was, is) = (before.is_lowered(), after.is_lowered());
     let module;
     if was != is {
@@ -61,6 +67,17 @@ pub(super) fn on_one_level<R>(
         level.after = &module;
     }
     Ok(f(level))
+}
+
+/// Returns a program with the meanings of loaded operations in their place, if there are any.
+fn with_meaning(program: &Program) -> Result<Option<Body>, Failure> {
+    let module = &program.module;
+    if !meaning::has_meanings(module.ctx()) {
+        return Ok(None);
+    }
+    let mut copy = module.duplicate();
+    meaning::lower(&mut copy).map_err(|errors| program.input.failure(module.ctx(), &errors))?;
+    Ok(Some(copy))
 }
 
 /// Lowers a copy of a program.
