@@ -17,7 +17,7 @@ use crate::random::Random;
 /// The memory behind a run: the hash in each location that was written.
 pub type Memory = BTreeMap<Location, u64>;
 
-/// What a run computed.
+/// The values that a run computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The memory behind it.
