@@ -188,5 +188,5 @@ fn operands(body: &Body, value: Value, def: &'static loomir_ir::OpDef) -> Option
     let op = body.defining_op(value).filter(|op| body.is(*op, def))?;
     let flags = body.attr(op, "fastmath").and_then(|attr| arith::FASTMATH.value(body.ctx(), attr))?;
     let has = |name: &&str| arith::FASTMATH.value_of(name).is_some_and(|flag| flags & flag == flag);
-    FLAGS.iter().all(|flag| has(flag)).then(|| [body.operand(op, 0), body.operand(op, 1)])
+    FLAGS.iter().all(has).then(|| [body.operand(op, 0), body.operand(op, 1)])
 }
