@@ -1,5 +1,6 @@
 //! The cost of variants of a program in the loop tree: time and memory of an edit, a million
-//! variants held at once, and a thousand of them written as IR and verified.
+//! variants held at once, and a thousand of them written as IR and verified. A thousand edits of a
+//! hundred nests are proposed and judged.
 //!
 //! The program is a function of a thousand loops; a variant is one with two neighbours in the
 //! other's place. Run it with `cargo xtask bench --bench variants`.
@@ -15,12 +16,19 @@ use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Green, Node, Red, TreeStore};
 use loomir_benches::loops::Loops;
+use loomir_benches::nests;
 
 const LOOPS: usize = 1000;
 const VARIANTS: usize = 1_000_000;
 /// So many edits are measured where no variants are held but these.
 const FEW: usize = 10_000;
 const WRITTEN: usize = 1000;
+/// Nests of which edits are judged.
+const NESTS: usize = 100;
+/// So many edits.
+const JUDGED: usize = 1000;
+/// The time that they may take.
+const JUDGED_WITHIN: Duration = Duration::from_secs(1);
 /// Copies of a tree that are measured at once.
 const COPIES: usize = 10_000_000;
 /// Nanoseconds that a copy may take.
@@ -83,6 +91,10 @@ fn main() {
     let written = start.elapsed() / WRITTEN as u32;
     assert_eq!(verified, WRITTEN, "variants that are written and well formed");
 
+    let nests = nests::function(NESTS);
+    let judged = nests::judge(&nests, JUDGED);
+    assert!(judged.time < JUDGED_WITHIN, "{JUDGED} edits of {NESTS} nests: {judged:?}");
+
     println!("| what | figure |");
     println!("| --- | --- |");
     println!("| loops in the program | {LOOPS} |");
@@ -97,6 +109,12 @@ fn main() {
     println!("| memory for all | {:.0} MiB |", trees.bytes() as f64 / 1_048_576.0);
     let each = written.as_secs_f64() * 1e3;
     println!("| copied, written and verified | {verified} of {WRITTEN}, {each:.2} ms each |");
+    let nests::Judged { time, edits, legal, illegal } = judged;
+    println!(
+        "| edits of {NESTS} nests, proposed and judged | {edits} of {JUDGED}, {} ms |",
+        time.as_millis()
+    );
+    println!("| of these | {legal} legal, {illegal} illegal for certain |");
 }
 
 /// Nanoseconds that a copy of a tree takes, the loop around it included.

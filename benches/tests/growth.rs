@@ -1,6 +1,7 @@
 //! Reading, verifying, printing, copying and rewriting take time in proportion to the program,
-//! whatever its shape.
+//! whatever its shape. Judging an edit takes time in proportion to the nests that it concerns.
 
+use loomir_benches::nests;
 use loomir_benches::round_trip::{STAGES, least_of};
 use loomir_benches::shapes::Shape;
 
@@ -25,4 +26,18 @@ fn work_grows_linearly_with_the_operations() {
             panic!("{name}: eight times the operations cost {factor:.1} times the time to {stage}");
         }
     }
+}
+
+/// An edit concerns one nest or two. Eight times the nests cost eight times as much to raise, and
+/// the edits not much more than before.
+#[test]
+fn edits_are_judged_in_proportion_to_the_nests_that_they_concern() {
+    let functions = [50, 400].map(nests::function);
+    let least = |function| (0..3).map(|_| nests::judge(function, 1_000).time).min().unwrap_or_default();
+    let grows = || least(&functions[1]).as_secs_f64() / least(&functions[0]).as_secs_f64();
+    // Where something else ran in between, another try.
+    let factor = (0..4).map(|_| grows()).find(|factor| *factor < 8.0);
+    assert!(factor.is_some(), "eight times the nests cost eight times the time to judge an edit");
+    let judged = nests::judge(&functions[0], 1_000);
+    assert!(judged.legal > 300 && judged.illegal > 50, "{judged:?}");
 }

@@ -53,6 +53,12 @@ dialect! {
         interfaces { dyn Consumes = First(2) }
     }
 
+    /// Writes nests inside of operations that fill or copy whole memrefs as one operation.
+    IdiomsOp = "idioms" {
+        operands { target: One HANDLE }
+        format "$target attr-dict `:` type($target)"
+    }
+
     /// Permutes the loops of a perfect nest. The list has the former number of each loop, from the
     /// outside.
     InterchangeOp = "interchange" {

@@ -69,7 +69,7 @@ const SCF_FOR: TypeConstraint =
 dialect! {
     /// Programs that transform other programs.
     pub TRANSFORM = "transform" {
-        types [types::ANY_OP, types::ANY_VALUE, types::ANY_PARAM, types::OP, types::PARAM_TYPE]
+        types [types::ANY_OP, types::ANY_VALUE, types::ANY_PARAM, types::OP, types::PARAM_TYPE, types::TYPE]
         attrs [types::PARAM_OPERAND]
         directives [
             directives::SEQUENCE_OPERANDS,
@@ -335,6 +335,14 @@ dialect! {
         results { replicated: Variadic HANDLE_OR_PARAM }
         format "`num` `(` $pattern `)` $handles attr-dict `:` type($pattern) `,` custom<SameTypes>(type($handles), type($replicated))"
         verify verify::replicate;
+    }
+
+    /// Yields the types of values, or of the elements of values.
+    GetTypeOp = "get_type" {
+        operands { value: One VALUE }
+        results { type_param: One PARAM }
+        attrs { elemental: Optional Unit }
+        format "(`elemental` $elemental^)? $value attr-dict `:` functional-type(operands, results)"
     }
 
     /// Yields the operations of a name.

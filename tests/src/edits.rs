@@ -24,6 +24,7 @@ pub const KINDS: &[&str] = &[
     "jam",
     "flatten",
     "skew",
+    "tile",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -47,7 +48,7 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -76,6 +77,7 @@ pub fn edit(
         13 => Change::UnrollAndJam { count: 2 + random.below(2) },
         14 => Change::Flatten,
         15 => Change::Skew { by: random.range(-2, 2) },
+        16 => Change::Tile { sizes: Box::new([random.range(0, 3), random.range(1, 3)]) },
         // What no edit makes.
         _ => {
             let new = match (kind, trees.get(item)) {

@@ -346,7 +346,7 @@ pub fn reordered(
 }
 
 /// True if reordering the updates of an access changes its rounding and no flag allows that.
-fn rounds(body: &Body, access: Op) -> bool {
+pub(crate) fn rounds(body: &Body, access: Op) -> bool {
     updates_of(body, access).iter().any(|update| {
         let step = body.op_ref(update.step);
         let flags = step.attr("fastmath").and_then(|attr| arith::FASTMATH.value(body.ctx(), attr));

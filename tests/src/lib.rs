@@ -12,6 +12,7 @@
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
 //! | [`theirs`] | test programs of MLIR after a pass of ours and of `mlir-opt` |
 //! | [`transformations`] | all random programs before and after each transformation |
+//! | [`compositions`], [`hashed`] | random compositions of edits; trees with hashes for operations |
 //! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
 //! | [`expressions`] | random integer expressions, and their values |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; the loops that Loomir and `opt` fuse |
@@ -27,11 +28,13 @@ pub mod c_functions;
 mod callers;
 pub mod campaign;
 pub mod chains;
+pub mod compositions;
 pub mod edits;
 pub mod everyday;
 pub mod expressions;
 pub mod generate;
 pub mod graphs;
+pub mod hashed;
 pub mod hazards;
 pub mod instances;
 pub mod ll;

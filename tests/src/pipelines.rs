@@ -81,16 +81,6 @@ impl Case {
         Ok(loomir::print(&after))
     }
 
-    /// Returns the printed program after a schedule, and true if the schedule did not fail. A
-    /// schedule that fails leaves a program that computes the same.
-    pub(crate) fn scheduled(&self, checker: &Checker, schedule: &str) -> Result<(String, bool), String> {
-        let mut module = read(checker, &self.text)?;
-        let schedule = read(checker, schedule)?;
-        let succeeded = loomir::run_schedule(&mut module, &schedule, AliasMode::May).is_ok();
-        let printed = loomir::print(&module);
-        read(checker, &printed).map(|_| (printed, succeeded))
-    }
-
     /// Executes the program and what a pipeline made of it. With limits for
     /// it, asks the checker too.
     ///
@@ -116,6 +106,16 @@ impl Case {
     fn failed(&self, pipeline: &str, error: String) -> String {
         format!("{pipeline}: {error}\n{}", self.text)
     }
+}
+
+/// Returns a printed program after a schedule, and true if the schedule did not fail. A schedule
+/// that fails leaves a program that computes the same.
+pub(crate) fn scheduled(checker: &Checker, text: &str, schedule: &str) -> Result<(String, bool), String> {
+    let mut module = read(checker, text)?;
+    let schedule = read(checker, schedule)?;
+    let succeeded = loomir::run_schedule(&mut module, &schedule, AliasMode::May).is_ok();
+    let printed = loomir::print(&module);
+    read(checker, &printed).map(|_| (printed, succeeded))
 }
 
 fn read(checker: &Checker, text: &str) -> Result<Body, String> {

@@ -68,3 +68,77 @@ fn step(loop_: &str, new: &str, random: &mut Random) -> String {
     };
     text + "\n"
 }
+
+/// The operations that are loops for `transform.structured.match`.
+const LOOPS: [&str; 5] = ["affine.for %", "scf.for %", "affine.parallel (", "scf.parallel (", "scf.forall ("];
+
+/// Stores, before which a body is cut.
+const STORES: [&str; 2] = ["affine.store %", "memref.store %"];
+
+/// Returns a schedule of `steps` steps for a printed program, one after the other on one of its
+/// loops. A step may also cut the loop at a store, or fuse it with another one.
+pub fn composition(program: &str, steps: usize, random: &mut Random) -> String {
+    let count = |names: &[&str]| names.iter().map(|name| program.matches(name).count()).sum::<usize>();
+    let (loops, stores) = (count(&LOOPS), count(&STORES));
+    let mut text = format!(
+        "module attributes {{transform.with_named_sequence}} {{\n  \
+         transform.named_sequence @__transform_main(%root: {ANY} {{transform.readonly}}) {{\n"
+    );
+    split("%l", "interface{LoopLikeInterface}", loops, &mut text);
+    split("%s", "ops{[\"affine.store\", \"memref.store\"]}", stores, &mut text);
+    if loops > 0 {
+        let chain: String = (0..steps)
+            .map(|at| {
+                let (own, new) = (format!("%x{at}"), format!("%x{}", at + 1));
+                match random.below(5) {
+                    0 => pair(&own, &new, (loops, stores), random),
+                    _ => step(&own, &new, random),
+                }
+            })
+            .collect();
+        let chain = if random.chance(40) { format!("loomir.together {{\n{chain}}}\n") } else { chain };
+        let _ = write!(
+            text,
+            "    transform.sequence %l{} : {ANY} failures(suppress) {{\n    ^bb0(%x0: {ANY}):\n{chain}    }}\n",
+            member(loops, random)
+        );
+    }
+    text + "    transform.yield\n  }\n}\n"
+}
+
+/// Writes a handle to each of `count` operations.
+fn split(name: &str, what: &str, count: usize, text: &mut String) {
+    let results = vec![ANY; count].join(", ");
+    if count > 0 {
+        let _ = writeln!(
+            text,
+            "    {name}_all = transform.structured.match {what} in %root : ({ANY}) -> {ANY}\n    \
+             {name}:{count} = transform.split_handle {name}_all : ({ANY}) -> ({results})"
+        );
+    }
+}
+
+/// Returns the end of the name of one of `count` handles.
+fn member(count: usize, random: &mut Random) -> String {
+    if count == 1 { String::new() } else { format!("#{}", random.below(count)) }
+}
+
+/// Returns a step with a second handle: a loop to fuse with, or a store to cut at.
+fn pair(own: &str, new: &str, (loops, stores): (usize, usize), random: &mut Random) -> String {
+    let (other, store) = (member(loops, random), member(stores.max(1), random));
+    let text = match random.below(if stores == 0 { 2 } else { 4 }) {
+        0 => format!("{new} = loomir.fuse {own} with %l{other} : ({ANY}, {ANY}) -> {ANY}"),
+        1 => format!(
+            "{new} = loomir.fuse {own} with %l{other} shift {} : ({ANY}, {ANY}) -> {ANY}",
+            random.range(0, 2)
+        ),
+        2 => format!(
+            "{new}, {new}_more = loomir.distribute {own} before %s{store} : ({ANY}, {ANY}) -> ({ANY}, {ANY})"
+        ),
+        _ => format!(
+            "{new} = loomir.shift {own} from %s{store} by {} : ({ANY}, {ANY}) -> {ANY}",
+            random.range(0, 2)
+        ),
+    };
+    text + "\n"
+}

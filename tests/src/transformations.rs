@@ -14,7 +14,7 @@ use loomir::check::proof::ProofOptions;
 use loomir::transforms::transform::ALL;
 
 use crate::check::Checker;
-use crate::pipelines::Case;
+use crate::pipelines::{Case, scheduled};
 use crate::random::Random;
 use crate::schedules::schedule;
 
@@ -76,7 +76,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
             }
         }
         let schedule = schedule(&mut random);
-        let (changed, succeeded) = case.scheduled(&checker, &schedule).map_err(failed)?;
+        let (changed, succeeded) = scheduled(&checker, &case.text, &schedule).map_err(failed)?;
         let comparison = case.compare(&checker, &schedule, &changed, None).map_err(failed)?;
         tally.scheduled += usize::from(changed != case.printed);
         tally.unfinished += usize::from(!succeeded);

@@ -51,6 +51,7 @@ pub mod control_flow;
 pub mod dependence;
 pub mod elements;
 pub mod locals;
+pub(crate) mod loop_bounds;
 mod loop_context;
 mod not_affine;
 pub mod objects;

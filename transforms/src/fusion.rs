@@ -80,6 +80,7 @@ use versioned_region::Segment;
 pub use pair::fuse_pair;
 pub use pass::PASS;
 pub use rounds::fuse;
+pub use whole_memrefs::read_as_loops;
 
 mod blocks;
 mod concatenate;
@@ -100,6 +101,7 @@ mod schedule;
 mod search;
 mod times;
 mod versioned_region;
+mod whole_memrefs;
 
 /// The options of fusion.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling, unrolling, unroll-and-jam, flattening |
 //! | [`schedule`] | programs of the `transform` dialect that transform loops |
 //! | [`directive`] | loop transformations that the source asks for, in the notation of OpenMP |
+//! | [`idioms`] | loops that fill or copy whole memrefs become one operation |
 //! | [`while_to_for`] | counting `scf.while` loops become `scf.for` |
 //! | [`scf_to_affine`] | loops, conditions and accesses become those of `affine` |
 //! | [`guard_folding`] | guards of loops that run no iteration without them go |
@@ -27,6 +28,7 @@
 //! | [`if_to_select`] | pure conditionals become selections |
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
+//! | [`prefetch`] | innermost loops ask ahead for memory |
 //! | [`promotion`] | elements that a loop keeps in a register |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`regenerate`] | from an approved tree back to IR |
@@ -57,6 +59,7 @@ mod expansion;
 pub mod flow;
 pub mod fusion;
 pub mod guard_folding;
+pub mod idioms;
 pub mod if_to_select;
 pub mod inventory;
 mod iterations;
@@ -68,6 +71,7 @@ pub mod mem2reg;
 mod naming;
 pub mod nest_sinking;
 pub mod packing;
+pub mod prefetch;
 pub mod promotion;
 mod references;
 pub mod regenerate;
@@ -92,10 +96,12 @@ const PASSES: &[PassInfo] = &[
     fusion::PASS,
     contraction::PASS,
     packing::PASS,
+    prefetch::PASS,
     promotion::PASS,
     guard_folding::PASS,
     nest_sinking::PASS,
     carried_loads::PASS,
+    idioms::PASS,
     if_to_select::PASS,
     scf_to_affine::PASS,
     while_to_for::PASS,

@@ -26,5 +26,9 @@ pub const APART: &str = "loomir.apart";
 /// Marks a loop that a directive made. The source says how it runs, so it is not fused.
 pub const OBEYED: &str = "loomir.obeyed";
 
+/// Marks a nest that fusion wrote for a copy or a fill of a whole memref: the name of that
+/// operation. It is gone after fusion.
+pub(crate) const WHOLE: &str = "loomir.whole";
+
 /// The marks of loops, and the attribute with their directives.
 pub const OF_LOOPS: [&str; 5] = [REMAINDER, DISTRIBUTED, VERSIONED, OBEYED, DIRECTIVE];

@@ -67,6 +67,11 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs run before and after each registered transformation",
     },
     Campaign {
+        name: "compositions",
+        cases: 20_000,
+        does: "random programs before and after up to five edits, by schedules and as one edited tree",
+    },
+    Campaign {
         name: "everyday",
         cases: 20_000,
         does: "random programs run before and after each pass that simplifies, and random pipelines of five",

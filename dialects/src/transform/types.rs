@@ -12,6 +12,9 @@ pub(super) const ANY_VALUE: TypeDef = plain("transform.any_value");
 /// `!transform.any_param`: any parameters.
 pub(super) const ANY_PARAM: TypeDef = plain("transform.any_param");
 
+/// `!transform.type`: types.
+pub(super) const TYPE: TypeDef = plain("transform.type");
+
 /// `!transform.op<"scf.for">`: operations of one name.
 pub(super) const OP: TypeDef = TypeDef {
     name: "transform.op",
@@ -119,7 +122,7 @@ pub fn is_value(ctx: &Context, ty: Type) -> bool {
 
 /// True if a type is one of parameters.
 pub fn is_param(ctx: &Context, ty: Type) -> bool {
-    matches!(named(ctx, ty), Some("transform.any_param" | "transform.param"))
+    matches!(named(ctx, ty), Some("transform.any_param" | "transform.param" | "transform.type"))
 }
 
 /// Returns the name of the operations that a handle of this type may have, if there is only one.

@@ -1,7 +1,8 @@
 //! Loops that fusion leaves apart or does not see: `--fail-on-missed`, and operations that other
 //! tools make loops of.
 
-use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Severity};
+use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Op, Severity};
+use crate::transforms::fusion::read_as_loops;
 use clap::{Arg, ArgMatches};
 
 use super::Failure;
@@ -38,9 +39,13 @@ pub(super) fn foreign(module: &Body) -> Diagnostics {
     let ctx = module.ctx();
     let mut bodies = vec![module];
     while let Some(body) = bodies.pop() {
+        let read = read_as_loops(body);
         for op in body.all_ops() {
             let view = body.op_ref(op);
-            if let Some(help) = ctx.elsewhere(ctx.str(view.info().dialect())) {
+            let is_read = |op: Op| {
+                read.contains(&op) || body.parent_op(op).is_some_and(|around| read.contains(&around))
+            };
+            if let Some(help) = ctx.elsewhere(ctx.str(view.info().dialect())).filter(|_| !is_read(op)) {
                 let message = format!("'{}' is not a loop, so fusion leaves it as it is", view.name());
                 return Diagnostic::new(Severity::Warning, view.loc(), message).help(help).into();
             }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod c_functions;
 mod check;
+mod compositions;
 mod everyday;
 mod fusion;
 mod graphs;
@@ -25,9 +26,10 @@ mod unrolling;
 type Campaign = (&'static str, fn() -> ExitCode);
 
 /// The campaigns by their names.
-const CAMPAIGNS: [Campaign; 15] = [
+const CAMPAIGNS: [Campaign; 16] = [
     ("c-functions", c_functions::main),
     ("check", check::main),
+    ("compositions", compositions::main),
     ("everyday", everyday::main),
     ("fusion", fusion::main),
     ("graphs", graphs::main),

@@ -22,7 +22,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Value};
 
 use super::concatenate::concatenate;
-use super::{Fusion, Options, Report, remarks};
+use super::{Fusion, Options, Report, remarks, whole_memrefs};
 use crate::access::LoopContext;
 use crate::assumption;
 use crate::legality::Checker;
@@ -40,6 +40,15 @@ pub(super) const MAX_ROUNDS: usize = 16;
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
     options.progress.begin("loop-fusion", body, body.root());
     while_to_for::uplift(body);
+    let expanded = whole_memrefs::expand(body);
+    let mut report = rounds(body, options);
+    expanded.restore(body);
+    expanded.once(&mut report.remarks);
+    report
+}
+
+/// Fuses the loops of a function until nothing changes, or as often as the options say.
+fn rounds(body: &mut Body, options: &Options) -> Report {
     let mut report = round(body, options);
     let mut changed = report.changed;
     for _ in 1..options.max_rounds {

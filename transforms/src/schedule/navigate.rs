@@ -19,6 +19,7 @@ pub(super) fn operations<'a>() -> Table<'a> {
         (transform::GetOperandOp::DEF, |run, frame, op| run.values_at(frame, op, "operands")),
         (transform::GetResultOp::DEF, |run, frame, op| run.values_at(frame, op, "results")),
         (transform::GetDefiningOp::DEF, |run, frame, op| run.defining(frame, op)),
+        (transform::GetTypeOp::DEF, |run, frame, op| run.types(frame, op)),
         (transform::SelectOp::DEF, |run, frame, op| run.select(frame, op)),
         (transform::MatchEmptyOp::DEF, |run, frame, op| match run.ops(frame, op, 0)?.is_empty() {
             true => Ok(Vec::new()),
@@ -240,6 +241,18 @@ impl Interpreter<'_> {
             found.extend(picked.filter_map(|value| self.payload.value_of(&path, value)));
         }
         Ok(vec![Handle::Values(found)])
+    }
+
+    fn types(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        let (ctx, elemental) = (op.ctx(), op.attr("elemental").is_some());
+        let mut found = Vec::new();
+        for value in self.values(frame, op, 0)? {
+            let (path, value) = self.payload.value(&value, op.loc())?;
+            let Some(ty) = self.payload.body(&path).map(|body| body.value_type(value)) else { continue };
+            let element = if elemental { ty.element(ctx).unwrap_or(ty) } else { ty };
+            found.push(ctx.type_attr(element));
+        }
+        Ok(vec![Handle::Params(found)])
     }
 
     fn defining(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {

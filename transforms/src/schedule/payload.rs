@@ -150,6 +150,11 @@ impl<'m> Payload<'m> {
         }
     }
 
+    /// Returns the assumption about arguments.
+    pub(super) fn alias(&self) -> AliasMode {
+        self.alias
+    }
+
     /// Returns the whole program.
     pub(super) fn root(&mut self) -> Entity {
         let root = self.module.root();

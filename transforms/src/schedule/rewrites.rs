@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource, ViewLike};
 use loomir_dialects::scf::forall::{Number, dimensions};
-use loomir_dialects::{arith, memref, scf, transform};
+use loomir_dialects::{arith, loomir, memref, scf, transform};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{
@@ -14,6 +14,7 @@ use super::failure::Failure;
 use super::interpreter::{Handle, Interpreter, Table, failed, wrong};
 use super::navigate::{is_loop, view};
 use super::payload::Entity;
+use crate::idioms::recognise_within;
 
 /// Returns the operations that rewrite one operation, and what runs them.
 pub(super) fn operations<'a>() -> Table<'a> {
@@ -26,6 +27,10 @@ pub(super) fn operations<'a>() -> Table<'a> {
         (transform::ForallToParallelOp::DEF, |run, frame, op| {
             let target = run.only(frame, op, 0)?;
             Ok(vec![Handle::Ops(vec![run.as_parallel(op, target)?])])
+        }),
+        (loomir::IdiomsOp::DEF, |run, frame, op| {
+            let alias = run.payload.alias();
+            run.on_bodies(frame, op, &|body, own| _ = recognise_within(body, own, alias))
         }),
         (transform::EraseDeadAllocOp::DEF, |run, frame, op| {
             run.on_bodies(frame, op, &erase_dead_allocations)

@@ -1,0 +1,171 @@
+//! Execution of trees in which every operation is a hash of all that it gets: its operands, the
+//! memory that it reads, and itself.
+//!
+//! Two orders of instances that leave equal memory then compute the same whatever the operations
+//! do, as far as 64 bits tell. An order that leaves other memory computes something else for some
+//! operations. So this tells which illegal trees can be seen to be wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loomir::ir::{Body, Op, Trait, Value};
+use loomir::transforms::access::base::Base;
+use loomir::transforms::tree::{LoopId, Program};
+
+use crate::instances::{Instance, Location, Values, location, rounds};
+use crate::random::Random;
+
+/// The memory behind a run: the hash in each location that was written.
+pub type Memory = BTreeMap<Location, u64>;
+
+/// The values that a run computed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The memory behind it.
+    pub memory: Memory,
+    /// The result of each operation in each iteration of the loops around it.
+    pub results: BTreeMap<(usize, Vec<i64>), u64>,
+}
+
+/// The names of the objects of runs that are compared.
+pub type Objects = Vec<(Base, Option<Value>)>;
+
+/// Runs instances in their order.
+///
+/// # Errors
+/// The reason why they cannot run with hashes.
+pub fn outcome(
+    body: &Body,
+    program: &Program,
+    instances: &[Instance],
+    values: Values<'_>,
+    objects: &mut Objects,
+) -> Result<Outcome, &'static str> {
+    let statements = program.statements().flat_map(|statement| statement.ops.iter().map(|op| op.index()));
+    let statements = statements.collect();
+    let mut run = Run { body, program, statements, memory: Memory::new(), results: BTreeMap::new() };
+    for instance in instances {
+        for op in &program.statement(instance.0).ops {
+            run.execute(*op, instance, values, objects)?;
+        }
+    }
+    Ok(Outcome { memory: run.memory, results: run.results })
+}
+
+struct Run<'a> {
+    body: &'a Body,
+    program: &'a Program,
+    /// The operations that are statements.
+    statements: BTreeSet<usize>,
+    memory: Memory,
+    /// The result of an operation in an iteration of the loops around it.
+    results: BTreeMap<(usize, Vec<i64>), u64>,
+}
+
+impl Run<'_> {
+    fn execute(
+        &mut self,
+        op: Op,
+        (statement, iteration): &Instance,
+        values: Values<'_>,
+        objects: &mut Objects,
+    ) -> Result<(), &'static str> {
+        if self.body.own_regions(op).len() > 0 {
+            return Err("a statement with regions");
+        }
+        let mut hash = op.index() as u64;
+        let mut operands = Vec::new();
+        for operand in self.body.operands(op) {
+            let operand = self.value(operand, iteration)?;
+            operands.push(operand);
+            hash = mix(hash, operand);
+        }
+        let mut written = Vec::new();
+        let classes = &self.program.statement(*statement).effects.classes;
+        for (class, _) in classes.iter().filter(|(_, own)| *own == op) {
+            let instance = (*statement, iteration.clone());
+            let place = location(class, &instance, values, objects).ok_or("an unknown location")?;
+            match (class.writes, class.update.is_some() && !rounds(self.body, op)) {
+                (true, update) => written.push((place, update)),
+                // What an update reads is what it adds to.
+                (false, true) => {}
+                (false, false) => {
+                    let initial = place.1.iter().fold(place.0 as u64, |hash, at| mix(hash, *at as u64));
+                    hash = mix(hash, self.memory.get(&place).copied().unwrap_or(initial));
+                }
+            }
+        }
+        for (place, update) in written {
+            let content = self.memory.entry(place).or_default();
+            *content = if update { content.wrapping_add(hash) } else { hash };
+        }
+        // The end of a branch gives its operands to the conditional.
+        let is_end = self.body.has_trait(op, Trait::Terminator);
+        let results: Vec<Value> = match self.body.parent_op(op).filter(|_| is_end) {
+            Some(conditional) => self.body.results(conditional).collect(),
+            None => self.body.results(op).collect(),
+        };
+        for (number, result) in results.into_iter().enumerate() {
+            let hash =
+                if is_end { operands.get(number).copied().unwrap_or(hash) } else { mix(hash, number as u64) };
+            self.results.insert((result.index(), iteration.clone()), hash);
+        }
+        Ok(())
+    }
+
+    /// Returns the hash of a value in an iteration. A value that is not there yet is like no other.
+    /// Recurses once for each iteration before, and for each loop around.
+    fn value(&self, value: Value, iteration: &[i64]) -> Result<u64, &'static str> {
+        let own = value.index() as u64;
+        if let Some((of, argument)) = self.program.loop_of_argument(self.body, value) {
+            let depth = self.program.loop_info(of).depth as usize;
+            let at = *iteration.get(depth).ok_or("a value out of its loop")?;
+            return match argument {
+                0 => Ok(mix(own, at as u64)),
+                _ => self.carried(of, argument - 1, &iteration[..depth], at),
+            };
+        }
+        let Some(op) = self.body.defining_op(value) else { return Ok(own) };
+        if let Some(of) = self.program.loops().find(|of| self.program.loop_info(*of).op == op) {
+            let info = self.program.loop_info(of);
+            let depth = info.depth as usize;
+            let around = iteration.get(..depth).ok_or("a value out of its loop")?;
+            let number = self.body.results(op).position(|result| result == value).unwrap_or(0);
+            let end = self.body.terminator(info.block).ok_or("a loop without an end")?;
+            let yielded = self.body.operand(end, number);
+            // The last iteration that ran.
+            let from = (yielded.index(), around.to_vec());
+            let ran = self.results.range(from..).take_while(|((index, at), _)| {
+                *index == yielded.index() && at.starts_with(around) && at.len() > depth
+            });
+            let last = ran.map(|((_, at), _)| at[depth]).max().ok_or("a loop that passes values on")?;
+            return self.carried(of, number, around, last + 1);
+        }
+        let is_conditional = self.body.own_regions(op).len() > 0;
+        if !is_conditional && !self.statements.contains(&op.index()) {
+            return Ok(own);
+        }
+        let depth = self.program.depth_of(self.body, op).ok_or("a value inside of a statement")? as usize;
+        let key = (value.index(), iteration.get(..depth).ok_or("a value out of its loop")?.to_vec());
+        Ok(self.results.get(&key).copied().unwrap_or(mix(own, u64::MAX)))
+    }
+
+    /// Returns the hash of a carried value at the start of an iteration.
+    fn carried(&self, of: LoopId, number: usize, around: &[i64], at: i64) -> Result<u64, &'static str> {
+        let info = self.program.loop_info(of);
+        if !info.space.is_counted() {
+            return Err("a loop that does not count");
+        }
+        if at <= 0 {
+            let inits = self.body.num_operands(info.op) - self.body.num_results(info.op);
+            return self.value(self.body.operand(info.op, inits + number), around);
+        }
+        let end = self.body.terminator(info.block).ok_or("a loop without an end")?;
+        let before: Vec<i64> = around.iter().copied().chain([at - 1]).collect();
+        self.value(self.body.operand(end, number), &before)
+    }
+}
+
+/// Returns a hash of two numbers that depends on their order.
+fn mix(a: u64, b: u64) -> u64 {
+    Random::of_case(a, b).bits()
+}
