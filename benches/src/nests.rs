@@ -110,7 +110,7 @@ pub fn judge(function: &Body, count: usize) -> Judged {
         };
         let Some(tree) = change.at([at]).apply(&program, &mut trees, program.root) else { continue };
         judged.edits += 1;
-        match checker.check(&trees, tree) {
+        match checker.check(&mut trees, tree) {
             Verdict::Legal { .. } => judged.legal += 1,
             Verdict::Illegal(_) => judged.illegal += 1,
             _ => {}

@@ -202,7 +202,7 @@ fn edit_block(body: &mut Body, block: Block, random: &mut Random, tally: &mut Ta
         }
         tally.trees[0] += 1;
         tally.trees[1] += kinds.len();
-        let verdict = judge.check(&trees, tree);
+        let verdict = judge.check(&mut trees, tree);
         let outcome = match &verdict {
             Verdict::Legal { .. } => Some(0),
             Verdict::Illegal(_) => Some(1),
@@ -236,7 +236,7 @@ fn edit_block(body: &mut Body, block: Block, random: &mut Random, tally: &mut Ta
         }
     }
     let Some((tree, kinds)) = last else { return String::new() };
-    let Ok(approved) = judge.judge(&trees, tree) else { return String::new() };
+    let Ok(approved) = judge.judge(&mut trees, tree) else { return String::new() };
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
             tally.legal[1] += 1;

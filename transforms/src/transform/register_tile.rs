@@ -82,7 +82,8 @@ impl Transformation for RegisterTile {
             }
             let trips = target.trip_count();
             let fits = |count: &usize| trips.is_none_or(|trips| *count as u64 <= trips / 2);
-            let divides = |count: &usize| trips.is_some_and(|trips| trips > 0 && trips % *count as u64 == 0);
+            let divides =
+                |count: &usize| trips.is_some_and(|trips| trips > 0 && trips.is_multiple_of(*count as u64));
             let exact = EXACT_COUNTS.into_iter().filter(divides);
             let mut counts: Vec<usize> = COUNTS.into_iter().filter(fits).chain(exact).collect();
             if counts.is_empty() {

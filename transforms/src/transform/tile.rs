@@ -138,7 +138,7 @@ fn choices(trips: &[Option<u64>]) -> Vec<Vec<i64>> {
 /// `size` itself if there is none that is a whole number of vectors.
 fn fitting(size: i64, trips: u64) -> i64 {
     let near = (size * 3 / 4..=size * 5 / 4).filter(|own| *own > 0 && own % VECTOR == 0);
-    let exact = near.filter(|own| trips % *own as u64 == 0);
+    let exact = near.filter(|own| trips.is_multiple_of(*own as u64));
     exact.min_by_key(|own| (own - size).abs()).unwrap_or(size)
 }
 
