@@ -7,7 +7,7 @@
 //!   (`idioms/product.rs`).
 //!
 //! Nests may consist of `scf.for`, `affine.for`, `scf.parallel` and `affine.parallel`, in any order
-//! of the loops. [`Whole`] says what they look like.
+//! of the loops. `Whole` says what they look like.
 //!
 //! # Assumptions
 //!

@@ -22,7 +22,6 @@ use super::site::{Judge, Place, Site, Sketch, approve, checker, follow};
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::{Analyses, variables_of};
-use crate::legality::Verdict;
 use crate::regenerate::regenerate_loops;
 use crate::tree::TreeStore;
 use crate::tree::raise::roots;
@@ -444,7 +443,7 @@ impl<'m> Payload<'m> {
         let judge: &Judge<'_> = &judge;
         let judge = (!self.deferred).then_some(judge);
         if let Err(verdict) = site.step(&mut self.trees, (root, &followed), judge) {
-            return Err(Failure::silenceable(refusal(&verdict, body, step)));
+            return Err(Failure::refused(&verdict, body, step.loc, [step.name, step.then]));
         }
         site.last_step = step.loc;
         let entities = std::mem::take(&mut raised.entities);
@@ -600,8 +599,9 @@ impl<'m> Payload<'m> {
         let mut paths: Vec<BodyPath> = self.raised.keys().cloned().collect();
         self.in_order(&mut paths);
         for path in &paths {
-            let (body, raised) = (body_at(self.module, path), self.raised.get(path));
-            let (Some(body), Some(raised)) = (body, raised) else { continue };
+            let Some((body, raised)) = body_at(self.module, path).zip(self.raised.get(path)) else {
+                continue;
+            };
             let mut changed = raised.sites.iter().rev().filter(|site| site.is_changed()).peekable();
             if changed.peek().is_none() {
                 continue;
@@ -730,11 +730,12 @@ impl<'m> Payload<'m> {
         let mut paths: Vec<BodyPath> = self.raised.keys().cloned().collect();
         self.in_order(&mut paths);
         for path in &paths {
-            let (body, raised) = (body_at(self.module, path), self.raised.get(path));
-            let (Some(body), Some(raised)) = (body, raised) else { continue };
+            let Some((body, raised)) = body_at(self.module, path).zip(self.raised.get(path)) else {
+                continue;
+            };
             for site in raised.sites.iter().filter(|site| site.is_changed()) {
                 if let Err(verdict) = approve((body, site), &mut self.trees, &raised.analyses, self.alias) {
-                    return Err(Failure::silenceable(refusal(&verdict, body, step)));
+                    return Err(Failure::refused(&verdict, body, step.loc, [step.name, step.then]));
                 }
             }
         }
@@ -774,29 +775,11 @@ fn write(
     alias: AliasMode,
 ) -> Result<Vec<Option<Op>>, Failure> {
     let by = site.last_step;
-    let approved = approve((body, site), trees, analyses, alias).map_err(|verdict| {
-        let step = Step { loc: by, name: "the schedule", then: "transformed", consumed: &[] };
-        Failure::silenceable(refusal(&verdict, body, &step))
-    })?;
+    let approved = approve((body, site), trees, analyses, alias)
+        .map_err(|verdict| Failure::refused(&verdict, body, by, ["the schedule", "transformed"]))?;
     regenerate_loops(body, &site.program, trees, &approved).map_err(|unwritable| {
         let text = format!("the loops cannot be written: {}", unwritable.reason.text());
         let loc = body.loc(unwritable.op);
         Failure::silenceable(Diagnostic::error(by, text).note(loc, "'it' is this loop, after this step"))
     })
-}
-
-/// Returns the error about a step that the judge refuses.
-fn refusal(verdict: &Verdict, body: &Body, step: &Step<'_>) -> Diagnostic {
-    let (name, then) = (step.name, step.then);
-    let (why, help) = match verdict {
-        Verdict::Illegal(_) => ("it changes what the loops compute", None),
-        Verdict::MayBeIllegal(_) => ("it may change what the loops compute", None),
-        Verdict::Unknown { .. } => ("it is not proved legal", None),
-        Verdict::Legal { assumed } => {
-            let assumed: Vec<String> = assumed.iter().map(|own| own.text(body)).collect();
-            ("it is legal only under a condition", Some(format!("the condition: {}", assumed.join(" and "))))
-        }
-    };
-    let error = Diagnostic::error(step.loc, format!("'{name}' is refused: {why}"));
-    verdict.explain(body, help.into_iter().fold(error, |error, help| error.help(help)), then)
 }

@@ -151,8 +151,8 @@ impl<'a> LoopRef<'a> {
         num_accesses(self.program, self.trees, self.body)
     }
 
-    /// Returns the number of lines that `count` neighbouring iterations of the loop access together,
-    /// in one iteration of the loops inside.
+    /// Returns the number of lines that `count` neighbouring iterations of the loop access
+    /// together, in one iteration of the loops inside.
     pub fn num_lines(&self, count: u64) -> u64 {
         num_lines(self.program, self.trees, self.body, (self.info.depth, count))
     }

@@ -147,8 +147,7 @@ pub enum Mark {
     Jammed,
     /// A nest of loops that became one. It keeps the attributes of the outermost one.
     Flattened,
-    /// A number of iterations that are [written](TreeStore::written) one after the other, without a
-    /// loop.
+    /// A number of iterations that are written one after the other, without a loop.
     Copies,
 }
 
