@@ -132,6 +132,7 @@ impl NotPacked {
             }
             NotPacked::Changed => "the loop around may write them, or may not return",
             NotPacked::Place => "they are read under a condition, or in a parallel loop",
+            NotPacked::Unlike => "they are read as values of different types",
         }
     }
 }
@@ -159,6 +160,9 @@ impl Plan<'_> {
         }
         let [(load, _), ..] = packed.loads() else { return Err("there are none") };
         let element = body.value_type(body.result(*load, 0));
+        if !are_nested(body, packed) {
+            return Err("a guard for another array is around a loop inside; pack again");
+        }
         let Some(needed) = needed(body, packed) else {
             return Err("their addresses are not computed by the loops inside alone; hoist the rest first");
         };
@@ -247,6 +251,14 @@ impl Plan<'_> {
         let loc = body.loc(self.packed.loop_op());
         Remarks { body, pass: PASS.name }.passed("Packed", loc, &text)
     }
+}
+
+/// True if the loops between stand one directly in the other, and the loads in the innermost one.
+/// A guard for another array may have come between.
+fn are_nested(body: &Body, packed: &Packed) -> bool {
+    let mut around = packed.loop_op();
+    packed.between().iter().all(|(op, _)| body.parent_op(*op) == Some(std::mem::replace(&mut around, *op)))
+        && packed.loads().iter().all(|(load, _)| body.parent_op(*load) == Some(around))
 }
 
 /// Returns the operations inside the outermost loop between that compute the addresses of the loads

@@ -21,7 +21,7 @@
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, LoopLike, MemoryAccess, ParallelLike};
 use loomir_dialects::llvm;
-use loomir_ir::{Body, Op};
+use loomir_ir::{Body, Op, Value};
 
 use super::StorageJudge;
 use crate::access::base::{Base, bytes_of_element};
@@ -55,6 +55,8 @@ pub(crate) enum NotPacked {
     Changed,
     /// A conditional or a parallel loop is around.
     Place,
+    /// They have different types, or count different bytes.
+    Unlike,
 }
 
 impl Packed {
@@ -95,8 +97,9 @@ impl Packed {
     }
 }
 
-/// The loads of one group: the loops around, the object, and the subscripts without constants.
-type Key = (Vec<Op>, Base, Vec<AffineForm>);
+/// The loads of one group: the loops around, the object, the memref that subscripts are relative to,
+/// and the subscripts without constants.
+type Key = (Vec<Op>, Base, Option<Value>, Vec<AffineForm>);
 
 impl StorageJudge<'_> {
     /// Returns the groups of loads that may read copies of at most `bytes` bytes, and for the other
@@ -109,7 +112,8 @@ impl StorageJudge<'_> {
             let Some(forms) = access.element().filter(|_| self.is_plain_load(access)) else { continue };
             let varying = |form: &&AffineForm| form.plus(&AffineForm::constant(1), -form.constant_part());
             let Some(varying) = forms.iter().map(varying).collect::<Option<Vec<_>>>() else { continue };
-            let key = (access.place.loops.clone(), access.class.base, varying);
+            let class = &access.class;
+            let key = (access.place.loops.clone(), class.base, class.origin, varying);
             let group = *known.entry(key).or_insert_with(|| {
                 groups.push(Vec::new());
                 groups.len() - 1
@@ -152,14 +156,14 @@ impl StorageJudge<'_> {
         refused
     }
 
-    /// True if the loop at a depth reads the same elements in each of its iterations, and its
-    /// innermost loop reads different ones.
+    /// True if the loop at a depth reads the same elements in each of its iterations, and each loop
+    /// inside reads different ones.
     fn repeats(&self, access: &Access, outer: u32) -> bool {
         let Some(forms) = access.element() else { return false };
         let uses = |level: u32| move |form: &&AffineForm| !form.all_atoms(&|atom| !mentions(atom, level));
         let constraints = &access.class.domain.constraints;
         let mut inside = constraints.iter().filter(|own| (outer + 1..access.depth()).any(|at| uses(at)(own)));
-        forms.iter().any(uses(access.depth() - 1))
+        (outer + 1..access.depth()).all(|level| forms.iter().any(uses(level)))
             && !forms.iter().any(uses(outer))
             && !inside.any(|own| uses(outer)(&own))
     }
@@ -189,8 +193,12 @@ impl StorageJudge<'_> {
         let value = self.body.result(first.op, 0);
         let ty = self.body.value_type(value);
         let size = bytes_of_element(self.body.ctx(), ty).and_then(|own| u64::try_from(own).ok());
-        if group.iter().any(|id| self.body.value_type(self.body.result(self.timeline.get(*id).op, 0)) != ty) {
-            return Err(NotPacked::Changed);
+        let is_alike = |id: &AccessId| {
+            let own = self.timeline.get(*id);
+            own.class.counts_like(&first.class) && self.body.value_type(self.body.result(own.op, 0)) == ty
+        };
+        if !group.iter().all(is_alike) {
+            return Err(NotPacked::Unlike);
         }
         let (loads, places) = self.places(group);
         let mut own = size.and_then(|size| size.checked_mul(places as u64)).ok_or(NotPacked::Large)?;
