@@ -171,7 +171,7 @@ fn of_trees(checker: &Checker, proves: bool, random: &mut Random, tally: &mut Ta
 /// True if a difference is a race of a program with a parallel loop in another one. The interpreter
 /// compares iterations of the outermost parallel loop alone. If an edit runs that one in order, the
 /// race of the program itself shows.
-fn is_of_race(difference: &str, program: &str) -> bool {
+pub fn is_of_race(difference: &str, program: &str) -> bool {
     let mut around = Vec::new();
     let has_nested = program.lines().any(|line| {
         let indent = line.len() - line.trim_start().len();

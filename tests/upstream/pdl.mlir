@@ -1,3 +1,4 @@
+// REFUSED: pdl with ranges and functions of other languages
 pdl.pattern @fold : benefit(2) {
   %t = pdl.type : i32
   %ts = pdl.types

@@ -451,6 +451,10 @@ impl<'p, 's> OpParser<'p, 's> {
 
     /// Reads an attribute if one is next.
     pub fn parse_optional_attr(&mut self, ty: Option<Type>) -> ParseResult<Option<Attr>> {
+        // The location of the operation may be next.
+        if self.parser.is_keyword("loc") {
+            return Ok(None);
+        }
         self.parser.optional_attr(ty)
     }
 
