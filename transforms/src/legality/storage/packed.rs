@@ -97,8 +97,8 @@ impl Packed {
     }
 }
 
-/// The loads of one group: the loops around, the object, the memref that subscripts are relative to,
-/// and the subscripts without constants.
+/// The loads of one group: the loops around, the object, the memref that subscripts are relative
+/// to, and the subscripts without constants.
 type Key = (Vec<Op>, Base, Option<Value>, Vec<AffineForm>);
 
 impl StorageJudge<'_> {
