@@ -186,8 +186,11 @@ impl StorageJudge<'_> {
         if !stays || effects.get(loop_op).may_not_return() {
             return Err(NotPacked::Changed);
         }
-        let is_conditional = first.place.sides.iter().any(|side| side.depth > outer);
-        if !domain.exact || is_conditional || !is_in_order(self.body, loop_op) {
+        let is_conditional = |id: &AccessId| {
+            let own = self.timeline.get(*id);
+            !own.class.domain.exact || own.place.sides.iter().any(|side| side.depth > outer)
+        };
+        if group.iter().any(is_conditional) || !is_in_order(self.body, loop_op) {
             return Err(NotPacked::Place);
         }
         let value = self.body.result(first.op, 0);
