@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use loomir::check::proof::ProofOptions;
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
-use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, verifier};
 use loomir::{
     AliasMode, ContractionOptions, DistributeOptions, Expand, FuseOptions, FuseReport, Profitability,
     ProgramOptions,
@@ -233,7 +233,14 @@ fn judge_remarks(
     let mut groups = Groups::new();
     for remark in report.remarks.iter() {
         tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
-        let Some(said) = Said::of(ctx, remark, text) else { continue };
+        let Some(said) = Said::of(ctx, remark, text) else {
+            // A copy of a whole memref is no loop of the program, so no run shows its time.
+            if remark.message.contains("Loops fused") {
+                let places = [Some(remark.loc), remark.notes.first().map(|(loc, _)| *loc)];
+                groups.reshape(places.into_iter().flatten().filter_map(|loc| loop_at(ctx, loc, text)));
+            }
+            continue;
+        };
         tally.pairs_guarded += u64::from(said.guarded);
         let words = Diagnostics::from(remark.clone()).to_text(ctx);
         let before_this = groups.clone();
@@ -602,15 +609,11 @@ struct Said {
 
 impl Said {
     fn of(ctx: &Context, remark: &Diagnostic, text: &Text) -> Option<Said> {
-        let loop_at = |loc: loomir::ir::Loc| {
-            let (_, line, _) = loc.file_line_col(ctx)?;
-            text.lines.iter().find(|(_, own)| **own == line).map(|(id, _)| *id)
-        };
         if remark.message.contains("not concatenated") {
             return None;
         }
-        let second = loop_at(remark.loc)?;
-        let first = loop_at(remark.notes.first()?.0)?;
+        let second = loop_at(ctx, remark.loc, text)?;
+        let first = loop_at(ctx, remark.notes.first()?.0, text)?;
         let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
         let reason = reason.map(|(reason, _)| reason.to_owned());
         let how = remark.message.split_once("Loops fused").map_or("", |(_, how)| how);
@@ -645,6 +648,12 @@ impl Said {
             guarded,
         })
     }
+}
+
+/// Returns the loop of the program at a place.
+fn loop_at(ctx: &Context, loc: Loc, text: &Text) -> Option<LoopId> {
+    let (_, line, _) = loc.file_line_col(ctx)?;
+    text.lines.iter().find(|(_, own)| **own == line).map(|(id, _)| *id)
 }
 
 /// Returns the shift that a remark on fused loops names, in the words behind `Loops fused`.
