@@ -50,6 +50,7 @@ use loomir_ir::pass::EditLimit;
 use loomir_ir::symbols::{SymbolTable, symbol_name};
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Loc, Name, Registry, verifier};
+use loomir_lowering::linalg_to_loops;
 use loomir_lowering::raising::{self, Facts, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
@@ -486,8 +487,9 @@ impl Around {
 }
 
 /// Calls `f` on every function of a module and of modules in it. It returns true if it changed the
-/// function. A function of the `llvm` dialect is raised to regions for that, and stays as it was if
-/// nothing changed. Returns the names of changed functions.
+/// function. A function of the `llvm` dialect is raised to regions for that, operations of `linalg`
+/// become loops, and both stay as they were if nothing changed. Returns the names of changed
+/// functions.
 fn for_each_function(
     module: &mut Body,
     f: &mut dyn FnMut(&mut Body, &Around) -> bool,
@@ -521,7 +523,7 @@ fn for_each_function_with(
     while let Some((body, around)) = stack.pop() {
         let is_raised = body.root_ref().is(llvm::FuncOp::DEF) && raised.on_regions(body, &around, bounds, f);
         any_raised |= is_raised;
-        if is_raised || body.root_ref().is(func::FuncOp::DEF) && f(body, &around) {
+        if is_raised || body.root_ref().is(func::FuncOp::DEF) && on_loops(body, &around, f) {
             changed.extend(symbol_name(body, body.root()));
         }
         if !body.has_nested() {
@@ -542,6 +544,21 @@ fn for_each_function_with(
         });
     }
     (raised, changed)
+}
+
+/// Calls `f` on a function with loops in place of its operations of `linalg`. It stays as it was if
+/// nothing changed.
+fn on_loops(function: &mut Body, around: &Around, f: &mut dyn FnMut(&mut Body, &Around) -> bool) -> bool {
+    if !linalg_to_loops::has_computations(function) {
+        return f(function, around);
+    }
+    let mut with_loops = function.duplicate();
+    linalg_to_loops::convert_computations(&mut with_loops);
+    let changed = f(&mut with_loops, around);
+    if changed {
+        *function = with_loops;
+    }
+    changed
 }
 
 /// Functions of the `llvm` dialect with loops, on the loop tree.

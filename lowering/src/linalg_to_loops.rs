@@ -9,7 +9,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::affine::{self, validity};
-use loomir_dialects::linalg::{IndexOp, Structured};
+use loomir_dialects::linalg::{CopyOp, FillOp, IndexOp, Structured};
 use loomir_dialects::{memref, scf};
 use loomir_ir::affine::AffineExprKind;
 use loomir_ir::{
@@ -35,18 +35,43 @@ pub enum Loops {
 /// Operations that have no loops of this kind. Such operations stay unchanged.
 pub fn convert_linalg_to_loops(body: &mut Body, loops: Loops) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    body.for_each_body(&mut |body| convert_body(body, loops, &mut diagnostics));
+    body.for_each_body(&mut |body| {
+        let ops = body.all_ops().filter(|op| Structured::of(body.op_ref(*op)).is_some()).collect();
+        diagnostics.append(convert_all(body, ops, loops));
+    });
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-fn convert_body(body: &mut Body, loops: Loops, diagnostics: &mut Diagnostics) {
-    let ops: Vec<Op> = body.all_ops().filter(|op| Structured::of(body.op_ref(*op)).is_some()).collect();
+/// True if a body has operations that [`convert_computations`] replaces.
+pub fn has_computations(body: &Body) -> bool {
+    body.all_ops().any(|op| is_computation(body, op))
+}
+
+/// Replaces the operations of `linalg` in one body, but not in bodies inside it, by loops of
+/// `affine`, or of `scf` where a trip count is no symbol. Fills and copies stay: fusion reads them
+/// as they are. So do operations that have no loops.
+pub fn convert_computations(body: &mut Body) {
+    for loops in [Loops::Affine, Loops::Scf] {
+        let ops = body.all_ops().filter(|op| is_computation(body, *op)).collect();
+        convert_all(body, ops, loops);
+    }
+}
+
+/// True for an operation of `linalg` on memrefs that neither fills nor copies.
+fn is_computation(body: &Body, op: Op) -> bool {
+    let is_whole = body.is(op, FillOp::DEF) || body.is(op, CopyOp::DEF);
+    !is_whole && Structured::of(body.op_ref(op)).is_some()
+}
+
+fn convert_all(body: &mut Body, ops: Vec<Op>, loops: Loops) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
     // Operations inside a computation come later in the order, and are converted first.
     for op in ops.into_iter().rev() {
         if let Err(diagnostic) = convert(body, op, loops) {
             diagnostics.push(diagnostic);
         }
     }
+    diagnostics
 }
 
 /// The parts of an operation that its loops need.

@@ -6,7 +6,10 @@
 //! the first loop, with a note for each of the others. Everything else stays as it is, in its
 //! order.
 
+use std::iter;
+
 use crate::dialects::interfaces::{LoopLike, ParallelLike};
+use crate::dialects::linalg::Structured;
 use crate::ir::diagnostics::{Arg, Remark};
 use crate::ir::{Body, Diagnostic, Diagnostics, Loc};
 use hashbrown::{HashMap, HashSet};
@@ -54,15 +57,26 @@ fn one(mut block: Vec<Diagnostic>) -> Diagnostic {
     if block.len() == 1 {
         return block.remove(0);
     }
-    let function = block[0].remark.as_ref().map_or("", |remark| &remark.function);
+    let function = block[0].remark.as_ref().map_or("", |remark| &remark.function).to_owned();
     let loc = first_of(&block[0]).unwrap_or(block[0].loc);
-    let mut all = Diagnostic::remark(loc, format!("[{function}]: {} loops fused into one", block.len() + 1));
+    let mut all = Diagnostic::remark(loc, String::new());
+    // The loops of an operation of `linalg` have one place.
+    let mut places: HashSet<Loc> = [loc].into_iter().collect();
     for own in block {
         let how = own.message.split_once("Loops fused").map_or("", |(_, how)| how);
-        all = all.note(own.loc, format!("with this loop{}", of_this(how)));
-        all.notes.extend(own.notes.into_iter().skip(1));
+        places.insert(own.loc);
+        let with = (own.loc, format!("with this loop{}", of_this(how)));
+        for note in iter::once(with).chain(own.notes.into_iter().skip(1)) {
+            if !all.notes.contains(&note) {
+                all.notes.push(note);
+            }
+        }
         all.help = all.help.or(own.help);
     }
+    all.message = match places.len() {
+        0..=2 => format!("[{function}]: Loops fused"),
+        loops => format!("[{function}]: {loops} loops fused into one"),
+    };
     all
 }
 
@@ -84,7 +98,9 @@ impl Nests {
             let name = body.attr(body.root(), "sym_name").and_then(|attr| attr.as_str(body.ctx()));
             let is_loop = |op| {
                 let info = body.op_ref(op).info();
-                info.interface::<dyn LoopLike>().is_some() || info.interface::<dyn ParallelLike>().is_some()
+                info.interface::<dyn LoopLike>().is_some()
+                    || info.interface::<dyn ParallelLike>().is_some()
+                    || Structured::of(body.op_ref(op)).is_some()
             };
             let mut outermost = Vec::new();
             let mut pending = vec![body.root()];

@@ -1,7 +1,9 @@
 //! Loops that fusion leaves apart or does not see: `--fail-on-missed`, and operations that other
 //! tools make loops of.
 
+use crate::dialects::linalg::Structured;
 use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Op, Severity};
+use crate::lowering::linalg_to_loops::has_computations;
 use crate::transforms::fusion::read_as_loops;
 use clap::{Arg, ArgMatches};
 
@@ -40,11 +42,12 @@ pub(super) fn foreign(module: &Body) -> Diagnostics {
     let mut bodies = vec![module];
     while let Some(body) = bodies.pop() {
         let read = read_as_loops(body);
+        let has_computations = has_computations(body);
         for op in body.all_ops() {
             let view = body.op_ref(op);
-            let is_read = |op: Op| {
-                read.contains(&op) || body.parent_op(op).is_some_and(|around| read.contains(&around))
-            };
+            let is_own =
+                |op: Op| read.contains(&op) || has_computations && Structured::of(body.op_ref(op)).is_some();
+            let is_read = |op: Op| is_own(op) || body.parent_op(op).is_some_and(is_own);
             if let Some(help) = ctx.elsewhere(ctx.str(view.info().dialect())).filter(|_| !is_read(op)) {
                 let message = format!("'{}' is not a loop, so fusion leaves it as it is", view.name());
                 return Diagnostic::new(Severity::Warning, view.loc(), message).help(help).into();

@@ -29,7 +29,7 @@ use crate::idioms::has_layout;
 use crate::idioms::whole::{Content, Kind, Whole, write_nest};
 use crate::marks;
 
-/// The places of the copies and fills that were written as nests.
+/// The places of operations that were written as nests.
 pub(super) struct Expanded(HashSet<Loc>);
 
 /// Returns the copies and fills of a body that fusion reads as loops.
@@ -71,7 +71,7 @@ fn candidates(body: &Body) -> Vec<(Op, Whole, Kind)> {
 pub(super) fn expand(body: &mut Body) -> Expanded {
     let marked: Vec<Op> = body.all_ops().filter(|op| body.attr(*op, marks::WHOLE).is_some()).collect();
     marked.into_iter().for_each(|op| body.remove_attr(op, marks::WHOLE));
-    let mut places = HashSet::new();
+    let mut places = places_of_nests(body);
     for (op, whole, kind) in candidates(body) {
         places.insert(body.loc(op));
         let name = body.ctx().string_attr(body.op_ref(op).name());
@@ -80,6 +80,16 @@ pub(super) fn expand(body: &mut Body) -> Expanded {
         body.erase(op);
     }
     Expanded(places)
+}
+
+/// Returns the places that a loop shares with the loop around it, as after an operation of `linalg`
+/// was written as loops.
+fn places_of_nests(body: &Body) -> HashSet<Loc> {
+    let is_loop = |op: Op| matches!(Structure::of(body, op), Some(Structure::Loop { .. }));
+    let is_inner = |op: &Op| {
+        body.parent_op(*op).is_some_and(|around| body.loc(around) == body.loc(*op) && is_loop(around))
+    };
+    body.all_ops().filter(|op| is_loop(*op)).filter(is_inner).map(|op| body.loc(op)).collect()
 }
 
 impl Expanded {
