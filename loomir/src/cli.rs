@@ -28,6 +28,7 @@ mod input;
 mod limit;
 mod load;
 mod lsp;
+mod machine;
 mod missed;
 mod opt;
 mod output;
@@ -190,6 +191,7 @@ impl Tools {
                 lsp::command(),
                 cc::command(),
                 doc::command(),
+                machine::command(),
                 shell::completions_command(),
                 shell::man_command(),
             ])
@@ -207,6 +209,7 @@ impl Tools {
             Some(("reduce", matches)) => reduce::main(self, matches),
             Some(("lsp", matches)) => lsp::main(self, matches),
             Some(("doc", matches)) => doc::main(self, matches),
+            Some(("machine", matches)) => machine::main(self, matches),
             Some(("completions", matches)) => shell::completions(self, matches),
             Some(("man", matches)) => shell::man(self, matches),
             _ => Err(Failure::usage("a command is needed")),

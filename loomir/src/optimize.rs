@@ -13,6 +13,7 @@
 //!
 //! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
 
+use loomir_dialects::llvm;
 use loomir_ir::pass::EditLimit;
 use loomir_ir::{Body, Diagnostics};
 use loomir_transforms::access::Analyses;
@@ -23,11 +24,11 @@ use loomir_transforms::transform::parallelize::{MIN_CYCLES, Parallelize};
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
 use loomir_transforms::transform::{Basis, Transformation, transform};
-use loomir_transforms::{distribution, marks, nest_sinking, simplify};
+use loomir_transforms::{distribution, marks, nest_sinking, promotion, simplify};
 
 use super::{
     Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
-    fuse_and_contract_in, fuse_in,
+    PromotionOptions, contract_in, fuse_and_contract_in, fuse_in,
 };
 
 /// The name of the edit, and of the source of its remark.
@@ -56,13 +57,16 @@ enum Step {
     Jam(usize),
     /// Computes the bounds of loops outside of the loops in which they do not change.
     Hoist,
+    /// Keeps sums in registers, in functions that are not LLVM IR: there, pointers say if they are
+    /// distinct, and LLVM knows what to do.
+    Promote,
 }
 
 /// Makes perfect nests.
 const CUT: [Step; 2] = [Step::Distribute, Step::Sink];
 
 /// Makes register tiles, of two loops if the second one helps.
-const JAM: [Step; 5] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
+const JAM: [Step; 6] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist, Step::Promote];
 
 /// The outcome for a function.
 #[derive(Clone, Default)]
@@ -226,11 +230,26 @@ impl Ways<'_> {
                 let cost = self.cost(body);
                 self.transform(body, &Tile::ByCost, &OnMachine::computing_faster(&cost), made);
             }
-            Step::Widen => cost::widen(body),
+            Step::Widen => cost::widen(body, self.fusion.cost.machine()),
             Step::Jam(level) => self.transform(body, &RegisterTile { level }, &self.cost(body), made),
             Step::Hoist => {
                 simplify::cse::cse(body);
                 simplify::licm::hoist_invariant(body);
+            }
+            Step::Promote if body.root_ref().is(llvm::FuncOp::DEF) => {}
+            Step::Promote => {
+                let alias = self.fusion.alias.untested();
+                // There would be a remark for each copy.
+                let options = ContractionOptions { remarks: false, ..ContractionOptions::after(self.fusion) };
+                contract_in(body, self.around, &options);
+                let options = PromotionOptions {
+                    alias,
+                    max_rounds: 1,
+                    analyses: self.analyses.clone(),
+                    remarks: false,
+                    ..PromotionOptions::default()
+                };
+                promotion::promote(body, &options);
             }
         }
     }

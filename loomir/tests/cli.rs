@@ -186,6 +186,21 @@ fn what_other_tools_have_to_turn_into_text_or_loops_first() {
 }
 
 #[test]
+fn a_machine_has_a_name_or_a_file() {
+    assert!(support::shown(&["machine", "sapphirerapids"], "").contains("cache L2 2097152 2"));
+    for machine in ["host", "znver3"] {
+        let arguments = ["optimize", "--machine", machine];
+        assert!(!support::shown(&arguments, PAIR).contains("error"), "{machine}");
+    }
+    insta::assert_snapshot!(refused(&["fuse", "--machine=sapphirerapds"], PAIR));
+    // What was printed for this machine is read again.
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("here.machine");
+    std::fs::write(&file, support::shown(&["machine"], "").replace("exit 0\n", "")).expect("a file");
+    let named = format!("--machine={}", file.display());
+    assert!(!support::shown(&["optimize", &named], PAIR).contains("error"));
+}
+
+#[test]
 fn everything_said_is_json_if_remarks_are() {
     for input in [PAIR, &LOOP.replace("%1, %a", "%2, %a"), "func.func", &PAIR.replace("[%i]", "[%i, %i]")] {
         let output = loomir(&["fuse", "--remarks=json"], input.as_bytes());

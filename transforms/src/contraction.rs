@@ -32,7 +32,7 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
-use crate::access::base::Base;
+use crate::access::base::{AliasMode, Base};
 use crate::access::callees::Callees;
 use crate::access::locals::{self, Locals};
 use crate::access::survey;
@@ -51,6 +51,8 @@ mod sink;
 /// The options of contraction.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The alias assumption about memrefs. Nothing is tested at run time.
+    pub alias: AliasMode,
     /// The limits on one question about integers.
     pub limits: Limits,
     /// The analyses of accesses and their order. The writes that a load sees are then computed
@@ -62,15 +64,25 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { limits: Limits::steps(400_000), analyses: Analyses::default(), remarks: true }
+        Options {
+            alias: AliasMode::May,
+            limits: Limits::steps(400_000),
+            analyses: Analyses::default(),
+            remarks: true,
+        }
     }
 }
 
 impl Options {
-    /// Returns the options of a contraction that follows a fusion: its analyses, and remarks if the
-    /// fusion makes some.
+    /// Returns the options of a contraction that follows a fusion: its analyses, its assumption if
+    /// nothing has to be tested for that, and remarks if the fusion makes some.
     pub fn after(fusion: &fusion::Options) -> Self {
-        Options { analyses: fusion.analyses.clone(), remarks: fusion.remarks, ..Options::default() }
+        Options {
+            alias: fusion.alias.untested(),
+            analyses: fusion.analyses.clone(),
+            remarks: fusion.remarks,
+            ..Options::default()
+        }
     }
 }
 
@@ -179,10 +191,14 @@ struct Contraction<'o> {
 }
 
 impl Contraction<'_> {
+    fn timeline(&self, body: &Body, block: Block) -> Timeline {
+        Timeline::assuming(body, block, &self.locals, &self.options.analyses, self.options.alias)
+    }
+
     /// Erases loads and stores that are unnecessary within an iteration, by their own block or the
     /// block around. Returns the objects with further candidates.
     fn within_iterations(&mut self, body: &mut Body, block: Block) -> Vec<Base> {
-        let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
+        let mut timeline = self.timeline(body, block);
         let limits = self.options.limits;
         self.erase_unused_loads(body, &mut timeline);
         let found = StorageJudge::new(body, &timeline, &Flow::new(body, &timeline, limits)).forwarded();
@@ -199,7 +215,7 @@ impl Contraction<'_> {
 
     /// Removes loads, stores and storage that are unnecessary according to the data flow.
     fn by_flow(&mut self, body: &mut Body, block: Block) {
-        let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
+        let mut timeline = self.timeline(body, block);
         let limits = self.options.limits;
         let flow = Flow::new(body, &timeline, limits);
         let found = StorageJudge::new(body, &timeline, &flow).invariant();
@@ -306,10 +322,10 @@ pub const PASS: PassInfo = PassInfo {
     name: "array-contraction",
     anchor: Some("func.func"),
     summary: "Replace loads by known values, and shrink local arrays to the elements that are live at a time",
-    options: &[CLOSED_FORMS.option(), ACCESSES.option(), CONTROL_FLOW.option()],
+    options: &[AliasMode::UNTESTED, CLOSED_FORMS.option(), ACCESSES.option(), CONTROL_FLOW.option()],
     make: |options| {
-        let analyses = Analyses::of_options(options)?;
-        Ok(Box::new(ArrayContraction { options: Options { analyses, ..Options::default() } }))
+        let (alias, analyses) = (AliasMode::untested_of(options)?, Analyses::of_options(options)?);
+        Ok(Box::new(ArrayContraction { options: Options { alias, analyses, ..Options::default() } }))
     },
 };
 

@@ -162,11 +162,12 @@ pub enum CostSource {
 }
 
 impl CostSource {
-    /// Returns the cost model for the usual machine.
-    pub fn cost(self) -> Arc<dyn Cost> {
+    /// Returns the cost model for a machine.
+    pub fn cost(self, machine: Machine) -> Arc<dyn Cost> {
+        let usual = StaticCost { machine, ..StaticCost::default() };
         match self {
-            CostSource::Static => Arc::new(StaticCost::default()),
-            CostSource::Profile => Arc::new(ProfileCost::default()),
+            CostSource::Static => Arc::new(usual),
+            CostSource::Profile => Arc::new(ProfileCost { usual }),
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::access::survey;
 use crate::access::{Analyses, INTERFACES, LoopContext};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
-use crate::cost::{Cost, CostSource};
+use crate::cost::{Cost, CostSource, Machine};
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::legality::{Checker, QUESTION, Verdict};
 use crate::naming::called;
@@ -78,7 +78,7 @@ impl Default for Options {
             alias: AliasMode::May,
             analyses: Analyses::default(),
             expand: Expand::default(),
-            cost: CostSource::default().cost(),
+            cost: CostSource::default().cost(Machine::default()),
             limits: QUESTION,
         }
     }
@@ -530,7 +530,7 @@ pub const PASS: PassInfo = PassInfo {
         let default = Options::default();
         let alias = options.parse("alias", default.alias)?;
         let expand = options.parse("expand", default.expand)?;
-        let cost = options.parse("cost", CostSource::default())?.cost();
+        let cost = options.parse("cost", CostSource::default())?.cost(Machine::default());
         let analyses = Analyses::of_options(options)?;
         Ok(Box::new(LoopDistribute { options: Options { alias, expand, cost, analyses, ..default } }))
     },

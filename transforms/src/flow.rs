@@ -180,18 +180,17 @@ impl<'a> Flow<'a> {
         self.may_overlap(x, y) && self.ways(x, y, shared).into_iter().any(|way| self.may_meet_so(x, y, way))
     }
 
+    /// True if some subscripts of two accesses name only values from outside the loops inside the
+    /// first `shared` ones, and differ by a constant. Such accesses never meet there.
+    pub fn names_others(&self, x: AccessId, y: AccessId, shared: u32) -> bool {
+        let (x, y) = (self.timeline.get(x), self.timeline.get(y));
+        self.subscripts(&x.class, &y.class, shared).iter().any(|pair| differ(*pair, shared))
+    }
+
     fn may_meet_so(&self, x: &Access, y: &Access, way: Before) -> bool {
         let shared = way.same;
         let equal = self.subscripts(&x.class, &y.class, shared);
-        // Within one iteration of all their loops, subscripts that differ by a constant are
-        // distinct.
-        let is_outer = |form: &AffineForm| {
-            form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared))
-        };
-        let differ = |(a, b): &(&AffineForm, &AffineForm)| {
-            is_outer(a) && is_outer(b) && a.minus(b).and_then(|d| d.as_constant()).is_some_and(|d| d != 0)
-        };
-        if equal.iter().any(differ) {
+        if equal.iter().any(|pair| differ(*pair, shared)) {
             return false;
         }
         let (of_x, of_y) = (self.constraints(x, shared), self.constraints(y, shared));
@@ -521,4 +520,12 @@ impl Clock {
     fn system(&self, space: &Space) -> System {
         System::new(space.vars(), Var(0), self.parameters.clone())
     }
+}
+
+/// True if two forms name no counter of the loops inside the first `shared` ones, and differ by a
+/// constant.
+fn differ((a, b): (&AffineForm, &AffineForm), shared: u32) -> bool {
+    let is_outer =
+        |form: &AffineForm| form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared));
+    is_outer(a) && is_outer(b) && a.minus(b).and_then(|d| d.as_constant()).is_some_and(|d| d != 0)
 }

@@ -11,7 +11,7 @@ use super::console::Stream;
 use super::grouped::{self, Nests};
 use super::input::{self, Input};
 use super::progress::{self, Line};
-use super::{Failure, Tools, analyses, limit, missed, output, raised, remarks, report};
+use super::{Failure, Tools, analyses, limit, machine, missed, output, raised, remarks, report};
 
 /// A command that transforms all loops of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ pub(super) fn alias_arg() -> Arg {
 }
 
 /// The arguments that say which of the loops that may be fused are.
-pub(super) fn choice_args() -> [Arg; 5] {
+pub(super) fn choice_args() -> [Arg; 6] {
     [
         Arg::new("fusion-profitability")
             .long("fusion-profitability")
@@ -84,6 +84,7 @@ pub(super) fn choice_args() -> [Arg; 5] {
             .default_value("static")
             .value_parser(["static", "profile"])
             .help("Trip counts for the cost: from the program alone, or measured by 'loomir run --profile'"),
+        machine::arg(),
         number(
             "max-shift",
             "8",
@@ -160,7 +161,7 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     Ok(FuseOptions {
         alias: word("alias", "version").parse().map_err(Failure::usage)?,
         profitability: word("fusion-profitability", "cost").parse().map_err(Failure::usage)?,
-        cost: cost.cost(),
+        cost: cost.cost(machine::chosen(matches)?),
         analyses: analyses::chosen(matches)?,
         max_shift: number("max-shift", 8),
         shift_multiple: number("shift-multiple", 1),

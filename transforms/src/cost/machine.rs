@@ -1,5 +1,8 @@
 //! The machine that costs are about.
 
+mod known;
+mod text;
+
 /// A machine, as far as costs depend on it. The default is a core of a usual server: 16 vector
 /// registers of 32 bytes, three caches.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,10 +32,10 @@ pub struct Machine {
 }
 
 /// A cache.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Cache {
     /// The name of the cache.
-    pub name: &'static str,
+    pub name: String,
     /// The size of the cache.
     pub bytes: u64,
     /// Cycles to get a line from the cache, if many lines are fetched together.
@@ -44,9 +47,9 @@ impl Default for Machine {
         Machine {
             line: 64,
             caches: vec![
-                Cache { name: "L1", bytes: 32 << 10, cycles: 0.0 },
-                Cache { name: "L2", bytes: 1 << 20, cycles: 2.0 },
-                Cache { name: "LLC", bytes: 16 << 20, cycles: 5.0 },
+                Cache { name: "L1".to_owned(), bytes: 32 << 10, cycles: 0.0 },
+                Cache { name: "L2".to_owned(), bytes: 1 << 20, cycles: 2.0 },
+                Cache { name: "LLC".to_owned(), bytes: 16 << 20, cycles: 5.0 },
             ],
             memory: 16.0,
             registers: 16,

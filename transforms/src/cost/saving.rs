@@ -30,7 +30,7 @@ pub enum Loss {
         bytes: u64,
         /// The cache that held the lines of each loop, and its size. `None` if each loop alone
         /// already exceeds every cache.
-        cache: Option<(&'static str, u64)>,
+        cache: Option<(String, u64)>,
     },
     /// A loop that was vectorized runs one element at a time.
     Vectorization {
@@ -210,8 +210,9 @@ impl Saving {
         };
         let further = |work: &Work| work.streams.again * (fetch(both) - fetch(one(work)));
         let again = further(first) * shares.first + further(second) * shares.second;
-        let cache =
-            machine.overflowed(one(first).max(one(second)), both).map(|cache| (cache.name, cache.bytes));
+        let cache = machine
+            .overflowed(one(first).max(one(second)), both)
+            .map(|cache| (cache.name.clone(), cache.bytes));
         self.lose(again, Loss::Footprint { bytes: both as u64, cache });
         let alone = |work: &Work| work.streams.moved * machine.fetch(apart);
         let (before, behind) = (alone(first) * shares.first, alone(second) * shares.second);

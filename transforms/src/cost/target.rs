@@ -1,22 +1,26 @@
 //! The machine that a function is compiled for, as far as its attributes tell: the target features
 //! that clang writes with `-march`.
 
-use loomir_ir::Body;
+use loomir_dialects::llvm;
+use loomir_ir::{Attr, Body};
 
 use super::Machine;
 
 impl Machine {
-    /// Returns this machine with the vector registers of a function's target. It stays as it is if
-    /// the function names no features.
+    /// Returns this machine as a function uses it: with the vector registers that its target
+    /// features name, if it names any.
     ///
     /// LLVM prefers vectors of 32 bytes on most machines that have 64; a function may ask for them.
     #[must_use]
     pub fn of_function(&self, body: &Body) -> Machine {
-        let Some(features) = passed_on(body, "target-features") else { return self.clone() };
+        let asks = || asked_width(body) == Some("512");
+        let Some(features) = passed_on(body, FEATURES) else {
+            let vector = if asks() { self.vector } else { self.vector.min(32) };
+            return Machine { vector, ..self.clone() };
+        };
         let has = |feature: &str| has(features, feature);
-        let preferred = body.attr(body.root(), PREFERRED).and_then(|own| own.as_str(body.ctx()));
         let vector = match () {
-            () if has("avx512f") && preferred == Some("512") => 64,
+            () if has("avx512f") && asks() => 64,
             () if has("avx") => 32,
             () => 16,
         };
@@ -25,25 +29,48 @@ impl Machine {
     }
 }
 
-/// The attribute with the width of vectors, in bits, that a function asks for.
+/// The features of a function's target, among what is passed on to LLVM.
+const FEATURES: &str = "target-features";
+
+/// The attribute with the width of vectors, in bits, that a function of the `llvm` dialect asks for.
 const PREFERRED: &str = "prefer_vector_width";
+
+/// Its name in LLVM IR, by which functions of other dialects pass it on.
+const PASSED_ON: &str = "prefer-vector-width";
 
 /// Machines that compute more slowly after each vector of 64 bytes.
 const THROTTLED: [&str; 3] = ["skylake-avx512", "cascadelake", "cooperlake"];
 
-/// Asks for vectors of 64 bytes if the target of a function has them, and the function does not ask
-/// for another width. It computes the same.
-pub fn widen(body: &mut Body) {
+/// Asks for vectors of 64 bytes if the target of a function has them, or the machine where the
+/// function names none, and the function does not ask for another width. It computes the same.
+pub fn widen(body: &mut Body, machine: &Machine) {
     let root = body.root();
-    let is_wide = passed_on(body, "target-features").is_some_and(|all| has(all, "avx512f"));
+    let features = passed_on(body, FEATURES);
+    let is_wide = features.map_or(machine.vector >= 64, |all| has(all, "avx512f"));
     let is_throttled = ["target_cpu", "tune_cpu"].iter().any(|name| {
         let own = body.attr(root, name).and_then(|own| own.as_str(body.ctx()));
         own.is_some_and(|own| THROTTLED.contains(&own))
     });
-    if is_wide && !is_throttled && body.attr(root, PREFERRED).is_none() {
-        let width = body.ctx().string_attr("512");
-        body.set_attr(root, PREFERRED, width);
+    if !is_wide || is_throttled || asked_width(body).is_some() {
+        return;
     }
+    let ctx = body.ctx();
+    let width = ctx.string_attr("512");
+    if body.is(root, llvm::FuncOp::DEF) {
+        body.set_attr(root, PREFERRED, width);
+    } else {
+        let pair = ctx.array_attr(&[ctx.string_attr(PASSED_ON), width]);
+        let known = body.attr(root, "passthrough").and_then(|own| own.as_array(ctx)).unwrap_or_default();
+        let all: Vec<Attr> = known.iter().copied().chain([pair]).collect();
+        let all = ctx.array_attr(&all);
+        body.set_attr(root, "passthrough", all);
+    }
+}
+
+/// Returns the width of vectors that a function asks for.
+fn asked_width(body: &Body) -> Option<&str> {
+    let own = body.attr(body.root(), PREFERRED).and_then(|own| own.as_str(body.ctx()));
+    own.or_else(|| passed_on(body, PASSED_ON))
 }
 
 /// True if a list of features has one.

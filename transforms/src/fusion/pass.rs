@@ -7,7 +7,7 @@ use super::{NAME, Options, fuse};
 use crate::access::callees::Callees;
 use crate::access::survey;
 use crate::access::{Analyses, INTERFACES};
-use crate::cost::CostSource;
+use crate::cost::{CostSource, Machine};
 
 /// The pass `loop-fusion` on `func.func`.
 pub const PASS: PassInfo = PassInfo {
@@ -38,7 +38,7 @@ pub const PASS: PassInfo = PassInfo {
         let shift_multiple = options.parse("shift-multiple", default.shift_multiple)?;
         let max_tests = options.parse("max-tests", default.max_tests)?;
         let profitability = options.parse("fusion-profitability", default.profitability)?;
-        let cost = options.parse("cost", CostSource::default())?.cost();
+        let cost = options.parse("cost", CostSource::default())?.cost(Machine::default());
         let analyses = Analyses::of_options(options)?;
         let limits = Options { max_shift, shift_multiple, max_tests, ..default };
         let options = Options { alias, profitability, cost, analyses, ..limits };

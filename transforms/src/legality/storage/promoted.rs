@@ -34,6 +34,7 @@ use crate::effects::Effects;
 use crate::flow::timeline::{Access, AccessId};
 
 /// The maximal number of accesses in a loop that the accesses of one element are compared with.
+/// Accesses of neighbours, at a constant distance, do not count.
 const MAX_OTHERS: usize = 64;
 
 /// An element that a loop may keep in a register.
@@ -127,7 +128,8 @@ impl StorageJudge<'_> {
         let mut others = self
             .timeline
             .near(first.class.base, start, end)
-            .filter(|id| !group.contains(id) && (stores || self.timeline.get(*id).class.writes));
+            .filter(|id| !group.contains(id) && (stores || self.timeline.get(*id).class.writes))
+            .filter(|id| !self.flow.names_others(group[0], *id, outer));
         let mut assumed = Vec::new();
         for other in others.by_ref().take(MAX_OTHERS) {
             assumption::add(&mut assumed, self.flow.assumed_apart(group[0], other));

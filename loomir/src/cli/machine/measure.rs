@@ -1,0 +1,72 @@
+//! Measures how many cycles it takes to get a line from each cache and from memory, when many lines
+//! in a row are fetched together.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use crate::transforms::cost::Machine;
+
+/// The times that each measurement is repeated; the least one counts.
+const RUNS: usize = 7;
+
+/// The steps of the chain that measures a cycle.
+const STEPS: u64 = 4_000_000;
+
+/// Cycles of a step of the chain: a product takes three, and the sum after it one.
+const CYCLES_OF_STEP: f64 = 4.0;
+
+/// The most bytes that are read to get past all caches.
+const MOST: u64 = 256 << 20;
+
+/// Replaces the cycles of a machine's caches and memory by what is measured on this one.
+pub(super) fn lines(machine: &mut Machine) {
+    let cycle = cycle();
+    let line = machine.line.max(8);
+    let nearest = machine.caches.first().map_or(16 << 10, |own| own.bytes / 2);
+    let least = of_line(nearest, line, cycle);
+    let further = |bytes: u64| ((of_line(bytes, line, cycle) - least).max(0.0) * 100.0).round() / 100.0;
+    let mut before = 0.0_f64;
+    let mut inner = 0;
+    for cache in &mut machine.caches {
+        // Half of a cache leaves the ones inside it behind, and room for what else is there.
+        let own = if inner == 0 { 0.0 } else { further((cache.bytes / 2).max(inner * 2).min(MOST)) };
+        before = before.max(own);
+        cache.cycles = before;
+        inner = cache.bytes;
+    }
+    machine.memory = before.max(further((inner * 4).clamp(64 << 20, MOST)));
+}
+
+/// Returns the seconds of a cycle.
+fn cycle() -> f64 {
+    let chain = || {
+        let factor = black_box(0x9E37_79B9_7F4A_7C15_u64);
+        let sum = (0..STEPS).fold(black_box(1_u64), |own, step| own.wrapping_mul(factor).wrapping_add(step));
+        _ = black_box(sum);
+    };
+    least(chain) / (STEPS as f64 * CYCLES_OF_STEP)
+}
+
+/// Returns the cycles to read a word of each line of so many bytes, one line after the other.
+fn of_line(bytes: u64, line: u64, cycle: f64) -> f64 {
+    let words = vec![1_u64; (bytes / 8) as usize];
+    let rounds = (32_u64 << 20).div_ceil(bytes).max(1);
+    let step = (line / 8) as usize;
+    let read = || {
+        for _ in 0..rounds {
+            let words = black_box(&words);
+            _ = black_box(words.iter().step_by(step).fold(0_u64, |sum, own| sum.wrapping_add(*own)));
+        }
+    };
+    least(read) / (rounds * (bytes / line).max(1)) as f64 / cycle
+}
+
+/// Returns the seconds of the fastest of some runs.
+fn least(mut work: impl FnMut()) -> f64 {
+    let timed = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    (0..RUNS).map(timed).fold(f64::INFINITY, f64::min)
+}
