@@ -29,6 +29,7 @@ mod limit;
 mod load;
 mod lsp;
 mod missed;
+mod new;
 mod opt;
 mod output;
 mod progress;
@@ -78,7 +79,7 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `optimize`,
-/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`) as its `main`. Start from
+/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`, `doc`, `new`) as its `main`. Start from
 /// [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
@@ -190,6 +191,7 @@ impl Tools {
                 lsp::command(),
                 cc::command(),
                 doc::command(),
+                new::command(),
                 shell::completions_command(),
                 shell::man_command(),
             ])
@@ -207,6 +209,7 @@ impl Tools {
             Some(("reduce", matches)) => reduce::main(self, matches),
             Some(("lsp", matches)) => lsp::main(self, matches),
             Some(("doc", matches)) => doc::main(self, matches),
+            Some(("new", matches)) => new::main(self, matches),
             Some(("completions", matches)) => shell::completions(self, matches),
             Some(("man", matches)) => shell::man(self, matches),
             _ => Err(Failure::usage("a command is needed")),

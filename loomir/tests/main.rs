@@ -7,6 +7,7 @@ mod cli;
 mod directives;
 mod facts;
 mod limit;
+mod new;
 mod opt;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../testing/src/peers.rs"]
