@@ -16,6 +16,7 @@ mod process;
 mod record;
 mod scaffold;
 mod setup;
+mod snapshots;
 mod test;
 
 use std::process::ExitCode;
