@@ -14,6 +14,7 @@ mod opt;
 mod peers;
 mod progress;
 mod reduce;
+mod reference;
 mod remarks;
 mod splice;
 mod support;
