@@ -9,7 +9,7 @@
 //!
 //! **Invariant.** Programs verify. A seed always gives the same program.
 //!
-//! **Cost.** Each operation takes at most [`ATTEMPTS`] attempts, each in a program of its own.
+//! **Cost.** Each operation takes at most 20 attempts, each in a program of its own.
 
 use std::fmt::Write;
 
