@@ -30,6 +30,7 @@ mod load;
 mod lsp;
 mod machine;
 mod missed;
+mod new;
 mod opt;
 mod output;
 mod progress;
@@ -79,7 +80,7 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `optimize`,
-/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`) as its `main`. Start from
+/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`, `doc`, `new`) as its `main`. Start from
 /// [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
@@ -192,6 +193,7 @@ impl Tools {
                 cc::command(),
                 doc::command(),
                 machine::command(),
+                new::command(),
                 shell::completions_command(),
                 shell::man_command(),
             ])
@@ -210,6 +212,7 @@ impl Tools {
             Some(("lsp", matches)) => lsp::main(self, matches),
             Some(("doc", matches)) => doc::main(self, matches),
             Some(("machine", matches)) => machine::main(self, matches),
+            Some(("new", matches)) => new::main(self, matches),
             Some(("completions", matches)) => shell::completions(self, matches),
             Some(("man", matches)) => shell::man(self, matches),
             _ => Err(Failure::usage("a command is needed")),

@@ -295,6 +295,7 @@ fn completions_and_manual_know_all_subcommands() {
         "lsp",
         "cc",
         "doc",
+        "new",
         "completions",
         "man",
     ];

@@ -7,12 +7,14 @@ mod cli;
 mod directives;
 mod facts;
 mod limit;
+mod new;
 mod opt;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../testing/src/peers.rs"]
 mod peers;
 mod progress;
 mod reduce;
+mod reference;
 mod remarks;
 mod splice;
 mod support;

@@ -228,6 +228,56 @@ fn meanings_do_not_grow_without_bound() {
     assert!(refused.err.contains("more than 10000 operations"), "{}", shown(&refused));
 }
 
+/// Formats that nest without bound are refused, and do not overflow the stack.
+#[test]
+fn formats_do_not_nest_without_bound() {
+    let repeat = |open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{} attr-dict", open.repeat(20_000), close.repeat(20_000))
+    };
+    let formats = [
+        repeat("(`a` ", "$x^", ")?"),
+        repeat("(`a`) : (", "$x^", ")?"),
+        repeat("oilist(`a` ", "$x", ")"),
+        repeat("type(", "$x", ")"),
+    ];
+    for (number, format) in formats.iter().enumerate() {
+        let file = format!(
+            "irdl.dialect @deep {{
+  irdl.operation @op attributes {{loomir.format = \"{format}\"}} {{
+    %0 = irdl.any
+    irdl.operands(x: optional %0)
+  }}
+}}"
+        );
+        let refused = run(&written(&format!("deep{number}"), &file), "opt", "func.func @f() { return }");
+        assert!(refused.err.contains("nest more than 32 deep"), "{number}: {}", refused.err);
+    }
+}
+
+/// A long chain of storages is followed; only one that ends in itself contains itself.
+#[test]
+fn storages_may_be_long_chains() {
+    let chain = |last: &str| {
+        let mut file = "irdl.dialect @chain {\n".to_owned();
+        for number in 0..10_000 {
+            let next = match number {
+                9_999 => last.to_owned(),
+                _ => format!("!chain.t{}", number + 1),
+            };
+            let _ = writeln!(file, "irdl.type @t{number} attributes {{loomir.storage = {next}}}");
+        }
+        file + "}\n"
+    };
+    let program = "func.func @f(%x: !chain.t0) -> !chain.t9999 {
+  %0 = builtin.unrealized_conversion_cast %x : !chain.t0 to !chain.t9999
+  return %0 : !chain.t9999
+}";
+    let lowered = run(&written("storages", &chain("i32")), "opt --lower-loaded", program);
+    assert!(lowered.out.contains("@f(%arg0: i32) -> i32"), "{}", shown(&lowered));
+    let refused = run(&written("circle", &chain("!chain.t0")), "opt", program);
+    assert!(refused.err.contains("contains itself"), "{:.400}", refused.err);
+}
+
 /// Returns the operations that `mlir-opt` prints after it applied patterns, if there is one.
 fn patterned(name: &str, patterns: &str, program: &str) -> Option<Vec<String>> {
     let tool = peers::tool("mlir-opt")?;

@@ -7,7 +7,9 @@
 //! | [`fixtures`] | files with directives in comments |
 //! | [`scripts`] | edits of loop trees as text, their results and the judge's verdicts |
 //! | [`peers`] | LLVM's tools as judges |
+//! | [`programs`] | random programs of a dialect, from its definition |
 //! | [`random`] | random numbers from a seed |
+//! | [`snapshots`] | snapshots of programs after passes; comparisons before and after, in a line |
 //! | [`blocks`] | the blocks of a module that are raised to trees |
 #![forbid(unsafe_code)]
 
@@ -16,8 +18,11 @@ pub mod blocks;
 pub mod check;
 pub mod fixtures;
 pub mod peers;
+pub mod programs;
 pub mod random;
 pub mod scripts;
+pub mod snapshots;
 
 pub use behaviour::same_behaviour;
 pub use check::{Checked, Checker, check_pass};
+pub use insta;

@@ -211,12 +211,17 @@ struct TransformPass<T> {
 }
 
 const fn registered<T: Transformation>() -> (PassInfo, Info) {
+    (pass::<T>(), T::INFO)
+}
+
+/// Returns the pass of a transformation, for those that are not in [`ALL`].
+pub const fn pass<T: Transformation>() -> PassInfo {
     let Info { name, summary, options, .. } = T::INFO;
     let make = |options: &Options| {
         let alias = AliasMode::untested_of(options)?;
         Ok(Box::new(TransformPass { by: T::of(options)?, alias }) as Box<dyn Pass>)
     };
-    (PassInfo { name, anchor: Some("func.func"), summary, options, make }, T::INFO)
+    PassInfo { name, anchor: Some("func.func"), summary, options, make }
 }
 
 impl<T: Transformation> Pass for TransformPass<T> {

@@ -14,7 +14,9 @@ mod faults;
 mod fuzz;
 mod process;
 mod record;
+mod scaffold;
 mod setup;
+mod snapshots;
 mod test;
 
 use std::process::ExitCode;
@@ -72,6 +74,12 @@ const COMMANDS: &[Command] = &[
         arguments: "NAME [--minutes N] [--seed S]",
         does: "run a fuzz target on a nightly compiler and keep its result in benches/results",
         run: fuzz::run,
+    },
+    Command {
+        name: "scaffold",
+        arguments: "",
+        does: "write a crate with `loomir new`, run its tests, and compile such files in this tree",
+        run: scaffold::run,
     },
     Command {
         name: "bench",

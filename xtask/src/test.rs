@@ -9,11 +9,12 @@
 //! are only checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::process::{cargo, command, execute, output};
 use crate::setup::{self, Tools, cargo_with};
-use crate::{Failure, campaign};
+use crate::{Failure, campaign, snapshots};
 
 /// The feature that links LLVM, on each crate that has it.
 const LLVM_FEATURES: &str = "loomir-lowering/llvm,loomir/llvm,loomir-tests/llvm";
@@ -145,11 +146,21 @@ const TESTED: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 
 /// Runs cargo on the crates that are tested.
 fn run_on_tested(tools: &Tools, subcommand: &str, targets: &[&str]) -> Result<(), Failure> {
-    execute(cargo_with(tools).arg(subcommand).args(TESTED).args(features(tools)).args(targets))
+    execute(&mut on_tested(tools, subcommand, targets))
 }
 
+/// Returns cargo on the crates that are tested.
+fn on_tested(tools: &Tools, subcommand: &str, targets: &[&str]) -> Command {
+    let mut cargo = cargo_with(tools);
+    cargo.arg(subcommand).args(TESTED).args(features(tools)).args(targets);
+    cargo
+}
+
+/// Runs all tests. With all tools, they read all snapshots.
 fn test(tools: &Tools) -> Result<(), Failure> {
-    run_on_tested(tools, "test", &["--tests", "--no-fail-fast"])
+    let tests = on_tested(tools, "test", &["--tests", "--no-fail-fast"]);
+    execute(&mut snapshots::listing(tests))?;
+    if tools.llvm.is_ok() { snapshots::check() } else { Ok(()) }
 }
 
 fn doc_test(tools: &Tools) -> Result<(), Failure> {

@@ -509,7 +509,8 @@ fn check_format(op: OpRef<'_>, def: &OpDef) -> Result<(), Diagnostic> {
     };
     match &def.format {
         Some(format) => checked.map_err(|why| {
-            let message = format!("'loomir.format' \"{format}\" is wrong: {why}");
+            let end = if format.chars().nth(40).is_some() { "…" } else { "" };
+            let message = format!("'loomir.format' \"{format:.40}{end}\" is wrong: {why}");
             op_error(op, message).help("the format is MLIR's: \"$lhs `,` $rhs attr-dict `:` type($lhs)\"")
         }),
         None => Ok(()),

@@ -101,6 +101,10 @@ impl Declared {
             let error = op_error(op, "has memory effects and the trait 'Pure'");
             return Err(error.help("remove the trait, or the effects"));
         }
+        if declared.is_pure && declared.effects.as_ref().is_some_and(|own| own.may_be_undefined) {
+            let error = op_error(op, "may be undefined, and has the trait 'Pure'");
+            return Err(error.help("remove the trait: pure operations run where they would not have run"));
+        }
         if declared.has_meaning() && (!def.regions.is_empty() || def.traits.has(Trait::Terminator)) {
             let error = op_error(op, "has a meaning, and regions or the trait 'IsTerminator'");
             return Err(error.help("only operations without regions that end no block can have a meaning"));
@@ -234,10 +238,8 @@ impl Meanings {
         let ctx = module.ctx();
         let mut builder = Builder { module, locs: locations(module), errors: Diagnostics::new() };
         let place = |name: &String| builder.locs.get(name).copied().unwrap_or(Loc::UNKNOWN);
-        let storages = Storages::of(ctx, &loaded.storages).map_err(|(name, message)| {
-            let help = "store it as a type without a storage of its own: loomir.storage = i32";
-            Diagnostics::from(Diagnostic::error(place(&name), message).help(help))
-        })?;
+        let storages = Storages::of(ctx, &loaded.storages)
+            .map_err(|wrong| Diagnostics::from(wrong.diagnostic(place(&wrong.name))))?;
         let patterns = pdl::compile(module)?;
         let mut meanings = Meanings { functions: Vec::new(), operations: HashMap::new(), storages, patterns };
         for declared in &loaded.declared {
@@ -512,7 +514,10 @@ impl Builder<'_> {
                 if let Some(what) = function.effects.undeclared(declared) {
                     let message =
                         format!("'{}' does not declare that '@{}' {what}", declared.name, function.name);
-                    let help = "declare all effects in 'loomir.effects', without the trait 'Pure'";
+                    let help = match declared.is_pure {
+                        true => "declare all effects in 'loomir.effects', in place of the trait 'Pure'",
+                        false => "declare all effects in 'loomir.effects'",
+                    };
                     self.errors.push(Diagnostic::error(function.loc, message).help(help));
                 }
             }

@@ -1,26 +1,41 @@
-//! `loomir doc`: a reference of the operations of dialects, as Markdown.
+//! `loomir doc`: a reference of the operations, types and attributes of dialects, or of the passes,
+//! as Markdown. The pages of the book's reference are what it prints.
 
 use std::fmt::Write;
 
 use clap::{Arg, ArgMatches, Command};
+use loomir_ir::pass::PassInfo;
+use loomir_transforms::transform;
 
 use crate::dialects::irdl::extensions::trait_names;
 use crate::ir::diagnostics::suggest::did_you_mean;
-use crate::ir::opdef::{Arity, OpDef, OperandDef, Presence};
+use crate::ir::opdef::{Arity, DialectDef, EnumDef, OpDef, OperandDef, Presence};
 
+use super::flags::{flag, is_on};
 use super::{Failure, Tools};
+
+/// The widest line, except for names that are longer.
+const COLUMNS: usize = 100;
+
+/// The option that asks for the passes.
+const PASSES: &str = "passes";
 
 pub(super) fn command() -> Command {
     Command::new("doc")
-        .about("Prints the operations of a dialect: operands, results, attributes, traits")
+        .about("Prints the operations, types and attributes of a dialect, or the passes")
         .arg(
             Arg::new("dialect")
                 .value_name("DIALECT")
+                .conflicts_with(PASSES)
                 .help("The dialect; all loaded ones if absent, or else a list"),
         )
+        .arg(flag(PASSES, "Print the passes with their options"))
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    if is_on(matches, PASSES) {
+        return tools.console.print(&passes(tools.passes.infos()));
+    }
     let ctx = &tools.ctx;
     let loaded = tools.files.as_ref().map(|files| files.names()).unwrap_or_default();
     let compiled: Vec<&str> = ctx.dialects().iter().map(|own| &*own.name).collect();
@@ -44,15 +59,108 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     for name in names {
         let mut ops: Vec<&OpDef> = ctx.registered_ops().filter(|def| dialect_of(def) == name).collect();
         ops.sort_by(|a, b| a.name.cmp(&b.name));
-        let summaries = ctx.dialects().iter().filter(|own| own.name == name).map(|own| own.doc.trim());
-        let summary: Vec<&str> = summaries.collect();
         let _ = writeln!(text, "# `{name}`\n");
-        if !summary.is_empty() {
-            let _ = writeln!(text, "{}\n", summary.join("\n"));
+        for own in ctx.dialects().iter().filter(|own| own.name == name) {
+            dialect(&mut text, own);
         }
         ops.into_iter().for_each(|def| operation(&mut text, def));
     }
     tools.console.print(&text)
+}
+
+/// Adds the documentation of a compiled dialect, with its types and attributes.
+fn dialect(text: &mut String, def: &DialectDef) {
+    prose(text, &def.doc);
+    let mut types: Vec<&str> = def.types.iter().map(|own| own.name).collect();
+    let mut attributes: Vec<&str> = def.attrs.iter().map(|own| own.name).collect();
+    types.sort_unstable();
+    attributes.sort_unstable();
+    let mut enums: Vec<&EnumDef> = def.enums.to_vec();
+    enums.sort_by_key(|own| own.name);
+    types.iter().for_each(|name| wrap(text, &format!("- type `!{name}`")));
+    attributes.iter().for_each(|name| wrap(text, &format!("- attribute `#{name}`")));
+    for own in &enums {
+        let cases: Vec<String> = own.cases.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let kind = if own.flags { "any of" } else { "one of" };
+        wrap(text, &format!("- attribute `#{}`: {kind} {}", own.name, cases.join(", ")));
+    }
+    if types.len() + attributes.len() + enums.len() > 0 {
+        text.push('\n');
+    }
+}
+
+/// Returns a line of a doc comment without links to items of Rust: their names stay.
+fn without_items(line: &str) -> String {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some((before, name, behind)) = item(rest) {
+        text += &format!("{before}`{name}`");
+        let path = behind.strip_prefix('(').and_then(|own| own.split_once(')'));
+        rest = path.filter(|(path, _)| path.contains("::")).map_or(behind, |(_, behind)| behind);
+    }
+    text + rest
+}
+
+/// Returns the text before the first name of code in brackets, the name, and the text behind.
+fn item(line: &str) -> Option<(&str, &str, &str)> {
+    let (before, inside) = line.split_once("[`")?;
+    let (name, behind) = inside.split_once("`]")?;
+    Some((before, name, behind))
+}
+
+/// Returns the reference of passes, sorted by name.
+fn passes(infos: &[PassInfo]) -> String {
+    let mut text = "# Passes\n\n".to_owned();
+    let mut infos: Vec<&PassInfo> = infos.iter().collect();
+    infos.sort_by_key(|own| (own.name, own.anchor));
+    for info in infos {
+        let anchor = info.anchor.map_or("any operation".to_owned(), |anchor| format!("`{anchor}`"));
+        let _ = writeln!(text, "## `{}`\n", info.name);
+        wrap(&mut text, &format!("{}. On {anchor}.", info.summary.trim_end_matches('.')));
+        text.push('\n');
+        for (name, default, help) in info.options {
+            let default =
+                if default.is_empty() { String::new() } else { format!(", `{default}` by default") };
+            wrap(&mut text, &format!("- option `{name}`{default}: {help}"));
+        }
+        let own = transform::ALL.iter().map(|(_, own)| own).find(|own| own.name == info.name);
+        if let Some(own) = own {
+            wrap(
+                &mut text,
+                &format!("- remarks `{}`, and `{}`: {}", own.passed, own.missed, own.what_missed),
+            );
+        }
+        if !info.options.is_empty() || own.is_some() {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Adds the text of a doc comment, whose lines begin with a space.
+fn prose(text: &mut String, doc: &str) {
+    for line in doc.trim().lines() {
+        let _ = writeln!(text, "{}", without_items(line.strip_prefix(' ').unwrap_or(line)));
+    }
+    if !doc.trim().is_empty() {
+        text.push('\n');
+    }
+}
+
+/// Adds an entry, in lines of at most so many columns.
+fn wrap(text: &mut String, entry: &str) {
+    let mut column = 0;
+    let indent = if entry.starts_with("- ") { "  " } else { "" };
+    for (number, word) in entry.split(' ').enumerate() {
+        let width = word.chars().count();
+        if number > 0 && column + 1 + width > COLUMNS {
+            let _ = write!(text, "\n{indent}{word}");
+            column = indent.len() + width;
+        } else {
+            let _ = write!(text, "{}{word}", if number > 0 { " " } else { "" });
+            column += width + usize::from(number > 0);
+        }
+    }
+    text.push('\n');
 }
 
 fn dialect_of(def: &OpDef) -> &str {
@@ -62,10 +170,7 @@ fn dialect_of(def: &OpDef) -> &str {
 /// Adds the section of an operation.
 fn operation(text: &mut String, def: &OpDef) {
     let _ = writeln!(text, "## `{}`\n", def.name);
-    let doc = def.doc.trim();
-    if !doc.is_empty() {
-        let _ = writeln!(text, "{doc}\n");
-    }
+    prose(text, &def.doc);
     values(text, "operand", &def.operands);
     values(text, "result", &def.results);
     for attr in def.attrs.iter() {
@@ -74,17 +179,20 @@ fn operation(text: &mut String, def: &OpDef) {
             Presence::Optional => ", optional".to_owned(),
             Presence::Default(value) | Presence::Implied(value) => format!(", `{value}` if absent"),
         };
-        let _ = writeln!(text, "- attribute `{}`: {}{presence}", attr.name, attr.constraint.describe());
+        wrap(text, &format!("- attribute `{}`: {}{presence}", attr.name, attr.constraint.describe()));
     }
     for region in def.regions.iter() {
         let _ = writeln!(text, "- region `{}`", region.name);
     }
     let traits = trait_names(def);
     if !traits.is_empty() {
-        let _ = writeln!(text, "- traits: {}", traits.join(", "));
+        wrap(text, &format!("- traits: {}", traits.join(", ")));
     }
     if let Some(format) = &def.format {
-        let _ = writeln!(text, "- format: `` {} {format} ``", def.name);
+        let format = format.split_whitespace().collect::<Vec<_>>().join(" ");
+        // The quotes of code are longer than those in it.
+        let quotes = if format.contains("``") { "```" } else { "``" };
+        wrap(text, &format!("- format: {quotes} {} {format} {quotes}", def.name));
     }
     text.push('\n');
 }
@@ -96,6 +204,6 @@ fn values(text: &mut String, what: &str, list: &[OperandDef]) {
             Arity::Optional => ", optional",
             Arity::Variadic => ", any number",
         };
-        let _ = writeln!(text, "- {what} `{}`: {}{arity}", value.name, value.ty.describe());
+        wrap(text, &format!("- {what} `{}`: {}{arity}", value.name, value.ty.describe()));
     }
 }

@@ -134,3 +134,34 @@ irdl.dialect @a {
   }
 }
 func.func @f() { return }
+// -----
+// A pure operation that divides by any number, zero included.
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.meaning = @f, loomir.traits = ["Pure"]} {
+    %0 = irdl.is i32
+    irdl.operands(x: %0, y: %0)
+    irdl.results(quotient: %0)
+  }
+}
+func.func @f(%x: i32, %y: i32) -> i32 {
+  %0 = arith.divsi %x, %y : i32
+  return %0 : i32
+}
+// -----
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.effects = {may_be_undefined}, loomir.traits = ["Pure"]}
+}
+// -----
+// Each storage holds the next one twice.
+irdl.dialect @a {
+  irdl.type @t0 attributes {loomir.storage = tuple<!a.t1, !a.t1>}
+  irdl.type @t1 attributes {loomir.storage = tuple<!a.t2, !a.t2>}
+  irdl.type @t2 attributes {loomir.storage = tuple<!a.t3, !a.t3>}
+  irdl.type @t3 attributes {loomir.storage = tuple<!a.t4, !a.t4>}
+  irdl.type @t4 attributes {loomir.storage = tuple<!a.t5, !a.t5>}
+  irdl.type @t5 attributes {loomir.storage = tuple<!a.t6, !a.t6>}
+  irdl.type @t6 attributes {loomir.storage = tuple<!a.t7, !a.t7>}
+  irdl.type @t7 attributes {loomir.storage = tuple<!a.t8, !a.t8>}
+  irdl.type @t8 attributes {loomir.storage = tuple<!a.t9, !a.t9>}
+  irdl.type @t9 attributes {loomir.storage = tuple<i8, i16, i32, i64>}
+}

@@ -1,7 +1,7 @@
 //! The effects of operations besides making values, as far as loops care.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
+use loomir_dialects::interfaces::{self, EffectKind, MemoryEffects, Resource};
 use loomir_dialects::llvm;
 use loomir_ir::opdef::Trait;
 use loomir_ir::{Body, Op};
@@ -9,7 +9,7 @@ use loomir_ir::{Body, Op};
 /// True if an operation may run where it didn't, or not where it did: it only makes values and
 /// can't be undefined.
 pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
-    function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
+    interfaces::is_speculatable(function.op_ref(op)) && !function.has_trait(op, Trait::Terminator)
 }
 
 /// True if an operation makes values and at most reads through its pointers. The number of its

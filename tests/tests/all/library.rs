@@ -1,6 +1,9 @@
 //! Tests of the library for pass tests, by its behaviour.
 
 use loomir::dialects::interp::Limits;
+use loomir::ir::{Context, Registry};
+use loomir_testing::fixtures::Tool;
+use loomir_testing::programs::Programs;
 use loomir_tests::behaviour::inputs;
 use loomir_tests::random::Random;
 use loomir_tests::{Checker, check_pass, fixtures, same_behaviour};
@@ -136,4 +139,106 @@ fn a_fixture_holds_several_programs() {
     // 7:10: error: use of undeclared SSA value name '%x'
     "#);
     assert_eq!(outcome.printed.len(), 1);
+}
+
+#[test]
+fn a_file_after_a_pipeline_is_compared_with_a_snapshot() {
+    loomir_testing::check_pass!("builtin.module(canonicalize)", "library/sums.mlir");
+    // Remarks are shown without places.
+    loomir_testing::check_pass!("builtin.module(func.func(loop-fusion))", "library/lone.mlir");
+}
+
+const SUMS: &str = include_str!("library/sums.mlir");
+
+#[test]
+fn a_line_compares_before_and_after() {
+    Tool::default().assert_same_after("builtin.module(canonicalize)", SUMS);
+    Tool::default().assert_equal_after("builtin.module(canonicalize)", SUMS);
+}
+
+/// A pass that is wrong: it makes the first constant a one.
+fn wrong() -> loomir::ir::pass::PassRegistry {
+    use loomir::ir::pass::{Pass, PassContext, PassInfo};
+    struct Wrong;
+    impl Pass for Wrong {
+        fn name(&self) -> &str {
+            "wrong"
+        }
+        fn run(
+            &self,
+            body: &mut loomir::ir::Body,
+            _: &mut PassContext<'_>,
+        ) -> Result<(), loomir::ir::Diagnostics> {
+            let constant = body.all_ops().find(|op| body.attr(*op, "value").is_some());
+            let one = body.ctx().int_attr(loomir::ir::Type::I32, 1);
+            if let Some(op) = constant {
+                body.set_attr(op, "value", one);
+            }
+            Ok(())
+        }
+    }
+    let mut passes = loomir::passes();
+    passes.add(PassInfo {
+        name: "wrong",
+        anchor: Some("func.func"),
+        summary: "",
+        options: &[],
+        make: |_| Ok(Box::new(Wrong)),
+    });
+    passes
+}
+
+#[test]
+fn a_line_finds_a_wrong_pass() {
+    let tool = Tool { passes: wrong, ..Tool::default() };
+    let pipeline = "builtin.module(func.func(wrong))";
+    let said = |test: &(dyn Fn() + std::panic::RefUnwindSafe)| {
+        let error = std::panic::catch_unwind(test).expect_err("the test must fail");
+        error.downcast_ref::<String>().cloned().unwrap_or_default()
+    };
+    let executed = said(&|| tool.assert_same_after(pipeline, SUMS));
+    assert!(executed.contains("@sums(iota, iota) differs"), "{executed}");
+    let checked = said(&|| tool.assert_equal_after(pipeline, SUMS));
+    assert!(checked.contains("different"), "{checked}");
+}
+
+/// Random programs verify, are the same for the same seed, and have all operations of a dialect.
+#[test]
+fn programs_come_from_the_definition_of_a_dialect() {
+    let ctx = loomir::context();
+    let mut text = String::new();
+    for dialect in ["arith", "math", "index", "memref", "llvm"] {
+        let programs = Programs::of(&ctx, dialect);
+        let (mut random, mut all) = (Random::new(1), String::new());
+        for _ in 0..60 {
+            let program = programs.program(&mut random, 20);
+            if let Err(errors) = loomir::parse(&ctx, &program, "random.mlir") {
+                panic!("{}{program}", errors.to_text(&ctx));
+            }
+            all += &program;
+        }
+        assert_eq!(programs.program(&mut Random::new(7), 5), programs.program(&mut Random::new(7), 5));
+        let count = programs.operations().count();
+        let missing: Vec<&str> =
+            programs.operations().filter(|name| !all.contains(&format!("\"{name}\""))).collect();
+        text += &format!("{dialect}: {} of {count} operations\n", count - missing.len());
+        for name in missing {
+            text += &format!("  without {name}\n");
+        }
+    }
+    insta::assert_snapshot!("random_programs", text);
+}
+
+/// The dialect of a file needs no generator either.
+#[test]
+fn programs_come_from_a_loaded_dialect() {
+    let source = std::fs::read_to_string(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../loomir/tests/text_dialect/fixed.irdl"),
+    )
+    .expect("a file");
+    let files = loomir::DialectFiles::load(loomir::registry(), &[("fixed.irdl", &source)]);
+    let files = files.unwrap_or_else(|failed| panic!("{failed:?}"));
+    let programs = Programs::of(files.ctx(), "fx");
+    insta::assert_snapshot!("random_loaded_program", programs.program(&mut Random::new(3), 12));
+    assert_eq!(Programs::of(&Context::new(Registry::new()), "fx").operations().count(), 0);
 }

@@ -76,15 +76,18 @@ impl FunctionEffects {
             let list = declared.effects.iter().flat_map(|own| &own.effects);
             !list.into_iter().any(|(own, value)| own == kind && Some(value) == name)
         });
-        missing.map(|(kind, at)| {
-            let verb = match kind {
-                EffectKind::Read => "reads",
-                EffectKind::Write => "writes",
-                EffectKind::Allocate => "allocates",
-                EffectKind::Free => "frees",
-            };
-            format!("{verb} argument #{at}")
-        })
+        let Some((kind, at)) = missing else {
+            // Pure operations run where they would not have run.
+            let is_undeclared = declared.is_pure && self.may_be_undefined;
+            return is_undeclared.then(|| "is undefined for some operands".into());
+        };
+        let verb = match kind {
+            EffectKind::Read => "reads",
+            EffectKind::Write => "writes",
+            EffectKind::Allocate => "allocates",
+            EffectKind::Free => "frees",
+        };
+        Some(format!("{verb} argument #{at}"))
     }
 }
 

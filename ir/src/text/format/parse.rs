@@ -9,9 +9,13 @@ use super::{
 use crate::opdef::{Arity, AttrConstraint, OpDef, Presence, RegionKind, TypeConstraint};
 use crate::text::lexer::Kind;
 
+/// The deepest nesting of groups and directives in a format.
+const MAX_DEPTH: usize = 32;
+
 pub(super) fn parse(def: &OpDef, directives: &[DirectiveDef]) -> Result<Format, String> {
     let text = def.format.as_deref().unwrap_or_default();
-    let mut parser = FormatParser { def, directives, tokens: tokens(text)?, pos: 0, bound: Bound::default() };
+    let tokens = tokens(text)?;
+    let mut parser = FormatParser { def, directives, tokens, pos: 0, depth: 0, bound: Bound::default() };
     let mut elements = parser.elements(&[])?;
     if parser.pos != parser.tokens.len() {
         return Err(format!("unexpected {}", text_of(parser.peek())));
@@ -96,6 +100,8 @@ struct FormatParser<'f> {
     directives: &'f [DirectiveDef],
     tokens: Vec<Token>,
     pos: usize,
+    /// The number of groups and directives that are open.
+    depth: usize,
     bound: Bound,
 }
 
@@ -163,6 +169,17 @@ impl FormatParser<'_> {
         }
     }
 
+    /// Reads a group or a directive one level deeper.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+        if self.depth >= MAX_DEPTH {
+            return Err(format!("groups and directives nest more than {MAX_DEPTH} deep"));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
     /// Elements up to one of some signs; a `^` behind one is left to the caller by position.
     fn elements(&mut self, until: &[char]) -> Result<Vec<Spaced>, String> {
         Ok(self.elements_and_anchor(until)?.0)
@@ -192,8 +209,8 @@ impl FormatParser<'_> {
         match token {
             Token::Literal(text) => literal(text),
             Token::Variable(name) => self.variable_element(&name, false),
-            Token::Sign('(') => self.optional_group(),
-            Token::Word(word) => self.directive(&word, false),
+            Token::Sign('(') => self.nested(Self::optional_group),
+            Token::Word(word) => self.nested(|parser| parser.directive(&word, false)),
             other => Err(format!("unexpected {}", text_of(Some(&other)))),
         }
     }
@@ -312,7 +329,7 @@ impl FormatParser<'_> {
             Some(Token::Word(word)) => match word.as_str() {
                 "operands" => Ok(Values::AllOperands),
                 "results" => Ok(Values::AllResults),
-                "type" => self.parenthesised_values(),
+                "type" => self.nested(Self::parenthesised_values),
                 _ => Err(format!("expected operands or results instead of '{word}'")),
             },
             other => Err(format!("expected operands or results instead of {}", text_of(other.as_ref()))),
@@ -372,13 +389,13 @@ impl FormatParser<'_> {
                 }
                 "ref" => {
                     self.expect('(')?;
-                    let inner = self.argument(true)?;
+                    let inner = self.nested(|parser| parser.argument(true))?;
                     self.expect(')')?;
                     return Ok(inner);
                 }
                 "qualified" => {
                     self.expect('(')?;
-                    let inner = self.argument(is_ref)?;
+                    let inner = self.nested(|parser| parser.argument(is_ref))?;
                     self.expect(')')?;
                     return Ok(inner);
                 }
