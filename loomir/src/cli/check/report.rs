@@ -15,8 +15,8 @@ use super::super::input::Input;
 use super::super::progress::{self, Line};
 use super::super::render::render_of;
 use super::programs::{Program, on_one_level};
-use crate::SameLevel;
 use super::{DIFFERENT, Failure, JSON, Tools, UNDECIDED};
+use crate::SameLevel;
 
 /// The findings, in both forms.
 #[derive(Default)]
