@@ -16,6 +16,7 @@ mod process;
 mod record;
 mod setup;
 mod test;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -78,6 +79,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[CARGO-BENCH-ARGUMENT…]",
         does: "run the benchmarks",
         run: bench::run,
+    },
+    Command {
+        name: "wheel",
+        arguments: "",
+        does: "build the Python wheel, and test it in a fresh environment",
+        run: wheel::run,
     },
 ];
 
