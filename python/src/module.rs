@@ -27,7 +27,7 @@ pub(crate) struct Module {
     pub(crate) sources: Arc<Vec<Source>>,
 }
 
-/// What changes of a module.
+/// The parts of a module that change.
 pub(crate) struct State {
     pub(crate) body: Arc<Body>,
     /// Grows with each change.

@@ -22,7 +22,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(str(product), "%0 = arith.muli %arg0, %arg0 : i32")
         self.assertEqual(product.operands, [argument, argument])
         self.assertEqual([str(own.type) for own in product.results], ["i32"])
-        self.assertEqual(product.location, ("square.mlir", 1, 43))
+        self.assertEqual(product.location, ("square.mlir", 1, 42))
         self.assertEqual(product.parent, function)
         self.assertEqual(function.parent, module.operation)
         self.assertIsNone(module.operation.parent)
