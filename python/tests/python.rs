@@ -25,6 +25,8 @@ fn python_tests_pass() {
     let done = command
         .args(["-B", "-m", "unittest", "discover", "--start-directory"])
         .arg(here.join("tests"))
+        // Python looks for packages in its working folder first.
+        .current_dir(&site)
         .env("PYTHONPATH", &site)
         .env("LOOMIR_PROJECT", here.join(".."))
         .output()

@@ -30,8 +30,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let fresh = environment("wheel-test", true)?;
     install(&fresh, &[&wheel.to_string_lossy(), "numpy", "xdsl", "mypy"])?;
     let mut test = command(fresh.join("bin/python"));
-    test.args(["-m", "unittest", "discover", "--start-directory", "python/tests"]);
-    execute(test.env("LOOMIR_PROJECT", root()))?;
+    test.args(["-m", "unittest", "discover", "--start-directory"]).arg(root().join("python/tests"));
+    // Python looks for packages in its working folder first.
+    execute(test.current_dir(&wheels).env("LOOMIR_PROJECT", root()))?;
     println!("{}", wheel.display());
     Ok(())
 }
