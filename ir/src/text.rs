@@ -123,7 +123,8 @@ pub fn print(body: &Body, options: &PrintOptions) -> String {
     printer::print(body, options)
 }
 
-/// Writes an operation alone, with all it holds.
+/// Writes an operation alone, with all it holds. Values are called what they are in the text of the
+/// body around it.
 pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printer::print_op(op, options)
 }

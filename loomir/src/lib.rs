@@ -5,7 +5,8 @@
 //! below are re-exported: [`ir`], [`dialects`], [`check`], [`transforms`], [`lowering`].
 //!
 //! The command's dependencies are behind the feature `cli`, which is on by default. A library
-//! leaves them out with `default-features = false`.
+//! leaves them out with `default-features = false`. The feature `render` alone has diagnostics as
+//! the command shows them.
 //!
 //! ```
 //! use loomir::{fuse, parse, print, FuseOptions};
@@ -67,6 +68,7 @@ pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as Pr
 
 #[cfg(feature = "cli")]
 mod cli;
+mod compare;
 mod dialect_files;
 mod directives;
 mod execute;
@@ -79,12 +81,15 @@ mod optimize;
 mod passes;
 mod pipeline;
 pub mod prelude;
+#[cfg(feature = "render")]
+mod render;
 #[cfg(feature = "cli")]
 mod report;
 mod schedule;
 
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
+pub use compare::{SameLevel, Which, on_one_level};
 pub use dialect_files::DialectFiles;
 pub use directives::{Obeyed, obey_directives};
 pub use execute::{Engine, execute, find_races, profile};
@@ -92,6 +97,8 @@ pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;
 pub use pipeline::{Failed, Pipeline, Program, to_ll};
+#[cfg(feature = "render")]
+pub use render::render;
 pub use schedule::run_schedule;
 
 /// Returns all dialects of Loomir, with the meaning of their operations and their lowering.

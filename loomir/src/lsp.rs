@@ -61,8 +61,6 @@ mod navigation;
 mod symbols;
 mod transport;
 
-pub(crate) use lines::word_end;
-
 /// The options of the server.
 pub(crate) struct Options {
     /// True if operations, types and attributes that nobody registered are no errors.

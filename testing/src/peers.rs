@@ -49,6 +49,11 @@ pub fn neovim() -> Option<PathBuf> {
     on_path("nvim")
 }
 
+/// Returns Python 3 from the path. If it is missing, records that this test skips the comparison.
+pub fn python3() -> Option<PathBuf> {
+    on_path("python3")
+}
+
 /// Returns the program `script`, which runs a command on a terminal, from the path. If it is
 /// missing, records that this test skips the comparison.
 pub fn script() -> Option<PathBuf> {

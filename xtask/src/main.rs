@@ -18,6 +18,7 @@ mod scaffold;
 mod setup;
 mod snapshots;
 mod test;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -86,6 +87,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[CARGO-BENCH-ARGUMENT…]",
         does: "run the benchmarks",
         run: bench::run,
+    },
+    Command {
+        name: "wheel",
+        arguments: "",
+        does: "build the Python wheel, and test it in a fresh environment",
+        run: wheel::run,
     },
 ];
 

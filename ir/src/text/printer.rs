@@ -69,10 +69,10 @@ impl<'p> OpPrinter<'p> {
         }
     }
 
-    /// Prints an operation with all it holds.
+    /// Prints an operation with all it holds. Values have the names of the whole body around it.
     pub(crate) fn run(mut self, op: OpRef<'p>) -> String {
         let survey;
-        (self.names, survey) = Names::of(op, self.options);
+        (self.names, survey) = Names::of(op.body().root_ref(), self.options);
         self.current = self.names.index_of(op.body());
         self.out.reserve(survey.operations.saturating_mul(BYTES_PER_OPERATION));
         let aliases_may_occur = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);

@@ -9,7 +9,8 @@ use lsp_types::{
 
 use super::document::Document;
 use super::index::{FILE, Settings};
-use super::lines::{Seen, word_end};
+use super::lines::Seen;
+use crate::render::word_end;
 
 /// The most diagnostics of a document that are sent.
 const MAX_SHOWN: usize = 1000;

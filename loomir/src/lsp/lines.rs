@@ -125,19 +125,6 @@ impl<'d> Seen<'d> {
     }
 }
 
-/// Returns the end of the word, or string, that begins at a byte of a line.
-pub(crate) fn word_end(line: &str, at: usize) -> usize {
-    if let Some(string) = line[at..].strip_prefix('"')
-        && let Some(length) = string.find('"')
-    {
-        return at + length + 2;
-    }
-    let part = |c: char| c.is_alphanumeric() || "_.$%@^#!".contains(c);
-    let length: usize = line[at..].chars().take_while(|c| part(*c)).map(char::len_utf8).sum();
-    let one = line[at..].chars().next().map_or(0, char::len_utf8);
-    at + length.max(one)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("transforms", &["ir", "dialects", "polyhedra"]),
     ("lowering", &["ir", "dialects", "polyhedra", "transforms"]),
     ("loomir", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering"]),
+    ("python", &["loomir"]),
     ("testing", &["loomir"]),
     ("tests", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering", "loomir", "testing"]),
     ("benches", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering", "loomir", "tests"]),

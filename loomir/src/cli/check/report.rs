@@ -14,8 +14,9 @@ use super::super::flags::is_on;
 use super::super::input::Input;
 use super::super::progress::{self, Line};
 use super::super::render::render_of;
-use super::programs::{Level, Program, on_one_level};
+use super::programs::{Program, on_one_level};
 use super::{DIFFERENT, Failure, JSON, Tools, UNDECIDED};
+use crate::SameLevel;
 
 /// The findings, in both forms.
 #[derive(Default)]
@@ -60,7 +61,7 @@ pub(super) fn of(
     let progress = progress::of(&tools.console);
     progress.number(&before.module);
     let line = Line::show(&progress);
-    let functions = on_one_level(ctx, before, after, |level: Level<'_>| {
+    let functions = on_one_level(ctx, before, after, |level: SameLevel<'_>| {
         let options = super::options(matches);
         let prover = functions::prover(options.distinct);
         let told = |one: &Body, function: Op, other: &Body, partner: Op| {
