@@ -57,16 +57,13 @@ enum Step {
     Jam(usize),
     /// Computes the bounds of loops outside of the loops in which they do not change.
     Hoist,
-    /// Keeps sums in registers, in functions that are not LLVM IR: there, pointers say if they are
-    /// distinct, and LLVM knows what to do.
-    Promote,
 }
 
 /// Makes perfect nests.
 const CUT: [Step; 2] = [Step::Distribute, Step::Sink];
 
 /// Makes register tiles, of two loops if the second one helps.
-const JAM: [Step; 6] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist, Step::Promote];
+const JAM: [Step; 5] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
 
 /// The outcome for a function.
 #[derive(Clone, Default)]
@@ -139,6 +136,7 @@ pub(super) fn optimize(
         return made;
     };
     *body = fastest;
+    ways.keep_in_registers(body);
     edits.made(NAME, loc);
     let text = format!("Loops optimised: {cycles:.2e} cycles are estimated, and {present:.2e} before");
     made.remarks.push(Remarks { body, pass: NAME }.passed("Optimized", loc, &text));
@@ -236,22 +234,26 @@ impl Ways<'_> {
                 simplify::cse::cse(body);
                 simplify::licm::hoist_invariant(body);
             }
-            Step::Promote if body.root_ref().is(llvm::FuncOp::DEF) => {}
-            Step::Promote => {
-                let alias = self.fusion.alias.untested();
-                // There would be a remark for each copy.
-                let options = ContractionOptions { remarks: false, ..ContractionOptions::after(self.fusion) };
-                contract_in(body, self.around, &options);
-                let options = PromotionOptions {
-                    alias,
-                    max_rounds: 1,
-                    analyses: self.analyses.clone(),
-                    remarks: false,
-                    ..PromotionOptions::default()
-                };
-                promotion::promote(body, &options);
-            }
         }
+    }
+
+    /// Keeps sums in registers, in functions that are not LLVM IR: there, pointers say if they are
+    /// distinct, and LLVM knows what to do. Estimates take that for granted.
+    fn keep_in_registers(&self, body: &mut Body) {
+        if body.root_ref().is(llvm::FuncOp::DEF) {
+            return;
+        }
+        // There would be a remark for each copy.
+        let options = ContractionOptions { remarks: false, ..ContractionOptions::after(self.fusion) };
+        contract_in(body, self.around, &options);
+        let options = PromotionOptions {
+            alias: self.fusion.alias.untested(),
+            max_rounds: 1,
+            analyses: self.analyses.clone(),
+            remarks: false,
+            ..PromotionOptions::default()
+        };
+        promotion::promote(body, &options);
     }
 
     fn transform<T: Transformation>(&self, body: &mut Body, by: &T, cost: &dyn Cost, made: &mut Optimized) {

@@ -23,6 +23,8 @@ class FuseOptions:
     alias: str = "version"
     profitability: str = "cost"
     cost: str = "static"
+    #: A known machine, such as "znver4", or the text that `loomir machine` prints.
+    machine: str = "generic"
     max_shift: int = 8
     shift_multiple: int = 1
     max_tests: int = 8

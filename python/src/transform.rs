@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use loomir::ir::pass::{EditLimit, PassInstrumentor};
 use loomir::ir::{Body, Diagnostic, Diagnostics, Loc};
+use loomir::transforms::cost::Machine;
 use loomir::{AliasMode, Analyses, ContractionOptions, CostSource, FuseOptions, ProgramOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -49,6 +50,8 @@ pub(crate) struct Fusion {
     alias: String,
     profitability: String,
     cost: String,
+    /// A name, or a description.
+    machine: String,
     max_shift: i64,
     shift_multiple: i64,
     max_tests: usize,
@@ -69,10 +72,11 @@ impl Fusion {
             analyses.choose(interface, name)?;
         }
         let cost: CostSource = self.cost.parse()?;
+        let machine = Machine::named(&self.machine).map_or_else(|| self.machine.parse(), Ok)?;
         Ok(FuseOptions {
             alias: self.alias.parse()?,
             profitability: self.profitability.parse()?,
-            cost: cost.cost(),
+            cost: cost.cost(machine),
             analyses,
             max_shift: self.max_shift,
             shift_multiple: self.shift_multiple,

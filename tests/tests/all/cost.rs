@@ -16,7 +16,7 @@ struct Own {
 
 impl Own {
     fn new(trips: f64, cache: u64) -> Arc<Own> {
-        let caches = vec![Cache { name: "only", bytes: cache, cycles: 0.0 }];
+        let caches = vec![Cache { name: "only".to_owned(), bytes: cache, cycles: 0.0 }];
         Arc::new(Own { trips, machine: Machine { caches, ..Machine::default() } })
     }
 }

@@ -32,7 +32,8 @@ impl Machine {
 /// The features of a function's target, among what is passed on to LLVM.
 const FEATURES: &str = "target-features";
 
-/// The attribute with the width of vectors, in bits, that a function of the `llvm` dialect asks for.
+/// The attribute with the width of vectors, in bits, that a function of the `llvm` dialect asks
+/// for.
 const PREFERRED: &str = "prefer_vector_width";
 
 /// Its name in LLVM IR, by which functions of other dialects pass it on.

@@ -22,7 +22,7 @@ type Property = (&'static str, &'static str, Value);
 enum Value {
     /// A number that is whole and not 0.
     Whole(fn(&mut Machine) -> &mut u64),
-    /// How many there are.
+    /// A number of things.
     Count(fn(&mut Machine) -> &mut usize),
     /// A number.
     Real(fn(&mut Machine) -> &mut f64),
