@@ -3,6 +3,7 @@
 import _thread
 import gc
 import random
+import signal
 import threading
 import time
 import unittest
@@ -287,6 +288,9 @@ class Threads(unittest.TestCase):
         self.assertEqual(operation.name, "func.func")
 
     def test_ctrl_c_interrupts_long_work(self):
+        # A shell starts processes in the background with interrupts ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         text = "func.func @f() {\n  cf.br ^a\n^a:\n  cf.br ^a\n}"
         module = loomir.parse(text)
         timer = threading.Timer(0.3, _thread.interrupt_main)
