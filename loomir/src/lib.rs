@@ -423,6 +423,23 @@ fn contract_at_most(
     })
 }
 
+/// Returns the options of a promotion that follows a fusion and a contraction.
+fn promotion_after(
+    around: &Around,
+    fusion: &FuseOptions,
+    contraction: &ContractionOptions,
+) -> PromotionOptions {
+    PromotionOptions {
+        alias: fusion.alias,
+        max_tests: fusion.max_tests,
+        // Contraction after each round finds what needs not leave the next loop.
+        max_rounds: 1,
+        limits: contraction.limits,
+        analyses: around.known_to(&contraction.analyses),
+        remarks: contraction.remarks,
+    }
+}
+
 /// Promotes elements of memory that loops of a function access in every iteration, which is one
 /// edit.
 fn promote_at_most(
@@ -431,15 +448,7 @@ fn promote_at_most(
     (fusion, contraction): (&FuseOptions, &ContractionOptions),
 ) -> ContractionReport {
     as_one_edit(function, &fusion.edits, promotion::PASS.name, |function| {
-        let options = PromotionOptions {
-            alias: fusion.alias,
-            max_tests: fusion.max_tests,
-            // Contraction after each round finds what needs not leave the next loop.
-            max_rounds: 1,
-            limits: contraction.limits,
-            analyses: around.known_to(&contraction.analyses),
-            remarks: contraction.remarks,
-        };
+        let options = promotion_after(around, fusion, contraction);
         let PromotionReport { remarks, promoted, .. } = promotion::promote(function, &options);
         ContractionReport { remarks, promoted, ..ContractionReport::default() }
     })

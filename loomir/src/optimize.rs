@@ -28,7 +28,7 @@ use loomir_transforms::{distribution, marks, nest_sinking, promotion, simplify};
 
 use super::{
     Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
-    PromotionOptions, contract_in, fuse_and_contract_in, fuse_in,
+    PromotionOptions, contract_in, fuse_and_contract_in, fuse_in, promotion_after,
 };
 
 /// The name of the edit, and of the source of its remark.
@@ -244,15 +244,10 @@ impl Ways<'_> {
             return;
         }
         // There would be a remark for each copy.
-        let options = ContractionOptions { remarks: false, ..ContractionOptions::after(self.fusion) };
-        contract_in(body, self.around, &options);
-        let options = PromotionOptions {
-            alias: self.fusion.alias.untested(),
-            max_rounds: 1,
-            analyses: self.analyses.clone(),
-            remarks: false,
-            ..PromotionOptions::default()
-        };
+        let contraction = ContractionOptions { remarks: false, ..ContractionOptions::after(self.fusion) };
+        contract_in(body, self.around, &contraction);
+        let alias = self.fusion.alias.untested();
+        let options = PromotionOptions { alias, ..promotion_after(self.around, self.fusion, &contraction) };
         promotion::promote(body, &options);
     }
 
