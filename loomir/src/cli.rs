@@ -80,8 +80,8 @@ impl Failure {
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
 /// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `optimize`,
-/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`, `doc`, `new`) as its `main`. Start from
-/// [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
+/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`, `doc`, `machine`, `new`) as its `main`.
+/// Start from [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run
 /// use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! `loomir new`: writes a crate on top of Loomir, or a file in such a crate or in Loomir's own
 //! tree.
 //!
-//! What is written compiles, and has a fixture that passes. It is an example of its kind, to be
+//! The written code compiles, and has a fixture that passes. It is an example of its kind, to be
 //! changed. Files that exist stay as they are.
 
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@
 //! cache L2 2097152 2
 //! ```
 //!
-//! What is not named is as in the default. A file that names caches names all of them.
+//! Properties without a line are those of the default. A file that names caches names all of them.
 
 use std::fmt;
 use std::str::FromStr;
