@@ -1,9 +1,9 @@
 //! The native module of the Python package `loomir`.
 //!
 //! The package's Python files are what users see; they hold handles as numbers and ask the
-//! functions here. [`module`] owns programs, [`handles`] knows which numbers are alive, [`read`]
-//! and [`edit`] look at operations and change them, [`transform`], [`compare`] and [`run`] do
-//! the long work, which [`work`] takes to a thread of its own without Python's lock.
+//! functions here. `module` owns programs, `handles` knows which numbers are alive, `read`
+//! and `edit` look at operations and change them, `transform`, `compare` and `run` do
+//! the long work, which `work` takes to a thread of its own without Python's lock.
 //!
 //! **Invariants.** A number of an erased operation is refused. A long piece of work changes a copy;
 //! the module gets it if all went well, and is as before otherwise. A panic becomes an exception.

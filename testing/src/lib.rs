@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`check`] | a program and a pipeline in, text for a snapshot out |
 //! | [`behaviour`] | equivalence of two programs, by execution |
-//! | [`fixtures`] | files with directives in comments |
+//! | [`fixtures`](mod@fixtures) | files with directives in comments |
 //! | [`scripts`] | edits of loop trees as text, their results and the judge's verdicts |
 //! | [`peers`] | LLVM's tools as judges |
 //! | [`programs`] | random programs of a dialect, from its definition |
