@@ -69,6 +69,7 @@ pub use loomir_transforms::promotion::{Options as PromotionOptions, Report as Pr
 #[cfg(feature = "cli")]
 mod cli;
 mod compare;
+mod costs;
 mod dialect_files;
 mod directives;
 mod execute;
@@ -90,6 +91,7 @@ mod schedule;
 #[cfg(feature = "cli")]
 pub use cli::{CommandOutput, main, run_command};
 pub use compare::{SameLevel, Which, on_one_level};
+pub use costs::{FunctionCost, costs};
 pub use dialect_files::DialectFiles;
 pub use directives::{Obeyed, obey_directives};
 pub use execute::{Engine, execute, find_races, profile};

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use loomir_ir::{Body, Op};
 
 pub(crate) use estimate::Estimate;
-pub use estimate::cycles;
+pub use estimate::{LoopCost, Pace, cycles, loop_costs};
 pub use machine::{Cache, Machine};
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};

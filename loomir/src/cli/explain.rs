@@ -1,5 +1,5 @@
 //! `loomir explain`: what fusion does with each pair of neighbouring loops, or unrolling with each
-//! loop, and why.
+//! loop, and why; or the estimated time of each loop.
 
 use crate::FuseOptions;
 use clap::{ArgMatches, Command};
@@ -9,13 +9,14 @@ use super::flags::is_on;
 use super::progress::{self, Line};
 use super::{Failure, Tools, analyses, fuse, input, missed, raised, remarks};
 
+mod cost;
 mod unroll;
 
 pub(super) fn command() -> Command {
     Command::new("explain")
         .about(
             "Says of every pair of neighbouring loops whether it may be fused, and why not; or of every \
-             loop why it is unrolled or not",
+             loop why it is unrolled or not; or how long it takes",
         )
         .args(input::args())
         .arg(fuse::alias_arg())
@@ -24,6 +25,7 @@ pub(super) fn command() -> Command {
         .arg(remarks::arg())
         .arg(missed::arg())
         .args(unroll::args())
+        .arg(cost::arg())
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
@@ -32,6 +34,9 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let mut module = source.parse(ctx, matches)?;
     if is_on(matches, "unroll") {
         return unroll::main(tools, matches, &source, &mut module);
+    }
+    if is_on(matches, cost::FLAG) {
+        return cost::main(tools, matches, &source, &mut module);
     }
     tools.console.say(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     // Later rounds speak of loops that are not in the source.

@@ -14,7 +14,7 @@
 //!
 //! **Cost.** The leaves below each loop are visited for this loop: depth times leaves.
 
-use loomir_ir::{Block, Body};
+use loomir_ir::{Body, Loc};
 
 use super::saving::Time;
 use super::{Cost, Machine, Work};
@@ -44,15 +44,23 @@ impl Estimate {
         tree: Green,
         loop_context: &LoopContext,
     ) -> Estimate {
-        Estimating { ir, program, trees, cost, machine: cost.machine() }.visit(tree, loop_context)
+        let nothing_to_see = &mut |_: &LoopContext, _: &Work, _: &Estimate| {};
+        Estimating { ir, program, trees, cost, machine: cost.machine() }.visit(
+            tree,
+            loop_context,
+            nothing_to_see,
+        )
     }
 
     /// Returns the cycles.
     pub(crate) fn cycles(&self, machine: &Machine) -> f64 {
+        Time { computing: self.computing, fetching: self.fetching(machine) }.cycles(machine)
+    }
+
+    fn fetching(&self, machine: &Machine) -> f64 {
         let further = machine.caches.iter().skip(1).map(|cache| cache.cycles).chain([machine.memory]);
         let steps = machine.caches.iter().zip(further).map(|(cache, next)| next - cache.cycles);
-        let fetching = self.missed.iter().zip(steps).map(|(lines, step)| lines * step).sum();
-        Time { computing: self.computing, fetching }.cycles(machine)
+        self.missed.iter().zip(steps).map(|(lines, step)| lines * step).sum()
     }
 
     fn nothing(machine: &Machine) -> Estimate {
@@ -69,17 +77,94 @@ impl Estimate {
 
 /// Returns the estimated cycles of the loops of a function, in each block that is a tree of its
 /// own. Raises the function.
-pub fn cycles(body: &Body, (analyses, alias): (&Analyses, AliasMode), cost: &dyn Cost) -> f64 {
-    let of_block = |block: Block| {
+pub fn cycles(body: &Body, basis: (&Analyses, AliasMode), cost: &dyn Cost) -> f64 {
+    estimated(body, basis, cost, &mut |_, _, _| {})
+}
+
+/// The estimate for a loop each time it is reached.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct LoopCost {
+    /// The place of the loop; of loops that run as one, that of the first.
+    pub place: Loc,
+    /// The number of loops around it.
+    pub depth: u32,
+    /// The trip count.
+    pub trips: f64,
+    /// True if the trip count is a guess.
+    pub is_guess: bool,
+    /// The cycles, with the part of computing and fetching that overlaps counted once.
+    pub cycles: f64,
+    /// The cycles of computing.
+    pub computing: f64,
+    /// The cycles of fetching lines.
+    pub fetching: f64,
+    /// For each cache of the machine, the lines that are not in it when they are needed.
+    pub missed: Vec<f64>,
+    /// How an innermost loop computes. `None` for a loop around others.
+    pub pace: Option<Pace>,
+}
+
+/// How the iterations of an innermost loop follow each other.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pace {
+    /// So many iterations at once, in vectors.
+    Vectors(f64),
+    /// One after the other, with so many neighbouring elements of an iteration at once.
+    Neighbours(f64),
+    /// One after the other, because each waits for the one before.
+    Waiting,
+    /// One after the other.
+    Single,
+}
+
+/// Returns the estimate for each loop of a function, outer loops before inner ones, and the cycles
+/// of all of them. Raises the function.
+pub fn loop_costs(body: &Body, basis: (&Analyses, AliasMode), cost: &dyn Cost) -> (Vec<LoopCost>, f64) {
+    let mut all: Vec<LoopCost> = Vec::new();
+    let machine = cost.machine();
+    let cycles = estimated(body, basis, cost, &mut |around, work, estimate| {
+        let own = LoopCost {
+            place: body.loc(work.of),
+            depth: around.depth,
+            trips: work.trips,
+            is_guess: work.assumed,
+            cycles: estimate.cycles(machine),
+            computing: estimate.computing,
+            fetching: estimate.fetching(machine),
+            missed: estimate.missed.clone(),
+            pace: work.innermost.then(|| work.pace()),
+        };
+        // Loops inside came before.
+        let inside = all.iter().rev().take_while(|other| other.depth > own.depth).count();
+        all.insert(all.len() - inside, own);
+    });
+    (all, cycles)
+}
+
+/// Shows the estimates of all loops, inner ones first, and returns the cycles of the outermost ones.
+fn estimated(
+    body: &Body,
+    (analyses, alias): (&Analyses, AliasMode),
+    cost: &dyn Cost,
+    see: &mut See<'_>,
+) -> f64 {
+    let mut cycles = 0.0;
+    for block in roots(body, analyses) {
         let mut trees = TreeStore::default();
         let program = raise_by(analyses, body, block, &mut trees, alias);
         let outside = LoopContext::outside(&program.surroundings);
-        let items: Vec<Green> = trees.items(program.root).collect();
-        let one = |item| Estimate::of((body, &program, &trees), cost, item, &outside).cycles(cost.machine());
-        items.into_iter().map(one).sum::<f64>()
-    };
-    roots(body, analyses).into_iter().map(of_block).sum()
+        let machine = cost.machine();
+        for item in trees.items(program.root) {
+            let estimating = Estimating { ir: body, program: &program, trees: &trees, cost, machine };
+            cycles += estimating.visit(item, &outside, see).cycles(machine);
+        }
+    }
+    cycles
 }
+
+/// Gets the surroundings of a loop, its work and its estimate.
+type See<'a> = dyn FnMut(&LoopContext, &Work, &Estimate) + 'a;
 
 struct Estimating<'a> {
     ir: &'a Body,
@@ -91,13 +176,13 @@ struct Estimating<'a> {
 
 impl Estimating<'_> {
     /// Recurses once for each loop or guard. Raising bounds their nesting depth.
-    fn visit(&self, tree: Green, loop_context: &LoopContext) -> Estimate {
+    fn visit(&self, tree: Green, loop_context: &LoopContext, see: &mut See<'_>) -> Estimate {
         let nothing = Estimate::nothing(self.machine);
         match self.trees.get(tree) {
             Node::Empty => nothing,
             Node::Sequence { .. } => {
                 let items = self.trees.items(tree);
-                items.fold(nothing, |sum, item| sum.and(&self.visit(item, loop_context), 1.0))
+                items.fold(nothing, |sum, item| sum.and(&self.visit(item, loop_context, see), 1.0))
             }
             Node::Guard { of, holds, body, .. } => {
                 let op = self.program.if_info(of).op;
@@ -105,9 +190,9 @@ impl Estimating<'_> {
                     Some(_) => PASSES,
                     None => self.cost.likelihood(self.ir, op).clamp(0.0, 1.0),
                 };
-                nothing.and(&self.visit(body, loop_context), if holds { likely } else { 1.0 - likely })
+                nothing.and(&self.visit(body, loop_context, see), if holds { likely } else { 1.0 - likely })
             }
-            Node::Versioned { fast, .. } => self.visit(fast, loop_context),
+            Node::Versioned { fast, .. } => self.visit(fast, loop_context, see),
             Node::Leaf { statement, .. } => {
                 let ops = self.program.statement(statement).ops.len() as f64;
                 Estimate { computing: ops / self.machine.issue, ..nothing }
@@ -116,8 +201,10 @@ impl Estimating<'_> {
                 let place = (self.ir, self.program, self.trees);
                 let Some(work) = Work::of(place, self.cost, tree, loop_context) else { return nothing };
                 let inside = loop_context.inside(self.program, self.trees, header);
-                let one = self.visit(body, &inside);
-                self.repeated(&work, &one)
+                let one = self.visit(body, &inside, see);
+                let all = self.repeated(&work, &one);
+                see(loop_context, &work, &all);
+                all
             }
         }
     }

@@ -10,7 +10,7 @@ use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
 use super::streams::{Key, Pack, Stream, Streams, lines, place};
-use super::{Cost, Machine};
+use super::{Cost, Machine, Pace};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, Domain, LoopContext};
 use crate::affine::{AffineForm, Atom};
@@ -21,6 +21,8 @@ use crate::tree::{Green, Header, Map, Node, Origin, Program, Span, StatementId, 
 /// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
 pub struct Work {
+    /// The loop; of loops that run as one, the first.
+    pub(super) of: Op,
     /// The trip count.
     pub(super) trips: f64,
     /// The number of iterations that all fused loops have in common. Remaining iterations run
@@ -120,6 +122,7 @@ impl Work {
         streams.sum(machine.line.max(1) as f64);
         let values = numbers_from_outside(ir, lead.op);
         Some(Work {
+            of: lead.op,
             trips,
             common: trips,
             operations,
@@ -139,6 +142,16 @@ impl Work {
             values,
             streams,
         })
+    }
+
+    /// Returns how iterations follow each other, in an innermost loop.
+    pub(super) fn pace(&self) -> Pace {
+        match (self.lanes, self.pack) {
+            (Some(lanes), _) => Pace::Vectors(lanes),
+            (None, Some(pack)) => Pace::Neighbours(pack.lanes),
+            (None, None) if self.serial > 0.0 => Pace::Waiting,
+            (None, None) => Pace::Single,
+        }
     }
 
     /// True if two loops have equal trip counts, or are assumed to.
