@@ -1,6 +1,6 @@
 //! Lowering: the tree becomes a module. Each array expression is a loop over its elements.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use loomir::dialects::builtin::ModuleOp;
 use loomir::dialects::func::{self, FuncOp};
@@ -28,7 +28,7 @@ fn function(ctx: &Context, own: &Function<'_>) -> Result<Body, Diagnostics> {
     body.set_attr(body.root(), "llvm.bareptr", Attr::UNIT);
     let arguments: Vec<Value> = body.arguments(entry).collect();
     let b = Builder::new(&mut body, InsertPoint::End(entry));
-    let mut lowering = Lowering { b, known: HashMap::new(), locals: Vec::new() };
+    let mut lowering = Lowering { b, known: BTreeMap::new(), locals: Vec::new() };
     for ((name, length), memref) in own.parameters.iter().zip(arguments) {
         let variable = Variable { value: memref, length: Some(*length) };
         if lowering.known.insert(name.text, variable).is_some() {
@@ -62,7 +62,7 @@ enum Ready<'s> {
 
 struct Lowering<'b, 's> {
     b: Builder<'b>,
-    known: HashMap<&'s str, Variable>,
+    known: BTreeMap<&'s str, Variable>,
     /// The arrays to free at the end.
     locals: Vec<Value>,
 }
