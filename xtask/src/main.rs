@@ -17,6 +17,7 @@ mod fuzz;
 mod peers;
 mod process;
 mod record;
+mod release;
 mod scaffold;
 #[allow(dead_code)]
 #[path = "../../loomir/tests/book/session.rs"]
@@ -87,6 +88,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         does: "write a crate with `loomir new` and the language of the book, and run their tests",
         run: scaffold::run,
+    },
+    Command {
+        name: "release",
+        arguments: "[REVISION]",
+        does: "pack the published crates, compare their surface, build the wheel and the book",
+        run: release::run,
     },
     Command {
         name: "bench",
