@@ -2,6 +2,8 @@
 //!
 //! `arrays show FILE` prints a program as loops, `arrays compile FILE` as LLVM IR with fused loops.
 #![forbid(unsafe_code)]
+// A command-line program talks to its user.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::process::ExitCode;
 
