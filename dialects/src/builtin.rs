@@ -1,7 +1,7 @@
 //! The `builtin` dialect: the module, and the cast that stands in for a conversion not yet done.
 
 use loomir_ir::text::AsmNames;
-use loomir_ir::{Registry, dialect};
+use loomir_ir::{Body, Context, Loc, Op, OperationState, Registry, dialect};
 
 use crate::names::Inside;
 
@@ -34,6 +34,25 @@ dialect! {
         format "($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"
         verify verify::unrealized_conversion_cast;
         fold fold::unrealized_conversion_cast;
+    }
+}
+
+impl ModuleOp {
+    /// Returns a module with nothing in it.
+    pub fn create(ctx: &Context, loc: Loc) -> Body {
+        let mut module = Body::new(ctx, OperationState::of(ctx, Self::DEF, loc));
+        let region = module.region(module.root(), 0);
+        module.append_block(region, &[]);
+        module
+    }
+
+    /// Appends a function, or another operation with a body of its own, to a module.
+    pub fn append(module: &mut Body, nested: Body) -> Op {
+        let region = module.region(module.root(), 0);
+        let block = module.entry_block(region).unwrap_or_else(|| module.append_block(region, &[]));
+        let op = module.adopt(nested);
+        module.append_op(block, op);
+        op
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `func` dialect: functions, calls and returns.
 
-use loomir_ir::{Registry, dialect};
+use loomir_ir::symbols::SYMBOL_NAME;
+use loomir_ir::{Block, Body, Context, Loc, OperationState, Registry, Type, dialect};
 
 pub(crate) mod evaluate;
 mod interfaces;
@@ -71,6 +72,34 @@ dialect! {
         traits [Pure, ReturnLike, Terminator]
         format "attr-dict ($operands^ `:` type($operands))?"
         verify verify::r#return;
+    }
+}
+
+impl FuncOp {
+    /// Returns a function with an empty entry block, which takes the arguments.
+    ///
+    /// ```
+    /// use loomir_dialects::{builtin, func};
+    /// use loomir_ir::{Builder, Context, InsertPoint, Loc, Registry, Type, text};
+    ///
+    /// let mut registry = Registry::new();
+    /// loomir_dialects::register_all(&mut registry);
+    /// let ctx = Context::new(registry);
+    /// let mut module = builtin::ModuleOp::create(&ctx, Loc::UNKNOWN);
+    /// let types = [Type::I32];
+    /// let (mut body, entry) = func::FuncOp::create(&ctx, Loc::UNKNOWN, "same", &types, &types);
+    /// let x = body.argument(entry, 0);
+    /// func::ReturnOp::build(&mut Builder::new(&mut body, InsertPoint::End(entry)), &[x]);
+    /// builtin::ModuleOp::append(&mut module, body);
+    /// assert!(text::print(&module, &Default::default()).contains("@same(%arg0: i32) -> i32"));
+    /// ```
+    pub fn create(ctx: &Context, loc: Loc, name: &str, inputs: &[Type], results: &[Type]) -> (Body, Block) {
+        let ty = ctx.type_attr(ctx.function_type(inputs, results));
+        let state = OperationState::of(ctx, Self::DEF, loc);
+        let state = state.attr(ctx, SYMBOL_NAME, ctx.string_attr(name)).attr(ctx, "function_type", ty);
+        let mut function = Body::new(ctx, state);
+        let entry = function.append_block(function.region(function.root(), 0), inputs);
+        (function, entry)
     }
 }
 

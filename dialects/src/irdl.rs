@@ -45,6 +45,7 @@ dialect! {
             directives::VARIADIC_VALUES,
             directives::ATTRIBUTES,
         ]
+        constant meaning::constants::materialize;
     }
 
     /// A dialect.

@@ -5,7 +5,7 @@
 //! `lower, lower + step, …` while below `upper`. A step that is not positive, or a sum that
 //! overflows, is undefined behaviour.
 
-use loomir_ir::{Registry, Type, dialect};
+use loomir_ir::{Builder, InsertPoint, Registry, Type, Value, dialect};
 
 pub(crate) mod evaluate;
 pub mod forall;
@@ -159,6 +159,31 @@ dialect! {
         traits [Pure, ReturnLike, Terminator]
         format "attr-dict ($results^ `:` type($results))?"
         verify verify::verify_yield;
+    }
+}
+
+impl ForOp {
+    /// Makes a loop from `lower` to `upper`, which is not reached. `fill` makes its body: it gets
+    /// the induction variable and the carried values, and returns the next carried values.
+    pub fn build_with(
+        builder: &mut Builder<'_>,
+        [lower, upper, step]: [Value; 3],
+        inits: &[Value],
+        fill: impl FnOnce(&mut Builder<'_>, Value, &[Value]) -> Vec<Value>,
+    ) -> ForOp {
+        let mut arguments = vec![builder.type_of(lower)];
+        arguments.extend(inits.iter().map(|init| builder.type_of(*init)));
+        let operands = [&[lower, upper, step], inits].concat();
+        let state = builder.state(Self::DEF).operands(&operands).results(&arguments[1..]);
+        let target = ForOp(builder.insert(state));
+        let body = builder.body();
+        let block = body.append_block(target.region(body), &arguments);
+        let values: Vec<Value> = body.arguments(block).collect();
+        let around = builder.set_point(InsertPoint::End(block));
+        let next = fill(builder, values[0], &values[1..]);
+        YieldOp::build(builder, &next);
+        builder.set_point(around);
+        target
     }
 }
 

@@ -56,6 +56,11 @@ pub trait Pattern: Send + Sync {
         None
     }
 
+    /// Returns the place of its definition, for diagnostics, if it stands in a file.
+    fn loc(&self) -> Option<Loc> {
+        None
+    }
+
     /// Returns the benefit. Of two patterns for one operation, the one with the larger benefit is
     /// tried first.
     fn benefit(&self) -> u16 {
@@ -248,8 +253,9 @@ impl<'p, P: Ranked + ?Sized> PatternSet<'p, P> {
     }
 }
 
-/// Returns the diagnostic of a pattern that did something wrong at an operation.
-fn defect(loc: Loc, pattern: &str, what: &str) -> Diagnostic {
+/// Returns the diagnostic of a pattern that did something wrong at an operation. The note is at
+/// the pattern, if its place is known.
+fn defect(loc: Loc, pattern: &str, place: Option<Loc>, what: &str) -> Diagnostic {
     let message = format!("pattern '{pattern}' {what}");
-    Diagnostic::error(loc, message).note(loc, "this is a defect in the pattern")
+    Diagnostic::error(loc, message).note(place.unwrap_or(loc), "this is a defect in the pattern")
 }

@@ -179,7 +179,7 @@ impl Tools {
             .subcommand_required(true)
             .arg_required_else_help(true)
             .arg(render::Color::arg())
-            .arg(load::arg())
+            .args(load::args())
             .subcommands([
                 opt::command(self),
                 fuse::command(Task::Fuse),

@@ -75,6 +75,11 @@ impl DialectFiles {
         self.names.iter().map(String::as_str).collect()
     }
 
+    /// Returns the number of patterns in a file, counted from 0.
+    pub fn num_patterns(&self, file: usize) -> usize {
+        self.meanings.get(file).map_or(0, |own| own.patterns().len())
+    }
+
     /// Returns the context.
     pub fn ctx(&self) -> &Context {
         &self.ctx

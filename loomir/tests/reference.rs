@@ -21,12 +21,13 @@ fn doc(arguments: &str) -> String {
 #[test]
 fn the_reference_is_what_the_tables_say() {
     let mut pages: BTreeMap<String, String> = BTreeMap::new();
-    let mut list = format!("{CHAPTER}\n");
+    let mut list = format!("{CHAPTER}\n  - [Remarks](reference/remarks.md)\n");
     for dialect in doc("").lines() {
         list += &format!("  - [`{dialect}`](reference/{dialect}.md)\n");
         pages.insert(format!("{dialect}.md"), doc(dialect));
     }
     pages.insert("passes.md".to_owned(), doc("--passes"));
+    pages.insert("remarks.md".to_owned(), doc("--remarks"));
     let folder = book().join("reference");
     if std::env::var_os("LOOMIR_BLESS").is_some() {
         let _ = std::fs::remove_dir_all(&folder);
@@ -48,4 +49,41 @@ fn the_reference_is_what_the_tables_say() {
     }
     let summary = std::fs::read_to_string(book().join("SUMMARY.md")).expect("there is a summary");
     assert!(summary.contains(&list), "the summary lists the pages:\n{list}");
+}
+
+/// Each refusal in a snapshot is in the reference.
+#[test]
+fn the_reference_has_all_remarks() {
+    let reference = doc("--remarks");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders: Vec<PathBuf> = ["tests/fixtures", "loomir/tests/snapshots", "lowering/tests"]
+        .iter()
+        .map(|folder| root.join(folder))
+        .collect();
+    let mut missing = std::collections::BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(&folder).expect("a folder").flatten().map(|own| own.path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // Those of `loomir new` are about a transformation that is not here.
+            if !name.ends_with(".snap") || name.contains("__new__") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            for line in text.lines().filter(|line| line.contains("remark: ")) {
+                let Some((before, _)) = line.split_once("]: ").and_then(|(_, rest)| rest.split_once("]: "))
+                else {
+                    continue;
+                };
+                let name = before.rsplit_once('[').map_or("", |(_, name)| name);
+                if name.starts_with(char::is_uppercase) && !reference.contains(&format!("`{name}`")) {
+                    missing.insert(name.to_owned());
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "loomir/src/cli/doc/remarks.rs lacks {missing:?}");
 }

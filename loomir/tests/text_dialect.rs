@@ -198,6 +198,99 @@ fn effects_are_those_of_the_meaning() {
     insta::assert_snapshot!("text_dialect_effects", text);
 }
 
+/// Commands on programs with constants and symbols of a loaded dialect.
+const TRAITS: [(&str, &str); 6] = [
+    // Constants fold to constants of the same dialect, and equal ones are one.
+    (
+        "opt --canonicalize",
+        "func.func @f(%a: !q.fixed) -> (!q.fixed, !q.fixed) {
+  %0 = q.constant 1 : i32 : !q.fixed
+  %1 = q.constant 2 : i32 : !q.fixed
+  %2 = q.one_more %1 : !q.fixed
+  %3 = q.add %0, %a : !q.fixed
+  %4 = q.constant 1 : i32 : !q.fixed
+  %5 = q.add %4, %3 : !q.fixed
+  return %2, %5 : !q.fixed, !q.fixed
+}",
+    ),
+    (
+        "run --entry=f",
+        "func.func @f() -> i32 {
+  %0 = q.constant 5 : i32 : !q.fixed
+  %1 = q.one_more %0 : !q.fixed
+  %2 = q.raw %1 : !q.fixed
+  return %2 : i32
+}",
+    ),
+    (
+        "opt --lower-loaded",
+        "func.func @f() -> !q.fixed {
+  %0 = q.constant 5 : i32 : !q.fixed
+  return %0 : !q.fixed
+}",
+    ),
+    // The value has another type than the storage.
+    (
+        "opt",
+        "func.func @f() -> !q.fixed {
+  %0 = q.constant 5 : i64 : !q.fixed
+  return %0 : !q.fixed
+}",
+    ),
+    // Symbols have a name each, and those that nothing uses go.
+    ("opt", "q.unit @metre\nq.unit @metre"),
+    ("opt --symbol-dce", "q.unit @metre\nq.unit @second {sym_visibility = \"private\"}"),
+];
+
+#[test]
+fn constants_and_symbols_are_those_of_compiled_dialects() {
+    let file = folder().join("traits.irdl");
+    let mut text = String::new();
+    for (command, program) in TRAITS {
+        let _ = writeln!(text, "$ {command}\n{program}\n----- {}", shown(&run(&file, command, program)));
+    }
+    insta::assert_snapshot!("text_dialect_traits", text);
+}
+
+/// Whole dialects of ten operations and more. Each file has the dialect, a program of two loops, a
+/// function of constants, and a wrong program.
+#[test]
+fn dialects_of_ten_operations_do_all_that_compiled_ones_do() {
+    let mut text = String::new();
+    for name in ["bits", "fixed", "modular", "pixels", "tropical"] {
+        let source = folder().join("ten").join(format!("{name}.mlir"));
+        let source = std::fs::read_to_string(source).expect("a file");
+        let parts: Vec<&str> = source.split("// -----\n").collect();
+        let [dialect, program, constants, wrong] = parts[..] else { panic!("{name} has other parts") };
+        let operations = dialect.matches("irdl.operation").count();
+        assert!(operations >= 10 && dialect.lines().count() <= 100, "{name}: {operations} operations");
+        let file = written(&format!("ten_{name}"), dialect);
+        let printed = run(&file, "opt", program);
+        assert_eq!(run(&file, "opt", &printed.out).out, printed.out, "{name}");
+        let generic = run(&file, "opt --emit=generic", program);
+        assert_eq!(run(&file, "opt", &generic.out).out, printed.out, "{name}");
+        let arguments = "run --entry=work --arg=iota --arg=zeros --arg=zeros";
+        let fused = run(&file, "fuse --alias=distinct --remarks=none", program);
+        let results = run(&file, arguments, program);
+        assert_eq!(run(&file, arguments, &fused.out), results, "{name}");
+        let copy = scratch(&format!("ten_{name}.fused.mlir"));
+        std::fs::write(&copy, &fused.out).expect("the file can be written");
+        let checked = run(&file, &format!("check --distinct - {}", copy.display()), program);
+        assert!(checked.out.contains("1 equal, 0 different, 0 not decided"), "{name}: {}", shown(&checked));
+        let code = run(&file, "opt --emit=ll", &fused.out);
+        assert_eq!(code.status, 0, "{name}: {}", shown(&code));
+        let called = run(&file, "run --entry=folds", constants);
+        let folded = run(&file, "opt --canonicalize", constants);
+        let refused = run(&file, "opt", wrong);
+        assert_eq!(refused.status, 1, "{name}");
+        let _ = writeln!(text, "===== {name}: {operations} operations");
+        for output in [fused, results, called, folded, refused] {
+            text += &shown(&output);
+        }
+    }
+    insta::assert_snapshot!("text_dialect_ten", text);
+}
+
 /// A chain of operations, each of which means two of the next, is refused before it is large.
 #[test]
 fn meanings_do_not_grow_without_bound() {
@@ -374,6 +467,66 @@ fn patterns_are_bounded() {
         assert_eq!(ours.status, 1);
         assert!(ours.err.contains(name), "{}", shown(&ours));
     }
+}
+
+/// A pattern for any program, without a dialect.
+const DOUBLE: &str = "pdl.pattern @double : benefit(1) {
+  %t = type : i32
+  %x = operand : %t
+  %sum = operation \"arith.addi\"(%x, %x : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  rewrite %sum {
+    %two = attribute = 2 : i32
+    %constant = operation \"arith.constant\" {\"value\" = %two} -> (%t : !pdl.type)
+    %factor = result 0 of %constant
+    %product = operation \"arith.muli\"(%x, %factor : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+    replace %sum with %product
+  }
+}";
+
+/// `--patterns` is a pass where it stands, and knows the dialects that are loaded.
+#[test]
+fn patterns_of_a_file_are_applied_where_the_option_stands() {
+    let (double, plain) = (written("double", DOUBLE), written("plain", "func.func @f() { return }"));
+    let again = written(
+        "again",
+        "pdl.pattern @again : benefit(1) {
+  %t = type : i32
+  %x = operand : %t
+  %0 = operation \"arith.addi\"(%x, %x : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  rewrite %0 {
+    %1 = operation \"arith.addi\"(%x, %x : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+    replace %0 with %1
+  }
+}",
+    );
+    let (double, again) = (double.display(), again.display());
+    let unused = folder().join("algebra.irdl");
+    let program = "func.func @f(%x: i32) -> i32 {
+  %0 = arith.addi %x, %x : i32
+  %1 = arith.addi %x, %x : i32
+  %2 = arith.muli %0, %1 : i32
+  return %2 : i32
+}";
+    let lines = [
+        format!("opt --patterns={double}"),
+        format!("opt --patterns={double} --cse"),
+        format!("opt --patterns={double} --pass-pipeline=builtin.module(func.func(cse),apply-patterns)"),
+        format!("opt --patterns={double} --pass-pipeline=cse"),
+        format!("check - --patterns={double} --passes=apply-patterns"),
+        format!("opt --patterns={double} --load-dialect={}", unused.display()),
+        format!("opt --patterns={}", plain.display()),
+        format!("opt --patterns={again}"),
+        "opt --patterns=missing.pdl".to_owned(),
+        "opt --apply-patterns".to_owned(),
+    ];
+    let mut text = String::new();
+    for line in lines {
+        let done = loomir::run_command(loomir::registry(), loomir::passes(), &line, program);
+        let line = line.replace(&format!("{}/", env!("CARGO_TARGET_TMPDIR")), "");
+        let line = line.replace(&format!("{}/", folder().display()), "");
+        let _ = writeln!(text, "$ {line}\n{}", shown(&done));
+    }
+    insta::assert_snapshot!("text_dialect_patterns", text);
 }
 
 /// Without the owner of the meanings, operations are still known, and are not executed.

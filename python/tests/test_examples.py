@@ -4,6 +4,7 @@ import doctest
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,21 +74,22 @@ class Book(unittest.TestCase):
 
 
 class Types(unittest.TestCase):
-    def package(self):
-        return str(Path(loomir.__file__).parent)
-
     @unittest.skipUnless(has("mypy"), "no mypy")
     def test_the_package_has_the_types_it_says(self):
-        command = [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--strict",
-            "--cache-dir",
-            os.devnull,
-            self.package(),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True)
+        # Beside other installed packages, mypy would take those for part of it.
+        with tempfile.TemporaryDirectory() as folder:
+            package = Path(folder) / "loomir"
+            shutil.copytree(Path(loomir.__file__).parent, package)
+            command = [
+                sys.executable,
+                "-m",
+                "mypy",
+                "--strict",
+                "--cache-dir",
+                os.devnull,
+                str(package),
+            ]
+            done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     @unittest.skipUnless(has("mypy"), "no mypy")

@@ -12,9 +12,16 @@ mod campaign;
 mod corpus;
 mod faults;
 mod fuzz;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../testing/src/peers.rs"]
+mod peers;
 mod process;
 mod record;
+mod release;
 mod scaffold;
+#[allow(dead_code)]
+#[path = "../../loomir/tests/book/session.rs"]
+mod session;
 mod setup;
 mod snapshots;
 mod test;
@@ -79,8 +86,14 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "scaffold",
         arguments: "",
-        does: "write a crate with `loomir new`, run its tests, and compile such files in this tree",
+        does: "write a crate with `loomir new` and the language of the book, and run their tests",
         run: scaffold::run,
+    },
+    Command {
+        name: "release",
+        arguments: "[REVISION]",
+        does: "pack the published crates, compare their surface, build the wheel and the book",
+        run: release::run,
     },
     Command {
         name: "bench",

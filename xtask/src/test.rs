@@ -174,7 +174,7 @@ fn campaigns(tools: &Tools) -> Result<(), Failure> {
 }
 
 /// Renders the book, or lists it as skipped without `mdbook`, which is too long to build here.
-fn book() -> Result<(), Failure> {
+pub(crate) fn book() -> Result<(), Failure> {
     if output(command("mdbook").arg("--version")).is_err() {
         println!("no mdbook: `cargo install mdbook` adds it");
         return setup::skip("mdbook", "book");

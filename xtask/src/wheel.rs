@@ -2,13 +2,22 @@
 //! environment.
 //!
 //! Both environments are under `target/`: one keeps `maturin`, the other is made anew and gets the
-//! wheel alone, with NumPy and xDSL beside it for their tests.
+//! wheel alone, with NumPy and xDSL beside it for their tests. The size of the wheel and the time
+//! of its import are kept in `benches/results/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
-use crate::process::{command, execute, root};
+use crate::process::{command, execute, output, root};
+use crate::record::{self, Heading};
+
+/// Prints the milliseconds of an import.
+const IMPORT: &str = "import time; start = time.perf_counter(); import loomir; \
+                      print(1000 * (time.perf_counter() - start))";
+
+/// The number of imports that are timed.
+const IMPORTS: usize = 10;
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if let Some(unknown) = arguments.first() {
@@ -34,7 +43,29 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     // Python looks for packages in its working folder first.
     execute(test.current_dir(&wheels).env("LOOMIR_PROJECT", root()))?;
     println!("{}", wheel.display());
-    Ok(())
+    keep(&wheel, &fresh)
+}
+
+/// Keeps the size of a wheel, and the time of its import in an environment.
+fn keep(wheel: &Path, environment: &Path) -> Result<(), Failure> {
+    let size = fs::metadata(wheel).map_err(|error| format!("{}: {error}", wheel.display()))?.len();
+    let mut times = Vec::new();
+    for _ in 0..IMPORTS {
+        let mut import = command(environment.join("bin/python"));
+        let time = output(import.args(["-c", IMPORT]).current_dir(environment))?;
+        times.push(time.parse::<f64>().map_err(|error| format!("the time of an import, '{time}': {error}"))?);
+    }
+    times.sort_by(f64::total_cmp);
+    let heading = Heading {
+        title: "The Python wheel".into(),
+        does: "The wheel as users get it, in a fresh environment",
+        command: "cargo xtask wheel".into(),
+    };
+    let values = [
+        ("size of the wheel, MB", format!("{:.1}", size as f64 / 1e6)),
+        ("import in a new process, ms (median)", format!("{:.1}", times[IMPORTS / 2])),
+    ];
+    record::keep("wheel", &heading, &values.map(|(key, value)| (key.to_owned(), value)))
 }
 
 /// Returns the folder of an environment of Python, made if it is not there or `is_new`.

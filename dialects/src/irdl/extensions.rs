@@ -28,10 +28,12 @@ const OF_OPERATIONS: [&str; 5] =
 const OF_TYPES: [&str; 2] = ["loomir.summary", "loomir.storage"];
 
 /// The traits that a definition may have. Segment sizes follow from the operands.
-const TRAITS: [(&str, Trait); 13] = [
+const TRAITS: [(&str, Trait); 15] = [
     ("Pure", Trait::Pure),
     ("RecursiveMemoryEffects", Trait::RecursiveMemoryEffects),
     ("Commutative", Trait::Commutative),
+    ("ConstantLike", Trait::ConstantLike),
+    ("Symbol", Trait::Symbol),
     ("SameOperandsAndResultType", Trait::SameOperandsAndResultType),
     ("SameTypeOperands", Trait::SameTypeOperands),
     ("IsTerminator", Trait::Terminator),

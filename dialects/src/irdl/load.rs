@@ -11,6 +11,7 @@ use loomir_ir::opdef::runtime::{OperationRule, ParametricDef};
 use loomir_ir::opdef::{
     Arity, AttrConstraint, AttrDef, OpDef, OperandDef, Presence, RegionDef, RegionKind, TypeConstraint,
 };
+use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::text::{Format, attr_to_string};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry, Trait, Type, Value};
@@ -360,6 +361,9 @@ impl Loader<'_> {
         if declared.has_meaning() {
             self.loaded.declared.push(declared);
         }
+        if def.traits.has(Trait::ConstantLike) {
+            self.loaded.constants.push(def.name.to_string());
+        }
         Ok(())
     }
 }
@@ -497,6 +501,49 @@ fn check_traits(op: OpRef<'_>, def: &OpDef) -> Result<(), Diagnostic> {
     if def.traits.has(Trait::Terminator) && !def.results.is_empty() {
         let error = op_error(op, "has the trait 'IsTerminator' and results, which nothing can use");
         return Err(error.help("remove the results"));
+    }
+    check_symbol(op, def)?;
+    check_constant(op, def)
+}
+
+/// Checks a definition with the trait `Symbol`.
+fn check_symbol(op: OpRef<'_>, def: &OpDef) -> Result<(), Diagnostic> {
+    if !def.traits.has(Trait::Symbol) {
+        return Ok(());
+    }
+    let is_name = |own: &AttrDef| own.name == SYMBOL_NAME && matches!(own.constraint, AttrConstraint::String);
+    if !def.attrs.iter().any(is_name) {
+        let error = op_error(op, "has the trait 'Symbol' and no attribute 'sym_name' that is a string");
+        let help = "add irdl.attributes {\"sym_name\" = %name}, with irdl.base \"#builtin.string\"";
+        return Err(error.help(help));
+    }
+    if !def.results.is_empty() {
+        let error = op_error(op, "has the trait 'Symbol', and results");
+        return Err(error.help("remove the results: a symbol is used by its name"));
+    }
+    Ok(())
+}
+
+/// Checks a definition with the trait `ConstantLike`: its attribute `value` is its one result.
+fn check_constant(op: OpRef<'_>, def: &OpDef) -> Result<(), Diagnostic> {
+    if !def.traits.has(Trait::ConstantLike) {
+        return Ok(());
+    }
+    let wrong = |what: &str, help: &str| {
+        Err(op_error(op, format!("has the trait 'ConstantLike' and {what}")).help(help))
+    };
+    if !def.attrs.iter().any(|own| own.name == "value") {
+        return wrong("no attribute 'value'", "add irdl.attributes {\"value\" = …}");
+    }
+    let is_one = def.results.len() == 1 && def.results[0].arity == Arity::One;
+    if !is_one || !def.operands.is_empty() || !def.regions.is_empty() {
+        return wrong("is not one result alone", "remove operands and regions, and keep one result");
+    }
+    if !def.traits.has(Trait::Pure) {
+        return wrong("not the trait 'Pure'", "add the trait 'Pure'");
+    }
+    if op.attr("loomir.meaning").is_some() {
+        return wrong("a meaning", "leave out 'loomir.meaning': the attribute 'value' is the result");
     }
     Ok(())
 }

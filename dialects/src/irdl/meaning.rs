@@ -3,7 +3,8 @@
 //! `loomir.meaning = @f` says that an operation computes what `@f` computes of its operands, and of
 //! its typed attributes behind them. [`lower`] replaces operations by the bodies of their
 //! functions. This is how they are executed, and how they become code. Folding and memory effects
-//! follow from the bodies too.
+//! follow from the bodies too. An operation with the trait `ConstantLike` needs no function: its
+//! attribute `value` is its result.
 //!
 //! A context owns the models of its operations, and a function needs a context. So the models hold
 //! the functions weakly, and the caller of [`Meanings::new`] owns them. Without them an operation
@@ -35,6 +36,7 @@ use crate::{arith, func};
 use effects::FunctionEffects;
 use storage::Storages;
 
+pub(super) mod constants;
 mod effects;
 mod storage;
 
@@ -56,6 +58,8 @@ impl MeaningCell {
 pub struct Loaded {
     /// The names of the dialects.
     pub dialects: Vec<String>,
+    /// The operations with the trait `ConstantLike`, by their full names.
+    pub constants: Vec<String>,
     /// The operations with a meaning.
     pub declared: Vec<Declared>,
     /// The types with a storage, by their full names.
@@ -219,6 +223,8 @@ struct Operation {
 pub struct Meanings {
     functions: Vec<Function>,
     operations: HashMap<String, Operation>,
+    /// The names of the operations that are constants, sorted.
+    constants: Vec<String>,
     storages: Storages,
     patterns: Vec<LoadedPattern>,
 }
@@ -241,7 +247,10 @@ impl Meanings {
         let storages = Storages::of(ctx, &loaded.storages)
             .map_err(|wrong| Diagnostics::from(wrong.diagnostic(place(&wrong.name))))?;
         let patterns = pdl::compile(module)?;
-        let mut meanings = Meanings { functions: Vec::new(), operations: HashMap::new(), storages, patterns };
+        let mut constants = loaded.constants.clone();
+        constants.sort();
+        let mut meanings =
+            Meanings { functions: Vec::new(), operations: HashMap::new(), constants, storages, patterns };
         for declared in &loaded.declared {
             builder.operation(&mut meanings, declared);
         }
@@ -443,6 +452,7 @@ impl Builder<'_> {
         let Some(order) = self.order(meanings, &uses) else { return };
         let ctx = self.module.ctx();
         for function in &mut meanings.functions {
+            constants::lower(&meanings.constants, &meanings.storages, &mut function.body, &mut self.errors);
             meanings.storages.lower_body(ctx, &mut function.body);
         }
         for at in order {
@@ -544,7 +554,8 @@ fn fold(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
     let operation = meanings.operations.get(op.name())?;
     let values = constants.iter().copied().chain(arguments(op, &operation.declared).map(Some));
     for (argument, value) in body.arguments(block).zip(values) {
-        known.insert(argument, value?);
+        let is_stored = |value: &Attr| value.ty(ctx) == Some(body.value_type(argument));
+        known.insert(argument, value.filter(is_stored)?);
     }
     let end = body.last_op(block)?;
     for inner in body.ops(block).filter(|inner| *inner != end).map(|inner| body.op_ref(inner)) {
@@ -588,6 +599,7 @@ pub fn lower(module: &mut Body) -> Result<usize, Diagnostics> {
     // A file may use the operations of those before it.
     for meanings in files.iter().rev() {
         module.for_each_body(&mut |body| {
+            count += constants::lower(&meanings.constants, &meanings.storages, body, &mut errors);
             let ops: Vec<Op> = body.all_ops().collect();
             let uses: Vec<(Op, Option<usize>)> = ops
                 .into_iter()

@@ -5,6 +5,7 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, Context, Diagnostics, OpRef};
 
 use super::constraints::{Constraints, Search};
+use super::meaning::constants;
 
 /// The rule of the parameters of a type or attribute.
 pub(super) struct Parameters {
@@ -46,7 +47,8 @@ impl OperationRule for Operation {
         let checked = self
             .check_attributes(op, &mut search)
             .and_then(|()| self.check_values(op, &mut search))
-            .and_then(|()| self.check_regions(op, &mut search));
+            .and_then(|()| self.check_regions(op, &mut search))
+            .and_then(|()| constants::check(op));
         if let Err(message) = checked {
             out.push(op_error(op, message));
         }

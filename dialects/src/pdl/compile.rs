@@ -167,6 +167,7 @@ impl<'b> Compiler<'b> {
         let benefit = pattern.attr("benefit").and_then(|benefit| benefit.as_int(ctx)).unwrap_or(1);
         Ok(LoadedPattern {
             name: text("sym_name").unwrap_or("pdl.pattern").to_owned(),
+            loc: pattern.loc(),
             benefit: u16::try_from(benefit).unwrap_or(1),
             nodes: self.nodes,
             root,

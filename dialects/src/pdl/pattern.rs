@@ -3,7 +3,7 @@
 //! **Cost.** A node is matched at most once, so a match is linear in the pattern.
 
 use loomir_ir::rewrite::{Pattern, Rewriter};
-use loomir_ir::{Attr, Body, Op, OpName, OperationState, Type, Value, ValueDef};
+use loomir_ir::{Attr, Body, Loc, Op, OpName, OperationState, Type, Value, ValueDef};
 
 /// A part of a pattern. Other parts are given by their numbers.
 #[derive(Clone, Debug)]
@@ -58,6 +58,7 @@ enum Bound {
 #[derive(Clone, Debug)]
 pub struct LoadedPattern {
     pub(super) name: String,
+    pub(super) loc: Loc,
     pub(super) benefit: u16,
     pub(super) nodes: Vec<Node>,
     pub(super) root: usize,
@@ -79,6 +80,10 @@ impl Pattern for LoadedPattern {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn loc(&self) -> Option<Loc> {
+        Some(self.loc)
     }
 
     fn benefit(&self) -> u16 {

@@ -290,7 +290,7 @@ impl Run<'_> {
                 _ => None,
             };
             if let Some(what) = what {
-                return Err(defect(loc, pattern.name(), &what));
+                return Err(defect(loc, pattern.name(), None, &what));
             }
             match result {
                 Ok(()) => {

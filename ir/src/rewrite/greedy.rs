@@ -9,6 +9,7 @@ use super::{Pattern, PatternSet, defect, is_trivially_dead};
 use crate::body::Body;
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::entity::Op;
+use crate::location::Loc;
 use crate::opdef::Trait;
 
 /// Bounds on the work of a driver.
@@ -150,8 +151,8 @@ impl<'a> Greedy<'a> {
 struct Run<'r, 'a> {
     patterns: &'r PatternSet<'a, dyn Pattern + 'a>,
     is_dead: fn(&Body, Op) -> bool,
-    /// The number of applications of each pattern.
-    applied: HashMap<String, usize>,
+    /// The number of applications of each pattern, and its place.
+    applied: HashMap<String, (usize, Option<Loc>)>,
     report: Report,
 }
 
@@ -193,31 +194,34 @@ impl Run<'_, '_> {
             if let Some(what) = rewriter.defect.take() {
                 let name = rewriter.body().op_ref(op).name().to_owned();
                 self.report.stopped =
-                    Some(defect(rewriter.body().loc(op), &format!("fold of {name}"), &what));
+                    Some(defect(rewriter.body().loc(op), &format!("fold of {name}"), None, &what));
             }
             return;
         }
         for pattern in self.patterns.for_op(rewriter.body(), op) {
             let changed = pattern.rewrite(rewriter, op);
             if let Some(what) = rewriter.defect.take() {
-                self.report.stopped = Some(defect(rewriter.body().loc(op), pattern.name(), &what));
+                let loc = rewriter.body().loc(op);
+                self.report.stopped = Some(defect(loc, pattern.name(), pattern.loc(), &what));
                 return;
             }
             if changed {
                 self.report.rewritten += 1;
-                *self.applied.entry_ref(pattern.name()).or_default() += 1;
+                self.applied.entry_ref(pattern.name()).or_insert((0, pattern.loc())).0 += 1;
                 return;
             }
         }
     }
 
     fn limit_reached(&self, body: &Body, op: Op) -> Diagnostic {
-        let busiest = self.applied.iter().max_by(|a, b| (a.1, b.0).cmp(&(b.1, a.0)));
+        let busiest = self.applied.iter().max_by(|a, b| (a.1.0, b.0).cmp(&(b.1.0, a.0)));
         let loc = body.loc(op);
         let warning =
             Diagnostic::new(Severity::Warning, loc, "rewriting stopped before nothing changed any more");
         match busiest {
-            Some((name, times)) => warning.note(loc, format!("pattern '{name}' was applied {times} times")),
+            Some((name, (times, place))) => {
+                warning.note(place.unwrap_or(loc), format!("pattern '{name}' was applied {times} times"))
+            }
             None => warning.note(loc, "no pattern was applied; a fold does not end"),
         }
     }
@@ -248,7 +252,7 @@ pub fn apply_patterns_once(body: &mut Body, patterns: &[&dyn Pattern]) -> Result
         for pattern in set.for_op(rewriter.body(), op) {
             let changed = pattern.rewrite(&mut rewriter, op);
             if let Some(what) = rewriter.defect.take() {
-                return Err(defect(rewriter.body().loc(op), pattern.name(), &what));
+                return Err(defect(rewriter.body().loc(op), pattern.name(), pattern.loc(), &what));
             }
             if changed {
                 applied += 1;

@@ -1,5 +1,5 @@
-//! `loomir doc`: a reference of the operations, types and attributes of dialects, or of the passes,
-//! as Markdown. The pages of the book's reference are what it prints.
+//! `loomir doc`: a reference of the operations, types and attributes of dialects, of the passes or
+//! of the remarks, as Markdown. The pages of the book's reference are what it prints.
 
 use std::fmt::Write;
 
@@ -14,27 +14,36 @@ use crate::ir::opdef::{Arity, DialectDef, EnumDef, OpDef, OperandDef, Presence};
 use super::flags::{flag, is_on};
 use super::{Failure, Tools};
 
+mod remarks;
+
 /// The widest line, except for names that are longer.
 const COLUMNS: usize = 100;
 
 /// The option that asks for the passes.
 const PASSES: &str = "passes";
 
+/// The option that asks for the remarks.
+const REMARKS: &str = "remarks";
+
 pub(super) fn command() -> Command {
     Command::new("doc")
-        .about("Prints the operations, types and attributes of a dialect, or the passes")
+        .about("Prints the operations, types and attributes of a dialect, the passes or the remarks")
         .arg(
             Arg::new("dialect")
                 .value_name("DIALECT")
-                .conflicts_with(PASSES)
+                .conflicts_with_all([PASSES, REMARKS])
                 .help("The dialect; all loaded ones if absent, or else a list"),
         )
         .arg(flag(PASSES, "Print the passes with their options"))
+        .arg(flag(REMARKS, "Print the remarks with their meaning"))
 }
 
 pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     if is_on(matches, PASSES) {
         return tools.console.print(&passes(tools.passes.infos()));
+    }
+    if is_on(matches, REMARKS) {
+        return tools.console.print(&remarks::page());
     }
     let ctx = &tools.ctx;
     let loaded = tools.files.as_ref().map(|files| files.names()).unwrap_or_default();

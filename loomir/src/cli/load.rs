@@ -1,4 +1,4 @@
-//! `--load-dialect`: dialects from text files, for every subcommand.
+//! `--load-dialect` and `--patterns`: dialects and patterns from text files, for every subcommand.
 
 use std::ffi::OsString;
 
@@ -11,22 +11,31 @@ use super::input::Input;
 use super::remarks::{self, RemarkFormat};
 use crate::DialectFiles;
 
-/// The names of the option.
-const NAMES: [&str; 2] = ["load-dialect", "irdl-file"];
+/// The names of the option for dialects.
+const DIALECTS: [&str; 2] = ["load-dialect", "irdl-file"];
 
-/// The option. It is read before all others, because they depend on what is loaded.
-pub(super) fn arg() -> Arg {
-    Arg::new(NAMES[0])
-        .long(NAMES[0])
-        .alias(NAMES[1])
-        .value_name("FILE")
-        .action(ArgAction::Append)
-        .global(true)
-        .help("Load the dialects that a file of IRDL defines")
+/// The name of the option for patterns.
+pub(super) const PATTERNS: &str = "patterns";
+
+/// The options. They are read before all others, because those depend on what is loaded.
+pub(super) fn args() -> [Arg; 2] {
+    let option = |name: &'static str, help| {
+        Arg::new(name).long(name).value_name("FILE").action(ArgAction::Append).global(true).help(help)
+    };
+    [
+        option(DIALECTS[0], "Load the dialects that a file of IRDL defines").alias(DIALECTS[1]),
+        option(PATTERNS, "Load the patterns of a file of PDL; 'opt' applies them where this stands"),
+    ]
 }
 
-/// Returns the files that a command line names.
-fn files(words: &[OsString]) -> Vec<String> {
+/// A file that a command line names.
+struct File {
+    name: String,
+    has_patterns: bool,
+}
+
+/// Returns the files that a command line names, those of patterns last: they use the dialects.
+fn files(words: &[OsString]) -> Vec<File> {
     let mut files = Vec::new();
     let mut words = words.iter().filter_map(|word| word.to_str());
     while let Some(word) = words.next() {
@@ -35,26 +44,29 @@ fn files(words: &[OsString]) -> Vec<String> {
         }
         let Some(rest) = word.strip_prefix("--").or_else(|| word.strip_prefix('-')) else { continue };
         let (name, value) = rest.split_once('=').map_or((rest, None), |(name, value)| (name, Some(value)));
-        if NAMES.contains(&name) {
-            files.extend(value.or_else(|| words.next()).map(str::to_owned));
+        let has_patterns = name == PATTERNS;
+        if has_patterns || DIALECTS.contains(&name) {
+            let value = value.or_else(|| words.next()).map(str::to_owned);
+            files.extend(value.map(|name| File { name, has_patterns }));
         }
     }
+    files.sort_by_key(|file| file.has_patterns);
     files
 }
 
 /// Returns the context that a command line asks for.
 pub(super) fn context(registry: Registry, words: &[OsString]) -> Result<Loaded, Failure> {
-    let names = files(words);
-    if names.is_empty() {
+    let named = files(words);
+    if named.is_empty() {
         return Ok(Loaded { ctx: Context::new(registry), files: None });
     }
     let mut texts = Vec::new();
-    for name in &names {
+    for File { name, .. } in &named {
         let read = std::fs::read_to_string(name);
         texts.push(read.map_err(|error| Failure::input(format!("cannot read '{name}': {error}")))?);
     }
     let sources: Vec<(&str, &str)> =
-        names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+        named.iter().map(|file| &*file.name).zip(texts.iter().map(String::as_str)).collect();
     let files = DialectFiles::load(registry, &sources).map_err(|failed| {
         let place = |own: &Diagnostic| own.loc.file_line_col(failed.ctx()).map(|(file, ..)| file);
         let first = failed.diagnostics().iter().find_map(place);
@@ -63,6 +75,11 @@ pub(super) fn context(registry: Registry, words: &[OsString]) -> Result<Loaded, 
         let input = Input { name: name.into(), text: text.into(), form: RemarkFormat::default() };
         Failure::Input(remarks::say(failed.ctx(), failed.diagnostics(), &input, Stream::Err))
     })?;
+    let is_empty = |(at, file): &(usize, &File)| file.has_patterns && files.num_patterns(*at) == 0;
+    if let Some((_, File { name, .. })) = named.iter().enumerate().find(is_empty) {
+        let help = "write 'pdl.pattern' in it, or load a dialect with --load-dialect";
+        return Err(Failure::input(format!("'{name}' has no patterns\nhelp: {help}")));
+    }
     Ok(Loaded { ctx: files.ctx().clone(), files: Some(files) })
 }
 

@@ -165,3 +165,78 @@ irdl.dialect @a {
   irdl.type @t8 attributes {loomir.storage = tuple<!a.t9, !a.t9>}
   irdl.type @t9 attributes {loomir.storage = tuple<i8, i16, i32, i64>}
 }
+// -----
+// A constant without a value.
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.traits = ["ConstantLike", "Pure"]} {
+    %0 = irdl.is i32
+    irdl.results(y: %0)
+  }
+}
+// -----
+// A constant of an operand.
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.traits = ["ConstantLike", "Pure"]} {
+    %0 = irdl.is i32
+    %1 = irdl.any
+    irdl.operands(x: %0)
+    irdl.results(y: %0)
+    irdl.attributes {"value" = %1}
+  }
+}
+// -----
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.traits = ["ConstantLike"]} {
+    %0 = irdl.is i32
+    %1 = irdl.any
+    irdl.results(y: %0)
+    irdl.attributes {"value" = %1}
+  }
+}
+// -----
+// A constant that means something else than its value.
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.traits = ["ConstantLike", "Pure"], loomir.meaning = @f} {
+    %0 = irdl.is i32
+    %1 = irdl.any
+    irdl.results(y: %0)
+    irdl.attributes {"value" = %1}
+  }
+}
+func.func @f(%x: i32) -> i32 {
+  %0 = arith.addi %x, %x : i32
+  return %0 : i32
+}
+// -----
+// A constant in a meaning whose value is not stored as its type says.
+irdl.dialect @a {
+  irdl.type @t attributes {loomir.storage = i32}
+  irdl.operation @c attributes {loomir.traits = ["ConstantLike", "Pure"]} {
+    %0 = irdl.base @a::@t
+    %1 = irdl.any
+    irdl.results(y: %0)
+    irdl.attributes {"value" = %1}
+  }
+  irdl.operation @x attributes {loomir.meaning = @f} {
+    %0 = irdl.base @a::@t
+    irdl.results(y: %0)
+  }
+}
+func.func @f() -> !a.t {
+  %0 = "a.c"() {value = 3 : i64} : () -> !a.t
+  return %0 : !a.t
+}
+// -----
+// A symbol without a name.
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.traits = ["Symbol"]}
+}
+// -----
+irdl.dialect @a {
+  irdl.operation @x attributes {loomir.traits = ["Symbol"]} {
+    %0 = irdl.is i32
+    %1 = irdl.base "#builtin.string"
+    irdl.results(y: %0)
+    irdl.attributes {"sym_name" = %1}
+  }
+}

@@ -4,7 +4,7 @@
 //! `scf.execute_region`, whose results are those of the loop.
 
 use loomir_dialects::{func, scf, transform};
-use loomir_ir::symbols::{SYMBOL_NAME, lookup};
+use loomir_ir::symbols::lookup;
 use loomir_ir::{
     Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
 };
@@ -95,11 +95,7 @@ fn separated(body: &mut Body, own: Op, name: &str) -> (Body, Op) {
         }
     }
     let inputs: Vec<Type> = used.iter().map(|value| body.value_type(*value)).collect();
-    let ty = ctx.type_attr(ctx.function_type(&inputs, &types));
-    let state = OperationState::of(&ctx, func::FuncOp::DEF, loc).regions(1);
-    let state = state.attr(&ctx, SYMBOL_NAME, ctx.string_attr(name)).attr(&ctx, "function_type", ty);
-    let mut function = Body::new(&ctx, state);
-    let entry = function.append_block(function.region(function.root(), 0), &inputs);
+    let (mut function, entry) = func::FuncOp::create(&ctx, loc, name, &inputs, &types);
     let ret = OperationState::of(&ctx, func::ReturnOp::DEF, loc);
     let ret = Builder::new(&mut function, InsertPoint::End(entry)).insert(ret);
     let mut import = Import::new(body);

@@ -35,7 +35,7 @@ impl Pass for ApplyPatterns {
             files.iter().flat_map(|file| file.patterns()).map(|own| own as &dyn Pattern).collect();
         if patterns.is_empty() {
             let error = Diagnostic::error(body.loc(body.root()), "no patterns are loaded");
-            return Err(error.help("name a file with 'pdl.pattern' in it: --load-dialect=FILE").into());
+            return Err(error.help("name a file with 'pdl.pattern' in it: --patterns=FILE").into());
         }
         let mut errors = Diagnostics::new();
         let mut driver = Greedy::new(&patterns);

@@ -1,10 +1,13 @@
-//! Which passes to run: `--pass-pipeline`, or passes as flags, in their order.
+//! Which passes to run: `--pass-pipeline`, or passes as flags, in their order. `--patterns` counts
+//! as the pass that applies them.
 
 use crate::ir::Body;
 use crate::ir::pass::{PassManager, PipelineError};
 use clap::{Arg, ArgAction, ArgMatches};
 
 use super::{Failure, Tools, string};
+use crate::cli::load;
+use crate::transforms::simplify::apply_patterns;
 
 pub(super) fn args() -> [Arg; 1] {
     [Arg::new("pass-pipeline")
@@ -49,8 +52,22 @@ pub(super) fn text(tools: &Tools, matches: &ArgMatches) -> Result<String, Failur
             flags.extend(indices.zip(values).map(|(at, value)| (at, info.name, value.as_str())));
         }
     }
+    let applied = apply_patterns::PASS.name;
+    let patterns = matches.indices_of(load::PATTERNS).and_then(|mut all| all.next());
+    let in_text = string(matches, "pass-pipeline");
+    if let (Some(_), Some(text)) = (patterns, in_text)
+        && !text.contains(applied)
+    {
+        let message = format!("--patterns needs '{applied}' in the pipeline, where they are to be applied");
+        return Err(Failure::usage(message));
+    }
+    if let (Some(at), None) = (patterns, in_text)
+        && !flags.iter().any(|(_, name, _)| *name == applied)
+    {
+        flags.push((at, applied, ""));
+    }
     flags.sort_by_key(|(at, ..)| *at);
-    match string(matches, "pass-pipeline") {
+    match in_text {
         Some(_) if !flags.is_empty() => {
             Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"))
         }

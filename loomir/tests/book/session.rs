@@ -1,23 +1,19 @@
-//! The book's commands, run as the reader would run them.
+//! One chapter as a session in a folder of its own.
 //!
-//! A chapter is a session in a folder of its own:
 //! - a ```` ```mlir file=NAME ```` block (or `c`, or any language) is a file of that name;
 //! - a ```` ```console ```` block is typed line by line: `$ COMMAND`, then what the terminal shows,
 //!   standard output and error as they come, and `[exit N]` if the command does not end with 0;
 //! - a file that a command writes into `images` is the book's picture of that name.
 //!
-//! Commands go through `sh`, with `loomir` and LLVM's tools found first. A command that needs LLVM
-//! is left unchecked where there is none. With `LOOMIR_BLESS` set the blocks are rewritten to what
-//! the commands now show.
+//! Commands go through `sh`, with the chapter's own program and LLVM's tools found first. A command
+//! that needs LLVM is left unchecked where there is none.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../testing/src/peers.rs"]
-mod peers;
+use super::peers;
 
 /// Tools of LLVM that a chapter may call.
 const LLVM_TOOLS: [&str; 6] = ["mlir-opt", "mlir-translate", "opt", "lli", "llc", "clang"];
@@ -25,79 +21,30 @@ const LLVM_TOOLS: [&str; 6] = ["mlir-opt", "mlir-translate", "opt", "lli", "llc"
 /// Options of the command that call such a tool.
 const LLVM_FLAGS: [&str; 2] = ["--mlir-opt=", "--opt="];
 
-#[test]
-fn the_book_shows_what_the_commands_print() {
-    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src");
-    let mut chapters: Vec<PathBuf> = fs::read_dir(&book)
-        .expect("the book is there")
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
-    chapters.push(book.join("../../ARCHITECTURE.md"));
-    chapters.sort();
-    let mut wrong = String::new();
-    for chapter in chapters {
-        let text = fs::read_to_string(&chapter).expect("a chapter can be read");
-        let name = chapter.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        let session = Session::new(&name);
-        let replayed = session.replay(&text);
-        let pictures = session.pictures().map(|(name, drawn)| (book.join("images").join(name), drawn));
-        for (file, shown) in pictures.chain([(chapter, replayed)]) {
-            let known = fs::read_to_string(&file).unwrap_or_default();
-            if known == shown {
-                continue;
-            }
-            if std::env::var_os("LOOMIR_BLESS").is_some() {
-                fs::write(&file, &shown).expect("a file of the book can be written");
-            } else {
-                let file = file.strip_prefix(&book).unwrap_or(&file).display();
-                let _ = writeln!(wrong, "\n{file}:{}", first_difference(&known, &shown));
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "the book is out of date (`cargo xtask bless --test book` rewrites it):{wrong}"
-    );
-}
-
-/// `LINE`, what the book says there, and what the command says.
-fn first_difference(book: &str, shown: &str) -> String {
-    let (mut book, mut shown) = (book.lines(), shown.lines());
-    for line in 1.. {
-        let (left, right) = (book.next(), shown.next());
-        if left != right || left.is_none() {
-            let end = "(nothing more)";
-            return format!("{line}:\n  book:  {}\n  shown: {}", left.unwrap_or(end), right.unwrap_or(end));
-        }
-    }
-    unreachable!("both texts end")
-}
-
 /// One chapter's folder.
-struct Session {
+pub(crate) struct Session {
     folder: PathBuf,
     path: std::ffi::OsString,
     has_llvm: bool,
+    /// True if the programs have the engine `jit`.
+    compiles: bool,
 }
 
 impl Session {
-    fn new(chapter: &str) -> Session {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book").join(chapter);
+    /// Makes an empty folder for a chapter whose programs are in another folder.
+    pub(crate) fn new(folder: PathBuf, programs: &Path, compiles: bool) -> Session {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("images")).expect("a folder can be made");
-        let loomir =
-            Path::new(env!("CARGO_BIN_EXE_loomir")).parent().expect("it is in a folder").to_path_buf();
         let llvm = peers::llvm().unwrap_or_default().join("bin");
         let has_llvm = LLVM_TOOLS.iter().all(|tool| peers::tool(tool).is_some());
         let rest = std::env::var_os("PATH").unwrap_or_default();
-        let folders = [loomir, llvm].into_iter().chain(std::env::split_paths(&rest));
-        Session { folder, path: std::env::join_paths(folders).expect("no folder has a colon"), has_llvm }
+        let folders = [programs.to_path_buf(), llvm].into_iter().chain(std::env::split_paths(&rest));
+        let path = std::env::join_paths(folders).expect("no folder has a colon");
+        Session { folder, path, has_llvm, compiles }
     }
 
     /// The pictures that commands drew, by name.
-    fn pictures(&self) -> impl Iterator<Item = (String, String)> {
+    pub(crate) fn pictures(&self) -> impl Iterator<Item = (String, String)> {
         let files = fs::read_dir(self.folder.join("images")).into_iter().flatten().flatten();
         files.map(|file| {
             let drawn = fs::read_to_string(file.path()).expect("a picture can be read");
@@ -106,7 +53,7 @@ impl Session {
     }
 
     /// `text` with every console block as the commands fill it now.
-    fn replay(&self, text: &str) -> String {
+    pub(crate) fn replay(&self, text: &str) -> String {
         let mut out = String::new();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
@@ -117,8 +64,10 @@ impl Session {
                 self.replay_console(&block, &mut out);
             } else {
                 let body: String = block.iter().flat_map(|line| [line, "\n"]).collect();
-                if let Some(name) = info.split(' ').find_map(|word| word.strip_prefix("file=")) {
-                    fs::write(self.folder.join(name), &body).expect("a file can be written");
+                if let Some(name) = file_name(info) {
+                    let file = self.folder.join(name);
+                    fs::create_dir_all(file.parent().unwrap_or(&self.folder)).expect("a folder can be made");
+                    fs::write(file, &body).expect("a file can be written");
                 }
                 out.push_str(&body);
             }
@@ -147,7 +96,7 @@ impl Session {
             |word: &str| LLVM_TOOLS.contains(&word) || LLVM_FLAGS.iter().any(|flag| word.starts_with(flag));
         let calls_llvm = command.split_whitespace().any(named) || command.contains("loomir cc");
         let compiles = command.contains("--engine=jit") || command.contains("--engine jit");
-        (!calls_llvm || self.has_llvm) && (!compiles || cfg!(feature = "llvm"))
+        (!calls_llvm || self.has_llvm) && (!compiles || self.compiles)
     }
 
     /// Returns what the terminal shows of `command`.
@@ -170,4 +119,35 @@ impl Session {
         }
         shown
     }
+}
+
+/// Returns the blocks of a chapter that are files, each with its name.
+pub(crate) fn file_blocks(text: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```").filter(|info| !info.is_empty()) else { continue };
+        let block = lines.by_ref().take_while(|line| *line != "```");
+        let block: String = block.flat_map(|line| [line, "\n"]).collect();
+        blocks.extend(file_name(info).map(|name| (name.to_owned(), block)));
+    }
+    blocks
+}
+
+/// Returns the name of the file that a block is.
+fn file_name(info: &str) -> Option<&str> {
+    info.split(' ').find_map(|word| word.strip_prefix("file="))
+}
+
+/// `LINE`, what the book says there, and what the command says.
+pub(crate) fn first_difference(book: &str, shown: &str) -> String {
+    let (mut book, mut shown) = (book.lines(), shown.lines());
+    for line in 1.. {
+        let (left, right) = (book.next(), shown.next());
+        if left != right || left.is_none() {
+            let end = "(nothing more)";
+            return format!("{line}:\n  book:  {}\n  shown: {}", left.unwrap_or(end), right.unwrap_or(end));
+        }
+    }
+    unreachable!("both texts end")
 }
