@@ -6,12 +6,14 @@
 use loomir_dialects::{func, scf, transform};
 use loomir_ir::symbols::{SYMBOL_NAME, lookup};
 use loomir_ir::{
-    Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
+    Attr, Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
 };
 
 use super::failure::Failure;
 use super::interpreter::{Handle, Interpreter, Table, failed};
 use super::payload::{BodyPath, Entity};
+use crate::access::base::may_overlap;
+use crate::marks;
 
 /// Returns the operation that outlines, and what runs it.
 pub(super) fn operations<'a>() -> Table<'a> {
@@ -97,7 +99,10 @@ fn separated(body: &mut Body, own: Op, name: &str) -> (Body, Op) {
     let inputs: Vec<Type> = used.iter().map(|value| body.value_type(*value)).collect();
     let ty = ctx.type_attr(ctx.function_type(&inputs, &types));
     let state = OperationState::of(&ctx, func::FuncOp::DEF, loc).regions(1);
-    let state = state.attr(&ctx, SYMBOL_NAME, ctx.string_attr(name)).attr(&ctx, "function_type", ty);
+    let mut state = state.attr(&ctx, SYMBOL_NAME, ctx.string_attr(name)).attr(&ctx, "function_type", ty);
+    if may_overlap(body, &used) {
+        state = state.attr(&ctx, marks::OVERLAPPING, Attr::UNIT);
+    }
     let mut function = Body::new(&ctx, state);
     let entry = function.append_block(function.region(function.root(), 0), &inputs);
     let ret = OperationState::of(&ctx, func::ReturnOp::DEF, loc);
