@@ -245,7 +245,9 @@ impl Ways<'_> {
         }
         // There would be a remark for each copy.
         let contraction = ContractionOptions { remarks: false, ..ContractionOptions::after(self.fusion) };
-        contract_in(body, self.around, &contraction);
+        if self.contraction.is_some() {
+            contract_in(body, self.around, &contraction);
+        }
         let alias = self.fusion.alias.untested();
         let options = PromotionOptions { alias, ..promotion_after(self.around, self.fusion, &contraction) };
         promotion::promote(body, &options);

@@ -30,5 +30,9 @@ pub const OBEYED: &str = "loomir.obeyed";
 /// operation. It is gone after fusion.
 pub(crate) const WHOLE: &str = "loomir.whole";
 
+/// Marks a function that a pass made of a part of another one. Its arguments may overlap, whatever
+/// the user says of arguments.
+pub const OVERLAPPING: &str = "loomir.overlapping";
+
 /// The marks of loops, and the attribute with their directives.
 pub const OF_LOOPS: [&str; 5] = [REMAINDER, DISTRIBUTED, VERSIONED, OBEYED, DIRECTIVE];

@@ -14,8 +14,8 @@
 //! # Assumptions
 //!
 //! - A prefetch outside of its memref is undefined. The last iterations therefore ask for what they
-//!   read themselves, and only loads that run in each iteration are asked for. Tried with
-//!   `fixtures/prefetch/prefetch.mlir`.
+//!   read themselves, only loads that run in each iteration are asked for, and a loop whose
+//!   iterations may not return stays. Tried with `fixtures/prefetch/prefetch.mlir`.
 //! - `i + distance` does not wrap: the loop begins at a constant that is not negative, and the
 //!   comparison is with the upper bound less the distance.
 //!
@@ -34,6 +34,7 @@ use loomir_ir::{Type, Value};
 
 use crate::access::base::bytes_of_element;
 use crate::access::loop_bounds::{constant, constant_bound, operand_of, value_bound};
+use crate::effects::Effects;
 
 /// The pass `loop-prefetch`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -80,9 +81,10 @@ impl Pass for Prefetch {
 
 /// Adds prefetches to the innermost loops of a body. Returns their number.
 pub fn prefetch(body: &mut Body, distance: i64, min_stride: i64) -> usize {
-    let ops: Vec<Op> = body.all_ops().collect();
+    let effects = Effects::of(body);
+    let loops = body.all_ops().filter(|op| !effects.get(*op).may_not_return());
     let found: Vec<Candidate> =
-        ops.into_iter().filter_map(|op| Candidate::of(body, op, distance, min_stride)).collect();
+        loops.filter_map(|op| Candidate::of(body, op, distance, min_stride)).collect();
     let streams = found.iter().map(|own| own.streams.len()).sum();
     found.into_iter().for_each(|own| own.write(body));
     streams

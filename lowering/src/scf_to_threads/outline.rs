@@ -6,6 +6,8 @@ use hashbrown::HashSet;
 use loomir_dialects::func;
 use loomir_ir::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use loomir_ir::{Attr, Body, Builder, Import, InsertPoint, Op, OperationState, Trait, Type, Value};
+use loomir_transforms::access::base::may_overlap;
+use loomir_transforms::marks;
 
 use super::range::{Counter, emit_parallel, emit_yield, end_parallel};
 use crate::emit::Emit;
@@ -74,6 +76,9 @@ fn outlined(import: &mut Import<'_>, body: &Body, op: Op, counter: &Counter, nam
         .attr(ctx, SYMBOL_VISIBILITY, ctx.string_attr("private"))
         .attr(ctx, "no_inline", Attr::UNIT)
         .attr(ctx, "function_type", ctx.type_attr(ctx.function_type(&inputs, &[])));
+    if may_overlap(body, &captured) {
+        state = state.attr(ctx, marks::OVERLAPPING, Attr::UNIT);
+    }
     state.set_defaults(ctx);
     let mut function = Body::new(ctx, state);
     let start = function.append_block(function.region(function.root(), 0), &inputs);

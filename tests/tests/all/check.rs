@@ -89,6 +89,13 @@ const FACTS: &[Fact] = &[
         functions: &["arguments"],
     },
     Fact {
+        fault: "affine fusion computes an update in place a second time",
+        file: "check/affine_update.mlir",
+        tool: "mlir-opt",
+        options: FUSE,
+        functions: &["update"],
+    },
+    Fact {
         fault: "affine tiling accepts distance (1, -1)",
         file: "check/tile_distance.mlir",
         tool: "mlir-opt",

@@ -13,6 +13,8 @@
 //! - Variables of the `llvm` dialect are distinct, as LLVM assumes, even if a linker may give one
 //!   place two names. An argument with `noalias` does not overlap a global.
 //! - A cast with sizes of its own may exceed its argument; then nothing is known about it.
+//! - Arguments of a function that a pass made are none that a user speaks of. Tried in
+//!   `fixtures/schedules/outlined.mlir`.
 
 use std::sync::Arc;
 
@@ -22,6 +24,8 @@ use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::{llvm, memref};
 use loomir_ir::pass::Options;
 use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
+
+use crate::marks;
 
 /// The assumption about memrefs that nothing is known about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,6 +44,11 @@ impl AliasMode {
     /// Returns the mode for a place where nothing can be tested.
     pub fn untested(self) -> AliasMode {
         if self == AliasMode::Version { AliasMode::May } else { self }
+    }
+
+    /// Returns the mode for a function whose arguments the user says nothing of.
+    fn without_promise(self) -> AliasMode {
+        if self == AliasMode::Distinct { AliasMode::May } else { self }
     }
 
     /// The option `alias` of passes that add no run-time checks.
@@ -161,6 +170,25 @@ pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
     matches!(bits, 8 | 16 | 32 | 64).then(|| i64::from(bits / 8))
 }
 
+/// The most values that [`may_overlap`] compares.
+const MAX_COMPARED: usize = 64;
+
+/// True if two of these memrefs or pointers may overlap although no two arguments of the function
+/// do. Other values do not matter.
+pub fn may_overlap(body: &Body, values: &[Value]) -> bool {
+    let ctx = body.ctx();
+    let is_address = |value: &&Value| {
+        let ty = body.value_type(**value);
+        matches!(ty.kind(ctx), TypeKind::MemRef { .. })
+            || matches!(LlvmType::of(ctx, ty), Some(LlvmType::Pointer { .. }))
+    };
+    let mut bases = Bases::new(body, AliasMode::Distinct);
+    let all: Vec<Base> = values.iter().filter(is_address).map(|value| bases.of(*value).0).collect();
+    let overlap = |a: Base, b: Base| matches!(bases.overlap(a, b), Overlap::Same | Overlap::May);
+    all.len() > MAX_COMPARED
+        || all.iter().enumerate().any(|(at, a)| all[..at].iter().any(|b| overlap(*a, *b)))
+}
+
 /// True if a value is a pointer to the address space of ordinary memory.
 fn is_plain_pointer(body: &Body, value: Value) -> bool {
     LlvmType::of(body.ctx(), body.value_type(value)) == Some(LlvmType::Pointer { space: 0 })
@@ -180,8 +208,10 @@ pub struct Bases<'b> {
 }
 
 impl<'b> Bases<'b> {
-    /// Bases in a body.
+    /// Bases in a body. A user speaks of arguments of the user's own functions only.
     pub fn new(body: &'b Body, mode: AliasMode) -> Self {
+        let is_own = body.attr(body.root(), marks::OVERLAPPING).is_none();
+        let mode = if is_own { mode } else { mode.without_promise() };
         Bases { body, mode, memo: HashMap::new(), variables: Arc::default(), tests_pointers: false }
     }
 

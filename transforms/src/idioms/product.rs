@@ -152,13 +152,15 @@ impl Product {
         ctx.type_attr(ctx.function_type(&[i, i, i, i, i, i, e, p, i, p, i, e, p, i], &[]))
     }
 
-    /// True if a module has no other function of this name.
+    /// True if a module has no function of this name, or only a declaration of the one of BLAS. A
+    /// definition may compute something else, or be what the loops are in.
     pub(super) fn may_declare(module: &Body, callee: &str, element: Type) -> bool {
         let ctx = module.ctx();
         lookup(module, callee).is_none_or(|op| {
             module.nested(op).is_some_and(|function| {
                 let own = function.op_ref(function.root());
                 own.is(func::FuncOp::DEF)
+                    && function.entry_block(function.region(function.root(), 0)).is_none()
                     && own.attr("function_type") == Some(Product::function_type(ctx, element))
             })
         })

@@ -60,7 +60,7 @@ impl Whole {
         let stored = store.stored?;
         let order = own.variables(body, &store.subscripts).filter(|all| all.len() == own.levels.len())?;
         let content = match load {
-            None if body.is_defined_within(stored, nest) => return None,
+            None if body.is_defined_within(stored, nest) || is_memref(body, stored) => return None,
             None => Content::Fill(stored),
             Some((op, load)) => {
                 let copies = load.stored.is_none()
@@ -115,15 +115,15 @@ impl Whole {
         };
         let (Content::Copy(from) | Content::Fill(from)) = self.content;
         let op = without_results(b, def, &[&[from], &[self.target]], &[]);
-        let ctx = b.ctx();
-        let elements = [from, self.target].map(|value| {
-            let ty = b.type_of(value);
-            ty.element(&ctx).unwrap_or(ty)
-        });
+        let of_target = element(b.body(), self.target).unwrap_or(Type::NONE);
+        // A vector that fills an array of vectors is an element as it is.
+        let of_input = match self.content {
+            Content::Copy(source) => element(b.body(), source).unwrap_or(Type::NONE),
+            Content::Fill(value) => b.type_of(value),
+        };
         let (loc, body) = (b.loc(), b.body());
-        let block = body.append_block(body.region(op, 0), &elements);
-        for argument in 0..elements.len() {
-            let argument = body.argument(block, argument);
+        let block = body.append_block(body.region(op, 0), &[of_input, of_target]);
+        for argument in body.arguments(block).collect::<Vec<_>>() {
             body.set_argument_loc(argument, loc);
         }
         let input = body.argument(block, 0);
@@ -273,8 +273,11 @@ fn size_of(body: &Body, memref: Value, dimension: usize) -> Option<Value> {
 
 /// Returns the rank of a memref.
 fn rank(body: &Body, value: Value) -> Option<usize> {
-    let ty = body.value_type(value);
-    matches!(ty.kind(body.ctx()), TypeKind::MemRef { .. }).then(|| ty.shape(body.ctx()))?.map(<[i64]>::len)
+    body.value_type(value).shape(body.ctx()).filter(|_| is_memref(body, value)).map(<[i64]>::len)
+}
+
+fn is_memref(body: &Body, value: Value) -> bool {
+    matches!(body.value_type(value).kind(body.ctx()), TypeKind::MemRef { .. })
 }
 
 fn element(body: &Body, value: Value) -> Option<Type> {

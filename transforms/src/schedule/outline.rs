@@ -6,12 +6,14 @@
 use loomir_dialects::{func, scf, transform};
 use loomir_ir::symbols::lookup;
 use loomir_ir::{
-    Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
+    Attr, Body, Builder, Diagnostic, Import, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
 };
 
 use super::failure::Failure;
 use super::interpreter::{Handle, Interpreter, Table, failed};
 use super::payload::{BodyPath, Entity};
+use crate::access::base::may_overlap;
+use crate::marks;
 
 /// Returns the operation that outlines, and what runs it.
 pub(super) fn operations<'a>() -> Table<'a> {
@@ -96,6 +98,10 @@ fn separated(body: &mut Body, own: Op, name: &str) -> (Body, Op) {
     }
     let inputs: Vec<Type> = used.iter().map(|value| body.value_type(*value)).collect();
     let (mut function, entry) = func::FuncOp::create(&ctx, loc, name, &inputs, &types);
+    if may_overlap(body, &used) {
+        let root = function.root();
+        function.set_attr(root, marks::OVERLAPPING, Attr::UNIT);
+    }
     let ret = OperationState::of(&ctx, func::ReturnOp::DEF, loc);
     let ret = Builder::new(&mut function, InsertPoint::End(entry)).insert(ret);
     let mut import = Import::new(body);

@@ -15,6 +15,9 @@ const STEPS: u64 = 4_000_000;
 /// Cycles of a step of the chain: a product takes three, and the sum after it one.
 const CYCLES_OF_STEP: f64 = 4.0;
 
+/// The sums that are computed side by side, so that none waits for another.
+const SUMS: usize = 8;
+
 /// The most bytes that are read to get past all caches.
 const MOST: u64 = 256 << 20;
 
@@ -22,7 +25,7 @@ const MOST: u64 = 256 << 20;
 pub(super) fn lines(machine: &mut Machine) {
     let cycle = cycle();
     let line = machine.line.max(8);
-    let nearest = machine.caches.first().map_or(16 << 10, |own| own.bytes / 2);
+    let nearest = machine.caches.first().map_or(16 << 10, |own| own.bytes / 2).min(MOST);
     let least = of_line(nearest, line, cycle);
     let further = |bytes: u64| ((of_line(bytes, line, cycle) - least).max(0.0) * 100.0).round() / 100.0;
     let mut before = 0.0_f64;
@@ -47,15 +50,19 @@ fn cycle() -> f64 {
     least(chain) / (STEPS as f64 * CYCLES_OF_STEP)
 }
 
-/// Returns the cycles to read a word of each line of so many bytes, one line after the other.
+/// Returns the cycles to read a line, of so many bytes that are read one line after the other. All
+/// words of a line are read: a word of each line is so little that the second cache seems free.
 fn of_line(bytes: u64, line: u64, cycle: f64) -> f64 {
-    let words = vec![1_u64; (bytes / 8) as usize];
+    let bytes = bytes.max(line);
+    let words = vec![1_u64; bytes.div_ceil(8) as usize];
     let rounds = (32_u64 << 20).div_ceil(bytes).max(1);
-    let step = (line / 8) as usize;
     let read = || {
         for _ in 0..rounds {
-            let words = black_box(&words);
-            _ = black_box(words.iter().step_by(step).fold(0_u64, |sum, own| sum.wrapping_add(*own)));
+            let mut sums = [0_u64; SUMS];
+            for own in black_box(&words).chunks_exact(SUMS) {
+                sums.iter_mut().zip(own).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+            }
+            _ = black_box(sums);
         }
     };
     least(read) / (rounds * (bytes / line).max(1)) as f64 / cycle

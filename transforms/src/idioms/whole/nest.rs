@@ -1,7 +1,7 @@
 //! Writing a copy or a fill as a loop nest.
 
 use loomir_dialects::affine::validity;
-use loomir_dialects::{affine, arith, memref, scf};
+use loomir_dialects::{affine, arith, linalg, memref, scf};
 use loomir_ir::{
     AffineExpr, AffineMap, Attr, AttrKind, Block, Body, Builder, DYNAMIC, InsertPoint, Op, Type, Value,
 };
@@ -54,9 +54,11 @@ enum Size {
 }
 
 /// Returns the size of each dimension, from whichever memref says most: a constant, the size of an
-/// allocation, a size that was read before. Otherwise reads it before `op`.
+/// allocation, a size that was read before. Otherwise reads it before `op`. The sizes of
+/// `linalg.copy` are those of its source: the target may be larger.
 fn sizes(body: &mut Body, op: Op, whole: &Whole) -> Vec<Size> {
     let memrefs = match whole.content {
+        Content::Copy(source) if body.is(op, linalg::CopyOp::DEF) => vec![source],
         Content::Copy(source) => vec![source, whole.target],
         Content::Fill(_) => vec![whole.target],
     };
