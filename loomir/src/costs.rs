@@ -20,8 +20,8 @@ pub struct FunctionCost {
     pub loops: Vec<LoopCost>,
 }
 
-/// Estimates the time of every function of a module with loops, as [`optimize`](crate::optimize) does to choose. The
-/// module stays as it is.
+/// Estimates the time of every function of a module with loops, as `loomir optimize` does to
+/// choose. The module stays as it is.
 pub fn costs(module: &mut Body, options: &FuseOptions) -> Vec<FunctionCost> {
     let mut all = Vec::new();
     for_each_function(module, &mut |body, around| {

@@ -13,9 +13,10 @@
 //!
 //! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
 
+use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
 use loomir_ir::pass::EditLimit;
-use loomir_ir::{Body, Diagnostics};
+use loomir_ir::{Body, Diagnostic, Diagnostics};
 use loomir_transforms::access::Analyses;
 use loomir_transforms::cost::{self, Cost, OnMachine};
 use loomir_transforms::remark::Remarks;
@@ -40,6 +41,10 @@ const NOISE: f64 = 0.1;
 /// The most times in a row that loops are distributed: as deep as nests usually are.
 const MAX_CUTS: usize = 4;
 
+/// True if a step chooses what will be fastest with register tiles.
+#[derive(Clone, Copy)]
+struct Ahead(bool);
+
 /// A step on a way.
 #[derive(Clone, Copy)]
 enum Step {
@@ -48,9 +53,9 @@ enum Step {
     /// Moves computations beside a loop into it, so that the nest is perfect.
     Sink,
     /// Puts the loops of perfect nests in another order.
-    Interchange,
+    Interchange(Ahead),
     /// Runs nests tile by tile.
-    Tile,
+    Tile(Ahead),
     /// Asks for the widest vectors of the machine.
     Widen,
     /// Unrolls and jams loops with so many loops inside, one in the other.
@@ -111,11 +116,14 @@ pub(super) fn optimize(
     let starts = [Some((fused, 0.0)), Some((original, NOISE)).filter(|_| has_changed)];
     for (start, noise) in starts.into_iter().flatten() {
         let cut = ways.on(&start, &CUT);
-        let reordered = ways.on(cut.as_ref().unwrap_or(&start), &[Step::Interchange]);
-        for (nests, noise) in [(Some(start), noise), (cut, NOISE), (reordered, NOISE)] {
+        let nests = cut.as_ref().unwrap_or(&start);
+        let reordered = ways.on(nests, &[Step::Interchange(Ahead(false))]);
+        let for_tiles = ways.on(nests, &[Step::Widen, Step::Interchange(Ahead(true))]);
+        for (nests, noise) in [(Some(start), noise), (cut, NOISE), (reordered, NOISE), (for_tiles, NOISE)] {
             let Some(nests) = nests else { continue };
-            let tiled = ways.on(&nests, &[Step::Tile, Step::Hoist]);
-            for (own, noise) in [(Some(nests), noise), (tiled, NOISE)] {
+            let tiled = ways.on(&nests, &[Step::Tile(Ahead(false)), Step::Hoist]);
+            let for_tiles = ways.on(&nests, &[Step::Widen, Step::Tile(Ahead(true)), Step::Hoist]);
+            for (own, noise) in [(Some(nests), noise), (tiled, NOISE), (for_tiles, NOISE)] {
                 let Some(own) = own else { continue };
                 let jammed = ways.on(&own, &JAM);
                 for (own, noise) in [(Some(own), noise), (jammed, NOISE)] {
@@ -149,7 +157,8 @@ pub(super) fn parallelize(body: &mut Body, around: &Around, fusion: &FuseOptions
         return;
     }
     let analyses = around.known_to(&fusion.analyses);
-    let basis = Basis { analyses: &analyses, alias: fusion.alias.untested(), cost: &*fusion.cost };
+    let basis =
+        Basis { analyses: &analyses, alias: fusion.alias.untested(), cost: &*fusion.cost, ahead: false };
     let counted = EditLimit::at_most(u64::MAX);
     made.remarks.append(transform(body, &Parallelize { min_cycles: MIN_CYCLES }, basis, &counted));
     let count = counted.so_far().count;
@@ -157,6 +166,10 @@ pub(super) fn parallelize(body: &mut Body, around: &Around, fusion: &FuseOptions
         made.edits += count;
         fusion.edits.made(Parallelize::INFO.name, body.root_ref().loc());
     }
+}
+
+fn num_loops(body: &Body) -> usize {
+    body.all_ops().filter(|op| body.info(*op).interface::<dyn LoopLike>().is_some()).count()
 }
 
 /// The properties of all ways.
@@ -223,13 +236,28 @@ impl Ways<'_> {
                 }
             }
             Step::Sink => _ = nest_sinking::sink_into_nests(body),
-            Step::Interchange => self.transform(body, &Interchange, &self.cost(body), made),
-            Step::Tile => {
+            Step::Interchange(Ahead(ahead)) => {
+                self.transform(body, &Interchange, (&self.cost(body), ahead), made);
+            }
+            Step::Tile(Ahead(true)) => self.transform(body, &Tile::ByCost, (&self.cost(body), true), made),
+            Step::Tile(Ahead(false)) => {
                 let cost = self.cost(body);
-                self.transform(body, &Tile::ByCost, &OnMachine::computing_faster(&cost), made);
+                self.transform(body, &Tile::ByCost, (&OnMachine::computing_faster(&cost), false), made);
             }
             Step::Widen => cost::widen(body, self.fusion.cost.machine()),
-            Step::Jam(level) => self.transform(body, &RegisterTile { level }, &self.cost(body), made),
+            Step::Jam(level) => {
+                let before = num_loops(body);
+                self.transform(body, &RegisterTile { level }, (&self.cost(body), false), made);
+                // If all iterations of a loop were jammed, the loop around it is at its level now.
+                if num_loops(body) < before {
+                    self.step(body, Step::Hoist, made);
+                    // What stays as it is has a remark already.
+                    let said = std::mem::take(&mut made.remarks);
+                    self.transform(body, &RegisterTile { level }, (&self.cost(body), false), made);
+                    let new = std::mem::replace(&mut made.remarks, said);
+                    new.into_iter().filter(Diagnostic::is_passed).for_each(|own| made.remarks.push(own));
+                }
+            }
             Step::Hoist => {
                 simplify::cse::cse(body);
                 simplify::licm::hoist_invariant(body);
@@ -253,9 +281,16 @@ impl Ways<'_> {
         promotion::promote(body, &options);
     }
 
-    fn transform<T: Transformation>(&self, body: &mut Body, by: &T, cost: &dyn Cost, made: &mut Optimized) {
+    fn transform<T: Transformation>(
+        &self,
+        body: &mut Body,
+        by: &T,
+        (cost, ahead): (&dyn Cost, bool),
+        made: &mut Optimized,
+    ) {
         let counted = EditLimit::at_most(u64::MAX);
-        let basis = Basis { analyses: &self.analyses, alias: self.fusion.alias.untested(), cost };
+        let alias = self.fusion.alias.untested();
+        let basis = Basis { analyses: &self.analyses, alias, cost, ahead };
         let remarks = transform(body, by, basis, &counted);
         made.remarks.append(remarks);
         made.edits += counted.so_far().count;

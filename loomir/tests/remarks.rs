@@ -183,3 +183,16 @@ fn as_llvm_writes_them() {
     assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
     assert!(shown.contains(&all.matches("--- !").count().to_string()), "{shown}");
 }
+
+#[test]
+fn estimates_are_data_too() {
+    let source = "\
+func.func @f(%a: memref<64xf32>) {
+  affine.for %i = 0 to 64 { %x = affine.load %a[%i] : memref<64xf32> }
+  return
+}
+";
+    assert_snapshot!(data(&["explain", "--estimate", "--remarks=json", "-"], source));
+    let none = loomir(&["explain", "--estimate", "-"], b"func.func @f() { return }");
+    assert_eq!(none.stdout, b"no loop to estimate\n");
+}

@@ -32,6 +32,8 @@
 //!   ahead, and memory that contraction will remove counts.
 //! - Two loops of unknown trip count are fused at the cost of vector instructions, if that pays for
 //!   long loops. Short ones are slower then.
+//! - Sums that a loop carries as values are estimated one by one, though LLVM makes vectors of
+//!   neighbouring ones. Estimates are made before sums become values.
 
 use std::fmt::Debug;
 use std::str::FromStr;
@@ -40,12 +42,12 @@ use std::sync::Arc;
 use loomir_ir::{Body, Op};
 
 pub(crate) use estimate::Estimate;
-pub use estimate::{LoopCost, Pace, cycles, loop_costs};
+pub use estimate::{LoopCost, cycles, loop_costs};
 pub use machine::{Cache, Machine};
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
 pub use target::widen;
-pub use work::Work;
+pub use work::{Pace, Work};
 
 mod estimate;
 mod machine;

@@ -153,13 +153,13 @@ impl Proposal {
         body: &Body,
         program: &Program,
         trees: &mut TreeStore,
-        cost: &dyn Cost,
+        (cost, ahead): (&dyn Cost, bool),
     ) -> Result<(), &'static str> {
         match self.choice {
             Choice::First => {}
             Choice::Cheapest => {
-                let all = std::mem::take(&mut self.edits);
-                self.edits = choice::cheaper(body, program, trees, cost, all).ok_or(NOT_APPLIED)?;
+                let options = choice::Options { edits: std::mem::take(&mut self.edits), ahead };
+                self.edits = choice::cheaper(body, program, trees, cost, options).ok_or(NOT_APPLIED)?;
                 if self.edits.is_empty() {
                     return Err(NOT_CHEAPER);
                 }
@@ -236,7 +236,7 @@ impl<T: Transformation> Pass for TransformPass<T> {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let analyses = Analyses::default().with_callees(&Callees::around(cx.surveys));
         let cost = StaticCost::default();
-        let basis = Basis { analyses: &analyses, alias: self.alias, cost: &cost };
+        let basis = Basis { analyses: &analyses, alias: self.alias, cost: &cost, ahead: false };
         for remark in transform(body, &self.by, basis, &cx.edits.clone()) {
             cx.remark(remark);
         }
@@ -253,6 +253,8 @@ pub struct Basis<'a> {
     pub alias: AliasMode,
     /// The cost model, for a choice among edits.
     pub cost: &'a dyn Cost,
+    /// True if register tiles come later, so that a choice looks ahead to them.
+    pub ahead: bool,
 }
 
 /// Makes all edits that a transformation proposes for a function and that the judge approves, up to
@@ -292,7 +294,7 @@ fn in_block<T: Transformation>(
     body: &mut Body,
     block: Block,
     by: &T,
-    Basis { analyses, alias, cost }: Basis<'_>,
+    Basis { analyses, alias, cost, ahead }: Basis<'_>,
     (unwritable, limit): (&HashMap<Op, Reason>, &EditLimit),
 ) -> Result<Diagnostics, Vec<(Op, Reason)>> {
     let mut trees = TreeStore::default();
@@ -303,7 +305,7 @@ fn in_block<T: Transformation>(
     changes.retain(|own| !unwritable.contains_key(&own.op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
     for own in &mut changes {
-        if let Err(why) = own.choose(body, &program, &mut trees, cost) {
+        if let Err(why) = own.choose(body, &program, &mut trees, (cost, ahead)) {
             own.edits.clear();
             proposals.missed.insert(own.op, why);
         }

@@ -17,7 +17,7 @@
 use loomir_ir::{Body, Loc};
 
 use super::saving::Time;
-use super::{Cost, Machine, Work};
+use super::{Cost, Machine, Pace, Work};
 use crate::access::base::AliasMode;
 use crate::access::{Analyses, LoopContext};
 use crate::marks;
@@ -34,6 +34,8 @@ pub(crate) struct Estimate {
     computing: f64,
     /// For each cache, the lines that are not in it when they are needed.
     missed: Vec<f64>,
+    /// True if an innermost loop writes what is the same in all its iterations, such as a sum.
+    pub(crate) has_sums: bool,
 }
 
 impl Estimate {
@@ -64,12 +66,13 @@ impl Estimate {
     }
 
     fn nothing(machine: &Machine) -> Estimate {
-        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()] }
+        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()], has_sums: false }
     }
 
     /// Returns the sum of this and of `times` times another one.
     fn and(mut self, other: &Estimate, times: f64) -> Estimate {
         self.computing += times * other.computing;
+        self.has_sums |= other.has_sums;
         self.missed.iter_mut().zip(&other.missed).for_each(|(own, other)| *own += times * other);
         self
     }
@@ -101,21 +104,8 @@ pub struct LoopCost {
     pub fetching: f64,
     /// For each cache of the machine, the lines that are not in it when they are needed.
     pub missed: Vec<f64>,
-    /// How an innermost loop computes. `None` for a loop around others.
+    /// The pace of an innermost loop. `None` for a loop around others.
     pub pace: Option<Pace>,
-}
-
-/// How the iterations of an innermost loop follow each other.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Pace {
-    /// So many iterations at once, in vectors.
-    Vectors(f64),
-    /// One after the other, with so many neighbouring elements of an iteration at once.
-    Neighbours(f64),
-    /// One after the other, because each waits for the one before.
-    Waiting,
-    /// One after the other.
-    Single,
 }
 
 /// Returns the estimate for each loop of a function, outer loops before inner ones, and the cycles
@@ -142,7 +132,8 @@ pub fn loop_costs(body: &Body, basis: (&Analyses, AliasMode), cost: &dyn Cost) -
     (all, cycles)
 }
 
-/// Shows the estimates of all loops, inner ones first, and returns the cycles of the outermost ones.
+/// Shows the estimates of all loops, inner ones first, and returns the cycles of the outermost
+/// ones.
 fn estimated(
     body: &Body,
     (analyses, alias): (&Analyses, AliasMode),
@@ -226,6 +217,7 @@ impl Estimating<'_> {
         Estimate {
             computing: self.machine.start + computing,
             missed: self.machine.caches.iter().enumerate().zip(&one.missed).map(missed).collect(),
+            has_sums: one.has_sums || work.innermost && work.streams.has_sums(),
         }
     }
 }

@@ -186,6 +186,11 @@ impl Streams {
         }
     }
 
+    /// True if a place is written that does not depend on the iteration.
+    pub(super) fn has_sums(&self) -> bool {
+        self.all.iter().any(|stream| stream.writes && !stream.moves)
+    }
+
     /// True if both traverse the same lines at the same pace.
     pub(super) fn share_moving(&self, other: &Streams) -> bool {
         other.all.iter().any(|stream| stream.moves && self.get(&stream.key).is_some())

@@ -10,7 +10,7 @@ use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
 use super::streams::{Key, Pack, Stream, Streams, lines, place};
-use super::{Cost, Machine, Pace};
+use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, Domain, LoopContext};
 use crate::affine::{AffineForm, Atom};
@@ -206,6 +206,19 @@ impl Work {
         self.values.extend(&other.values);
         self.streams.merge(&other.streams, shift);
     }
+}
+
+/// The pace of the iterations of an innermost loop.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pace {
+    /// So many iterations at once, in vectors.
+    Vectors(f64),
+    /// One after the other, with so many neighbouring elements of an iteration at once.
+    Neighbours(f64),
+    /// One after the other, because each waits for the one before.
+    Waiting,
+    /// One after the other.
+    Single,
 }
 
 struct Scan<'a> {

@@ -1,13 +1,32 @@
 //! The choice among several changes of a loop, by cost.
+//!
+//! The order of a matrix product that is fastest as it stands, `i, k, j`, is not the one that is
+//! fastest with register tiles: `i, j, k` keeps a tile of sums in registers. So a choice may look
+//! ahead, to the nest with its innermost loops unrolled and jammed, if the innermost loop sums up.
 
 use loomir_ir::Body;
 
 use crate::access::LoopContext;
-use crate::cost::{Cost, Estimate};
-use crate::tree::{Edit, Green, Node, Program, Red, TreeStore};
+use crate::cost::{Cost, Estimate, OnMachine};
+use crate::tree::{Change, Edit, Green, Node, Program, Red, TreeStore};
 
 /// The part by which a change has to be cheaper. Estimates are no better.
 const NOISE: f64 = 0.02;
+
+/// The register tiles that are tried ahead: copies of the loop around the innermost one, and of the
+/// loop around that.
+const AHEAD: [[usize; 2]; 4] = [[32, 8], [16, 8], [16, 4], [8, 4]];
+
+/// The number of changes, the cheapest as they are, that are tried with register tiles.
+const MAX_AHEAD: usize = 12;
+
+/// The edits that a choice is about, and how they are compared.
+pub(super) struct Options {
+    /// Edits of one loop.
+    pub edits: Vec<Edit>,
+    /// True if register tiles come later.
+    pub ahead: bool,
+}
 
 /// Returns those of several edits of one loop that make it cheaper, the cheapest first. Edits that
 /// cannot be applied are left out. `None` if none can be applied.
@@ -16,29 +35,87 @@ pub(super) fn cheaper(
     program: &Program,
     trees: &mut TreeStore,
     cost: &dyn Cost,
-    edits: Vec<Edit>,
+    Options { edits, ahead }: Options,
 ) -> Option<Vec<Edit>> {
     let place = edits.first()?.place.clone();
     let outside = LoopContext::outside(&program.surroundings);
     let before = beside(trees, program.root, &place)?.len();
-    let cycles_of = |trees: &mut TreeStore, root: Green| {
+    let estimate = |trees: &mut TreeStore, root: Green, cost: &dyn Cost| {
         let nest = alone(trees, root, &place, before)?;
         let nest = trees.written(nest)?;
-        let estimate = Estimate::of((body, program, trees), cost, nest, &outside);
-        Some(estimate.cycles(cost.machine()))
+        Some(Estimate::of((body, program, trees), cost, nest, &outside))
     };
-    let present = cycles_of(trees, program.root)?;
-    let mut found: Vec<(f64, Edit)> = Vec::new();
-    let mut is_possible = false;
+    let cycles_on = |trees: &mut TreeStore, root: Green, cost: &dyn Cost| {
+        Some(estimate(trees, root, cost)?.cycles(cost.machine()))
+    };
+    let present = cycles_on(trees, program.root, cost)?;
+    let faster = OnMachine::computing_faster(cost);
+    let mut found: Vec<(f64, Green, Option<Edit>)> = Vec::new();
     for edit in edits {
         let Some(root) = edit.apply(program, trees, program.root) else { continue };
-        is_possible = true;
-        let Some(own) = cycles_of(trees, root).filter(|own| *own < present * (1.0 - NOISE)) else { continue };
-        // Among equals the first one stays in front.
-        let at = found.iter().position(|(other, _)| own < other * (1.0 - NOISE)).unwrap_or(found.len());
-        found.insert(at, (own, edit));
+        if let Some(own) = cycles_on(trees, root, if ahead { &faster } else { cost }) {
+            found.push((own, root, Some(edit)));
+        }
     }
-    is_possible.then(|| found.into_iter().map(|(_, edit)| edit).collect())
+    if found.is_empty() {
+        return None;
+    }
+    found = sorted(found);
+    let mut least = present;
+    if ahead {
+        found.truncate(MAX_AHEAD);
+        found.push((present, program.root, None));
+        for (own, root, _) in &mut found {
+            *own = cycles_on(trees, *root, cost).unwrap_or(f64::INFINITY);
+            for counts in AHEAD {
+                let Some(tile) = jammed(program, trees, *root, &place, counts) else { continue };
+                let Some(tiles) = estimate(trees, tile, cost).filter(|tiles| tiles.has_sums) else { break };
+                *own = own.min(tiles.cycles(cost.machine()));
+            }
+        }
+        least = found.last().map_or(present, |(own, ..)| *own);
+        found = sorted(found);
+    }
+    found.retain(|(own, ..)| *own < least * (1.0 - NOISE));
+    Some(found.into_iter().filter_map(|(.., edit)| edit).collect())
+}
+
+/// Returns what was found with the cheapest in front. Among equals the first one stays in front.
+fn sorted<T>(found: Vec<(f64, Green, T)>) -> Vec<(f64, Green, T)> {
+    let mut all: Vec<(f64, Green, T)> = Vec::new();
+    for one in found {
+        let own = one.0;
+        let at = all.iter().position(|(other, ..)| own < other * (1.0 - NOISE)).unwrap_or(all.len());
+        all.insert(at, one);
+    }
+    all
+}
+
+/// Returns a tree with the innermost loops of a perfect nest unrolled and jammed. `None` if that
+/// cannot be.
+fn jammed(
+    program: &Program,
+    trees: &mut TreeStore,
+    root: Green,
+    place: &[usize],
+    counts: [usize; 2],
+) -> Option<Green> {
+    let mut node = Red::at(trees, root, place)?.node();
+    let mut deepest = place.to_vec();
+    while let Node::Loop { body, .. } = trees.get(node) {
+        let Some(inside) = trees.only_item(body).filter(|own| matches!(trees.get(*own), Node::Loop { .. }))
+        else {
+            break;
+        };
+        node = inside;
+        deepest.push(0);
+    }
+    let mut root = root;
+    for (height, count) in (1..).zip(counts) {
+        let at = deepest.len().checked_sub(height).filter(|at| *at >= place.len())?;
+        root = Change::UnrollAndJam { count }.at(&deepest[..at]).apply(program, trees, root)?;
+    }
+    Some(root)
 }
 
 /// Returns the estimated cycles of the loop at a place, each time it is reached.

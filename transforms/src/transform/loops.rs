@@ -1,8 +1,12 @@
 //! The loops of a tree, with their places.
 
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Op, Trait, Value};
 
 use crate::access::Class;
+use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
 use crate::tree::program::LoopInfo;
 use crate::tree::{Green, Node, Program, Red, StatementId, TreeStore};
@@ -154,7 +158,13 @@ impl<'a> LoopRef<'a> {
     /// Returns the number of lines that `count` neighbouring iterations of the loop access
     /// together, in one iteration of the loops inside.
     pub fn num_lines(&self, count: u64) -> u64 {
-        num_lines(self.program, self.trees, self.body, (self.info.depth, count))
+        let mut runs = HashMap::new();
+        add_runs(self.program, self.trees, self.body, &mut runs);
+        let of = |(class, places): (&Class, BTreeSet<i64>)| {
+            let apart = if places.len() < NEIGHBOURS { places.len() as u64 } else { 1 };
+            apart * lines_of(class, (self.info.depth, count))
+        };
+        runs.into_values().map(of).sum()
     }
 
     /// Returns true if the loop contains loops, but none of these does.
@@ -307,17 +317,53 @@ fn num_accesses(program: &Program, trees: &TreeStore, body: Green) -> u64 {
     trees.items(body).map(of).sum()
 }
 
-/// Returns the number of lines that neighbouring iterations of the loop at a level access together.
-/// Recurses once for each loop and guard.
-fn num_lines(program: &Program, trees: &TreeStore, body: Green, at: (u32, u64)) -> u64 {
-    let of = |item| match trees.get(item) {
-        Node::Loop { body, .. } | Node::Guard { body, .. } => num_lines(program, trees, body, at),
-        Node::Leaf { statement, .. } => {
-            program.statement(statement).effects.classes.iter().map(|(class, _)| lines_of(class, at)).sum()
+/// Elements in one line: their object, their subscripts without the last constant, and the number
+/// of the line, counted from the place that the subscripts name without it.
+type Run = (Base, Option<Value>, Option<Vec<Option<AffineForm>>>, i64);
+
+/// The fewest elements of a line that become a vector, and count as one access. Fewer of them are
+/// loaded as a stencil does: each in vectors along another loop.
+const NEIGHBOURS: usize = 4;
+
+/// Adds a class of each run of a sequence, with the places of all. Recurses once for each loop and
+/// guard.
+fn add_runs<'a>(
+    program: &'a Program,
+    trees: &TreeStore,
+    body: Green,
+    runs: &mut HashMap<Run, (&'a Class, BTreeSet<i64>)>,
+) {
+    for item in trees.items(body) {
+        match trees.get(item) {
+            Node::Loop { body, .. } | Node::Guard { body, .. } => add_runs(program, trees, body, runs),
+            Node::Leaf { statement, .. } => {
+                for (class, _) in &program.statement(statement).effects.classes {
+                    let (run, place) = run_of(class);
+                    runs.entry(run).or_insert_with(|| (class, BTreeSet::new())).1.insert(place);
+                }
+            }
+            _ => {}
         }
-        _ => 0,
-    };
-    trees.items(body).map(of).sum()
+    }
+}
+
+/// Returns the run of a class, and its place in it.
+fn run_of(class: &Class) -> (Run, i64) {
+    let mut subscripts = class.subscripts.clone();
+    let (mut line, mut place) = (0, 0);
+    if let Some(Some(last)) = subscripts.as_mut().and_then(|all| all.last_mut()) {
+        let constant = last.constant_part();
+        if let Some(rest) = last.plus(&AffineForm::constant(constant), -1) {
+            (*last, place) = (rest, constant);
+            line = constant.div_euclid((LINE / bytes_of(class)).max(1) as i64);
+        }
+    }
+    ((class.base, class.origin, subscripts, line), place)
+}
+
+/// Returns the bytes of an element.
+fn bytes_of(class: &Class) -> u64 {
+    if class.unit > 0 { class.unit.unsigned_abs() } else { USUAL_BYTES }
 }
 
 /// Returns the number of lines of the elements of one class.
@@ -328,9 +374,9 @@ fn lines_of(class: &Class, (level, count): (u32, u64)) -> u64 {
     if others.iter().any(|form| step(form) != Some(0)) {
         return count;
     }
-    let bytes = if class.unit > 0 { class.unit.unsigned_abs() } else { USUAL_BYTES };
-    step(last)
-        .map_or(count, |step| (count * bytes).saturating_mul(step).div_ceil(LINE).clamp(1, count.max(1)))
+    step(last).map_or(count, |step| {
+        (count * bytes_of(class)).saturating_mul(step).div_ceil(LINE).clamp(1, count.max(1))
+    })
 }
 
 /// Bytes of an element, if its type does not tell.

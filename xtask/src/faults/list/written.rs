@@ -132,10 +132,10 @@ pub(super) const FAULTS: &[Place] = &[
         file: "transforms/src/transform/choice.rs",
         tests: &[FIXTURES],
         faults: &[
-            Fault("no order is dearer", "filter(|own| «*own < present * (1.0 - NOISE)»)", "*own > 0.0"),
+            Fault("no order is dearer", "retain(|(own, ..)| «*own < least * (1.0 - NOISE)»)", "*own > 0.0"),
             Fault(
                 "the first proposal is the cheapest",
-                "position(|(other, _)| «own < other * (1.0 - NOISE)»)",
+                "position(|(other, ..)| «own < other * (1.0 - NOISE)»)",
                 "*other < 0.0",
             ),
         ],
