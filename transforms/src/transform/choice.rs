@@ -6,6 +6,7 @@
 
 use loomir_ir::Body;
 
+use super::loops::num_accesses;
 use crate::access::LoopContext;
 use crate::cost::{Cost, Estimate, OnMachine};
 use crate::tree::{Change, Edit, Green, Node, Program, Red, TreeStore};
@@ -19,6 +20,12 @@ const AHEAD: [[usize; 2]; 4] = [[32, 8], [16, 8], [16, 4], [8, 4]];
 
 /// The number of changes, the cheapest as they are, that are tried with register tiles.
 const MAX_AHEAD: usize = 12;
+
+/// The most accesses of a register tile that is tried ahead.
+const MAX_ACCESSES: u64 = 1024;
+
+/// The most accesses of all nests that are compared. Each is visited for each loop around it.
+const MAX_COMPARED: u64 = 4096;
 
 /// The edits that a choice is about, and how they are compared.
 pub(super) struct Options {
@@ -35,9 +42,15 @@ pub(super) fn cheaper(
     program: &Program,
     trees: &mut TreeStore,
     cost: &dyn Cost,
-    Options { edits, ahead }: Options,
+    Options { mut edits, ahead }: Options,
 ) -> Option<Vec<Edit>> {
     let place = edits.first()?.place.clone();
+    let accesses = num_accesses(program, trees, Red::at(trees, program.root, &place)?.node()).max(1);
+    edits.truncate(usize::try_from(MAX_COMPARED / accesses).unwrap_or(usize::MAX).max(1));
+    let least = AHEAD.iter().map(|counts| counts.iter().product::<usize>() as u64).min().unwrap_or(1);
+    if ahead && accesses.saturating_mul(least) > MAX_ACCESSES {
+        return Some(Vec::new());
+    }
     let outside = LoopContext::outside(&program.surroundings);
     let before = beside(trees, program.root, &place)?.len();
     let estimate = |trees: &mut TreeStore, root: Green, cost: &dyn Cost| {
@@ -92,7 +105,7 @@ fn sorted<T>(found: Vec<(f64, Green, T)>) -> Vec<(f64, Green, T)> {
 }
 
 /// Returns a tree with the innermost loops of a perfect nest unrolled and jammed. `None` if that
-/// cannot be.
+/// cannot be, or would be large.
 fn jammed(
     program: &Program,
     trees: &mut TreeStore,
@@ -109,6 +122,10 @@ fn jammed(
         };
         node = inside;
         deepest.push(0);
+    }
+    let copies = counts.iter().product::<usize>() as u64;
+    if num_accesses(program, trees, node).saturating_mul(copies) > MAX_ACCESSES {
+        return None;
     }
     let mut root = root;
     for (height, count) in (1..).zip(counts) {

@@ -308,7 +308,7 @@ fn height(trees: &TreeStore, body: Green) -> usize {
 }
 
 /// Returns the number of accesses of a sequence. Recurses once for each loop and guard.
-fn num_accesses(program: &Program, trees: &TreeStore, body: Green) -> u64 {
+pub(super) fn num_accesses(program: &Program, trees: &TreeStore, body: Green) -> u64 {
     let of = |item| match trees.get(item) {
         Node::Loop { body, .. } | Node::Guard { body, .. } => num_accesses(program, trees, body),
         Node::Leaf { statement, .. } => program.statement(statement).effects.classes.len() as u64,
