@@ -79,8 +79,8 @@ impl Failure {
 
 /// Runs the command that the process was called with, with these dialects and passes.
 ///
-/// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `optimize`,
-/// `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`, `doc`, `machine`, `new`) as its `main`.
+/// A crate with a dialect or a pass of its own has the whole command as its `main`: `opt`, `fuse`,
+/// `optimize`, `explain`, `run`, `view`, `check`, `reduce`, `lsp`, `cc`, `doc`, `machine`, `new`.
 /// Start from [`registry`](crate::registry) and [`passes`](crate::passes), and add to them.
 ///
 /// ```no_run

@@ -158,8 +158,8 @@ impl Proposal {
         match self.choice {
             Choice::First => {}
             Choice::Cheapest => {
-                let options = choice::Options { edits: std::mem::take(&mut self.edits), ahead };
-                self.edits = choice::cheaper(body, program, trees, cost, options).ok_or(NOT_APPLIED)?;
+                let all = std::mem::take(&mut self.edits);
+                self.edits = choice::cheaper(body, program, trees, (cost, ahead), all).ok_or(NOT_APPLIED)?;
                 if self.edits.is_empty() {
                     return Err(NOT_CHEAPER);
                 }

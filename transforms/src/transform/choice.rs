@@ -27,28 +27,20 @@ const MAX_ACCESSES: u64 = 1024;
 /// The most accesses of all nests that are compared. Each is visited for each loop around it.
 const MAX_COMPARED: u64 = 4096;
 
-/// The edits that a choice is about, and how they are compared.
-pub(super) struct Options {
-    /// Edits of one loop.
-    pub edits: Vec<Edit>,
-    /// True if register tiles come later.
-    pub ahead: bool,
-}
-
-/// Returns those of several edits of one loop that make it cheaper, the cheapest first. Edits that
-/// cannot be applied are left out. `None` if none can be applied.
+/// Returns those of several edits of one loop that make it cheaper, the cheapest first; `ahead`, if
+/// register tiles come later. Edits that cannot be applied are left out. `None` if none can be
+/// applied.
 pub(super) fn cheaper(
     body: &Body,
     program: &Program,
     trees: &mut TreeStore,
-    cost: &dyn Cost,
-    Options { mut edits, ahead }: Options,
+    (cost, ahead): (&dyn Cost, bool),
+    mut edits: Vec<Edit>,
 ) -> Option<Vec<Edit>> {
     let place = edits.first()?.place.clone();
     let accesses = num_accesses(program, trees, Red::at(trees, program.root, &place)?.node()).max(1);
     edits.truncate(usize::try_from(MAX_COMPARED / accesses).unwrap_or(usize::MAX).max(1));
-    let least = AHEAD.iter().map(|counts| counts.iter().product::<usize>() as u64).min().unwrap_or(1);
-    if ahead && accesses.saturating_mul(least) > MAX_ACCESSES {
+    if ahead && AHEAD.iter().all(|counts| is_large(accesses, *counts)) {
         return Some(Vec::new());
     }
     let outside = LoopContext::outside(&program.surroundings);
@@ -123,8 +115,7 @@ fn jammed(
         node = inside;
         deepest.push(0);
     }
-    let copies = counts.iter().product::<usize>() as u64;
-    if num_accesses(program, trees, node).saturating_mul(copies) > MAX_ACCESSES {
+    if is_large(num_accesses(program, trees, node), counts) {
         return None;
     }
     let mut root = root;
@@ -133,6 +124,11 @@ fn jammed(
         root = Change::UnrollAndJam { count }.at(&deepest[..at]).apply(program, trees, root)?;
     }
     Some(root)
+}
+
+/// True if so many copies of a loop with these accesses are not tried ahead.
+fn is_large(accesses: u64, counts: [usize; 2]) -> bool {
+    accesses.saturating_mul(counts.iter().product::<usize>() as u64) > MAX_ACCESSES
 }
 
 /// Returns the estimated cycles of the loop at a place, each time it is reached.
