@@ -113,6 +113,9 @@ fn parse_edit(text: &str) -> Option<Edit> {
         ("permute", order) => {
             Change::Permute { order: order.iter().map(|own| place_of(*own)).collect::<Option<_>>()? }
         }
+        ("arrange", order) => {
+            Change::Arrange { order: order.iter().map(|own| place_of(*own)).collect::<Option<_>>()? }
+        }
         ("distribute", [at]) => Change::Distribute { at: place_of(*at)? },
         ("split", [at]) => Change::SplitRange { at: AffineForm::constant(*at) },
         ("fuse", [shift]) => Change::Fuse { shift: *shift },

@@ -25,6 +25,7 @@ pub const KINDS: &[&str] = &[
     "flatten",
     "skew",
     "tile",
+    "arrange",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -48,7 +49,7 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -78,6 +79,12 @@ pub fn edit(
         14 => Change::Flatten,
         15 => Change::Skew { by: random.range(-2, 2) },
         16 => Change::Tile { sizes: Box::new([random.range(0, 3), random.range(1, 3)]) },
+        17 => {
+            let Node::Loop { body, .. } = trees.get(item) else { return None };
+            let mut left: Vec<usize> = (0..trees.items(body).count()).collect();
+            let order = (0..left.len()).map(|_| left.remove(random.below(left.len())));
+            Change::Arrange { order: order.collect() }
+        }
         // What no edit makes.
         _ => {
             let new = match (kind, trees.get(item)) {

@@ -81,6 +81,11 @@ pub enum Change {
         /// The number of the item afterwards.
         to: usize,
     },
+    /// Runs the items of a loop's body in another order.
+    Arrange {
+        /// The former number of each item. A permutation.
+        order: Box<[usize]>,
+    },
     /// Splits a loop into a loop over blocks of iterations and a loop over one block.
     StripMine {
         /// The number of iterations of one block. Positive.
@@ -143,6 +148,7 @@ impl Edit {
             Change::AnyOrder => vec![trees.with_order(program, item, true)?],
             Change::Reverse => vec![trees.reversed(program, item)?],
             Change::Permute { order } => vec![trees.permuted(program, item, order)?],
+            Change::Arrange { order } => vec![trees.arranged(item, order)?],
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),
             Change::SplitRange { at } => trees.range_split(program, item, at)?.to_vec(),
             Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],

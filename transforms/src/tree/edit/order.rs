@@ -1,6 +1,7 @@
-//! Reversal of loops, and permutation of the loops of a nest.
+//! Reversal of loops, permutation of the loops of a nest and of the items of a body.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use super::range::{counted, ends};
 use crate::affine::{AffineForm, Atom};
@@ -29,6 +30,17 @@ impl TreeStore {
         let header = Header { parallel, ..self.header(header).clone() };
         let carries = header.origins.iter().any(|own| program.loop_info(own.of).carried > 0);
         (!parallel || !carries).then(|| self.make_loop(header, body))
+    }
+
+    /// Returns the loop `tree` with the items of its body in this order, of their former numbers.
+    /// `None` if `tree` is no loop, or the order is no permutation of its items.
+    pub(crate) fn arranged(&mut self, tree: Green, order: &[usize]) -> Option<Green> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let items: Vec<Green> = self.items(body).collect();
+        let is_permutation = order.len() == items.len() && order.iter().collect::<HashSet<_>>().len() == order.len();
+        let items = order.iter().map(|at| items.get(*at).copied()).collect::<Option<Vec<Green>>>()?;
+        let body = self.sequence(&items);
+        is_permutation.then(|| self.with_header(header, body))
     }
 
     /// Returns the loop `tree` interchanged with the loop that fills its body: the order "for each
