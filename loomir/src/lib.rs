@@ -275,6 +275,10 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
         if parallel && !is_for_size && !body.root_ref().is(llvm::FuncOp::DEF) {
             optimize::parallelize(body, around, fusion, &mut optimized);
         }
+        let is_new = optimized.edits > 0 || optimized.fusion.fused > 0;
+        if is_new && (optimizes || body.root_ref().is(llvm::FuncOp::DEF)) {
+            optimized.remarks.append(optimize::put_loads_first(body, around, fusion));
+        }
         let Optimized { fusion: own, contraction: contracted, remarks, edits } = optimized;
         let gains = own.fused > 0
             || edits > 0

@@ -21,6 +21,7 @@ use loomir_transforms::access::Analyses;
 use loomir_transforms::cost::{self, Cost, OnMachine};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
+use loomir_transforms::transform::loads_first::LoadsFirst;
 use loomir_transforms::transform::parallelize::{MIN_CYCLES, Parallelize};
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
@@ -166,6 +167,18 @@ pub(super) fn parallelize(body: &mut Body, around: &Around, fusion: &FuseOptions
         made.edits += count;
         fusion.edits.made(Parallelize::INFO.name, body.root_ref().loc());
     }
+}
+
+/// Puts loads in front of stores, so that fusion and copies do not keep LLVM from making vectors. No
+/// edit is counted: this belongs to those before.
+pub(super) fn put_loads_first(body: &mut Body, around: &Around, fusion: &FuseOptions) -> Diagnostics {
+    let analyses = around.known_to(&fusion.analyses);
+    let basis =
+        Basis { analyses: &analyses, alias: fusion.alias.untested(), cost: &*fusion.cost, ahead: false };
+    let mut passed = Diagnostics::default();
+    let remarks = transform(body, &LoadsFirst, basis, &EditLimit::default());
+    remarks.into_iter().filter(Diagnostic::is_passed).for_each(|own| passed.push(own));
+    passed
 }
 
 fn num_loops(body: &Body) -> usize {

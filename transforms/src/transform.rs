@@ -36,6 +36,7 @@ use crate::tree::{Change, Edit, Program, TreeStore};
 
 use flatten::Flatten;
 use interchange::Interchange;
+use loads_first::LoadsFirst;
 pub use loops::LoopRef;
 use parallelize::Parallelize;
 use peel::Peel;
@@ -49,6 +50,7 @@ mod choice;
 mod first_iterations;
 pub mod flatten;
 pub mod interchange;
+pub mod loads_first;
 mod loops;
 pub mod parallelize;
 pub mod peel;
@@ -63,6 +65,7 @@ pub const ALL: &[(PassInfo, Info)] = &[
     registered::<AffineUnrollAndJam>(),
     registered::<Flatten>(),
     registered::<Interchange>(),
+    registered::<LoadsFirst>(),
     registered::<Parallelize>(),
     registered::<Peel>(),
     registered::<RegisterTile>(),
@@ -190,6 +193,11 @@ impl Proposals {
     fn propose(&mut self, target: &LoopRef<'_>, changes: impl Iterator<Item = Change>, choice: Choice) {
         let edits = changes.map(|change| change.at(target.place())).collect();
         self.changes.push(Proposal { op: target.op(), edits, choice });
+    }
+
+    /// Proposes several changes of a loop, of which the first legal one is made.
+    pub fn first_legal(&mut self, target: &LoopRef<'_>, changes: impl Iterator<Item = Change>) {
+        self.propose(target, changes, Choice::First);
     }
 
     /// Proposes several changes of a loop. Of those that are legal and make its nest cheaper, the

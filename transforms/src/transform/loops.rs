@@ -8,7 +8,7 @@ use loomir_ir::{Block, Body, Op, Trait, Value};
 use crate::access::Class;
 use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
-use crate::tree::program::LoopInfo;
+use crate::tree::program::{LoopInfo, StatementInfo};
 use crate::tree::{Green, Node, Program, Red, StatementId, TreeStore};
 use crate::unrolling::JamFacts;
 
@@ -148,6 +148,20 @@ impl<'a> LoopRef<'a> {
     /// Returns the number of loops inside, one in the other: 0 for an innermost loop.
     pub fn height(&self) -> usize {
         height(self.trees, self.body)
+    }
+
+    /// Returns the statements of the body, if there is nothing else in it.
+    pub fn only_statements(&self) -> Option<Vec<&'a StatementInfo>> {
+        let statement = |item| match self.trees.get(item) {
+            Node::Leaf { statement, .. } => Some(self.program.statement(statement)),
+            _ => None,
+        };
+        self.trees.items(self.body).map(statement).collect()
+    }
+
+    /// Returns the number of loops around it: the level of its iterations.
+    pub fn level(&self) -> u32 {
+        self.info.depth
     }
 
     /// Returns the number of accesses to memory in the loop, those of inner loops too.
