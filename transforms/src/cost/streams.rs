@@ -27,12 +27,22 @@ pub(super) struct Key {
 /// dimension, and the iterations by which it is ahead.
 pub(super) type Place = (i64, i64);
 
+/// The most iterations for which LLVM keeps an element in a register, in the loops that it can make
+/// vectors of then.
+const FORWARDED: i64 = 2;
+
+/// The most elements of an iteration among which LLVM looks for such an element. Its searches end
+/// after some 100 operations.
+const FORWARDING: usize = 64;
+
 /// The use of the element at one place in each iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Use {
     /// True if it is read, and was not written before in the same iteration.
     pub reads: bool,
     pub writes: bool,
+    /// True if it is first read behind a store to an element that a later iteration reads here.
+    pub follows: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -149,8 +159,10 @@ impl Streams {
         };
         let stream = &mut self.all[at];
         stream.writes |= writes;
+        let follows = !writes && stream.writes && stream.writes_ahead(place.0, place.1, (1, FORWARDED));
         let used = stream.places.entry(place).or_default();
         let is_known = used.writes || used.reads && !writes;
+        used.follows |= follows && !used.reads;
         used.reads |= !writes && !used.writes;
         used.writes |= writes;
         is_known
@@ -230,13 +242,26 @@ impl Streams {
     }
 
     /// True if an iteration reads an element written fewer than `lanes` iterations before, so that
-    /// `lanes` iterations cannot run at once.
-    pub(super) fn carry(&self, lanes: f64) -> bool {
+    /// `lanes` iterations cannot run at once. With `forwards`, LLVM may keep elements in registers
+    /// that were written one or two iterations before: if nothing in the iteration that writes them
+    /// waits for the load, it makes vectors all the same.
+    pub(super) fn carry(&self, lanes: f64, forwards: bool) -> bool {
+        let forwards = forwards && self.num_forwarded() > 0;
         self.all.iter().any(|stream| {
             stream.writes && (!stream.moves || stream.key.dims.iter().any(Option::is_none))
                 || self.meets(stream)
-                || stream.reads().any(|(place, at)| stream.writes_ahead(place, at, lanes))
+                || stream.reads().any(|((place, at), used)| {
+                    let first = if forwards && used.follows { FORWARDED + 1 } else { 1 };
+                    stream.writes_ahead(place, at, (first, lanes as i64 - 1))
+                })
         })
+    }
+
+    /// Returns the number of elements that LLVM keeps in registers for later iterations.
+    pub(super) fn num_forwarded(&self) -> usize {
+        let places = || self.all.iter().map(|own| own.places.len());
+        let of = |own: &Stream| own.reads().filter(|(_, used)| used.follows).count();
+        if places().sum::<usize>() > FORWARDING { 0 } else { self.all.iter().map(of).sum() }
     }
 
     /// Returns how the elements of one iteration become vectors of up to `lanes` elements: each
@@ -265,11 +290,11 @@ impl Streams {
             (!tested && self.meets(stream))
                 || own.is_some_and(|own| {
                     let shift = if stream.moves { shift } else { 0 };
-                    stream.reads().any(|(place, at)| {
+                    stream.reads().any(|((place, at), _)| {
                         let at = at.saturating_sub(shift);
                         // A value written in the same iteration is still in a register.
                         let is_fed = own.places.get(&(place, at)).is_some_and(|used| used.writes);
-                        !is_fed && own.writes_ahead(place, at, lanes)
+                        !is_fed && own.writes_ahead(place, at, (1, lanes as i64 - 1))
                     })
                 })
         })
@@ -294,14 +319,14 @@ impl Stream {
         runs.map(<[Place]>::len).min().unwrap_or(1)
     }
 
-    fn reads(&self) -> impl Iterator<Item = Place> {
-        self.places.iter().filter(|(_, used)| used.reads).map(|(place, _)| *place)
+    fn reads(&self) -> impl Iterator<Item = (Place, Use)> {
+        self.places.iter().filter(|(_, used)| used.reads).map(|(place, used)| (*place, *used))
     }
 
-    /// True if the stream writes the element at a place fewer than `lanes` iterations before.
-    fn writes_ahead(&self, place: i64, at: i64, lanes: f64) -> bool {
-        let near = (place, at.saturating_add(1))..(place, at.saturating_add(lanes as i64));
-        near.start < near.end && self.places.range(near).any(|(_, used)| used.writes)
+    /// True if the stream writes the element at a place so many iterations before.
+    fn writes_ahead(&self, place: i64, at: i64, (least, most): (i64, i64)) -> bool {
+        let near = (place, at.saturating_add(least))..=(place, at.saturating_add(most));
+        least <= most && self.places.range(near).any(|(_, used)| used.writes)
     }
 
     /// True if two streams of one object never meet: their subscripts differ by numbers.

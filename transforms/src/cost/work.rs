@@ -107,9 +107,12 @@ impl Work {
         let origins = trees.header(header).origins.iter();
         let carried: usize = origins.map(|own| program.loop_info(own.of).carried).sum();
         let carries = carried > 0 && !only_reduces(ir, lead.op);
-        let waits = innermost && (carries || streams.carry(lanes));
+        let waits = innermost && (carries || streams.carry(lanes, through_pointers));
         let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));
         let lanes = Some(lanes).filter(|_| straight && adjacent && innermost && !waits);
+        // Elements of the last vector and of this one are put together.
+        let forwarded = if lanes.is_some() && through_pointers { streams.num_forwarded() } else { 0 };
+        let operations = operations + trips * forwarded as f64 * SPLICE;
         let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
         let serial = if waits { trips * latency } else { 0.0 };
         let together = trips / lanes.unwrap_or(1.0);
@@ -498,6 +501,9 @@ impl Accessed {
         Some(Accessed { shape: sizes.collect(), unit: bytes, bytes })
     }
 }
+
+/// The operations of a vector whose elements come from two others, with what they keep waiting.
+const SPLICE: f64 = 4.0;
 
 /// The greatest step of a loop whose assumed trip count is that many times less: it runs copies or
 /// blocks.
