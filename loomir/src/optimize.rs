@@ -42,6 +42,9 @@ const NOISE: f64 = 0.1;
 /// The most times in a row that loops are distributed: as deep as nests usually are.
 const MAX_CUTS: usize = 4;
 
+/// A number of loops that is small for a function.
+const FEW_LOOPS: usize = 8;
+
 /// True if a step chooses what will be fastest with register tiles.
 #[derive(Clone, Copy)]
 struct Ahead(bool);
@@ -238,12 +241,14 @@ impl Ways<'_> {
                     cost: self.fusion.cost.clone(),
                     ..DistributeOptions::default()
                 };
-                // A part of a loop may be cut again, with the loop around it.
+                // A part of a loop may be cut again, with the loop around it. A body that was unrolled
+                // by hand would become a loop for each copy.
+                let most = 2 * num_loops(body) + FEW_LOOPS;
                 for _ in 0..MAX_CUTS {
                     let report = distribution::distribute(body, &options);
                     made.remarks.append(report.remarks);
                     made.edits += report.distributed as u64;
-                    if report.distributed == 0 {
+                    if report.distributed == 0 || num_loops(body) > most {
                         break;
                     }
                 }
