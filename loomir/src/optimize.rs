@@ -1,12 +1,12 @@
 //! The fastest of several programs, by the cost model: what `loomir optimize` makes of a function.
 //!
 //! ```text
-//!     as it is ─┬────────────┬─────────────┬────────┬────────────────
-//!     fused    ─┘ distribute ┘ interchange ┘  tile  ┘ register tiles
+//!     as it is ───┬──────┬────────────┬─────────────┬────────┬────────────────
+//!     transposed ─┘ fuse ┘ distribute ┘ interchange ┘  tile  ┘ register tiles
 //! ```
 //!
-//! A way through this picture takes each of its steps or goes past it, and each step is made of
-//! edits that the judge approved. Inside of a step, costs choose: the order of a nest, the sizes of
+//! What is summed along rows may have transposed copies. A way through this picture takes each of
+//! its steps or goes past it, and each step is made of edits that the judge approved. Inside of a step, costs choose: the order of a nest, the sizes of
 //! its tiles, the number of copies of a loop.
 //! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
 //! cheapest one is taken, and the original if no other is cheaper by more than noise.
@@ -26,7 +26,7 @@ use loomir_transforms::transform::parallelize::{MIN_CYCLES, Parallelize};
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::Tile;
 use loomir_transforms::transform::{Basis, Transformation, transform};
-use loomir_transforms::{distribution, marks, nest_sinking, promotion, simplify};
+use loomir_transforms::{distribution, marks, nest_sinking, packing, promotion, simplify};
 
 use super::{
     Around, ContractionOptions, ContractionReport, DistributeOptions, FuseOptions, FuseReport,
@@ -41,6 +41,9 @@ const NOISE: f64 = 0.1;
 
 /// The most times in a row that loops are distributed: as deep as nests usually are.
 const MAX_CUTS: usize = 4;
+
+/// The most bytes of a transposed copy: half of a usual second cache.
+const MAX_COPY: u64 = 512 << 10;
 
 /// A number of loops that is small for a function.
 const FEW_LOOPS: usize = 8;
@@ -117,8 +120,12 @@ pub(super) fn optimize(
     // Costs chose the fusions already. If nothing was fused, both are the same.
     let has_changed = fused.made.fusion.changed() || fused.made.contraction.changed();
     let refusals = if has_changed { Optimized::default() } else { fused.made.clone() };
-    let starts = [Some((fused, 0.0)), Some((original, NOISE)).filter(|_| has_changed)];
-    for (start, noise) in starts.into_iter().flatten() {
+    let transposed = ways.transposed(&original);
+    let both = transposed.as_ref().map(|own| ways.fused(own));
+    let original = Some(original).filter(|_| has_changed);
+    let others = [original, transposed, both].into_iter().flatten().map(|own| (own, NOISE));
+    let starts = [(fused, 0.0)].into_iter().chain(others);
+    for (start, noise) in starts {
         let cut = ways.on(&start, &CUT);
         let nests = cut.as_ref().unwrap_or(&start);
         let reordered = ways.on(nests, &[Step::Interchange(Ahead(false))]);
@@ -212,7 +219,7 @@ impl Ways<'_> {
 
     /// Returns the fused function.
     fn fused(&self, original: &Candidate) -> Candidate {
-        let (mut body, mut made) = (original.body.duplicate(), Optimized::default());
+        let (mut body, mut made) = (original.body.duplicate(), original.made.clone());
         match self.contraction {
             Some(contraction) => {
                 (made.fusion, made.contraction) =
@@ -221,6 +228,23 @@ impl Ways<'_> {
             None => made.fusion = fuse_in(&mut body, self.around, self.fusion),
         }
         self.candidate(body, made)
+    }
+
+    /// Returns the function with transposed copies of what it sums along rows. `None` if there is
+    /// nothing to copy.
+    fn transposed(&self, start: &Candidate) -> Option<Candidate> {
+        let (mut body, mut made) = (start.body.duplicate(), start.made.clone());
+        let options = packing::Options {
+            alias: self.fusion.alias.untested(),
+            max_bytes: MAX_COPY,
+            transposed: true,
+            analyses: self.analyses.clone(),
+            ..packing::Options::default()
+        };
+        let report = packing::pack(&mut body, &options);
+        report.remarks.into_iter().filter(Diagnostic::is_passed).for_each(|own| made.remarks.push(own));
+        made.edits += report.packed as u64;
+        (report.packed > 0).then(|| self.candidate(body, made))
     }
 
     /// Returns a function after further steps. `None` if they change nothing.

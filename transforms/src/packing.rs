@@ -9,7 +9,20 @@
 //! ```
 //!
 //! A column of tiles of `b` lies in as many pages as it has rows; the copy lies in a few. Each
-//! vector of it is in one line. The judge of storage decides (`legality/storage/packed.rs`). If the
+//! vector of it is in one line.
+//!
+//! A transposed copy is for sums along rows. Neighbouring sums read a column of it as neighbours, so
+//! that vectors of them can be made:
+//!
+//! ```text
+//! for i                                  for j { for k { p[k][j] = b[j][k] } }
+//!   for j                                for i
+//!     for k { c[i][j] += … b[j][k] }   →   for j
+//!                                            for k { c[i][j] += … p[k][j] }
+//! ```
+//!
+//! Small arrays are on the stack, others are allocated before the loop and freed behind it.
+//! The judge of storage decides (`legality/storage/packed.rs`). If the
 //! loop may have no iteration, it and the copy get a guard. Values are the same, bit for bit.
 //!
 //! Reference: Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, TOMS
@@ -21,7 +34,7 @@
 //! # Limits
 //!
 //! - Loops between the loop and its loads carry no values, and stand one in the other.
-//! - The array is on the stack, of constant size: tile loops of unknown trip count first.
+//! - The array has a constant size: tile loops of unknown trip count first.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopBounds, LoopLike};
@@ -38,7 +51,7 @@ use crate::access::locals::Locals;
 use crate::access::{Analyses, survey};
 use crate::effects::{Effects, runs_at_least_once};
 use crate::flow::Flow;
-use crate::flow::timeline::{self, Timeline};
+use crate::flow::timeline::{self, Access, Timeline};
 use crate::iterations::{Index, Writer};
 use crate::legality::storage::{NotPacked, Packed, StorageJudge};
 use crate::regenerate::guard::guard;
@@ -51,6 +64,9 @@ pub struct Options {
     pub alias: AliasMode,
     /// The most bytes of one array.
     pub max_bytes: u64,
+    /// True for transposed copies of what is summed along rows, false for copies in the order of
+    /// reading.
+    pub transposed: bool,
     /// The limits on one question about integers.
     pub limits: Limits,
     /// The analyses of accesses.
@@ -62,13 +78,14 @@ impl Default for Options {
         Options {
             alias: AliasMode::May,
             max_bytes: MAX_BYTES,
+            transposed: false,
             limits: Limits::steps(400_000),
             analyses: Analyses::default(),
         }
     }
 }
 
-/// Half of a usual stack that is small, and the nearest cache.
+/// Half of a usual stack that is small, and the nearest cache. Larger arrays are on the heap.
 const MAX_BYTES: u64 = 32 << 10;
 
 /// The bytes of all arrays of a function together, as many times those of one.
@@ -104,8 +121,10 @@ pub fn pack(body: &mut Body, options: &Options) -> Report {
             report.remarks.push(remarks.missed("NotPacked", body.loc(op), WHAT, why.text()));
         }
         let mut guarded = HashSet::new();
+        let sums = |own: &Packed| has_sums(&timeline, own);
+        let packed: Vec<Packed> = packed.into_iter().filter(|own| !options.transposed || sums(own)).collect();
         for own in packed {
-            match Plan::of(body, &own, &mut left) {
+            match Plan::of(body, &own, options.transposed, &mut left) {
                 Ok(plan) => {
                     plan.write(body, &mut guarded);
                     report.packed += 1;
@@ -143,6 +162,7 @@ struct Plan<'a> {
     element: Type,
     /// The operations of the outermost loop between that the copy needs.
     needed: HashSet<Op>,
+    transposed: bool,
 }
 
 impl Plan<'_> {
@@ -151,9 +171,20 @@ impl Plan<'_> {
     /// # Errors
     ///
     /// The reason why the group stays.
-    fn of<'a>(body: &Body, packed: &'a Packed, left: &mut u64) -> Result<Plan<'a>, &'static str> {
-        if packed.is_dense() {
-            return Err("the innermost loop reads one after the other as it is");
+    fn of<'a>(
+        body: &Body,
+        packed: &'a Packed,
+        transposed: bool,
+        left: &mut u64,
+    ) -> Result<Plan<'a>, &'static str> {
+        match transposed {
+            false if packed.is_dense() => {
+                return Err("the innermost loop reads one after the other as it is");
+            }
+            true if !packed.is_dense() || packed.between().len() < 2 || packed.places() > 1 => {
+                return Err("the innermost loop does not read rows");
+            }
+            _ => {}
         }
         if packed.most_trips().is_some_and(|trips| trips < MIN_TRIPS) {
             return Err("too few iterations read them");
@@ -166,8 +197,8 @@ impl Plan<'_> {
         let Some(needed) = needed(body, packed) else {
             return Err("their addresses are not computed by the loops inside alone; hoist the rest first");
         };
-        *left = left.checked_sub(packed.bytes()).ok_or("other arrays take up the stack already")?;
-        Ok(Plan { packed, element, needed })
+        *left = left.checked_sub(packed.bytes()).ok_or("other arrays take up the space already")?;
+        Ok(Plan { packed, element, needed, transposed })
     }
 
     /// Writes the array, the copy and the loads.
@@ -184,7 +215,7 @@ impl Plan<'_> {
         Builder::before(body, loop_op).place(copy);
         let copied: HashMap<Op, Op> = body.preorder(nest).zip(body.preorder(copy)).collect();
         let mut kept: HashSet<Op> = self.needed.iter().filter_map(|op| copied.get(op)).copied().collect();
-        let loops: Vec<Op> = packed.between().iter().map(|(op, _)| copied[op]).collect();
+        let loops: Vec<Op> = self.dimensions().iter().map(|(op, _)| copied[op]).collect();
         let mut stored = HashSet::new();
         for (load, place) in packed.loads() {
             let own = copied[load];
@@ -200,7 +231,7 @@ impl Plan<'_> {
         }
         let old: HashSet<Op> = copied.values().copied().collect();
         remove_others(body, copy, &|op| kept.contains(&op) || !old.contains(&op));
-        let loops: Vec<Op> = packed.between().iter().map(|(op, _)| *op).collect();
+        let loops: Vec<Op> = self.dimensions().iter().map(|(op, _)| *op).collect();
         for (load, place) in packed.loads() {
             let mut writer = Writer::before(body, *load);
             let subscripts = self.subscripts(&mut writer, &loops, *place);
@@ -211,9 +242,19 @@ impl Plan<'_> {
         }
     }
 
+    /// Returns the loops of the dimensions of the array, each with its most iterations.
+    fn dimensions(&self) -> Vec<(Op, u64)> {
+        let mut loops = self.packed.between().to_vec();
+        if self.transposed {
+            let last = loops.len() - 1;
+            loops.swap(last - 1, last);
+        }
+        loops
+    }
+
     /// Returns the sizes of the array. One place has no dimension.
     fn shape(&self) -> Vec<i64> {
-        let trips = self.packed.between().iter().map(|(_, most)| *most as i64);
+        let trips = self.dimensions().into_iter().map(|(_, most)| most as i64);
         trips.chain(Some(self.packed.places() as i64).filter(|places| *places > 1)).collect()
     }
 
@@ -226,17 +267,27 @@ impl Plan<'_> {
         all
     }
 
-    /// Allocates the array at the beginning of the function.
+    /// Allocates the array: at the beginning of the function, or before the loop if it is large.
     fn array(&self, body: &mut Body) -> Value {
         let ctx = body.ctx().clone();
         let shape = self.shape();
         let element = self.element;
         let kind = TypeKind::MemRef { shape: Some(shape.into()), element, layout: None, memory_space: None };
+        let attrs = [("alignment", ctx.int_attr(Type::I64, ALIGNMENT))];
+        let loop_op = self.packed.loop_op();
+        if self.packed.bytes() > MAX_BYTES {
+            let mut builder = Builder::before(body, loop_op);
+            let op = builder.build(memref::AllocOp::DEF, &[&[], &[]], &attrs, &[ctx.ty(kind)]);
+            let array = body.result(op, 0);
+            if let Some(next) = body.next_op(loop_op) {
+                Builder::before(body, next).build(memref::DeallocOp::DEF, &[&[array]], &[], &[]);
+            }
+            return array;
+        }
         let entry = body.entry_block(body.region(body.root(), 0));
         let first = entry.and_then(|block| body.ops(block).next());
         let first = first.unwrap_or_else(|| unreachable!("a function with a loop has an operation"));
         let mut builder = Builder::before(body, first);
-        let attrs = [("alignment", ctx.int_attr(Type::I64, ALIGNMENT))];
         let op = builder.build(memref::AllocaOp::DEF, &[&[], &[]], &attrs, &[ctx.ty(kind)]);
         body.result(op, 0)
     }
@@ -244,13 +295,26 @@ impl Plan<'_> {
     fn remark(&self, body: &Body) -> Diagnostic {
         let shape: Vec<String> = self.shape().iter().map(ToString::to_string).collect();
         let element = loomir_ir::text::type_to_string(body.ctx(), self.element);
+        let how = if self.transposed { ", transposed" } else { "" };
         let text = format!(
-            "Packed what each iteration reads into a local array of {} x {element}",
+            "Packed what each iteration reads into a local array of {} x {element}{how}",
             shape.join(" x ")
         );
         let loc = body.loc(self.packed.loop_op());
         Remarks { body, pass: PASS.name }.passed("Packed", loc, &text)
     }
+}
+
+/// True if the innermost loop around the loads writes the same elements in all its iterations.
+fn has_sums(timeline: &Timeline, packed: &Packed) -> bool {
+    let Some((innermost, _)) = packed.between().last() else { return false };
+    let mut written = timeline.accesses().map(|id| timeline.get(id)).filter(|own| own.class.writes);
+    let mut inside = written.by_ref().filter(|own| own.place.loops.last() == Some(innermost)).peekable();
+    let stays = |own: &Access| {
+        let level = own.depth() - 1;
+        own.element().is_some_and(|forms| forms.iter().all(|form| form.coefficient_of_level(level) == 0))
+    };
+    inside.peek().is_some() && inside.all(stays)
 }
 
 /// True if the loops between stand one directly in the other, and the loads in the innermost one.
@@ -348,12 +412,15 @@ pub const PASS: PassInfo = PassInfo {
     summary: "Copy what a loop reads again and again to a local array, in the order of reading",
     options: &[
         AliasMode::UNTESTED,
-        ("max-bytes", "32768", "the most bytes of one array, which is on the stack"),
+        ("max-bytes", "32768", "the most bytes of one array; more than 32768 are on the heap"),
+        ("transposed", "false", "copy rows that are summed as columns, for vectors of neighbouring sums"),
     ],
     make: |options| {
         let alias = AliasMode::untested_of(options)?;
         let max_bytes = options.parse("max-bytes", MAX_BYTES)?;
-        Ok(Box::new(LoopPack { options: Options { alias, max_bytes, ..Options::default() } }))
+        let transposed = options.parse("transposed", false)?;
+        let options = Options { alias, max_bytes, transposed, ..Options::default() };
+        Ok(Box::new(LoopPack { options }))
     },
 };
 
