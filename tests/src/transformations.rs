@@ -101,6 +101,7 @@ fn pipelines() -> Vec<(Option<&'static str>, String)> {
     }
     let pack = loomir::transforms::packing::PASS.name;
     all.push((Some(pack), format!("builtin.module(func.func({pack}))")));
+    all.push((Some(pack), format!("builtin.module(func.func({pack}{{transposed=true}}))")));
     all.push((None, format!("builtin.module(func.func(loop-tile{{tile-size=3}},{pack},loop-unroll))")));
     all
 }
