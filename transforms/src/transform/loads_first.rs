@@ -117,7 +117,11 @@ fn in_front(body: &Body, statements: &[&StatementInfo], other_objects: bool) -> 
 
 /// Returns the writes of statements.
 fn written<'a>(statements: &[&'a StatementInfo]) -> impl Iterator<Item = &'a Class> {
-    statements.iter().flat_map(|own| &own.effects.classes).map(|(class, _)| class).filter(|class| class.writes)
+    statements
+        .iter()
+        .flat_map(|own| &own.effects.classes)
+        .map(|(class, _)| class)
+        .filter(|class| class.writes)
 }
 
 /// True if one of the loads that would move accesses an element that is accessed in an iteration

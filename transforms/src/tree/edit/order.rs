@@ -37,7 +37,8 @@ impl TreeStore {
     pub(crate) fn arranged(&mut self, tree: Green, order: &[usize]) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let items: Vec<Green> = self.items(body).collect();
-        let is_permutation = order.len() == items.len() && order.iter().collect::<HashSet<_>>().len() == order.len();
+        let is_permutation =
+            order.len() == items.len() && order.iter().collect::<HashSet<_>>().len() == order.len();
         let items = order.iter().map(|at| items.get(*at).copied()).collect::<Option<Vec<Green>>>()?;
         let body = self.sequence(&items);
         is_permutation.then(|| self.with_header(header, body))
