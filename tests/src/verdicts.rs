@@ -86,20 +86,40 @@ pub struct Tally {
 /// # Errors
 /// A verdict that the two differ.
 pub fn is_proved([before, after]: [&Body; 2], entry: &str, limits: ProofOptions) -> Result<bool, String> {
+    Ok(unproved([before, after], entry, limits)?.is_empty())
+}
+
+/// Asks the checker as [`is_proved`] does. Returns the reasons for each function that it does not
+/// prove, without their places.
+///
+/// # Errors
+/// A verdict that the two differ.
+pub fn unproved(
+    [before, after]: [&Body; 2],
+    entry: &str,
+    limits: ProofOptions,
+) -> Result<Vec<Vec<String>>, String> {
     let options = Options { inputs: INPUTS, distinct: limits.distinct, ..Options::default() };
     let functions = check(before, after, Some(entry), None, &options, Some(&prover_within(limits)));
     if functions.is_empty() {
         return Err(format!("there is no function @{entry} to compare"));
     }
-    let mut is_proved = true;
+    let mut unproved = Vec::new();
     for function in functions {
         match function.verdict {
             Verdict::Identical | Verdict::Proved(_) => {}
-            Verdict::Undecided(..) => is_proved = false,
+            Verdict::Undecided(reasons, _) => {
+                unproved.push(reasons.iter().map(|reason| without_place(reason).to_owned()).collect());
+            }
             wrong => return Err(format!("the checker finds {wrong:?}")),
         }
     }
-    Ok(is_proved)
+    Ok(unproved)
+}
+
+/// Returns a reason of the checker without its place.
+fn without_place(reason: &str) -> &str {
+    reason.split(", at '").next().unwrap_or(reason)
 }
 
 /// Judges the pairs of these numbers.
@@ -167,7 +187,7 @@ fn judge(
             let calls = inputs(before, "kernel", random).unwrap_or_default();
             let agreement = same_behaviour(before, after, "kernel", &calls, &Limits::default());
             tally.missed += usize::from(agreement.is_err());
-            let reason = reasons.last().map_or("", |own| own.split(", at '").next().unwrap_or(own));
+            let reason = reasons.last().map_or("", |own| without_place(own));
             let right = if is_changed { "changed" } else { "as made" };
             *tally.reasons.entry(format!("{right}: {reason}")).or_default() += 1;
             Ok(())
