@@ -29,6 +29,8 @@
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`prefetch`] | innermost loops ask ahead for memory |
+//! | [`privatization`] | a buffer for each iteration |
+//! | [`padding`] | longer rows of local arrays |
 //! | [`promotion`] | elements that a loop keeps in a register |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`regenerate`] | from an approved tree back to IR |
@@ -71,7 +73,9 @@ pub mod mem2reg;
 mod naming;
 pub mod nest_sinking;
 pub mod packing;
+pub mod padding;
 pub mod prefetch;
+pub mod privatization;
 pub mod promotion;
 mod references;
 pub mod regenerate;
@@ -96,7 +100,9 @@ const PASSES: &[PassInfo] = &[
     fusion::PASS,
     contraction::PASS,
     packing::PASS,
+    padding::PASS,
     prefetch::PASS,
+    privatization::PASS,
     promotion::PASS,
     guard_folding::PASS,
     nest_sinking::PASS,
