@@ -17,6 +17,7 @@
 //! | [`distribution`] | a loop becomes several |
 //! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling, unrolling, unroll-and-jam, flattening |
+//! | [`catalogue`] | the loop transformations that have pages in the book |
 //! | [`schedule`] | programs of the `transform` dialect that transform loops |
 //! | [`directive`] | loop transformations that the source asks for, in the notation of OpenMP |
 //! | [`idioms`] | loops that fill or copy whole memrefs become one operation |
@@ -50,6 +51,7 @@ pub mod access;
 pub mod affine;
 pub mod assumption;
 pub mod carried_loads;
+pub mod catalogue;
 pub mod contraction;
 pub mod cost;
 pub mod dataflow;
