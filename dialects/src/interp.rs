@@ -9,7 +9,7 @@
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
 //! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | shared code of the models of operations |
-//! | `counts`, `races`, `trace`, `watch` | optional records of a run |
+//! | `counts`, `races`, `stores`, `trace`, `watch` | optional records of a run |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
 //! No operation is named here. The behaviour of an operation is the model attached to it under
@@ -83,6 +83,7 @@ mod packed;
 pub mod program;
 mod races;
 mod registers;
+mod stores;
 mod trace;
 mod watch;
 
@@ -94,6 +95,7 @@ pub use machine::{Machine, Signature};
 pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
 pub use registers::unusable;
+pub use stores::{MAX_STORES, Store, Stored};
 pub use trace::{Event, run_tracing};
 pub use watch::{Active, Parts, Ran, Watch, Written, run_parts};
 
@@ -102,6 +104,7 @@ use counts::Counts;
 use memory::ObjectKind;
 use program::Program;
 use races::Races;
+use stores::Stores;
 
 /// The limits of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -194,6 +197,20 @@ pub fn run_finding_races(
     execute(&mut machine, &mut program, entry, arguments, limits)
 }
 
+/// As [`run`], and returns the first [`MAX_STORES`] stores.
+pub fn run_recording_stores(
+    module: &Body,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+) -> Result<(Outcome, Vec<Store>), Box<Fault>> {
+    let mut machine = Machine::new(limits);
+    machine.stores = Some(Stores::default());
+    let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
+    let outcome = execute(&mut machine, &mut program, entry, arguments, limits)?;
+    Ok((outcome, machine.stores.map(Stores::into_all).unwrap_or_default()))
+}
+
 fn execute(
     machine: &mut Machine,
     program: &mut Program<'_>,
@@ -219,6 +236,13 @@ fn execute(
     }
     watch::begin(machine, &arguments, &objects);
     machine::initialise_globals(machine, program, limits)?;
+    if let Some(stores) = &mut machine.stores {
+        let object = |(number, argument): (usize, &Argument)| match argument {
+            Argument::View(view) => Some((objects.get(view.buffer)?.object, number)),
+            Argument::Scalar { .. } => None,
+        };
+        stores.begin(arguments.arguments.iter().enumerate().filter_map(object).collect());
+    }
     // The initialization of globals is not part of the call.
     if let Some(trace) = &mut machine.trace {
         trace.clear();

@@ -70,12 +70,39 @@ dialect! {
         interfaces { dyn Consumes = First(1) }
     }
 
+    /// Runs a perfect nest of `depth` loops in Morton order: in tiles of two to the power of
+    /// `levels`, which are halved again and again. The result is the outermost loop.
+    MortonOp = "morton" {
+        operands { target: One HANDLE }
+        results { tiles: One HANDLE }
+        attrs { depth: Default = "2 : i64" Integer(64), levels: Default = "3 : i64" Integer(64) }
+        format "$target attr-dict `:` functional-type(operands, results)"
+        verify verify::morton;
+        interfaces { dyn Consumes = First(1) }
+    }
+
     /// Moves a loop in front of an operation of the same body.
     MoveBeforeOp = "move_before",
     /// Moves a loop behind an operation of the same body.
     MoveAfterOp = "move_after" {
         operands { target: One HANDLE, other: One HANDLE }
         format "$target `,` $other attr-dict `:` type($target) `,` type($other)"
+    }
+
+    /// Copies what loops read again and again to local arrays before them. `max_bytes` is the most
+    /// bytes of one array. Loops inside of the operation are meant, or the loop itself.
+    PackOp = "pack" {
+        operands { target: One HANDLE }
+        attrs { max_bytes: Optional Integer(64) }
+        format "$target attr-dict `:` type($target)"
+    }
+
+    /// Runs the iterations of a loop in any order, or at the same time.
+    ParallelizeOp = "parallelize" {
+        operands { target: One HANDLE }
+        results { parallel: One HANDLE }
+        format "$target attr-dict `:` functional-type(operands, results)"
+        interfaces { dyn Consumes = First(1) }
     }
 
     /// Moves first and last iterations of a loop out of it.
@@ -86,6 +113,16 @@ dialect! {
         format "$target attr-dict `:` functional-type(operands, results)"
         verify verify::peel;
         interfaces { dyn Consumes = First(1) }
+    }
+
+    /// Lets innermost loops ask ahead, by `distance` iterations, for memory that they read in
+    /// strides of at least `min_stride` bytes. Loops inside of the operation are meant, or the loop
+    /// itself.
+    PrefetchOp = "prefetch" {
+        operands { target: One HANDLE }
+        attrs { distance: Default = "8 : i64" Integer(64), min_stride: Default = "64 : i64" Integer(64) }
+        format "$target attr-dict `:` type($target)"
+        verify verify::prefetch;
     }
 
     /// Runs a loop from its last iteration to its first.

@@ -62,6 +62,25 @@ pub fn find_races(
     with_meanings(module, |module| interp::run_finding_races(module, entry, &specs, limits).map_err(fault))
 }
 
+/// Executes a function in the interpreter, and draws the order in which it stores elements of
+/// memrefs, as SVG text.
+///
+/// # Errors
+/// As those of [`execute`], and the reason why there is no picture.
+pub fn picture_of_order(
+    module: &Body,
+    entry: &str,
+    arguments: &[&str],
+    limits: &Limits,
+) -> Result<String, Diagnostics> {
+    let specs = specifications(module, arguments)?;
+    with_meanings(module, |module| {
+        let (_, stores) = interp::run_recording_stores(module, entry, &specs, limits).map_err(fault)?;
+        let loc = module.root_ref().loc();
+        crate::order::draw_stores(&stores).map_err(|why| Diagnostic::error(loc, why).into())
+    })
+}
+
 /// Executes a function in the interpreter, and writes into the module how often each loop and
 /// branch ran, for [`CostSource::Profile`](crate::CostSource::Profile).
 ///

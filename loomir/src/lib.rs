@@ -79,6 +79,7 @@ pub mod extend;
 #[cfg(feature = "cli")]
 mod lsp;
 mod optimize;
+mod order;
 mod passes;
 mod pipeline;
 pub mod prelude;
@@ -94,7 +95,7 @@ pub use compare::{SameLevel, Which, on_one_level};
 pub use costs::{FunctionCost, costs};
 pub use dialect_files::DialectFiles;
 pub use directives::{Obeyed, obey_directives};
-pub use execute::{Engine, execute, find_races, profile};
+pub use execute::{Engine, execute, find_races, picture_of_order, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use explained::{Accesses, Explained, LoopAccesses};
 pub use passes::passes;

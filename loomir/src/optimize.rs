@@ -6,8 +6,8 @@
 //! ```
 //!
 //! What is summed along rows may have transposed copies. A way through this picture takes each of
-//! its steps or goes past it, and each step is made of edits that the judge approved. Inside of a step, costs choose: the order of a nest, the sizes of
-//! its tiles, the number of copies of a loop.
+//! its steps or goes past it, and each step is made of edits that the judge approved. Inside of a
+//! step, costs choose: the order of a nest, the sizes of its tiles, the number of copies of a loop.
 //! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
 //! cheapest one is taken, and the original if no other is cheaper by more than noise.
 //!
@@ -179,8 +179,8 @@ pub(super) fn parallelize(body: &mut Body, around: &Around, fusion: &FuseOptions
     }
 }
 
-/// Puts loads in front of stores, so that fusion and copies do not keep LLVM from making vectors. No
-/// edit is counted: this belongs to those before.
+/// Puts loads in front of stores, so that fusion and copies do not keep LLVM from making vectors.
+/// No edit is counted: this belongs to those before.
 pub(super) fn put_loads_first(body: &mut Body, around: &Around, fusion: &FuseOptions) -> Diagnostics {
     let analyses = around.known_to(&fusion.analyses);
     let basis =
@@ -265,8 +265,8 @@ impl Ways<'_> {
                     cost: self.fusion.cost.clone(),
                     ..DistributeOptions::default()
                 };
-                // A part of a loop may be cut again, with the loop around it. A body that was unrolled
-                // by hand would become a loop for each copy.
+                // A part of a loop may be cut again, with the loop around it. A body that was
+                // unrolled by hand would become a loop for each copy.
                 let most = 2 * num_loops(body) + FEW_LOOPS;
                 for _ in 0..MAX_CUTS {
                     let report = distribution::distribute(body, &options);

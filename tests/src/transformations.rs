@@ -100,7 +100,12 @@ fn pipelines() -> Vec<(Option<&'static str>, String)> {
         all.extend(before_fusion.map(|passes| (None, format!("builtin.module(func.func({passes}))"))));
     }
     let pack = loomir::transforms::packing::PASS.name;
-    all.push((Some(pack), format!("builtin.module(func.func({pack}))")));
+    let private = loomir::transforms::privatization::PASS.name;
+    let pad = loomir::transforms::padding::PASS.name;
+    for name in [pack, private, pad] {
+        let options = if name == pad { "{multiple=1}" } else { "" };
+        all.push((Some(name), format!("builtin.module(func.func({name}{options}))")));
+    }
     all.push((Some(pack), format!("builtin.module(func.func({pack}{{transposed=true}}))")));
     all.push((None, format!("builtin.module(func.func(loop-tile{{tile-size=3}},{pack},loop-unroll))")));
     all

@@ -26,6 +26,43 @@
 //!
 //! - Storage is folded along single dimensions, not along a diagonal, and only if all uses are
 //!   loads, stores and frees. A value that is loaded an iteration later stays in memory.
+//!
+//! **Never conditional.** Only arrays that the function allocates shrink, and nothing overlaps
+//! these.
+//!
+//! **Not in `.ll`.** The arrays are allocations of memrefs.
+//!
+//! **Never illegal.** An array whose elements are all alive together stays, with a remark.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%b: memref<12xf32>, %x: f32) {
+//!   %t = memref.alloc() : memref<12xf32>
+//!   affine.for %i = 0 to 12 {
+//!     affine.store %x, %t[%i] : memref<12xf32>
+//!     %0 = affine.load %t[%i] : memref<12xf32>
+//!     %1 = arith.addf %0, %0 : f32
+//!     affine.store %1, %b[%i] : memref<12xf32>
+//!   }
+//!   memref.dealloc %t : memref<12xf32>
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --array-contraction --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/array-contraction-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/array-contraction-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/array-contraction-0.svg)
+//! ![The order of stores after](images/array-contraction-1.svg)
+//!
+//! [Arrays that fusion made unnecessary](../contraction.md) has more.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};

@@ -18,6 +18,34 @@
 //!   before it. Tried with `fixtures/distribution/expansion.mlir`.
 //!
 //! **Cost.** A bounded number of cuts for each loop. Each is linear in the contents of the loop.
+//!
+//! **Not in `.ll`.** In a schedule, `loomir.distribute` cuts single loops of LLVM IR before an
+//! operation.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<12xf32>, %b: memref<12xf32>, %x: f32) {
+//!   affine.for %i = 0 to 12 {
+//!     affine.store %x, %a[%i] : memref<12xf32>
+//!     %0 = arith.addf %x, %x : f32
+//!     affine.store %0, %b[%i] : memref<12xf32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-distribute=alias=distinct --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=zeros --arg=1 --order=images/distribute-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=zeros --arg=1 --order=images/distribute-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/distribute-0.svg)
+//! ![The order of stores after](images/distribute-1.svg)
 
 use std::str::FromStr;
 use std::sync::Arc;

@@ -38,8 +38,9 @@
 //! # Limits
 //!
 //! - Fuses loops of one kind, or `scf.for` with `affine.for`. A parallel loop is fused with
-//!   parallel loops only. Steps may differ if both trip counts are the same constant. If the trip
-//!   counts differ, the lower bounds must differ by a constant, or both steps must be one.
+//!   parallel loops, and with a loop of its dialect whose iterations are independent. Steps may
+//!   differ if both trip counts are the same constant. If the trip counts differ, the lower bounds
+//!   must differ by a constant, or both steps must be one.
 //! - Runs several iterations of one loop for each of the other only if both trip counts are
 //!   constants (`fusion/blocks.rs`).
 //! - Shifts the second loop only, by the least legal distance or by the elements of one vector

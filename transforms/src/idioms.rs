@@ -25,6 +25,46 @@
 //!   promise something (`nontemporal`, `alignment`).
 //! - A product has constant sizes, and its sum stays in memory. Products of vectors, and products
 //!   that are scaled, are none.
+//!
+//! **Never illegal.** What is no such nest is not recognised, and stays.
+//!
+//! **Not in `.ll`.** The operations are those of memrefs; LLVM's `loop-idiom` makes `memset` there.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8x8xf32>, %b: memref<8x8xf32> {llvm.noalias}) {
+//!   %zero = arith.constant 0.0 : f32
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %j = 0 to 8 {
+//!       %x = affine.load %a[%i, %j] : memref<8x8xf32>
+//!       affine.store %x, %b[%i, %j] : memref<8x8xf32>
+//!     }
+//!   }
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %j = 0 to 8 {
+//!       affine.store %zero, %a[%i, %j] : memref<8x8xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-idioms --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=iota --arg=zeros --order=images/idioms-0.svg
+//! ```
+//!
+//! The order of stores before; afterwards it is up to one operation each:
+//!
+//! ![The order of stores before](images/idioms-0.svg)
+//!
+//! A copy is undefined if its memrefs overlap or have different sizes, so both must be known. With
+//! `blas=true`, a product of matrices becomes a call of `cblas_dgemm` or `cblas_sgemm`. Its
+//! operations need the flags `reassoc`, `contract`, `nnan`, `ninf` and `nsz`, because BLAS adds in
+//! an order of its own. The sum must not overlap a factor, and sizes are constants. The call needs
+//! BLAS when the program is linked.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Builder, Diagnostic, Diagnostics, Op, Type, TypeKind, Value};

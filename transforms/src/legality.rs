@@ -53,6 +53,7 @@ pub use runtime_checks::zero as assumed_zero;
 pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 
 mod atomic_updates;
+mod band;
 mod carried;
 mod changed_region;
 mod check;

@@ -17,6 +17,7 @@
 //! | [`distribution`] | a loop becomes several |
 //! | [`unrolling`] | the decision to peel or unroll a loop |
 //! | [`transform`] | transformations that propose edits: strip-mining, peeling, unrolling, unroll-and-jam, flattening |
+//! | [`catalogue`] | the loop transformations that have pages in the book |
 //! | [`schedule`] | programs of the `transform` dialect that transform loops |
 //! | [`directive`] | loop transformations that the source asks for, in the notation of OpenMP |
 //! | [`idioms`] | loops that fill or copy whole memrefs become one operation |
@@ -29,6 +30,8 @@
 //! | [`saturate`] | integer expressions become the cheapest equal ones |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`prefetch`] | innermost loops ask ahead for memory |
+//! | [`privatization`] | a buffer for each iteration |
+//! | [`padding`] | longer rows of local arrays |
 //! | [`promotion`] | elements that a loop keeps in a register |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`regenerate`] | from an approved tree back to IR |
@@ -48,6 +51,7 @@ pub mod access;
 pub mod affine;
 pub mod assumption;
 pub mod carried_loads;
+pub mod catalogue;
 pub mod contraction;
 pub mod cost;
 pub mod dataflow;
@@ -71,7 +75,9 @@ pub mod mem2reg;
 mod naming;
 pub mod nest_sinking;
 pub mod packing;
+pub mod padding;
 pub mod prefetch;
+pub mod privatization;
 pub mod promotion;
 mod references;
 pub mod regenerate;
@@ -96,7 +102,9 @@ const PASSES: &[PassInfo] = &[
     fusion::PASS,
     contraction::PASS,
     packing::PASS,
+    padding::PASS,
     prefetch::PASS,
+    privatization::PASS,
     promotion::PASS,
     guard_folding::PASS,
     nest_sinking::PASS,

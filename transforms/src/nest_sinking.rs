@@ -19,6 +19,42 @@
 //!
 //! **Cost.** Each operation of a loop body moves at most once a loop inside it; linear in that and
 //! in the uses.
+//!
+//! **Never illegal.** The order of iterations stays.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.
+//!
+//! **Not in `affine`.** Subscripts are computed by the accesses themselves there.
+//!
+//! **Not in `.ll`.** `loomir fuse` and `loomir optimize` do this while they raise LLVM IR.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<16xf32>, %x: f32) {
+//!   %c0 = arith.constant 0 : index
+//!   %c1 = arith.constant 1 : index
+//!   %c4 = arith.constant 4 : index
+//!   scf.for %i = %c0 to %c4 step %c1 {
+//!     %row = arith.muli %i, %c4 : index
+//!     scf.for %j = %c0 to %c4 step %c1 {
+//!       %k = arith.addi %row, %j : index
+//!       memref.store %x, %a[%k] : memref<16xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-nest-sink --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/loop-nest-sink-0.svg
+//! ```
+//!
+//! The order of stores stays:
+//!
+//! ![The order of stores before](images/loop-nest-sink-0.svg)
 
 use loomir_dialects::interfaces::{LoopLike, is_speculatable};
 use loomir_dialects::llvm;

@@ -11,8 +11,8 @@
 //! A column of tiles of `b` lies in as many pages as it has rows; the copy lies in a few. Each
 //! vector of it is in one line.
 //!
-//! A transposed copy is for sums along rows. Neighbouring sums read a column of it as neighbours, so
-//! that vectors of them can be made:
+//! A transposed copy is for sums along rows. Neighbouring sums read a column of it as neighbours,
+//! so that vectors of them can be made:
 //!
 //! ```text
 //! for i                                  for j { for k { p[k][j] = b[j][k] } }
@@ -21,9 +21,9 @@
 //!                                            for k { c[i][j] += … p[k][j] }
 //! ```
 //!
-//! Small arrays are on the stack, others are allocated before the loop and freed behind it.
-//! The judge of storage decides (`legality/storage/packed.rs`). If the
-//! loop may have no iteration, it and the copy get a guard. Values are the same, bit for bit.
+//! Small arrays are on the stack, others are allocated before the loop and freed behind it. The
+//! judge of storage decides (`legality/storage/packed.rs`). If the loop may have no iteration, it
+//! and the copy get a guard. Values are the same, bit for bit.
 //!
 //! Reference: Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, TOMS
 //! 2008, §4.
@@ -35,6 +35,40 @@
 //!
 //! - Loops between the loop and its loads carry no values, and stand one in the other.
 //! - The array has a constant size: tile loops of unknown trip count first.
+//!
+//! **Not in `.ll`.** The copy is an allocation of a memref.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%c: memref<8x8xf64>, %b: memref<8x8xf64>) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %k = 0 to 8 {
+//!       %x = affine.load %b[%k, 0] : memref<8x8xf64>
+//!       %y = affine.load %b[%k, 1] : memref<8x8xf64>
+//!       %s = arith.addf %x, %y : f64
+//!       affine.store %s, %c[%i, %k] : memref<8x8xf64>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-pack=alias=distinct --canonicalize --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=iota --order=images/pack-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=iota --order=images/pack-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/pack-0.svg)
+//! ![The order of stores after](images/pack-1.svg)
+//!
+//! Elements stay where they are, with a remark, if the loop may write them or may not return, if a
+//! condition or a parallel loop is around the loads, or if neighbours are read one after the other
+//! already.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopBounds, LoopLike};
@@ -109,6 +143,11 @@ pub struct Report {
 /// Packs what loops read again and again. The result is well formed if `body` was, and computes the
 /// same.
 pub fn pack(body: &mut Body, options: &Options) -> Report {
+    pack_within(body, body.root(), options)
+}
+
+/// The same for loops inside of an operation, or the loop itself.
+pub fn pack_within(body: &mut Body, around: Op, options: &Options) -> Report {
     let mut report = Report::default();
     let mut left = options.max_bytes.saturating_mul(MAX_ARRAYS);
     for block in timeline::roots(body) {
@@ -116,14 +155,22 @@ pub fn pack(body: &mut Body, options: &Options) -> Report {
         let timeline = Timeline::assuming(body, block, &locals, &options.analyses, options.alias.untested());
         let flow = Flow::new(body, &timeline, options.limits);
         let (packed, missed) = StorageJudge::new(body, &timeline, &flow).packed(&effects, options.max_bytes);
-        for (op, why) in missed {
+        for (op, why) in missed.into_iter().filter(|(op, _)| body.is_within(*op, around)) {
             let remarks = Remarks { body, pass: PASS.name };
-            report.remarks.push(remarks.missed("NotPacked", body.loc(op), WHAT, why.text()));
+            let missed = remarks.missed("NotPacked", body.loc(op), WHAT, why.text());
+            report.remarks.push(match why {
+                NotPacked::Written(writer) => missed.note(body.loc(writer), "this may write one"),
+                _ => missed,
+            });
         }
         let mut guarded = HashSet::new();
-        let sums = |own: &Packed| has_sums(&timeline, own);
-        let packed: Vec<Packed> = packed.into_iter().filter(|own| !options.transposed || sums(own)).collect();
+        let sums = |own: &Packed| !options.transposed || has_sums(&timeline, own);
+        let packed: Vec<Packed> = packed.into_iter().filter(sums).collect();
+        let is_meant = |body: &Body, own: &Packed| body.is_within(own.loop_op(), around);
         for own in packed {
+            if !is_meant(body, &own) {
+                continue;
+            }
             match Plan::of(body, &own, options.transposed, &mut left) {
                 Ok(plan) => {
                     plan.write(body, &mut guarded);
@@ -149,7 +196,8 @@ impl NotPacked {
             NotPacked::Large => {
                 "their number is unknown or too large; tile the loops inside, or set 'max-bytes'"
             }
-            NotPacked::Changed => "the loop around may write them, or may not return",
+            NotPacked::Changed => "the loop around may not return, or computes where they are",
+            NotPacked::Written(_) => "the loop around may write them",
             NotPacked::Place => "they are read under a condition, or in a parallel loop",
             NotPacked::Unlike => "they are read as values of different types",
         }

@@ -25,6 +25,31 @@
 //!
 //! - Subscripts are sums and products of constants, the loop's variable and values from outside.
 //! - A prefetch counts as a write for other passes, so this one comes last.
+//!
+//! **Never illegal.** A prefetch computes nothing.
+//!
+//! **Never conditional.** A prefetch computes nothing.
+//!
+//! **Not in `.ll`.** LLVM's `loop-data-prefetch` does the same there.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<16x64xf64>, %b: memref<16xf64>) {
+//!   affine.for %i = 0 to 16 {
+//!     %x = affine.load %a[%i, 0] : memref<16x64xf64>
+//!     affine.store %x, %b[%i] : memref<16xf64>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-prefetch --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! ```
+//!
+//! No iteration moves, so there is nothing to draw.
 
 use loomir_dialects::interfaces::{Access, LoopBounds, LoopLike, MemoryAccess, Step, Subscripts};
 use loomir_dialects::{arith, memref};
@@ -55,7 +80,7 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 /// The largest distance.
-const MAX_DISTANCE: i64 = 4096;
+pub const MAX_DISTANCE: i64 = 4096;
 
 /// The most streams of one loop.
 const MAX_STREAMS: usize = 8;
@@ -81,8 +106,13 @@ impl Pass for Prefetch {
 
 /// Adds prefetches to the innermost loops of a body. Returns their number.
 pub fn prefetch(body: &mut Body, distance: i64, min_stride: i64) -> usize {
+    prefetch_within(body, body.root(), (distance, min_stride))
+}
+
+/// The same for innermost loops inside of an operation, or the loop itself.
+pub fn prefetch_within(body: &mut Body, around: Op, (distance, min_stride): (i64, i64)) -> usize {
     let effects = Effects::of(body);
-    let loops = body.all_ops().filter(|op| !effects.get(*op).may_not_return());
+    let loops = body.preorder(around).filter(|op| !effects.get(*op).may_not_return());
     let found: Vec<Candidate> =
         loops.filter_map(|op| Candidate::of(body, op, distance, min_stride)).collect();
     let streams = found.iter().map(|own| own.streams.len()).sum();

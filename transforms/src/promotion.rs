@@ -22,6 +22,33 @@
 //! - All accesses of the element must stand directly in the loop: one inside a conditional keeps
 //!   it in memory.
 //! - An element that is only loaded stays in memory if the loop may have no iteration.
+//!
+//! **Not in `.ll`.** LLVM's own `licm` does the same there.
+//!
+//! **Never illegal.** An element that something else may touch stays in memory.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<4x8xf32>, %s: memref<4xf32>) {
+//!   affine.for %i = 0 to 4 {
+//!     affine.for %j = 0 to 8 {
+//!       %x = affine.load %a[%i, %j] : memref<4x8xf32>
+//!       %y = affine.load %s[%i] : memref<4xf32>
+//!       %z = arith.addf %x, %y : f32
+//!       affine.store %z, %s[%i] : memref<4xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --scalar-promotion --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! ```
+//!
+//! An element is stored once then, instead of eight times. The order of iterations stays.
 
 use element::{Element, poison};
 use hashbrown::HashMap;

@@ -514,7 +514,8 @@ impl Emit<'_> {
             Some(range) => self.bounded_shell(header, lead, range, at),
             None => self.shell(header, lead, at),
         };
-        if header.parallel && info.dimension.is_none() {
+        // A parallel loop that shares its iterations with one of another kind has one dimension.
+        if header.parallel && (info.dimension.is_none() || header.span == Span::Whole && !of_one_kind) {
             parallel::in_any_order(self.body, &mut state);
         }
         self.mark(header, &mut state);

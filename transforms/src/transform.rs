@@ -22,6 +22,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{EditLimit, Options, Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
+use loomir_polyhedra::Limits;
 
 use crate::access::Analyses;
 use crate::access::base::AliasMode;
@@ -38,9 +39,13 @@ use flatten::Flatten;
 use interchange::Interchange;
 use loads_first::LoadsFirst;
 pub use loops::LoopRef;
+use morton::Morton;
 use parallelize::Parallelize;
 use peel::Peel;
 use register_tile::RegisterTile;
+use reverse::Reverse;
+use skew::Skew;
+use split::Split;
 use strip_mine::StripMine;
 use tile::Tile;
 use unroll::Unroll;
@@ -52,9 +57,13 @@ pub mod flatten;
 pub mod interchange;
 pub mod loads_first;
 mod loops;
+pub mod morton;
 pub mod parallelize;
 pub mod peel;
 pub mod register_tile;
+pub mod reverse;
+pub mod skew;
+pub mod split;
 pub mod strip_mine;
 pub mod tile;
 pub mod unroll;
@@ -66,9 +75,13 @@ pub const ALL: &[(PassInfo, Info)] = &[
     registered::<Flatten>(),
     registered::<Interchange>(),
     registered::<LoadsFirst>(),
+    registered::<Morton>(),
     registered::<Parallelize>(),
     registered::<Peel>(),
     registered::<RegisterTile>(),
+    registered::<Reverse>(),
+    registered::<Skew>(),
+    registered::<Split>(),
     registered::<StripMine>(),
     registered::<Tile>(),
     registered::<Unroll>(),
@@ -80,6 +93,9 @@ pub const ALL: &[(PassInfo, Info)] = &[
 pub struct Info {
     /// The name of its pass.
     pub name: &'static str,
+    /// The text of its file, whose header is its page in the [catalogue](crate::catalogue).
+    /// Empty if the page of another pass is about this one too.
+    pub source: &'static str,
     /// A one-line summary for lists of passes.
     pub summary: &'static str,
     /// The name, default and meaning of each option.
@@ -100,6 +116,9 @@ pub struct Info {
 pub trait Transformation: Send + Sync + Sized + 'static {
     /// Its name and texts.
     const INFO: Info;
+
+    /// The limit on one question about its edits.
+    const LIMITS: Limits = QUESTION;
 
     /// True if a loop is left alone when a loop around it was changed.
     const OUTERMOST: bool = false;
@@ -323,7 +342,7 @@ fn in_block<T: Transformation>(
     // The first loops of the text are changed. They are at the end of the list.
     let left = limit.left().map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
     changes.drain(..changes.len().saturating_sub(left));
-    let checker = Checker::new(body, &program, alias, QUESTION);
+    let checker = Checker::new(body, &program, alias, T::LIMITS);
     let mut search = Search {
         program: &program,
         trees: &mut trees,

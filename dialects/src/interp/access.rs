@@ -106,6 +106,23 @@ impl Access {
         Ok(())
     }
 
+    /// Records a store, if the run does.
+    #[inline]
+    fn record(&self, m: &mut Machine) -> Result<(), Box<Fault>> {
+        if !m.records_stores() {
+            return Ok(());
+        }
+        let memref = memref(m, self.memref)?;
+        let (object, sizes) = (memref.aligned.object, memref.dims.iter().map(|dim| dim.size).collect());
+        let element = match &self.subscripts {
+            Subscripts::Slots(slots) => slots.iter().map(|slot| m.index(*slot, "a subscript")).collect(),
+            Subscripts::Map(map) => (0..map.num_results()).map(|d| map.number(m, d, "a subscript")).collect(),
+        };
+        let element: Result<Box<[i64]>, Box<Fault>> = element;
+        m.record_store(object, sizes, element?, self.loc);
+        Ok(())
+    }
+
     /// Reads the element. An uninitialized element is a fault.
     #[inline]
     pub fn load(&self, m: &Machine) -> Result<Datum, Box<Fault>> {
@@ -184,6 +201,7 @@ pub fn store(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
     Ok(action(move |m| {
         access.touch(m, true)?;
         access.store(m, value)?;
+        access.record(m)?;
         Ok(Flow::Next)
     }))
 }

@@ -20,6 +20,7 @@ use super::layout::Repr;
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
 use super::races::Races;
+use super::stores::Stores;
 use super::trace::Event;
 use super::watch::{Active, Watching};
 
@@ -52,6 +53,8 @@ pub struct Machine {
     pub(super) watch: Option<Watching>,
     /// The accesses of parallel iterations, if the run looks for races.
     pub(super) races: Option<Races>,
+    /// The stores so far, if the run records them.
+    pub(super) stores: Option<Stores>,
 }
 
 /// A caller that waits.
@@ -111,6 +114,7 @@ impl Machine {
             trace: None,
             watch: None,
             races: None,
+            stores: None,
         }
     }
 
@@ -160,6 +164,19 @@ impl Machine {
     #[inline]
     pub fn looks_for_races(&self) -> bool {
         self.races.is_some()
+    }
+
+    /// True if stores have to be [recorded](Self::record_store).
+    #[inline]
+    pub fn records_stores(&self) -> bool {
+        self.stores.is_some()
+    }
+
+    /// Records a store at `loc` to the element of a memref with these subscripts.
+    pub fn record_store(&mut self, object: ObjectId, sizes: Box<[i64]>, element: Box<[i64]>, loc: Loc) {
+        if let Some(stores) = &mut self.stores {
+            stores.add(object, sizes, element, loc);
+        }
     }
 
     /// Records an access of `size` bytes at `loc`.

@@ -45,6 +45,24 @@ pub(super) fn strip_mine(op: OpRef<'_>, out: &mut Diagnostics) {
     number(op, "size", 1, 1, out);
 }
 
+/// Checks that an attribute is from `least` to `most`.
+fn within(op: OpRef<'_>, name: &str, least: i64, most: i64, out: &mut Diagnostics) {
+    let value = op.attr(name).and_then(|attr| attr.as_int(op.ctx()));
+    if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
+        out.push(op_error(op, format!("'{name}' is from {least} to {most}, not {value}")));
+    }
+}
+
+pub(super) fn morton(op: OpRef<'_>, out: &mut Diagnostics) {
+    within(op, "depth", 2, 3, out);
+    within(op, "levels", 1, 8, out);
+}
+
+pub(super) fn prefetch(op: OpRef<'_>, out: &mut Diagnostics) {
+    within(op, "distance", 1, 4096, out);
+    within(op, "min_stride", 0, i64::MAX, out);
+}
+
 pub(super) fn peel(op: OpRef<'_>, out: &mut Diagnostics) {
     let count = |name: &str| op.attr(name).and_then(|attr| attr.as_int(op.ctx())).unwrap_or(0);
     let counts = [count("first"), count("last")];

@@ -1,10 +1,12 @@
-//! `loomir doc`: a reference of the operations, types and attributes of dialects, of the passes or
-//! of the remarks, as Markdown. The pages of the book's reference are what it prints.
+//! `loomir doc`: a reference of the operations, types and attributes of dialects, of the passes, of
+//! one loop transformation or of the remarks, as Markdown. The pages of the book's reference are
+//! what it prints.
 
 use std::fmt::Write;
 
 use clap::{Arg, ArgMatches, Command};
 use loomir_ir::pass::PassInfo;
+use loomir_transforms::catalogue::{self as transformations, Entry};
 use loomir_transforms::transform;
 
 use crate::dialects::irdl::extensions::trait_names;
@@ -14,6 +16,7 @@ use crate::ir::opdef::{Arity, DialectDef, EnumDef, OpDef, OperandDef, Presence};
 use super::flags::{flag, is_on};
 use super::{Failure, Tools};
 
+mod catalogue;
 mod remarks;
 
 /// The widest line, except for names that are longer.
@@ -22,19 +25,23 @@ const COLUMNS: usize = 100;
 /// The option that asks for the passes.
 const PASSES: &str = "passes";
 
+/// The option that asks for the catalogue of loop transformations.
+const CATALOGUE: &str = "catalogue";
+
 /// The option that asks for the remarks.
 const REMARKS: &str = "remarks";
 
 pub(super) fn command() -> Command {
     Command::new("doc")
-        .about("Prints the operations, types and attributes of a dialect, the passes or the remarks")
+        .about("Prints the page of a dialect or of a loop transformation, the passes or the remarks")
         .arg(
-            Arg::new("dialect")
-                .value_name("DIALECT")
-                .conflicts_with_all([PASSES, REMARKS])
-                .help("The dialect; all loaded ones if absent, or else a list"),
+            Arg::new("name")
+                .value_name("NAME")
+                .conflicts_with_all([PASSES, CATALOGUE, REMARKS])
+                .help("A dialect, or a loop transformation; all loaded dialects if absent, or else a list"),
         )
         .arg(flag(PASSES, "Print the passes with their options"))
+        .arg(flag(CATALOGUE, "List the loop transformations that have pages"))
         .arg(flag(REMARKS, "Print the remarks with their meaning"))
 }
 
@@ -45,16 +52,27 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     if is_on(matches, REMARKS) {
         return tools.console.print(&remarks::page());
     }
+    if is_on(matches, CATALOGUE) {
+        let line = |own: Entry| format!("{:24}{}\n", own.pass.name, own.pass.summary);
+        return tools.console.print(&transformations::all().into_iter().map(line).collect::<String>());
+    }
     let ctx = &tools.ctx;
     let loaded = tools.files.as_ref().map(|files| files.names()).unwrap_or_default();
     let compiled: Vec<&str> = ctx.dialects().iter().map(|own| &*own.name).collect();
-    let asked = matches.get_one::<String>("dialect").map(String::as_str);
+    let asked = matches.get_one::<String>("name").map(String::as_str);
+    if let Some(own) = transformations::all().iter().find(|own| asked == Some(own.pass.name)) {
+        return tools.console.print(&catalogue::page(own));
+    }
     let names: Vec<&str> = match asked {
         Some(name) if loaded.contains(&name) || compiled.contains(&name) => vec![name],
         Some(name) => {
-            let help = did_you_mean(name, loaded.iter().chain(&compiled).copied());
-            let help = help.unwrap_or_else(|| "'loomir doc' lists the dialects".to_owned());
-            return Err(Failure::input(format!("there is no dialect '{name}'\nhelp: {help}")));
+            let passes = transformations::all().into_iter().map(|own| own.pass.name);
+            let help = did_you_mean(name, loaded.iter().chain(&compiled).copied().chain(passes));
+            let lists = "'loomir doc' lists the dialects, and 'loomir doc --catalogue' the transformations";
+            let help = help.unwrap_or_else(|| lists.to_owned());
+            return Err(Failure::input(format!(
+                "there is no dialect or transformation '{name}'\nhelp: {help}"
+            )));
         }
         None if !loaded.is_empty() => loaded,
         None => {
@@ -126,11 +144,7 @@ fn passes(infos: &[PassInfo]) -> String {
         let _ = writeln!(text, "## `{}`\n", info.name);
         wrap(&mut text, &format!("{}. On {anchor}.", info.summary.trim_end_matches('.')));
         text.push('\n');
-        for (name, default, help) in info.options {
-            let default =
-                if default.is_empty() { String::new() } else { format!(", `{default}` by default") };
-            wrap(&mut text, &format!("- option `{name}`{default}: {help}"));
-        }
+        options(&mut text, info);
         let own = transform::ALL.iter().map(|(_, own)| own).find(|own| own.name == info.name);
         if let Some(own) = own {
             wrap(
@@ -143,6 +157,14 @@ fn passes(infos: &[PassInfo]) -> String {
         }
     }
     text
+}
+
+/// Adds the options of a pass as entries of a list.
+fn options(text: &mut String, info: &PassInfo) {
+    for (name, default, help) in info.options {
+        let default = if default.is_empty() { String::new() } else { format!(", `{default}` by default") };
+        wrap(text, &format!("- option `{name}`{default}: {help}"));
+    }
 }
 
 /// Adds the text of a doc comment, whose lines begin with a space.

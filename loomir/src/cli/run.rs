@@ -56,6 +56,13 @@ pub(super) fn command() -> Command {
                 .help("Refuse parallel loops of which two iterations touch one element, and one writes it"),
         )
         .arg(
+            Arg::new("order")
+                .long("order")
+                .value_name("FILE")
+                .conflicts_with_all(["profile", "races"])
+                .help("Draw the order in which elements of memrefs are stored, as SVG; print nothing"),
+        )
+        .arg(
             Arg::new("max-steps")
                 .long("max-steps")
                 .value_name("N")
@@ -78,7 +85,16 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let default = Limits::default();
     let limits =
         Limits { steps: matches.get_one::<u64>("max-steps").copied().unwrap_or(default.steps), ..default };
-    let profile = matches.get_one::<String>("profile");
+    let (profile, order) = (matches.get_one::<String>("profile"), matches.get_one::<String>("order"));
+    if let Some(path) = order {
+        if engine != Engine::Interpreter {
+            return Err(Failure::usage("only the interpreter draws; leave out '--engine=jit' or '--order'"));
+        }
+        known_entry(&module, entry).map_err(|error| source.failure(ctx, &error.into()))?;
+        let drawn = crate::picture_of_order(&module, entry, &arguments, &limits);
+        let picture = drawn.map_err(|diagnostics| source.failure(ctx, &diagnostics))?;
+        return output::to_file(path, &picture);
+    }
     if matches.get_flag("races") {
         if engine != Engine::Interpreter {
             return Err(Failure::usage(

@@ -1,11 +1,13 @@
 //! The book's commands, run as the reader would run them ([`session`]).
 //!
-//! With `LOOMIR_BLESS` set the blocks are rewritten to what the commands now show.
+//! With `LOOMIR_BLESS` set the blocks are rewritten to what the commands now show. Pages of the
+//! [catalogue] are written anew, and their pictures.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod catalogue;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../../testing/src/peers.rs"]
 mod peers;
@@ -39,20 +41,25 @@ fn the_book_shows_what_the_commands_print() {
         let replayed = session.replay(&text);
         let pictures = session.pictures().map(|(name, drawn)| (book.join("images").join(name), drawn));
         for (file, shown) in pictures.chain([(chapter, replayed)]) {
-            let known = fs::read_to_string(&file).unwrap_or_default();
-            if known == shown {
-                continue;
-            }
-            if std::env::var_os("LOOMIR_BLESS").is_some() {
-                fs::write(&file, &shown).expect("a file of the book can be written");
-            } else {
-                let file = file.strip_prefix(&book).unwrap_or(&file).display();
-                let _ = writeln!(wrong, "\n{file}:{}", first_difference(&known, &shown));
-            }
+            hold(&book, &file, &shown, &mut wrong);
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "the book is out of date (`cargo xtask bless --test book` rewrites it):{wrong}"
-    );
+    assert!(wrong.is_empty(), "{STALE}:{wrong}");
+}
+
+/// The message about a file that is not what it should be.
+const STALE: &str = "the book is out of date (`cargo xtask bless --test book` rewrites it)";
+
+/// Writes a file of the book if it is to be blessed. Otherwise adds its first wrong line.
+fn hold(book: &Path, file: &Path, shown: &str, wrong: &mut String) {
+    let known = fs::read_to_string(file).unwrap_or_default();
+    if known == shown {
+        return;
+    }
+    if std::env::var_os("LOOMIR_BLESS").is_some() {
+        fs::write(file, shown).expect("a file of the book can be written");
+    } else {
+        let file = file.strip_prefix(book).unwrap_or(file).display();
+        let _ = writeln!(wrong, "\n{file}:{}", first_difference(&known, shown));
+    }
 }

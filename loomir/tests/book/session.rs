@@ -43,6 +43,11 @@ impl Session {
         Session { folder, path, has_llvm, compiles }
     }
 
+    /// True if all that commands may need is here.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.has_llvm
+    }
+
     /// The pictures that commands drew, by name.
     pub(crate) fn pictures(&self) -> impl Iterator<Item = (String, String)> {
         let files = fs::read_dir(self.folder.join("images")).into_iter().flatten().flatten();

@@ -1,15 +1,73 @@
 //! Each transformation preserves the behaviour of random programs.
 
+use loomir::dialects::interp::Limits;
+use loomir_tests::behaviour::same_behaviour;
+use loomir_tests::check::Checker;
 use loomir_tests::parts::in_parts;
 use loomir_tests::transformations::{Tally, run};
 
 #[test]
 fn transformed_programs_do_the_same() {
-    let parts = in_parts(0, 30, |first, count| {
+    let parts = in_parts(0, 24, |first, count| {
         let mut tally = Tally::default();
         run(3, (first, count), &mut tally).unwrap_or_else(|error| panic!("{error}"));
         tally
     });
     let sum = |of: fn(&Tally) -> usize| parts.iter().map(of).sum::<usize>();
     assert!(sum(|own| own.compared) > sum(|own| own.skipped) && sum(|own| own.changed) > 150, "{parts:?}");
+}
+
+/// Morton order keeps all distances up to two rows and two columns, at sizes from 1 to 9. It is
+/// allowed if no distance is negative in a loop.
+#[test]
+fn morton_order_keeps_dependences() {
+    let checker = Checker::default();
+    let distances: Vec<(i64, i64)> =
+        (0..=2).flat_map(|rows| (-2..=2).map(move |columns| (rows, columns))).collect();
+    for rows in 1..=9_i64 {
+        for columns in [1, 3, 4, 8, 9_i64] {
+            let text: String = distances.iter().map(|own| grid((rows, columns), *own)).collect();
+            let before = checker.read(&text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+            let done = checker.transformed("builtin.module(func.func(loop-morton))", &text);
+            let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+            let said = checker.lines(&said);
+            for (number, distance) in distances.iter().enumerate() {
+                let entry = format!("grid{}", name(*distance));
+                let arguments = vec!["iota".to_owned()];
+                let same = same_behaviour(&before, &after, &entry, &[arguments], &Limits::default());
+                same.unwrap_or_else(|error| panic!("{rows} x {columns}, {number}: {error}"));
+                let is_refused = said.contains(&format!("[{entry}]: Loops not run in Morton order"));
+                assert!(
+                    !is_refused || distance.1 < 0 || rows.max(columns) <= 2,
+                    "{rows} x {columns}: {said}"
+                );
+            }
+        }
+    }
+}
+
+/// Returns a function in which each element needs the one at a distance.
+fn grid((rows, columns): (i64, i64), (down, right): (i64, i64)) -> String {
+    format!(
+        "func.func @grid{}(%a: memref<13x13xi32>) {{
+           affine.for %i = 2 to {} {{
+             affine.for %j = 2 to {} {{
+               %x = affine.load %a[%i - {down}, %j + {}] : memref<13x13xi32>
+               %y = affine.load %a[%i, %j] : memref<13x13xi32>
+               %z = arith.subi %y, %x : i32
+               affine.store %z, %a[%i, %j] : memref<13x13xi32>
+             }}
+           }}
+           return
+         }}\n",
+        name((down, right)),
+        rows + 2,
+        columns + 2,
+        -right
+    )
+}
+
+/// Returns a distance as a part of a name.
+fn name((down, right): (i64, i64)) -> String {
+    format!("_{down}_{}", right + 2)
 }

@@ -110,9 +110,7 @@ impl Work {
         let waits = innermost && (carries || streams.carry(lanes, through_pointers));
         let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));
         let lanes = Some(lanes).filter(|_| straight && adjacent && innermost && !waits);
-        // Elements of the last vector and of this one are put together.
         let forwarded = if lanes.is_some() && through_pointers { streams.num_forwarded() } else { 0 };
-        let operations = operations + trips * forwarded as f64 * SPLICE;
         let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
         let serial = if waits { trips * latency } else { 0.0 };
         let together = trips / lanes.unwrap_or(1.0);
@@ -128,7 +126,7 @@ impl Work {
             of: lead.op,
             trips,
             common: trips,
-            operations,
+            operations: operations + trips * forwarded as f64 * SPLICE,
             redundant,
             repeated,
             loads,

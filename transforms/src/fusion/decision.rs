@@ -141,6 +141,8 @@ pub(super) enum Change {
     Interchanged(Which),
     /// The loop runs in blocks of this many iterations.
     Blocks(Which, i64),
+    /// The loop runs its iterations in any order, as the other one does.
+    InAnyOrder(Which),
     /// The loop is distributed: a part of it becomes a loop of its own, beginning with this
     /// operation.
     Distributed(Which, Op),

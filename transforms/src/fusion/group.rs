@@ -17,7 +17,7 @@
 use std::rc::Rc;
 
 use loomir_dialects::{affine, scf};
-use loomir_ir::{Body, Op, Type, Value};
+use loomir_ir::{Body, Op, OpDef, Type, Value};
 
 use super::decision::Missed;
 use super::footprint::Footprint;
@@ -398,12 +398,15 @@ impl Group {
     }
 
     /// Refuses two loops of different kinds, and loops with unsigned induction variables. An
-    /// `scf.for` may become part of an `affine.for`.
+    /// `scf.for` may become part of an `affine.for`, and a loop that was made parallel may become
+    /// part of a parallel loop of one dimension.
     fn check_kinds(&self, second: &Group, ir: &Body, program: &Program) -> Result<(), Missed> {
         let (x, y) = (self.op(program), second.op(program));
         let mapping = |op| ir.attr(op, "mapping");
         let is_sequential = |op| ir.is(op, affine::ForOp::DEF) || ir.is(op, scf::ForOp::DEF);
-        let are_alike = ir.op_name(x) == ir.op_name(y) || [x, y].into_iter().all(is_sequential);
+        let are_alike = ir.op_name(x) == ir.op_name(y)
+            || [x, y].into_iter().all(is_sequential) && self.parallel == second.parallel
+            || self.parallel && second.parallel && are_of_one_dialect(ir, x, y);
         if !are_alike || mapping(x) != mapping(y) {
             return Err(Missed::DifferentKinds);
         }
@@ -751,4 +754,18 @@ impl Group {
         parts.fused = trees.make_loop(Header { span, origins, parallel, mark }, body);
         parts
     }
+}
+
+/// True if two loops are of one dialect and have one dimension and no results, so that each may be
+/// written as the other if both are parallel.
+fn are_of_one_dialect(ir: &Body, x: Op, y: Op) -> bool {
+    let is_single = |op: Op| {
+        let block = ir.single_block(ir.region(op, 0)).filter(|block| ir.num_arguments(*block) == 1);
+        let variable = block.map(|block| ir.value_type(ir.argument(block, 0)));
+        ir.num_results(op) == 0 && variable == Some(Type::INDEX)
+    };
+    let is_one_of = |op: Op, [a, b]: [&'static OpDef; 2]| ir.is(op, a) || ir.is(op, b);
+    let dialects = [[scf::ForOp::DEF, scf::ParallelOp::DEF], [affine::ForOp::DEF, affine::ParallelOp::DEF]];
+    let are_of = |own: [&'static OpDef; 2]| is_one_of(x, own) && is_one_of(y, own);
+    is_single(x) && is_single(y) && dialects.into_iter().any(are_of)
 }

@@ -1,4 +1,47 @@
-//! The fusion pass, its options and statistics.
+//! Loop fusion: neighbouring counted loops become one.
+//!
+//! Both bodies run in one loop, one behind the other. The second body then finds values of the
+//! first in a register or a cache, and arrays between them may shrink. If that would reverse a
+//! dependence, the second loop runs some iterations later. Iterations that only one of the loops
+//! has run before the fused loop and behind it.
+//!
+//! Here are the pass, its options and its statistics. The header of `fusion.rs` says how pairs are
+//! found, aligned and chosen.
+//!
+//! Reference: Kennedy and McKinley, *Maximizing Loop Parallelism and Improving Data Locality via
+//! Loop Fusion and Distribution*, LCPC 1993.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<12xf32>, %b: memref<10xf32>, %x: f32) {
+//!   affine.for %i = 0 to 12 {
+//!     affine.store %x, %a[%i] : memref<12xf32>
+//!   }
+//!   affine.for %i = 0 to 10 {
+//!     %l = affine.load %a[%i] : memref<12xf32>
+//!     %r = affine.load %a[%i + 2] : memref<12xf32>
+//!     %s = arith.addf %l, %r : f32
+//!     affine.store %s, %b[%i] : memref<10xf32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir fuse old.mlir --alias=distinct --fusion-profitability=always --contract=false -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=zeros --arg=1 --order=images/fusion-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=zeros --arg=1 --order=images/fusion-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/fusion-0.svg)
+//! ![The order of stores after](images/fusion-1.svg)
+//!
+//! The second loop reads `a[i + 2]`, so it runs two iterations later. [Fusion by
+//! example](../fusion.md) has more.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Body, Diagnostics};

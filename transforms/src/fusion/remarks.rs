@@ -42,6 +42,7 @@ pub(super) fn fused(
         Some(Change::Blocks(which, size)) => {
             (format!(", {size} iterations of the {} at a time", name(which)), None)
         }
+        Some(Change::InAnyOrder(which)) => (format!(", the {} run in any order", name(which)), None),
         Some(Change::Distributed(which, rest)) => (format!(", a part of the {}", name(which)), Some(rest)),
     };
     let of_shape = |change: &Change| -> Fields {
@@ -49,6 +50,7 @@ pub(super) fn fused(
             Change::Backwards => ("backwards", Which::First),
             Change::Interchanged(which) => ("interchanged", *which),
             Change::Blocks(which, _) => ("in blocks", *which),
+            Change::InAnyOrder(which) => ("in any order", *which),
             Change::Distributed(which, _) => ("distributed", *which),
         };
         vec![("how", how.into()), ("which", name(which).into())]

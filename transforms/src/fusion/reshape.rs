@@ -7,6 +7,8 @@
 //! - *Blocks*: a loop whose trip count is a multiple of the other's runs so many iterations at a
 //!   time (`fusion/blocks.rs`). It is tried if the two loops do not fuse, or not at all common
 //!   levels.
+//! - *Any order*: a sequential loop beside a parallel one becomes parallel, if its iterations are
+//!   independent. It is tried if the loops are of different kinds.
 //! - *Distribution*: a loop becomes two, one of which is fused. It is tried if a dependence forbids
 //!   fusing the whole loop. The cuts tried are those beside the statement in the
 //!   [witness](crate::legality::Witness).
@@ -67,6 +69,9 @@ impl Fusion<'_> {
         loop_context: &LoopContext,
     ) -> Result<Plan, Missed> {
         let plan = self.plan(first, between, second, loop_context);
+        if matches!(plan, Err(Missed::DifferentKinds)) && first.parallel != second.parallel {
+            return self.in_any_order(first, between, second, loop_context).ok_or(Missed::DifferentKinds);
+        }
         let may_help = match &plan {
             Ok(_) => true,
             Err(missed) => missed.is_of_the_iterations(),
@@ -158,6 +163,36 @@ impl Fusion<'_> {
         let assumed = self.is_legal(of, &[judged], self.alias)?;
         let item = self.trees.outermost(self.program, item, inwards)?;
         Some((group.replaced(item, self.body, self.program, self.trees, loop_context)?, assumed))
+    }
+
+    /// Returns the plan with the sequential one of two loops run in any order, as the other is.
+    fn in_any_order(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        loop_context: &LoopContext,
+    ) -> Option<Plan> {
+        let (which, group) = if first.parallel { (Which::Second, second) } else { (Which::First, first) };
+        let (item, of) = group.untouched(self.program, self.trees)?;
+        let raised = self.program.loop_info(of).green;
+        let judged = self.trees.with_order(self.program, raised, true)?;
+        let assumed = self.is_legal(of, &[judged], self.alias)?;
+        let item = self.trees.with_order(self.program, item, true)?;
+        let other = group.replaced(item, self.body, self.program, self.trees, loop_context)?;
+        let pair = if which == Which::First { (&other, second) } else { (first, &other) };
+        let mut plan = self.plan(pair.0, between, pair.1, loop_context).ok()?;
+        plan.assumed.extend(assumed);
+        if self.too_many_tests(first, &plan.assumed).is_some() {
+            return None;
+        }
+        let other = Some(Box::new(other));
+        plan.reshaped = match which {
+            Which::First => Reshaped { first: other, ..Reshaped::default() },
+            Which::Second => Reshaped { second: other, ..Reshaped::default() },
+        };
+        plan.reshaped.change = Some(Change::InAnyOrder(which));
+        Some(plan)
     }
 
     /// Returns the assumptions under which `items` may run instead of a loop of the program. `None`

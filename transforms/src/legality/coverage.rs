@@ -19,6 +19,7 @@ use loomir_ir::Value;
 use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 use smallvec::SmallVec;
 
+use super::band;
 use super::changed_region::ChangedRegion;
 use super::scheduled::{OpaqueCondition, ScheduledStatement};
 use super::{Instance, Verdict, Witness, carried};
@@ -244,7 +245,12 @@ fn are_interleaved(a: &ScheduledStatement, b: &ScheduledStatement) -> bool {
 /// statement.
 fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &ScheduledStatement) -> Verdict {
     let loop_context = part.loop_context;
-    if are_interleaved(a, b) {
+    // Numbers with other digits are other numbers.
+    let has_digits = || {
+        let from = loop_context.depth as usize;
+        std::ptr::eq(a, b) && band::counts_upwards(a, from, a.domain.levels as usize - from)
+    };
+    if are_interleaved(a, b) || has_digits() {
         return Verdict::legal();
     }
     let maps: Vec<(&AffineForm, &AffineForm)> =

@@ -32,6 +32,7 @@ use hashbrown::hash_set::Entry;
 use loomir_ir::Op;
 use smallvec::{SmallVec, smallvec};
 
+use super::band;
 use super::changed_region::ChangedRegion;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
@@ -173,6 +174,9 @@ fn turned_around(
     tested: &[Assumption],
 ) -> Verdict {
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
+    if tested.is_empty() && band::keeps(part, a, b, overlap) {
+        return Verdict::legal();
+    }
     let meetings = Meetings::of(part, (a, b), overlap, tested);
     let around = shared(first, second);
     let levels: SmallVec<[AffineForm; 2]> =
@@ -186,18 +190,22 @@ fn turned_around(
             Answer::Perhaps | Answer::At(_) => {}
         }
     }
+    let mut is_unknown = false;
     for (order, loops) in &cases {
         let within = (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
         let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
         return match meetings.meet(part.loop_context, classes, order) {
             Answer::Never => continue,
             _ if meetings.are_avoided(classes, order) => continue,
-            Answer::Unknown => Verdict::Unknown { accesses: (*op, *other) },
+            Answer::Unknown => {
+                is_unknown = true;
+                continue;
+            }
             Answer::Perhaps => meetings.verdict(None),
             Answer::At(example) => meetings.verdict(Some(&example)),
         };
     }
-    Verdict::legal()
+    if is_unknown { Verdict::Unknown { accesses: (*op, *other) } } else { Verdict::legal() }
 }
 
 /// Pairs of instances of two accesses that touch one location.

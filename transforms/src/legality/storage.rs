@@ -2,20 +2,23 @@
 //! folded.
 //!
 //! Storage may change if each read still finds the value of its last writer, and the live-out
-//! contents stay the same. Five changes are judged:
+//! contents stay the same. Seven changes are judged:
 //!
 //! - a load is replaced by an available value ([`Forwarded`]);
 //! - a store is removed, because it is the last writer of no read and is not live-out
 //!   ([`Unneeded`]);
 //! - elements of a local array share storage ([`Folds`]);
 //! - a loop keeps one element in a register ([`Promoted`]);
-//! - a loop reads a copy of elements ([`Packed`]).
+//! - a loop reads a copy of elements ([`Packed`]);
+//! - each iteration of a loop gets a buffer of its own ([`Private`]);
+//! - rows of a local array become longer ([`Padded`]).
 //!
 //! Only this module makes these values, and passes write nothing else. If the data flow is
 //! not exact, or a limit is reached, nothing is approved.
 
 use loomir_dialects::interfaces::MemoryAccess;
-use loomir_ir::{Body, Op, Value};
+use loomir_dialects::memref;
+use loomir_ir::{Body, Op, TypeKind, Value};
 
 use crate::flow::Flow;
 use crate::flow::timeline::{AccessId, Timeline};
@@ -23,9 +26,13 @@ use crate::flow::timeline::{AccessId, Timeline};
 mod flowing;
 mod forward;
 mod packed;
+mod padded;
+mod private;
 mod promoted;
 
 pub(crate) use packed::{NotPacked, Packed};
+pub(crate) use padded::{NotPadded, Padded};
+pub(crate) use private::{NotPrivate, Private};
 pub(crate) use promoted::{Promoted, has_candidate};
 
 /// Judges changes of the storage that the accesses of a timeline use.
@@ -139,4 +146,14 @@ pub(crate) fn value_at(body: &Body, op: Op) -> Option<Value> {
 pub(crate) fn stored_by(body: &Body, op: Op) -> Option<Value> {
     let view = body.op_ref(op);
     view.info().interface::<dyn MemoryAccess>()?.access(view).stored
+}
+
+/// True if a value is an allocation whose type says nothing of the layout, so that its sizes may
+/// change.
+fn is_resizable(body: &Body, allocation: Value) -> bool {
+    let TypeKind::MemRef { layout: None, .. } = body.value_type(allocation).kind(body.ctx()) else {
+        return false;
+    };
+    let allocates = |op: Op| body.is(op, memref::AllocOp::DEF) || body.is(op, memref::AllocaOp::DEF);
+    body.defining_op(allocation).is_some_and(allocates)
 }

@@ -63,6 +63,7 @@ impl Emit<'_> {
     pub(super) fn end_of_kind(&mut self, op: Op, block: Block, yielded: &[Value]) {
         let ends = [
             (scf::ParallelOp::DEF, scf::ReduceOp::DEF),
+            (affine::ParallelOp::DEF, affine::YieldOp::DEF),
             (affine::ForOp::DEF, affine::YieldOp::DEF),
             (scf::ForOp::DEF, scf::YieldOp::DEF),
         ];

@@ -270,6 +270,26 @@ pub(super) fn edit_nest(
     Err(found.unwrap_or("has bounds that depend on another loop in a way that is not affine").to_owned())
 }
 
+/// Runs the iterations of a loop in any order, or at the same time.
+pub(super) fn in_any_order(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<Vec<Place>, String> {
+    if is_dimension(sketch, place, 0) {
+        return Err("is parallel already".to_owned());
+    }
+    edit(sketch, place, Change::AnyOrder, OVERFLOW)?;
+    Ok(vec![place.to_vec()])
+}
+
+/// Runs a perfect nest of `depth` loops in Morton order, with tiles that are halved `levels` times.
+pub(super) fn morton(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    (depth, levels): (i64, i64),
+) -> Result<Vec<Place>, String> {
+    let (depth, levels) = (usize::try_from(depth).unwrap_or(0), u32::try_from(levels).unwrap_or(0));
+    edit_nest(sketch, place, Change::Morton { depth, levels }, depth)?;
+    Ok(vec![place.to_vec()])
+}
+
 /// Strip-mines the loops of a perfect nest, and moves the loops over blocks outwards.
 pub(super) fn tile(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Vec<Place>, String> {
     edit_nest(sketch, place, Change::Tile { sizes: sizes.into() }, sizes.len())?;

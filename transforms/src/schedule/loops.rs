@@ -4,8 +4,8 @@ use loomir_dialects::{loomir, transform};
 use loomir_ir::{DYNAMIC, Diagnostic, Loc, OpRef};
 
 use super::edits::{
-    OVERFLOW, coalesce, edit, fuse, fuse_whole, fused, in_order, interchange, jam, last, nested_fors, next,
-    peel, peel_ends, promote, reverse, skew, split, strip_mine, tile, unroll,
+    OVERFLOW, coalesce, edit, fuse, fuse_whole, fused, in_any_order, in_order, interchange, jam, last,
+    morton, nested_fors, next, peel, peel_ends, promote, reverse, skew, split, strip_mine, tile, unroll,
 };
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
@@ -66,9 +66,15 @@ pub(super) fn operations<'a>() -> Table<'a> {
             let order: Vec<usize> = order.collect();
             run.each(frame, op, "interchanged", &|sketch, place| interchange(sketch, place, &order))
         }),
+        (loomir::ParallelizeOp::DEF, |run, frame, op| run.each(frame, op, "made parallel", &in_any_order)),
+        (loomir::MortonOp::DEF, |run, frame, op| {
+            let number = |name, default| attribute(op, name).unwrap_or(default);
+            let numbers = (number("depth", 2), number("levels", 3));
+            run.each(frame, op, "run in Morton order", &|sketch, place| morton(sketch, place, numbers))
+        }),
         (loomir::ReverseOp::DEF, |run, frame, op| run.each(frame, op, "reversed", &reverse)),
         (loomir::PeelOp::DEF, |run, frame, op| {
-            let count = |name: &str| op.attr(name).and_then(|attr| attr.as_int(op.ctx())).unwrap_or(0);
+            let count = |name| attribute(op, name).unwrap_or(0);
             let counts = [count("first"), count("last")];
             run.each(frame, op, "peeled", &|sketch, place| peel_ends(sketch, place, counts))
         }),
@@ -81,7 +87,12 @@ pub(super) fn operations<'a>() -> Table<'a> {
 }
 
 fn factor(op: OpRef<'_>) -> i64 {
-    op.attr("factor").and_then(|attr| attr.as_int(op.ctx())).unwrap_or(1)
+    attribute(op, "factor").unwrap_or(1)
+}
+
+/// Returns the value of an integer attribute.
+pub(super) fn attribute(op: OpRef<'_>, name: &str) -> Option<i64> {
+    op.attr(name)?.as_int(op.ctx())
 }
 
 impl Interpreter<'_> {

@@ -23,10 +23,10 @@ const SILENT: &str = "transform.silence_tracking_failures";
 pub(super) fn operations<'a>() -> Table<'a> {
     vec![
         (transform::ApplyCseOp::DEF, |run, frame, op| {
-            run.on_bodies(frame, op, &|body, own| _ = cse_within(body, own))
+            run.on_bodies(frame, op, &mut |body, own| _ = cse_within(body, own))
         }),
         (transform::ApplyDceOp::DEF, |run, frame, op| {
-            run.on_bodies(frame, op, &|body, own| _ = erase_dead_within(body, own))
+            run.on_bodies(frame, op, &mut |body, own| _ = erase_dead_within(body, own))
         }),
         (transform::ApplyPatternsOp::DEF, |run, frame, op| run.apply_patterns(frame, op)),
         (transform::ApplyLicmOp::DEF, |run, frame, op| run.apply_licm(frame, op)),
@@ -85,7 +85,7 @@ impl Interpreter<'_> {
         &mut self,
         frame: &Frame<'_>,
         op: OpRef<'_>,
-        change: &dyn Fn(&mut Body, Op),
+        change: &mut dyn FnMut(&mut Body, Op),
     ) -> Outcome {
         for target in self.ops(frame, op, 0)? {
             let (path, inside) = self.inside_of(op, target)?;
@@ -112,7 +112,7 @@ impl Interpreter<'_> {
             return Err(wrong(op, &format!("has no patterns '{other}'; there is '{canonical}'")));
         }
         let eliminates = op.attr("apply_cse").is_some();
-        self.on_bodies(frame, op, &|body, own| {
+        self.on_bodies(frame, op, &mut |body, own| {
             match (patterns.is_empty(), own == body.root()) {
                 (true, _) => {
                     let inside = body.preorder(own).filter(|inside| *inside != own).collect();

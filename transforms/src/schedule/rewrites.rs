@@ -11,10 +11,13 @@ use loomir_ir::{
 };
 
 use super::failure::Failure;
-use super::interpreter::{Handle, Interpreter, Table, failed, wrong};
+use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
+use super::loops::attribute;
 use super::navigate::{is_loop, view};
 use super::payload::Entity;
 use crate::idioms::recognise_within;
+use crate::packing::{self, pack_within};
+use crate::prefetch::prefetch_within;
 
 /// Returns the operations that rewrite one operation, and what runs them.
 pub(super) fn operations<'a>() -> Table<'a> {
@@ -30,10 +33,12 @@ pub(super) fn operations<'a>() -> Table<'a> {
         }),
         (loomir::IdiomsOp::DEF, |run, frame, op| {
             let alias = run.payload.alias();
-            run.on_bodies(frame, op, &|body, own| _ = recognise_within(body, own, alias))
+            run.on_bodies(frame, op, &mut |body, own| _ = recognise_within(body, own, alias))
         }),
+        (loomir::PackOp::DEF, |run, frame, op| run.pack(frame, op)),
+        (loomir::PrefetchOp::DEF, |run, frame, op| run.prefetch(frame, op)),
         (transform::EraseDeadAllocOp::DEF, |run, frame, op| {
-            run.on_bodies(frame, op, &erase_dead_allocations)
+            run.on_bodies(frame, op, &mut erase_dead_allocations)
         }),
         // Only tensors have parts that are no memory of their own.
         (transform::HoistSubsetsOp::DEF, |run, frame, op| {
@@ -49,6 +54,42 @@ pub(super) fn operations<'a>() -> Table<'a> {
 }
 
 impl Interpreter<'_> {
+    /// Packs what loops read again and again. Fails if there is nothing to pack.
+    fn pack(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        let mut options = packing::Options { alias: self.payload.alias(), ..packing::Options::default() };
+        if let Some(most) = attribute(op, "max_bytes").and_then(|most| u64::try_from(most).ok()) {
+            options.max_bytes = most;
+        }
+        let (mut packed, mut why) = (0, None);
+        self.on_bodies(frame, op, &mut |body, own| {
+            let report = pack_within(body, own, &options);
+            packed += report.packed;
+            why = why.take().or(report.remarks.into_iter().next());
+        })?;
+        if packed > 0 {
+            return Ok(Vec::new());
+        }
+        let error = Diagnostic::error(op.loc(), format!("'{}' is not possible", op.name()));
+        Err(Failure::silenceable(match why {
+            Some(remark) => error.note(remark.loc, &remark.message),
+            None => error.help("no loop reads the same elements in each of its iterations"),
+        }))
+    }
+
+    /// Adds prefetches to innermost loops. Fails if none reads in large strides.
+    fn prefetch(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        let number = |name, default| attribute(op, name).unwrap_or(default);
+        let numbers = (number("distance", 8), number("min_stride", 64));
+        let mut streams = 0;
+        self.on_bodies(frame, op, &mut |body, own| streams += prefetch_within(body, own, numbers))?;
+        if streams > 0 {
+            return Ok(Vec::new());
+        }
+        let error = Diagnostic::error(op.loc(), format!("'{}' is not possible", op.name()));
+        let help = "no innermost loop reads memory in strides of at least 'min_stride' bytes";
+        Err(Failure::silenceable(error.help(help)))
+    }
+
     /// Replaces a conditional by one of its branches, if its condition is a constant that says so.
     fn take_branch(&mut self, op: OpRef<'_>, target: Entity) -> Result<(), Failure> {
         let (path, own) = self.payload.op(target, op.loc())?;

@@ -10,6 +10,35 @@
 //! used apart, each is computed from `x` by a division. That costs more than it saves, so such
 //! loops stay unless the division is asked for. The product of the trip counts is computed in a
 //! wider type where it may overflow; counters of less than 64 bits are widened.
+//!
+//! **Never illegal.** The order of iterations stays.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<32xf32>, %x: f32) {
+//!   affine.for %i = 0 to 4 {
+//!     affine.for %j = 0 to 8 {
+//!       affine.store %x, %a[%i * 8 + %j] : memref<32xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-flatten --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/flatten-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/flatten-1.svg
+//! ```
+//!
+//! The order of stores stays:
+//!
+//! ![The order of stores before](images/flatten-0.svg)
+//! ![The order of stores after](images/flatten-1.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -28,6 +57,7 @@ pub struct Flatten {
 impl Transformation for Flatten {
     const INFO: Info = Info {
         name: "loop-flatten",
+        source: include_str!("flatten.rs"),
         summary: "Run a nest of two loops as one loop",
         options: &[
             AliasMode::UNTESTED,

@@ -6,6 +6,61 @@
 //! product becomes `i, k, j`.
 //!
 //! Reference: Allen and Kennedy, *Optimizing Compilers for Modern Architectures*, §5.2 and §9.2.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8x8xf32>, %x: f32) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %j = 0 to 8 {
+//!       affine.store %x, %a[%j, %i] : memref<8x8xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-interchange --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/interchange-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/interchange-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/interchange-0.svg)
+//! ![The order of stores after](images/interchange-1.svg)
+//!
+//! If bounds of an inner loop depend on an outer one, they change places too: a lower triangle by
+//! columns becomes a lower triangle by rows. Where two arguments may overlap, the pass says which
+//! two iterations would swap if they did:
+//!
+//! ```mlir
+//! func.func @product(%a: memref<64x64xf64>, %b: memref<64x64xf64>, %c: memref<64x64xf64>) {
+//!   affine.for %i = 0 to 64 {
+//!     affine.for %j = 0 to 64 {
+//!       affine.for %k = 0 to 64 {
+//!         %x = affine.load %a[%i, %k] : memref<64x64xf64>
+//!         %y = affine.load %b[%k, %j] : memref<64x64xf64>
+//!         %z = affine.load %c[%i, %j] : memref<64x64xf64>
+//!         %m = arith.mulf %x, %y : f64
+//!         %s = arith.addf %z, %m : f64
+//!         affine.store %s, %c[%i, %j] : memref<64x64xf64>
+//!       }
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt --remarks=text other.mlir --loop-interchange=alias=distinct -o fast.mlir
+//! $ loomir opt --remarks=text other.mlir --loop-interchange -o same.mlir
+//! ```
+//!
+//! Each element of `c` still adds its products in the order of `k`, so the result is the same, bit
+//! for bit.
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -24,6 +79,7 @@ pub struct Interchange;
 impl Transformation for Interchange {
     const INFO: Info = Info {
         name: "loop-interchange",
+        source: include_str!("interchange.rs"),
         summary: "Run the loops of perfect nests in the fastest order",
         options: &[AliasMode::UNTESTED],
         samples: &[""],

@@ -13,6 +13,38 @@
 //!
 //! Reference: LLVM's fixed-order recurrences, whose users are sunk behind the value they wait for
 //! unless they access memory.
+//!
+//! **Not in `.ll`.** `loomir fuse` and `loomir optimize` do this in the loops of LLVM IR that they
+//! change.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<10xf64>, %b: memref<2x10xf64>) {
+//!   affine.for %i = 1 to 9 {
+//!     %x = affine.load %a[%i] : memref<10xf64>
+//!     affine.store %x, %b[0, %i] : memref<2x10xf64>
+//!     %l = affine.load %a[%i - 1] : memref<10xf64>
+//!     %r = affine.load %a[%i + 1] : memref<10xf64>
+//!     %s = arith.addf %l, %r : f64
+//!     affine.store %s, %b[1, %i] : memref<2x10xf64>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-loads-first=alias=distinct --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=iota --arg=zeros --order=images/loads-first-0.svg
+//! ```
+//!
+//! The order of stores is the same before and after:
+//!
+//! ![The order of stores](images/loads-first-0.svg)
+//!
+//! Loads stay where they are, with a remark, if one of them may read what a store before it writes.
+//! Then those of objects that the loop does not write are tried alone.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::Options;
@@ -38,6 +70,7 @@ pub struct LoadsFirst;
 impl Transformation for LoadsFirst {
     const INFO: Info = Info {
         name: "loop-loads-first",
+        source: include_str!("loads_first.rs"),
         summary: "Run loads before stores, in loops that access neighbouring elements behind stores",
         options: &[AliasMode::UNTESTED],
         samples: &[""],

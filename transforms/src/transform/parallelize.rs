@@ -9,6 +9,29 @@
 //! threads take longer to start.
 //!
 //! Reference: Allen and Kennedy, *Optimizing Compilers for Modern Architectures*, §6.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8x8xf32>, %x: f32) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %j = 0 to 8 {
+//!       affine.store %x, %a[%i, %j] : memref<8x8xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-parallelize=min-cycles=0 --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/parallelize-0.svg
+//! ```
+//!
+//! Rows had this order before, and have none afterwards:
+//!
+//! ![The order of stores before](images/parallelize-0.svg)
 
 use loomir_dialects::scf;
 use loomir_ir::pass::Options;
@@ -31,6 +54,7 @@ pub struct Parallelize {
 impl Transformation for Parallelize {
     const INFO: Info = Info {
         name: "loop-parallelize",
+        source: include_str!("parallelize.rs"),
         summary: "Make loops with independent iterations parallel",
         options: &[
             AliasMode::UNTESTED,

@@ -6,6 +6,42 @@
 //! counter, is the same in all iterations that are left.
 //!
 //! Reference: Kennedy and Allen, *Optimizing Compilers for Modern Architectures*, §5.7.
+//!
+//! **Never illegal.** The order of iterations stays.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<16xf32>, %b: memref<16xf32>) {
+//!   %zero = arith.constant 0.0 : f32
+//!   %s = affine.for %i = 0 to 16 iter_args(%before = %zero) -> (f32) {
+//!     %x = affine.load %a[%i] : memref<16xf32>
+//!     %d = arith.subf %x, %before : f32
+//!     affine.store %d, %b[%i] : memref<16xf32>
+//!     affine.yield %x : f32
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-peel --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=iota --arg=zeros --order=images/peel-0.svg
+//! $ loomir run new.mlir --entry=f --arg=iota --arg=zeros --order=images/peel-1.svg
+//! ```
+//!
+//! The order of stores stays. Each colour is one operation of the text:
+//!
+//! ![The order of stores before](images/peel-0.svg)
+//! ![The order of stores after](images/peel-1.svg)
+//!
+//! How often a loop runs need not be known. Of a loop from 0 to `%n`, one first iteration becomes a
+//! loop from 0 to the least of 1 and `%n`, and the rest begins at 1. So a loop of fewer iterations
+//! than are peeled runs all of them, once. At most 64 iterations are peeled at one end: each is a
+//! copy of the body.
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -29,6 +65,7 @@ const MOST: usize = 64;
 impl Transformation for Peel {
     const INFO: Info = Info {
         name: "loop-peel",
+        source: include_str!("peel.rs"),
         summary: "Run first or last iterations of innermost loops by themselves",
         options: &[
             AliasMode::UNTESTED,

@@ -11,6 +11,36 @@
 //!
 //! Reference: Carr and Kennedy, *Improving the Ratio of Memory Operations to Floating-Point
 //! Operations in Loops*, TOPLAS 1994.
+//!
+//! **Not in `.ll`.** The pass `loop-unroll-and-jam` and `loomir optimize` tile loops of LLVM IR.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<16x64xf64>, %s: memref<16xf64>) {
+//!   %zero = arith.constant 0.0 : f64
+//!   affine.for %i = 0 to 16 {
+//!     %sum = affine.for %j = 0 to 64 iter_args(%t = %zero) -> f64 {
+//!       %x = affine.load %a[%i, %j] : memref<16x64xf64>
+//!       %u = arith.addf %t, %x : f64
+//!       affine.yield %u : f64
+//!     }
+//!     affine.store %sum, %s[%i] : memref<16xf64>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-register-tile=alias=distinct --remarks=text -o new.mlir
+//! $ loomir run old.mlir --entry=f --arg=iota --arg=zeros --order=images/register-tile-0.svg
+//! $ loomir run new.mlir --entry=f --arg=iota --arg=zeros --order=images/register-tile-1.svg
+//! ```
+//!
+//! The order of stores stays. Each colour is one of the copies:
+//!
+//! ![The order of stores before](images/register-tile-0.svg)
+//! ![The order of stores after](images/register-tile-1.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -50,6 +80,7 @@ pub struct RegisterTile {
 impl Transformation for RegisterTile {
     const INFO: Info = Info {
         name: "loop-register-tile",
+        source: include_str!("register_tile.rs"),
         summary: "Unroll and jam loops by the count that is estimated to be fastest",
         options: &[
             AliasMode::UNTESTED,

@@ -6,6 +6,33 @@
 //! and of vectorization.
 //!
 //! Reference: Wolfe, *High Performance Compilers for Parallel Computing*, §9.9.
+//!
+//! **Never illegal.** The order of iterations stays.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<16xf32>, %n: index, %x: f32) {
+//!   affine.for %i = 0 to %n {
+//!     affine.store %x, %a[%i] : memref<16xf32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-strip-mine=size=4 --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=14 --arg=1 --order=images/strip-mine-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=14 --arg=1 --order=images/strip-mine-1.svg
+//! ```
+//!
+//! The order of stores stays:
+//!
+//! ![The order of stores before](images/strip-mine-0.svg)
+//! ![The order of stores after](images/strip-mine-1.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -24,6 +51,7 @@ pub struct StripMine {
 impl Transformation for StripMine {
     const INFO: Info = Info {
         name: "loop-strip-mine",
+        source: include_str!("strip_mine.rs"),
         summary: "Split innermost loops into blocks of iterations",
         options: &[AliasMode::UNTESTED, ("size", "32", "iterations of one block, at least 1")],
         samples: &["size=1", "size=2", "size=3"],

@@ -9,6 +9,31 @@
 //! fastest.
 //!
 //! Reference: Wolfe, *More Iteration Space Tiling*, Supercomputing 1989.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8x8xf32>, %x: f32) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %j = 0 to 8 {
+//!       affine.store %x, %a[%i, %j] : memref<8x8xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-tile=tile-size=4 --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/tile-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/tile-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/tile-0.svg)
+//! ![The order of stores after](images/tile-1.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -37,6 +62,7 @@ pub enum Tile {
 impl Transformation for Tile {
     const INFO: Info = Info {
         name: "loop-tile",
+        source: include_str!("tile.rs"),
         summary: "Run perfect nests block by block",
         options: &[
             AliasMode::UNTESTED,

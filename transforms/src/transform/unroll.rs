@@ -8,6 +8,33 @@
 //! The decision is that of [`unrolling`](crate::unrolling), which also serves graphs of blocks.
 //!
 //! Reference: Wolfe, *High Performance Compilers for Parallel Computing*, §9.2.
+//!
+//! **Never illegal.** The order of iterations stays.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<16xf32>, %x: f32) {
+//!   affine.for %i = 0 to 16 {
+//!     affine.store %x, %a[%i] : memref<16xf32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-unroll=unroll-count=4 --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/unroll-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/unroll-1.svg
+//! ```
+//!
+//! The order of stores stays. Each colour is one of the copies:
+//!
+//! ![The order of stores before](images/unroll-0.svg)
+//! ![The order of stores after](images/unroll-1.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -44,6 +71,7 @@ const MOST: u64 = 4096;
 impl Transformation for Unroll {
     const INFO: Info = Info {
         name: "loop-unroll",
+        source: include_str!("unroll.rs"),
         summary: "Write iterations of innermost loops one after the other",
         options: OPTIONS,
         samples: &["unroll-threshold=150", "unroll-count=3"],

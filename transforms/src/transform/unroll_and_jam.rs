@@ -12,6 +12,31 @@
 //!
 //! Reference: Callahan, Carr, Kennedy, *Improving Register Allocation for Subscripted Variables*
 //! (1990).
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8x8xf32>, %x: f32) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.for %j = 0 to 8 {
+//!       affine.store %x, %a[%i, %j] : memref<8x8xf32>
+//!     }
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-unroll-and-jam=unroll-and-jam-count=2 --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=1 --order=images/unroll-and-jam-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/unroll-and-jam-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/unroll-and-jam-0.svg)
+//! ![The order of stores after](images/unroll-and-jam-1.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -31,8 +56,16 @@ pub struct UnrollAndJam {
 impl Transformation for UnrollAndJam {
     const INFO: Info = Info {
         name: "loop-unroll-and-jam",
+        source: include_str!("unroll_and_jam.rs"),
         summary: "Unroll loops and run the copies of their inner loops as one",
-        options: JAM_OPTIONS,
+        options: &[
+            AliasMode::UNTESTED,
+            JAM_OPTIONS[0],
+            JAM_OPTIONS[1],
+            JAM_OPTIONS[2],
+            JAM_OPTIONS[3],
+            JAM_OPTIONS[4],
+        ],
         samples: &["unroll-and-jam-count=2"],
         passed: "UnrolledAndJammed",
         missed: "NotUnrolledAndJammed",
@@ -78,6 +111,7 @@ pub struct AffineUnrollAndJam {
 impl Transformation for AffineUnrollAndJam {
     const INFO: Info = Info {
         name: "affine-loop-unroll-jam",
+        source: "",
         summary: "Unroll and jam the loop that a function begins with",
         options: &[AliasMode::UNTESTED, ("unroll-jam-factor", "4", "the number of copies, at most 64")],
         samples: &[],

@@ -26,6 +26,7 @@ mod unroll;
 
 pub(crate) use fuse::{Parts, Times, Together};
 pub(crate) use range::counted;
+pub(crate) use tile::MAX_LEVELS;
 
 /// One edit of a tree: a place and a change.
 ///
@@ -113,6 +114,19 @@ pub enum Change {
         /// The number of iterations of the inner loop for one of the outer loop.
         by: i64,
     },
+    /// Skews the only loop inside of a loop, and interchanges both: a wavefront.
+    Wavefront {
+        /// The number of iterations of the inner loop for one of the outer loop.
+        by: i64,
+    },
+    /// Runs a perfect nest in Morton order: tiles of tiles, down to two iterations of each loop.
+    Morton {
+        /// The number of loops.
+        depth: usize,
+        /// The number of times that tiles are halved. A tile of the largest size has two to this
+        /// power iterations of each loop. Positive.
+        levels: u32,
+    },
     /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
         /// The number of first iterations.
@@ -156,6 +170,11 @@ impl Edit {
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
             Change::Skew { by } => vec![trees.skewed(program, item, *by)?],
+            Change::Wavefront { by } => {
+                let skewed = trees.skewed(program, item, *by)?;
+                vec![trees.permuted(program, skewed, &[1, 0])?]
+            }
+            Change::Morton { depth, levels } => vec![trees.in_morton_order(program, item, *depth, *levels)?],
             Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
                 if let Node::Versioned { .. } = trees.get(sequence.node()) {

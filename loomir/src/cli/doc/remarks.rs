@@ -54,6 +54,20 @@ const OF_PASSES: &[(&str, &[Remark])] = &[
         ],
     ),
     (
+        "`array-privatization`",
+        &[
+            ("Privatized", "each iteration of a loop has a buffer of its own"),
+            ("NotPrivatized", "iterations share the buffer, for the reason given"),
+        ],
+    ),
+    (
+        "`array-padding`",
+        &[
+            ("Padded", "the rows of a local array became longer"),
+            ("NotPadded", "the array stays, for the reason given"),
+        ],
+    ),
+    (
         "`loop-distribute`",
         &[
             ("Distributed", "a loop became several"),
@@ -174,9 +188,7 @@ pub(super) fn page() -> String {
     text.push('\n');
     for (pass, remarks) in OF_PASSES {
         let _ = writeln!(text, "## {pass}\n");
-        for (name, says) in *remarks {
-            wrap(&mut text, &format!("- `{name}`: {says}"));
-        }
+        list(&mut text, remarks);
         text.push('\n');
     }
     let mut own: Vec<_> = transform::ALL.iter().map(|(_, own)| own).collect();
@@ -190,4 +202,28 @@ pub(super) fn page() -> String {
     }
     text.push('\n');
     text
+}
+
+/// Returns the list of the remarks of a pass. Empty if it has none of its own.
+pub(super) fn of(pass: &str) -> String {
+    let mut text = String::new();
+    let heading = format!("`{pass}`");
+    if let Some((_, remarks)) = OF_PASSES.iter().find(|(own, _)| *own == heading) {
+        list(&mut text, remarks);
+    }
+    if let Some((_, info)) = transform::ALL.iter().find(|(_, info)| info.name == pass) {
+        wrap(&mut text, &format!("- `{}`: the loop was {}", info.passed, info.then));
+        wrap(
+            &mut text,
+            &format!("- `{}`: {}, for the reason given", info.missed, info.what_missed.to_lowercase()),
+        );
+    }
+    text
+}
+
+/// Adds remarks as entries of a list.
+fn list(text: &mut String, remarks: &[Remark]) {
+    for (name, says) in remarks {
+        wrap(text, &format!("- `{name}`: {says}"));
+    }
 }

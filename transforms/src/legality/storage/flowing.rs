@@ -16,14 +16,16 @@
 //! **Cost.** For each array, for each pair of a load and a store and each dimension one maximum, at
 //! most [`MAX_PAIRS`].
 
+use std::ops::Range;
+
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::{MemoryEffects, ViewLike};
 use loomir_dialects::{affine, memref};
 use loomir_ir::graph::Dominance;
-use loomir_ir::{DYNAMIC, Op, TypeKind, Value};
+use loomir_ir::{DYNAMIC, Op, Value};
 use loomir_polyhedra::{Affine, Conjunction, Error, Int, Relation};
 
-use super::{Fold, Folds, Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded, stored_by};
+use super::{Fold, Folds, Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded, is_resizable, stored_by};
 use crate::access::base::Base;
 use crate::flow::timeline::{Access, AccessId};
 use crate::flow::{Clock, MAX_WRITERS, Sources};
@@ -114,7 +116,17 @@ impl StorageJudge<'_> {
     /// True if the writers of a load run in the same iteration of the loops around `value` as the
     /// load.
     fn is_current(&self, value: Value, load: &Access, sources: &Sources, clock: &Clock) -> bool {
-        let around = self.loops_around(value, load);
+        self.are_in_same_iteration(0..self.loops_around(value, load), load, sources, clock)
+    }
+
+    /// True if the writers of a load run in the same iteration of these loops as the load.
+    pub(super) fn are_in_same_iteration(
+        &self,
+        mut levels: Range<u32>,
+        load: &Access,
+        sources: &Sources,
+        clock: &Clock,
+    ) -> bool {
         let space = clock.space(load);
         let differ = |level: u32| {
             let (written, read) = (clock.iteration(load, level), space.dim(level as usize));
@@ -129,7 +141,7 @@ impl StorageJudge<'_> {
                 sources.relation.meets(&differ, self.flow.limits()) == Ok(false)
             })
         };
-        (0..around).all(differ)
+        levels.all(differ)
     }
 
     /// Returns the number of common loops around a load and the definition of a value that
@@ -246,7 +258,7 @@ impl StorageJudge<'_> {
     }
 
     /// Returns a user of an allocation whose subscripts cannot be changed.
-    fn other_user(&self, allocation: Value) -> Option<Op> {
+    pub(super) fn other_user(&self, allocation: Value) -> Option<Op> {
         let body = self.body;
         let plain = |op| {
             [
@@ -259,14 +271,8 @@ impl StorageJudge<'_> {
             .into_iter()
             .any(|def| body.is(op, def))
         };
-        let has_layout = match body.value_type(allocation).kind(body.ctx()) {
-            TypeKind::MemRef { layout, .. } => layout.is_some(),
-            _ => true,
-        };
         let mut users = body.uses(allocation).map(|used| used.op);
-        let allocates = body.defining_op(allocation).filter(|op| {
-            has_layout || !(body.is(*op, memref::AllocOp::DEF) || body.is(*op, memref::AllocaOp::DEF))
-        });
+        let allocates = body.defining_op(allocation).filter(|_| !is_resizable(body, allocation));
         allocates.or_else(|| users.find(|op| !plain(*op)))
     }
 

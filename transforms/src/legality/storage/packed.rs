@@ -51,8 +51,10 @@ pub(crate) struct Packed {
 pub(crate) enum NotPacked {
     /// The copy would be too large, or its size is unknown.
     Large,
-    /// Something in the loop may write an element, or may not return.
+    /// Something in the loop may not return, or its elements are not known before the loop.
     Changed,
+    /// This operation in the loop may write an element.
+    Written(Op),
     /// A conditional or a parallel loop is around.
     Place,
     /// They have different types, or count different bytes.
@@ -245,7 +247,7 @@ impl StorageJudge<'_> {
                 self.flow.may_meet(*own, other, outer) || self.flow.may_meet(other, *own, outer)
             };
             if group.iter().any(meets) {
-                return Err(NotPacked::Changed);
+                return Err(NotPacked::Written(self.timeline.get(other).op));
             }
         }
         if others.next().is_some() { Err(NotPacked::Changed) } else { Ok(()) }

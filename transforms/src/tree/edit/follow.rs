@@ -115,14 +115,22 @@ impl Followed {
                     _ => (0, [&vec![0; blocks(sizes)][..], rest].concat()),
                 }
             }
-            (Change::Distribute { .. }, []) => return None,
+            (Change::Distribute { .. } | Change::Wavefront { .. } | Change::Morton { .. }, []) => {
+                return None;
+            }
             (Change::Distribute { at }, [first, rest @ ..]) => match first.checked_sub(*at) {
                 Some(first) => (1, [&[first], rest].concat()),
                 None => (0, own),
             },
             (_, _)
                 if self.made == 1
-                    && !matches!(change, Change::Unroll { .. } | Change::UnrollAndJam { .. }) =>
+                    && !matches!(
+                        change,
+                        Change::Unroll { .. }
+                            | Change::UnrollAndJam { .. }
+                            | Change::Wavefront { .. }
+                            | Change::Morton { .. }
+                    ) =>
             {
                 (0, own)
             }

@@ -1,7 +1,7 @@
 //! Reversal of loops, permutation of the loops of a nest and of the items of a body.
 
+use hashbrown::HashSet;
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 use super::range::{counted, ends};
 use crate::affine::{AffineForm, Atom};

@@ -1,0 +1,7 @@
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %l = transform.structured.match interface{LoopLikeInterface} in %root : (!transform.any_op) -> !transform.any_op
+    %r = loomir.peel %l {first = 1 : i64, last = 1 : i64} : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
