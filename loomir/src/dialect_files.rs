@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use loomir_dialects::irdl;
 use loomir_dialects::irdl::meaning::Meanings;
+use loomir_ir::text::outline::Outlined;
 use loomir_ir::text::{ParseOptions, parse_with_outline};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
 
@@ -89,14 +90,16 @@ impl DialectFiles {
 /// Loads the definitions of a file into a registry.
 fn definitions(registry: &mut Registry, name: &str, text: &str) -> Result<irdl::Loaded, Failed> {
     let ctx = crate::context();
-    let module = parse_with_outline(&ctx, text, name, &ParseOptions::default()).module;
+    let Outlined { module, diagnostics, .. } = parse_with_outline(&ctx, text, name, &ParseOptions::default());
     let mut errors = Diagnostics::new();
     for op in module.all_ops() {
         let dialect = module.nested(op).filter(|body| body.is(body.root(), irdl::DialectOp::DEF));
         dialect.into_iter().for_each(|body| errors.append(verifier::verify(body)));
     }
     if errors.has_errors() {
-        return Err(Failed::new(&ctx, errors));
+        // What cannot be read is the cause of the rest. Alone it may be what is defined here.
+        let cause = if diagnostics.has_errors() { diagnostics } else { errors };
+        return Err(Failed::new(&ctx, cause));
     }
     irdl::load(registry, &module).map_err(|errors| Failed::new(&ctx, errors))
 }

@@ -173,3 +173,11 @@ irdl.dialect @a {
     irdl.operands(x: %2)
   }
 }
+// -----
+// A name that is not declared.
+irdl.dialect @undeclared {
+  irdl.operation @op {
+    %0 = irdl.any
+    irdl.operands(in: %1)
+  }
+}
