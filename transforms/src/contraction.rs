@@ -78,6 +78,7 @@ use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
 use crate::fusion;
 use crate::legality::storage::{Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded, value_at};
+use crate::remark;
 use cleanup::Cleanup;
 
 mod cleanup;
@@ -385,16 +386,11 @@ impl Pass for ArrayContraction {
         }
         let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let report = contract(body, &Options { analyses, ..self.options });
-        if report.changed() {
-            cx.edits.made(self.name(), body.root_ref().loc());
-        }
         cx.count("Loads forwarded", report.forwarded as u64);
         cx.count("Stores erased", report.stores_erased as u64);
         cx.count("Arrays erased", report.arrays_erased as u64);
         cx.count("Arrays folded", report.arrays_folded as u64);
-        for remark in report.remarks {
-            cx.remark(remark);
-        }
+        remark::tell(cx, PASS.name, body, report.changed(), report.remarks);
         Ok(())
     }
 }

@@ -67,6 +67,7 @@ use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::legality::{Checker, QUESTION, Verdict};
 use crate::naming::called;
 use crate::regenerate::{Rewrite, regenerate};
+use crate::remark;
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Green, Node, Program, TreeStore};
 use crate::while_to_for;
@@ -583,14 +584,9 @@ impl Pass for LoopDistribute {
         }
         let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let report = distribute(body, &Options { analyses, ..self.options.clone() });
-        if report.distributed > 0 {
-            cx.edits.made(self.name(), body.root_ref().loc());
-        }
         cx.count("Loops distributed", report.distributed as u64);
         cx.count("Values handed on in arrays", report.expanded as u64);
-        for remark in report.remarks {
-            cx.remark(remark);
-        }
+        remark::tell(cx, PASS.name, body, report.distributed > 0, report.remarks);
         Ok(())
     }
 }

@@ -89,7 +89,7 @@ use crate::flow::timeline::{self, Access, Timeline};
 use crate::iterations::{Index, Writer};
 use crate::legality::storage::{NotPacked, Packed, StorageJudge};
 use crate::regenerate::guard::guard;
-use crate::remark::Remarks;
+use crate::remark::{self, Remarks};
 
 /// The options of packing.
 #[derive(Clone, Debug)]
@@ -491,13 +491,8 @@ impl Pass for LoopPack {
         }
         let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let report = pack(body, &Options { analyses, ..self.options.clone() });
-        if report.packed > 0 {
-            cx.edits.made(self.name(), body.root_ref().loc());
-        }
         cx.count("Arrays packed", report.packed as u64);
-        for remark in report.remarks {
-            cx.remark(remark);
-        }
+        remark::tell(cx, PASS.name, body, report.packed > 0, report.remarks);
         Ok(())
     }
 }

@@ -52,7 +52,7 @@ use loomir_ir::{Body, Builder, Diagnostics, OperationState, TypeKind};
 use crate::access::base::bytes_of_element;
 use crate::access::locals::Locals;
 use crate::legality::storage::{NotPadded, Padded};
-use crate::remark::Remarks;
+use crate::remark::{self, Remarks};
 
 /// The sizes that decide about padding, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -164,11 +164,8 @@ impl Pass for ArrayPadding {
             return Ok(());
         }
         let (made, said) = pad(body, self.0);
-        if made > 0 {
-            cx.edits.made(self.name(), body.root_ref().loc());
-        }
         cx.count("Arrays padded", made as u64);
-        said.into_iter().for_each(|remark| cx.remark(remark));
+        remark::tell(cx, PASS.name, body, made > 0, said);
         Ok(())
     }
 }

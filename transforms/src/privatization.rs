@@ -73,7 +73,7 @@ use crate::access::{Analyses, survey};
 use crate::flow::Flow;
 use crate::flow::timeline::{self, Timeline};
 use crate::legality::storage::{NotPrivate, Private, StorageJudge};
-use crate::remark::Remarks;
+use crate::remark::{self, Remarks};
 
 /// The steps of one question about integers.
 const STEPS: u64 = 400_000;
@@ -163,11 +163,8 @@ impl Pass for Privatization {
         }
         let analyses = Analyses::default().with_callees(&Callees::around(cx.surveys));
         let (made, said) = privatize(body, &analyses, self.alias);
-        if made > 0 {
-            cx.edits.made(self.name(), body.root_ref().loc());
-        }
         cx.count("Buffers privatized", made as u64);
-        said.into_iter().for_each(|remark| cx.remark(remark));
+        remark::tell(cx, PASS.name, body, made > 0, said);
         Ok(())
     }
 }

@@ -73,7 +73,7 @@ use crate::naming::called;
 use crate::naming::called_in_full;
 use crate::regenerate::guard::{Otherwise, guard, run_if};
 use crate::regenerate::overlap::{Make, Overlap};
-use crate::remark::Remarks;
+use crate::remark::{self, Remarks};
 
 mod element;
 mod rebuild;
@@ -342,14 +342,9 @@ impl Pass for ScalarPromotion {
         }
         let analyses = self.options.analyses.with_callees(&Callees::around(cx.surveys));
         let report = promote(body, &Options { analyses, ..self.options.clone() });
-        if report.promoted > 0 {
-            cx.edits.made(self.name(), body.root_ref().loc());
-        }
         cx.count("Elements promoted", report.promoted as u64);
         cx.count("Accesses moved", report.accesses as u64);
-        for remark in report.remarks {
-            cx.remark(remark);
-        }
+        remark::tell(cx, PASS.name, body, report.promoted > 0, report.remarks);
         Ok(())
     }
 }

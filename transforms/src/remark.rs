@@ -4,7 +4,8 @@
 //! remarks if it has one for the reason. Arguments are added with [`Diagnostic::arg`].
 
 use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
-use loomir_ir::{Body, Diagnostic, Loc, Op, Value};
+use loomir_ir::pass::PassContext;
+use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
 use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
@@ -102,6 +103,20 @@ impl Remarks<'_> {
         });
         [of_pairs, of_numbers].into_iter().flatten().collect()
     }
+}
+
+/// Tells the end of a pass over a function: one edit if the function changed, and all remarks.
+pub(crate) fn tell(
+    cx: &mut PassContext<'_>,
+    pass: &'static str,
+    body: &Body,
+    has_changed: bool,
+    remarks: Diagnostics,
+) {
+    if has_changed {
+        cx.edits.made(pass, body.root_ref().loc());
+    }
+    remarks.into_iter().for_each(|remark| cx.remark(remark));
 }
 
 /// Returns an operation and its location, as data.
