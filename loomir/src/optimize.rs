@@ -5,7 +5,7 @@
 //!     transposed ─┘ fuse ┘ distribute ┘ interchange ┘  tile  ┘ register tiles
 //! ```
 //!
-//! What is summed along rows may have transposed copies. A way through this picture takes each of
+//! Rows that are summed along may have transposed copies. A way through this picture takes each of
 //! its steps or goes past it, and each step is made of edits that the judge approved. Inside of a
 //! step, costs choose: the order of a nest, the sizes of its tiles, the number of copies of a loop.
 //! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
@@ -185,10 +185,14 @@ pub(super) fn put_loads_first(body: &mut Body, around: &Around, fusion: &FuseOpt
     let analyses = around.known_to(&fusion.analyses);
     let basis =
         Basis { analyses: &analyses, alias: fusion.alias.untested(), cost: &*fusion.cost, ahead: false };
-    let mut passed = Diagnostics::default();
-    let remarks = transform(body, &LoadsFirst, basis, &EditLimit::default());
-    remarks.into_iter().filter(Diagnostic::is_passed).for_each(|own| passed.push(own));
-    passed
+    let mut made = Diagnostics::default();
+    passed(transform(body, &LoadsFirst, basis, &EditLimit::default())).for_each(|own| made.push(own));
+    made
+}
+
+/// Returns the remarks about what was done.
+fn passed(remarks: Diagnostics) -> impl Iterator<Item = Diagnostic> {
+    remarks.into_iter().filter(Diagnostic::is_passed)
 }
 
 fn num_loops(body: &Body) -> usize {
@@ -242,7 +246,7 @@ impl Ways<'_> {
             ..packing::Options::default()
         };
         let report = packing::pack(&mut body, &options);
-        report.remarks.into_iter().filter(Diagnostic::is_passed).for_each(|own| made.remarks.push(own));
+        passed(report.remarks).for_each(|own| made.remarks.push(own));
         made.edits += report.packed as u64;
         (report.packed > 0).then(|| self.candidate(body, made))
     }
@@ -297,7 +301,7 @@ impl Ways<'_> {
                     let said = std::mem::take(&mut made.remarks);
                     self.transform(body, &RegisterTile { level }, (&self.cost(body), false), made);
                     let new = std::mem::replace(&mut made.remarks, said);
-                    new.into_iter().filter(Diagnostic::is_passed).for_each(|own| made.remarks.push(own));
+                    passed(new).for_each(|own| made.remarks.push(own));
                 }
             }
             Step::Hoist => {
