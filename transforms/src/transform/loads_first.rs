@@ -91,9 +91,12 @@ impl Transformation for LoadsFirst {
                 out.missed(&target, "it has too many accesses");
                 continue;
             }
+            let Some(first_store) = statements.iter().position(|own| own.writes()) else { continue };
             let order = |other_objects| {
-                let front = in_front(target.body(), &statements, other_objects);
-                front.filter(|front| has_neighbours(&statements, front, target.level()))
+                let front = in_front(target.body(), &statements, first_store, other_objects)?;
+                let moved =
+                    statements.iter().zip(&front).skip(first_store).filter(|(_, is_first)| **is_first);
+                has_neighbours(&statements, moved.map(|(own, _)| *own), target.level()).then_some(front)
             };
             let orders = [false, true].into_iter().filter_map(order);
             out.first_legal(&target, orders.map(|front| Change::Arrange { order: with_first(&front) }));
@@ -108,10 +111,14 @@ impl Transformation for LoadsFirst {
 /// Returns the statements to run first, all in front of the first store among them; with
 /// `other_objects`, only loads of objects that the loop does not write. `None` if these are in
 /// front already. Linear.
-fn in_front(body: &Body, statements: &[&StatementInfo], other_objects: bool) -> Option<Vec<bool>> {
-    let writes = |own: &StatementInfo| own.effects.classes.iter().any(|(class, _)| class.writes);
-    let all_written: HashSet<Base> = written(statements).map(|class| class.base).collect();
-    let first_store = statements.iter().position(|own| writes(own))?;
+fn in_front(
+    body: &Body,
+    statements: &[&StatementInfo],
+    first_store: usize,
+    other_objects: bool,
+) -> Option<Vec<bool>> {
+    let writes = statements.iter().flat_map(|own| classes(own)).filter(|class| class.writes);
+    let all_written: HashSet<Base> = writes.map(|class| class.base).collect();
     if statements.iter().any(|own| own.effects.world.is_some()) {
         return None;
     }
@@ -120,13 +127,12 @@ fn in_front(body: &Body, statements: &[&StatementInfo], other_objects: bool) -> 
     let mut is_first = vec![false; statements.len()];
     let mut may_move = vec![false; statements.len()];
     for (at, own) in statements.iter().enumerate() {
-        let classes = || own.effects.classes.iter().map(|(class, _)| class);
         let waits = |class: &Class| {
             let of_object = stored.get(&class.base);
             other_objects && all_written.contains(&class.base)
                 || of_object.is_some_and(|stored| stored.contains(&class.subscripts))
         };
-        let reads = classes().all(|class| !class.writes && !waits(class));
+        let reads = classes(own).all(|class| !class.writes && !waits(class));
         let is_simple = own.ops.iter().all(|op| body.own_regions(*op).next().is_none());
         let is_load = reads && is_simple && !own.effects.classes.is_empty();
         let operands = || own.ops.iter().flat_map(|op| body.operands(*op));
@@ -134,7 +140,7 @@ fn in_front(body: &Body, statements: &[&StatementInfo], other_objects: bool) -> 
         may_move[at] =
             (is_load || is_simple && own.is_speculatable(body)) && makers().all(|maker| may_move[*maker]);
         is_first[at] = at < first_store || is_load && may_move[at];
-        for class in classes().filter(|class| class.writes) {
+        for class in classes(own).filter(|class| class.writes) {
             stored.entry(class.base).or_default().insert(&class.subscripts);
         }
         made_by.extend(own.ops.iter().flat_map(|op| body.results(*op)).map(|value| (value, at)));
@@ -148,37 +154,29 @@ fn in_front(body: &Body, statements: &[&StatementInfo], other_objects: bool) -> 
     is_first[first_store..].contains(&true).then_some(is_first)
 }
 
-/// Returns the writes of statements.
-fn written<'a>(statements: &[&'a StatementInfo]) -> impl Iterator<Item = &'a Class> {
-    statements
-        .iter()
-        .flat_map(|own| &own.effects.classes)
-        .map(|(class, _)| class)
-        .filter(|class| class.writes)
+/// Returns the accesses of a statement.
+fn classes(statement: &StatementInfo) -> impl Iterator<Item = &Class> {
+    statement.effects.classes.iter().map(|(class, _)| class)
 }
 
 /// True if one of the loads that would move accesses an element that is accessed in an iteration
 /// close by, too. The loop is at this level.
-fn has_neighbours(statements: &[&StatementInfo], is_first: &[bool], level: u32) -> bool {
+fn has_neighbours<'a>(
+    statements: &[&StatementInfo],
+    mut moved: impl Iterator<Item = &'a StatementInfo>,
+    level: u32,
+) -> bool {
     let mut places: HashMap<_, HashSet<i64>> = HashMap::new();
-    let all = || statements.iter().zip(is_first);
-    for (own, _) in all() {
-        for (class, _) in &own.effects.classes {
-            if let Some((row, place, _)) = row_of(class, level) {
-                places.entry(row).or_default().insert(place);
-            }
-        }
+    for (row, place, _) in statements.iter().flat_map(|own| classes(own)).filter_map(|own| row_of(own, level))
+    {
+        places.entry(row).or_default().insert(place);
     }
-    let begins = statements.iter().position(|own| own.effects.classes.iter().any(|(class, _)| class.writes));
-    let moved = all().skip(begins.unwrap_or(0)).filter(|(_, is_first)| **is_first);
-    moved.flat_map(|(own, _)| &own.effects.classes).any(|(class, _)| {
-        row_of(class, level).is_some_and(|(row, place, step)| {
-            let near = |times: i64| step.checked_mul(times).and_then(|apart| place.checked_add(apart));
-            (1..=MAX_DISTANCE)
-                .flat_map(|times| [times, -times])
-                .any(|times| near(times).is_some_and(|at| places[&row].contains(&at)))
-        })
-    })
+    let is_near = |(row, place, step): (Row, i64, i64)| {
+        let near = |times: i64| step.checked_mul(times).and_then(|apart| place.checked_add(apart));
+        let mut all = (1..=MAX_DISTANCE).flat_map(|times| [times, -times]).filter_map(near);
+        all.any(|at| places[&row].contains(&at))
+    };
+    moved.any(|own| classes(own).filter_map(|own| row_of(own, level)).any(is_near))
 }
 
 /// An object, and the subscripts in it without the last constant.

@@ -38,7 +38,7 @@
 //! ![The order of stores before](images/peel-0.svg)
 //! ![The order of stores after](images/peel-1.svg)
 //!
-//! How often a loop runs need not be known. Of a loop from 0 to `%n`, one first iteration becomes a
+//! The trip count need not be known. Of a loop from 0 to `%n`, one first iteration becomes a
 //! loop from 0 to the least of 1 and `%n`, and the rest begins at 1. So a loop of fewer iterations
 //! than are peeled runs all of them, once. At most 64 iterations are peeled at one end: each is a
 //! copy of the body.

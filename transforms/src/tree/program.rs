@@ -106,6 +106,11 @@ impl StatementInfo {
         self.yields_for(body).is_none() && self.ops.iter().all(computes)
     }
 
+    /// True if it writes memory.
+    pub(crate) fn writes(&self) -> bool {
+        self.effects.classes.iter().any(|(class, _)| class.writes)
+    }
+
     /// True if the statement only computes and may run speculatively.
     pub fn is_speculatable(&self, body: &Body) -> bool {
         self.is_pure(body) && self.ops.iter().all(|op| is_speculatable(body.op_ref(*op)))

@@ -5,7 +5,7 @@
 //! - all its loads and stores are inside of the loop, and nothing else uses it but frees outside;
 //! - each load reads what the same iteration of the loop wrote, if anything wrote it.
 //!
-//! What no iteration wrote is as undefined in a new buffer as it was in the old one.
+//! An element that no iteration wrote is as undefined in a new buffer as it was in the old one.
 //!
 //! **Assumptions.**
 //! - The last writers that the data flow lists are complete, and may be too many. Tried in
