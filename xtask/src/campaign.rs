@@ -6,6 +6,7 @@
 //! from its own first lines.
 
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::Failure;
@@ -133,16 +134,28 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 }
 
 /// A quarter of a percent of each campaign, without a record. The programs were built in the tests'
-/// own profile.
+/// own profile. As many run at once as there are processors.
 pub(crate) fn run_samples(tools: &Tools) -> Result<(), Failure> {
-    for campaign in CAMPAIGNS {
+    let sample = |campaign: &Campaign| {
         // The checker's campaign has a limit on undecided pairs. A small sample may exceed it.
         let share = if campaign.name == "check" { 200 } else { 400 };
         let counts = start_child(tools, campaign, campaign.cases.div_ceil(share), 1, false)?;
         let counts: Vec<String> = counts.iter().map(|(key, value)| format!("{key}={value}")).collect();
         println!("{}: {}", campaign.name, counts.join(" "));
-    }
-    Ok(())
+        Ok(())
+    };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let campaigns = std::iter::from_fn(|| CAMPAIGNS.get(next.fetch_add(1, Ordering::Relaxed)));
+        campaigns.filter_map(|campaign| sample(campaign).err()).collect::<Vec<Failure>>()
+    };
+    let failures: Vec<Failure> = std::thread::scope(|scope| {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let ends = workers.into_iter().map(|worker| worker.join());
+        ends.flat_map(|end| end.unwrap_or_else(|cause| std::panic::resume_unwind(cause))).collect()
+    });
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
 /// Runs a campaign's program and returns its counts in the order printed.
