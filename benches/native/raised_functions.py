@@ -45,7 +45,7 @@ def counted_by_llvm(path, level):
 class Tally:
     def __init__(self):
         self.files = self.functions = self.loops = self.llvm = self.counted = self.both = 0
-        self.kept = self.accesses = self.affine = 0
+        self.kept = self.accesses = self.affine = self.tested = 0
         self.reasons, self.notes = collections.Counter(), collections.Counter()
 
     def add(self, loomir, path, level, verbose):
@@ -61,6 +61,8 @@ class Tally:
                 self.counted += int(found[3])
             if found := re.match(r"(\d+) access(?:es)? in counted loops, (\d+) affine", line):
                 self.accesses, self.affine = self.accesses + int(found[1]), self.affine + int(found[2])
+            if found := re.search(r"affine, (\d+) of them if a test", line):
+                self.tested += int(found[1])
         self.files += 1
         self.functions += len(loops)
         self.kept += len(kept)
@@ -84,15 +86,16 @@ class Tally:
     def row(self, name):
         share = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "-"
         print(f"| {name} | {self.functions} | {self.kept} | {self.loops} | {self.llvm} | {self.both} "
-              f"| {share(self.both, self.llvm)} | {self.accesses} | {share(self.affine, self.accesses)} |")
+              f"| {share(self.both, self.llvm)} | {self.accesses} | {share(self.affine, self.accesses)} "
+              f"| {share(self.tested, self.accesses)} |")
 
 
 def main():
     arguments = sys.argv[1:]
     verbose = "-v" in arguments
     loomir, *files = [argument for argument in arguments if argument != "-v"]
-    print("| input | functions with loops | opaque | loops | LLVM counts | both | share | accesses | affine |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| input | functions with loops | opaque | loops | LLVM counts | both | share | accesses | affine | of these tested |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     tallies = collections.defaultdict(Tally)
     with tempfile.TemporaryDirectory() as folder:
         for path in files:

@@ -4,7 +4,7 @@
 use hashbrown::HashSet;
 use loomir_ir::diagnostics::{Remark, RemarkKind};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
-use loomir_transforms::access::{Analyses, NotAffine};
+use loomir_transforms::access::{Analyses, IsAffine, NotAffine};
 use loomir_transforms::inventory;
 
 use crate::{FuseReport, Raised, UncountedLoop};
@@ -29,7 +29,7 @@ impl Explained {
             let text = format!("Loop not counted [{}]: {}", why.name(), why.reason());
             all.push(remark(function, why.name(), *place, &text));
         }
-        for LoopAccesses { function, place, affine, others } in &self.accesses.loops {
+        for LoopAccesses { function, place, affine, others, .. } in &self.accesses.loops {
             if others.is_empty() {
                 continue;
             }
@@ -79,11 +79,18 @@ pub struct LoopAccesses {
     pub place: Loc,
     /// The number of accesses that are affine classes.
     pub affine: usize,
+    /// The number of these that are so only if a run-time test before the nest holds.
+    pub tested: usize,
     /// The place of each other access, and the reason why it is none.
     pub others: Vec<(Loc, NotAffine)>,
 }
 
 impl Accesses {
+    /// Returns the number of affine accesses that need a run-time test.
+    pub fn tested(&self) -> usize {
+        self.loops.iter().map(|own| own.tested).sum()
+    }
+
     /// Returns the number of affine accesses, and the number of all.
     pub fn counts(&self) -> (usize, usize) {
         let affine = self.loops.iter().map(|own| own.affine).sum();
@@ -101,13 +108,17 @@ impl Accesses {
                     function: name.unwrap_or_default().to_owned(),
                     place: function.loc(access.of),
                     affine: 0,
+                    tested: 0,
                     others: Vec::new(),
                 });
             }
             let Some(own) = self.loops.last_mut() else { continue };
-            match access.why_not {
-                None => own.affine += 1,
-                Some(why) => own.others.push((function.loc(access.op), why)),
+            match access.is_affine {
+                Ok(is_affine) => {
+                    own.affine += 1;
+                    own.tested += usize::from(is_affine == IsAffine::Tested);
+                }
+                Err(why) => own.others.push((function.loc(access.op), why)),
             }
         }
     }

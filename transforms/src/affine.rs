@@ -26,6 +26,8 @@
 //! | `casts`, `subscript` | numbers of another width; forms of the subscripts of an access |
 //! | [`condition`] | conditions as affine constraints |
 //! | [`facts`] | facts about parameters |
+//! | `loop_ranges` | intervals of forms inside loops |
+//! | [`small`] | forms under the assumption that parameters are small |
 //! | [`surroundings`] | facts that hold at a block |
 //! | [`classes`] | keys of values that are not affine |
 //! | [`word`], [`rules`], [`saturation`] | equality of expressions over words, with `egg` |
@@ -47,8 +49,10 @@ use smallvec::{SmallVec, smallvec};
 use classes::Classes;
 use closed_forms::{ClosedForms, Polyhedral};
 use condition::Condition;
+use loop_ranges::Bounded;
 use operation::{Binary, Operation, has_no_signed_wrap};
 use range::{Range, fits, width};
+use small::Small;
 
 mod bounds;
 mod casts;
@@ -58,11 +62,13 @@ pub mod condition;
 mod division;
 pub(crate) mod expression;
 pub mod facts;
+mod loop_ranges;
 mod masks;
 pub mod operation;
 pub mod range;
 pub mod rules;
 pub mod saturation;
+pub mod small;
 mod subscript;
 pub mod surroundings;
 pub mod system;
@@ -275,6 +281,12 @@ impl AffineForm {
         Some(sum)
     }
 
+    /// Returns the form with each number divided by a positive one, of which it is a multiple.
+    pub(crate) fn divided_by(&self, divisor: i64) -> AffineForm {
+        let terms = self.terms.iter().map(|(atom, step)| (atom.clone(), step / divisor)).collect();
+        AffineForm { constant: self.constant / divisor, terms }
+    }
+
     /// True if each number in it is a multiple of `divisor`, which is positive.
     fn is_multiple_of(&self, divisor: i64) -> bool {
         self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
@@ -441,6 +453,13 @@ pub struct Forms<'b> {
     named: Vec<Value>,
     /// True if subscripts that are sums of parameters are [spelled out](Forms::spell_out).
     spelled_out: bool,
+    /// The magnitude of numbers from before the nests, if they are [supposed](Forms::suppose_small)
+    /// to be small.
+    small: Option<Small>,
+    /// The numbers that were supposed to be small so far.
+    narrowed: HashSet<Value>,
+    /// The constraints of the loops at each level.
+    bounded: Vec<Option<Bounded>>,
 }
 
 impl<'b> Forms<'b> {
@@ -469,6 +488,9 @@ impl<'b> Forms<'b> {
             classes: Classes::default(),
             named: Vec::new(),
             spelled_out: false,
+            small: None,
+            narrowed: HashSet::new(),
+            bounded: Vec::new(),
         }
     }
 
@@ -538,6 +560,12 @@ impl<'b> Forms<'b> {
         self.around.contains(&self.body.block_region(block)) || self.entered.contains(&block)
     }
 
+    /// True if a value is defined before the nests, or between them.
+    pub fn is_outside(&self, value: Value) -> bool {
+        let Some(block) = self.body.value_block(value) else { return false };
+        self.around.contains(&self.body.block_region(block)) && !self.entered.contains(&block)
+    }
+
     fn form(&mut self, value: Value, fuel: usize) -> Option<AffineForm> {
         if let Some(known) = self.memo.get(&value) {
             return known.clone();
@@ -596,6 +624,9 @@ impl<'b> Forms<'b> {
                 let divisor = self.form(body.operand(op, 1), fuel)?.as_constant().filter(|d| *d > 0);
                 let dividend = |this: &mut Self| this.form(first, fuel);
                 let rounds_down = binary == Binary::FloorDivS || is_never_negative(self, first);
+                if !rounds_down && let Some(quotient) = self.unsigned_quotient(op, binary, fuel) {
+                    return Some(quotient);
+                }
                 match binary {
                     Binary::DivS | Binary::FloorDivS | Binary::CeilDivS | Binary::DivU | Binary::CeilDivU => {
                         let is_signed = !matches!(binary, Binary::DivU | Binary::CeilDivU);
@@ -634,7 +665,7 @@ impl<'b> Forms<'b> {
         }
         // Intermediate results may wrap if the final result is in range.
         let form = self.congruent(body.result(op, 0), fuel)?;
-        let range = self.range_of_form(&form, fuel)?;
+        let range = self.range_at(&form, body.result(op, 0), fuel)?;
         fits(range, width(body, body.result(op, 0))).then_some(form)
     }
 

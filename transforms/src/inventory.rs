@@ -7,7 +7,7 @@ use loomir_ir::{Block, Body, Op};
 
 use crate::access::base::AliasMode;
 use crate::access::structure::{MAX_DEPTH, Structure};
-use crate::access::{Analyses, Entered, NotAffine, Reader};
+use crate::access::{Analyses, Entered, IsAffine, NotAffine, Reader};
 use crate::tree::raise::roots;
 
 /// A load or store through a pointer in a counted loop.
@@ -17,8 +17,8 @@ pub struct Access {
     pub op: Op,
     /// The innermost counted loop around.
     pub of: Op,
-    /// The reason why the access is not an affine class, unless it is one.
-    pub why_not: Option<NotAffine>,
+    /// An affine class, or the reason why it is none.
+    pub is_affine: Result<IsAffine, NotAffine>,
 }
 
 /// Returns the accesses through pointers whose innermost loop counts, in the order of the text.
@@ -74,8 +74,9 @@ impl Walk<'_> {
                 Some(Structure::Parallel { .. }) => {}
                 None => {
                     let Some(of) = place.of else { continue };
-                    if let Some(answer) = self.reader.is_affine(op, place.depth, &Entered(&self.entered)) {
-                        self.found.push(Access { op, of, why_not: answer.err() });
+                    let entered = Entered(&self.entered);
+                    if let Some(is_affine) = self.reader.is_affine(op, place.depth, &entered) {
+                        self.found.push(Access { op, of, is_affine });
                     }
                 }
             }

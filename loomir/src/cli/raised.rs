@@ -33,7 +33,11 @@ pub(super) fn access_summary(accesses: &Accesses) -> String {
     match accesses.counts() {
         (_, 0) => String::new(),
         (affine, all) => {
-            format!("{} in counted loops, {affine} affine\n", counted_in(all, "access", "accesses"))
+            let tested = match accesses.tested() {
+                0 => String::new(),
+                tested => format!(", {tested} of them if a test before the loops holds"),
+            };
+            format!("{} in counted loops, {affine} affine{tested}\n", counted_in(all, "access", "accesses"))
         }
     }
 }

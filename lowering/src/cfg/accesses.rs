@@ -290,7 +290,8 @@ impl Found {
                 }
             }
             let domain = Arc::new(domain);
-            Class { base, origin, sizes, subscripts: found, unit: 1, writes, update: None, domain }
+            let whole = Class::whole(base, writes, &domain);
+            Class { origin, sizes, subscripts: found, unit: 1, ..whole }
         };
         access.classes = space.pieces.iter().map(class).collect();
         access

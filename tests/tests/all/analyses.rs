@@ -302,7 +302,7 @@ impl Accesses for Rows {
         }
         let mut subscripts = site.forms.of_subscripts(&site.access?.subscripts);
         subscripts.iter_mut().skip(1).for_each(|subscript| *subscript = None);
-        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts })
+        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts, conditional: None })
     }
 }
 

@@ -154,6 +154,7 @@ fn nest(piece: &Drawn, op: Op, objects: &[Base]) -> AccessSummary {
             origin: None,
             sizes: Vec::new(),
             subscripts: Some(vec![Some(place)]),
+            conditional: None,
             unit: 0,
             writes,
             update: None,

@@ -32,6 +32,7 @@ impl Class {
             origin: None,
             sizes: Vec::new(),
             subscripts: None,
+            conditional: None,
             unit: 0,
             writes,
             update: None,
@@ -49,7 +50,19 @@ impl Class {
 
     /// True if equal subscripts name equal elements in both classes. Both must access one object.
     pub fn counts_like(&self, other: &Class) -> bool {
-        self.origin == other.origin && self.sizes == other.sizes && self.unit == other.unit
+        self.is_relative_to(other) && self.sizes == other.sizes
+    }
+
+    /// True if both classes count from one place in units of one size.
+    pub fn is_relative_to(&self, other: &Class) -> bool {
+        self.origin == other.origin && self.unit == other.unit
+    }
+}
+
+impl ConditionalElements {
+    /// Returns all forms.
+    pub fn forms(&self) -> impl Iterator<Item = &AffineForm> {
+        self.conditions.iter().chain(&self.sizes).chain(&self.subscripts)
     }
 }
 
@@ -72,6 +85,8 @@ pub struct Class {
     /// One form for each dimension, `None` where the subscript is not affine. `None` altogether
     /// stands for the whole object.
     pub subscripts: Option<Vec<Option<AffineForm>>>,
+    /// The elements under conditions, if the subscripts do not name them in any case.
+    pub conditional: Option<Arc<ConditionalElements>>,
     /// The bytes of the counted elements of an object behind a pointer. 0 for elements of a memref.
     pub unit: i64,
     /// True for a write.
@@ -80,6 +95,20 @@ pub struct Class {
     pub update: Option<Reduction>,
     /// The iteration domain.
     pub domain: Arc<Domain>,
+}
+
+/// The elements that an access touches if some conditions hold.
+///
+/// Rows of unknown length are such a case. In `a[i * n + j]` with `j` from 0 to `m`, the subscripts
+/// are `i` and `j` if `m` is at most `n`. A run-time test may establish the conditions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ConditionalElements {
+    /// Forms over parameters. The subscripts name the elements if no form is negative.
+    pub conditions: Vec<AffineForm>,
+    /// The sizes of all dimensions but the first: forms over parameters.
+    pub sizes: Vec<AffineForm>,
+    /// One form for each dimension.
+    pub subscripts: Vec<AffineForm>,
 }
 
 /// The iteration domain of a loop.

@@ -9,7 +9,7 @@
 //!
 //! - A subscript that is not affine touches the whole object.
 //! - In a memref of one dimension, `(i * n + j) * m + k` counts as three subscripts if each digit
-//!   is proved to be below its size and nothing wraps.
+//!   is proved or tested to be below its size and nothing wraps.
 //! - A view counts as its source if its strides are constants that determine the subscripts.
 
 use std::fmt;
@@ -19,9 +19,9 @@ use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::{affine, arith, interfaces, llvm};
 use loomir_ir::{Attr, AttrKind, Body, Context, DYNAMIC, Type, TypeKind, Value};
 
-use super::Domain;
 use super::base::{Base, Bases};
 use super::pointers::{self, Bytes};
+use super::{ConditionalElements, Domain};
 use crate::affine::{AffineForm, Atom, Forms};
 use digits::{Digits, summed};
 
@@ -56,6 +56,32 @@ pub struct Elements {
     pub sizes: Vec<AffineForm>,
     /// One form for each dimension, `None` where it is not affine.
     pub subscripts: Vec<Option<AffineForm>>,
+    /// Other subscripts, which name the elements under conditions.
+    pub conditional: Option<ConditionalElements>,
+}
+
+impl Elements {
+    /// Returns any element of an object.
+    pub(super) fn anywhere(origin: Value) -> Elements {
+        Elements::plain(origin, vec![None])
+    }
+
+    /// True if all subscripts are known by variables of loops and numbers from before the nests, in
+    /// any case or under conditions.
+    pub(super) fn is_known(&self, forms: &Forms<'_>) -> bool {
+        let is_known = |form: &AffineForm| {
+            form.all_atoms(&|atom| match atom {
+                Atom::Param(value) => forms.is_outside(*value),
+                _ => true,
+            })
+        };
+        self.conditional.is_some() || self.subscripts.iter().all(|form| form.as_ref().is_some_and(is_known))
+    }
+
+    /// Returns the elements that subscripts name without further sizes.
+    fn plain(origin: Value, subscripts: Vec<Option<AffineForm>>) -> Elements {
+        Elements { origin, sizes: Vec::new(), subscripts, conditional: None }
+    }
 }
 
 /// An access that is located.
@@ -130,19 +156,13 @@ impl Accesses for Delinearized {
             return None;
         }
         let subscripts = site.forms.of_accessed(&access.subscripts);
-        let by_itself = Elements { origin: site.origin, sizes: Vec::new(), subscripts };
+        let by_itself = Elements::plain(site.origin, subscripts);
         let is_product = |form: &Option<AffineForm>| form.as_ref().is_none_or(|form| site.has_product(form));
         if !matches!(&by_itself.subscripts[..], [one] if is_product(one)) {
             return Some(by_itself);
         }
         let found = Digits::of_subscript(site, &access.subscripts);
-        match found.filter(|found| !found.sizes.is_empty()).and_then(|found| found.proper(site)) {
-            Some(Digits { digits, sizes }) => {
-                let subscripts = digits.into_iter().map(Some).collect();
-                Some(Elements { sizes, subscripts, ..by_itself })
-            }
-            None => Some(by_itself),
-        }
+        Some(found.map_or(by_itself.clone(), |found| found.elements(site, 1, by_itself)))
     }
 
     fn locate_bytes(&self, site: &mut Site<'_, '_>, bytes: Bytes, layout: &DataLayout) -> Option<Elements> {
@@ -151,15 +171,13 @@ impl Accesses for Delinearized {
             return None;
         }
         let form = summed(&distance.iter().map(|term| term.as_multiple(bytes.unit)).collect::<Vec<_>>())?;
-        if site.has_product(&form)
-            && let Some(found) = Digits::of_terms(site, &distance, bytes.unit)
-            && !found.sizes.is_empty()
-            && let Some(found) = found.proper(site)
-        {
-            let subscripts = found.digits.into_iter().map(Some).collect();
-            return Some(Elements { origin: site.origin, sizes: found.sizes, subscripts });
+        let has_product = site.has_product(&form);
+        let by_itself = Elements::plain(site.origin, vec![Some(form)]);
+        if !has_product {
+            return Some(by_itself);
         }
-        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts: vec![Some(form)] })
+        let (found, count) = (Digits::of_terms(site, &distance, bytes.unit), bytes.width / bytes.unit);
+        Some(found.map_or(by_itself.clone(), |found| found.elements(site, count, by_itself)))
     }
 }
 

@@ -55,6 +55,15 @@ impl NotAffine {
     }
 }
 
+/// An access that is an affine class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IsAffine {
+    /// In any case.
+    Always,
+    /// If a run-time test of numbers before the nest holds.
+    Tested,
+}
+
 /// The loops of a nest that were entered, by their bodies.
 #[derive(Debug)]
 pub struct Entered<'n>(pub &'n [Block]);
@@ -66,7 +75,12 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// The reason why it is not.
-    pub fn is_affine(&mut self, op: Op, depth: u32, entered: &Entered<'_>) -> Option<Result<(), NotAffine>> {
+    pub fn is_affine(
+        &mut self,
+        op: Op,
+        depth: u32,
+        entered: &Entered<'_>,
+    ) -> Option<Result<IsAffine, NotAffine>> {
         let (body, analyses) = (self.body, self.analyses);
         if ![LoadOp::DEF, StoreOp::DEF].iter().any(|def| body.is(op, def)) {
             return None;
@@ -84,9 +98,13 @@ impl Reader<'_> {
         }
         let domain = self.everywhere(depth);
         let class = self.located_bytes(op, true, &domain);
-        let subscripts = class.and_then(|class| class.subscripts?.into_iter().collect::<Option<Vec<_>>>());
+        let (subscripts, conditional) = class.map(|class| (class.subscripts, class.conditional)).unzip();
+        let subscripts = subscripts.flatten().and_then(|all| all.into_iter().collect::<Option<Vec<_>>>());
         if subscripts.is_some_and(|all| all.iter().all(|form| self.is_sum(form, entered))) {
-            return Some(Ok(()));
+            return Some(Ok(IsAffine::Always));
+        }
+        if conditional.flatten().is_some_and(|own| own.forms().all(|form| self.is_sum(form, entered))) {
+            return Some(Ok(IsAffine::Tested));
         }
         let indices = pointers::indices(body, pointer, layout);
         let unknown = indices.into_iter().find(|index| !self.follows(*index, entered));

@@ -160,7 +160,7 @@ pub(super) fn distance(
         let mut is_natural = fixed >= 0;
         for (index, scale) in scaled {
             let form = forms.of(index)?;
-            let range = forms.range_of(index);
+            let range = forms.range_of_located(index, &form);
             is_natural &= range.0 >= 0 && scale >= 0;
             added = sum(added, product(range, (scale.into(), scale.into())));
             terms.push(Term { scale, value: Some((index, form)) });

@@ -29,6 +29,7 @@ use super::callees::summary::Call;
 use super::class::{Class, Domain, Effects, Space};
 use super::elements::{Elements, Site};
 use super::pointers::{self, Bytes, Units};
+use super::supposed::Supposed;
 use super::updates::{Reduction, updates_by};
 use crate::affine::classes::may_be_poison;
 use crate::affine::condition::Condition;
@@ -51,6 +52,8 @@ pub struct Reader<'b> {
     everywhere: Vec<Arc<Domain>>,
     /// The widths of accesses through pointers, once needed.
     units: Arc<OnceLock<Units>>,
+    /// Forms under assumptions, once needed.
+    pub(super) supposed: Supposed<'b>,
 }
 
 impl<'b> Reader<'b> {
@@ -70,6 +73,7 @@ impl<'b> Reader<'b> {
             around,
             everywhere,
             units: analyses.shared.units.clone().unwrap_or_default(),
+            supposed: Supposed::new(block),
         }
     }
 
@@ -96,6 +100,7 @@ impl<'b> Reader<'b> {
     /// Makes the values defined directly in the body of an entered loop known by name.
     pub fn enter(&mut self, block: Block) {
         self.forms.enter(block);
+        self.supposed.enter(block);
     }
 
     /// Returns the iteration domain of a loop inside `depth` others. `op` must implement
@@ -153,6 +158,8 @@ impl<'b> Reader<'b> {
         }
         if let Some(value) = induction {
             self.forms.set(value, variable.clone());
+            self.forms.bound(depth, value, &domain.constraints);
+            self.supposed.set(depth, value, variable.clone(), &domain.constraints);
         }
         self.around.resize(depth as usize, Vec::new());
         self.around.push(domain.constraints.clone());
@@ -285,12 +292,13 @@ impl<'b> Reader<'b> {
         let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
         let Reader { forms, bases, around, .. } = self;
         let mut site = Site { body, access: Some(access), base, origin, forms, bases, domain, around };
-        let (origin, sizes, subscripts) = match analyses.accesses.locate(&mut site) {
-            Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
-            None => (origin, Vec::new(), None),
+        let (origin, sizes, subscripts, conditional) = match analyses.accesses.locate(&mut site) {
+            Some(found) => (found.origin, found.sizes, Some(found.subscripts), found.conditional),
+            None => (origin, Vec::new(), None, None),
         };
-        let origin = Class::named_origin(body, origin);
-        Class { base, origin, sizes, subscripts, unit: 0, writes, update: None, domain: domain.clone() }
+        let (origin, conditional) = (Class::named_origin(body, origin), conditional.map(Arc::new));
+        let whole = Class::whole(base, writes, domain);
+        Class { origin, sizes, subscripts, conditional, ..whole }
     }
 
     /// Returns the class of a load or store through a pointer. `None` if it may be anywhere in its
@@ -304,14 +312,24 @@ impl<'b> Reader<'b> {
         let unit = units.unit(base);
         let unit = if pointers::counts_in(body, pointer, width, unit, layout) { unit } else { 1 };
         let (bytes, origin) = (Bytes { pointer, width, unit }, pointers::root(body, pointer));
-        let Reader { forms, bases, around, .. } = self;
+        let Reader { forms, bases, around, supposed, .. } = self;
         let mut site = Site { body, access: None, base, origin, forms, bases, domain, around };
-        let found = analyses.accesses.locate_bytes(&mut site, bytes, layout)?;
-        let (mut subscripts, mut domain) = (found.subscripts, domain.clone());
+        let mut found = analyses.accesses.locate_bytes(&mut site, bytes, layout);
+        if !found.as_ref().is_some_and(|found| found.is_known(site.forms)) {
+            let conditional = supposed.elements(&mut site, bytes, layout, analyses);
+            let by_itself = conditional.is_some().then(|| Elements::anywhere(origin));
+            found = found.or(by_itself).map(|found| Elements { conditional, ..found });
+        }
+        let found = found?;
+        let (mut subscripts, mut conditional) = (found.subscripts, found.conditional);
+        let mut domain = domain.clone();
         if let (count @ 2.., Some(last)) = (width / unit, subscripts.last_mut()) {
             // One more level counts the elements.
             let own = AffineForm::level(domain.levels);
             *last = last.as_ref().and_then(|first| first.plus(&own, 1));
+            if let Some(last) = conditional.as_mut().and_then(|found| found.subscripts.last_mut()) {
+                *last = last.plus(&own, 1)?;
+            }
             let below = AffineForm::constant(count - 1).minus(&own)?;
             let mut inner = (*domain).clone();
             inner.levels += 1;
@@ -319,8 +337,9 @@ impl<'b> Reader<'b> {
             domain = Arc::new(inner);
         }
         let origin = Class::named_origin(body, found.origin);
-        let (sizes, subscripts) = (found.sizes, Some(subscripts));
-        Some(Class { base, origin, sizes, subscripts, unit, writes, update: None, domain })
+        let whole = Class::whole(base, writes, &domain);
+        let (sizes, subscripts, conditional) = (found.sizes, Some(subscripts), conditional.map(Arc::new));
+        Some(Class { origin, sizes, subscripts, conditional, unit, ..whole })
     }
 
     /// Returns the reduction of the update that an access of this class is part of.

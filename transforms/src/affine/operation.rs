@@ -348,11 +348,14 @@ pub fn is_nonnegative(body: &Body, op: Op) -> bool {
 /// Returns the value that an extension by zeros restores: its operand is that value, truncated
 /// without loss as an unsigned number.
 pub(super) fn unsigned_original(body: &Body, narrow: Value, wide: Value) -> Option<Value> {
+    untruncated(body, narrow).filter(|original| body.value_type(*original) == body.value_type(wide))
+}
+
+/// Returns the number of which another one is a truncation without loss, both read as unsigned.
+pub(super) fn untruncated(body: &Body, narrow: Value) -> Option<Value> {
     let op = body.defining_op(narrow)?;
-    if Operation::of(body, op) != Some(Operation::Signed) || !has_no_unsigned_wrap(body, op) {
-        return None;
-    }
-    Some(body.operand(op, 0)).filter(|original| body.value_type(*original) == body.value_type(wide))
+    let is_cut = Operation::of(body, op) == Some(Operation::Signed) && has_no_unsigned_wrap(body, op);
+    is_cut.then(|| body.operand(op, 0))
 }
 
 fn has_flag(body: &Body, op: Op, name: &str) -> bool {

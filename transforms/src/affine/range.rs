@@ -47,7 +47,7 @@ impl Forms<'_> {
             return *known;
         }
         let range = if fuel == 0 { None } else { self.compute_range(value, fuel - 1) };
-        let range = range.unwrap_or_else(|| type_range(self.body, value));
+        let range = range.unwrap_or_else(|| self.leaf_range(value));
         self.ranges.insert(value, range);
         range
     }

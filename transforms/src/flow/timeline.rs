@@ -334,6 +334,7 @@ impl Timeline {
         let levels = first.class.subscripts.as_ref()?.len() as u32;
         let class = Class {
             subscripts: Some((0..levels).map(|level| Some(AffineForm::level(level))).collect()),
+            conditional: None,
             writes: false,
             domain: Arc::new(Domain { levels, constraints: Vec::new(), exact: true }),
             ..first.class.clone()

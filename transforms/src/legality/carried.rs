@@ -43,14 +43,8 @@ pub(super) fn class(
     let info = anchored(program, statement)?;
     let around = iteration.get(..info.depth as usize)?;
     let class = Class {
-        base: Base::Carried(info.op),
-        origin: None,
-        sizes: Vec::new(),
         subscripts: Some(around.iter().cloned().map(Some).collect()),
-        unit: 0,
-        writes: true,
-        update: None,
-        domain: domain.clone(),
+        ..Class::whole(Base::Carried(info.op), true, domain)
     };
     Some((class, info.op))
 }

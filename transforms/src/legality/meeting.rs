@@ -36,6 +36,24 @@ impl<'c> Meeting<'c> {
         Meeting { pairs, exact }
     }
 
+    /// Returns the meeting of two accesses whose elements are known under conditions, and those:
+    /// forms over parameters. The meeting holds where none of them is negative.
+    pub(super) fn conditional(
+        s: &'c Class,
+        t: &'c Class,
+        overlap: Overlap,
+    ) -> Option<(Meeting<'c>, Vec<&'c AffineForm>)> {
+        let is_conditional = [s, t].iter().any(|class| class.conditional.is_some());
+        if !is_conditional || overlap != Overlap::Same || !s.is_relative_to(t) {
+            return None;
+        }
+        let ((sizes, x), (others, y)) = (named(s)?, named(t)?);
+        let conditions = [s, t].into_iter().filter_map(|class| class.conditional.as_ref());
+        let conditions = conditions.flat_map(|own| &own.conditions).collect();
+        let pairs = x.into_iter().zip(y).collect();
+        (sizes == others).then_some((Meeting { pairs, exact: false }, conditions))
+    }
+
     /// Returns the reason why the accesses are assumed to meet, with an example if there is one.
     pub(crate) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, example: Option<&Example>) -> Cause {
         match (overlap, s.base, t.base) {
@@ -55,6 +73,17 @@ impl<'c> Meeting<'c> {
             },
             (_, Base::Argument(x), Base::Argument(y)) => Cause::MayOverlap(Some((x, y))),
             _ => Cause::MayOverlap(None),
+        }
+    }
+}
+
+/// Returns the sizes and subscripts of an access that name its elements, perhaps under conditions.
+fn named(class: &Class) -> Option<(&[AffineForm], Vec<&AffineForm>)> {
+    match &class.conditional {
+        Some(found) => Some((&found.sizes, found.subscripts.iter().collect())),
+        None => {
+            let subscripts = class.subscripts.as_ref()?.iter().map(Option::as_ref).collect::<Option<_>>()?;
+            Some((&class.sizes, subscripts))
         }
     }
 }

@@ -16,7 +16,7 @@
 //!   `fixtures/fusion/same_buffer.mlir`.
 
 use super::meeting::Meeting;
-use super::runtime_checks::avoiding;
+use super::runtime_checks::{apart_under_conditions, avoiding};
 use super::{Cause, DependenceOracle, Instance, Verdict, Witness};
 use crate::access::base::{Base, Overlap};
 use crate::access::{Answer, LoopContext, Order, Question, Relation};
@@ -145,9 +145,10 @@ fn never_meet(
     };
     let answer = oracle.dependence.meet(&question);
     if !matches!(answer, Answer::Never)
-        && let Some(assumption) = avoiding(&question, oracle)
+        && let Some(assumed) = apart_under_conditions(&question, overlap, oracle)
+            .or_else(|| avoiding(&question, oracle).map(|one| vec![one]))
     {
-        return Verdict::Legal { assumed: vec![assumption] };
+        return Verdict::Legal { assumed };
     }
     let example = match answer {
         Answer::Never => return Verdict::legal(),

@@ -227,7 +227,13 @@ impl<'q> Meetings<'q> {
         overlap: Overlap,
         tested: &'q [Assumption],
     ) -> Meetings<'q> {
-        let meeting = Meeting::of(&first.2.0, &second.2.0, overlap);
+        let classes = (&first.2.0, &second.2.0);
+        let is_known = |form: &&AffineForm| part.loop_context.implies(form, part.oracle.limits);
+        let conditional = Meeting::conditional(classes.0, classes.1, overlap);
+        let meeting = match conditional.filter(|(_, conditions)| conditions.iter().all(is_known)) {
+            Some((meeting, _)) => meeting,
+            None => Meeting::of(classes.0, classes.1, overlap),
+        };
         let maps = first.0.map.iter().chain(&*second.0.map).collect();
         Meetings { part, first, second, overlap, meeting, maps, tested }
     }

@@ -15,15 +15,17 @@
 //!
 //! # Limits
 //!
-//! - A run-time check compares sums of single values. Absence of wrapping is never checked at run
-//!   time.
+//! - A run-time check compares sums of single values. That nothing wraps is checked for accesses
+//!   through pointers alone, by limits on the values: 2^30, or 2^19 and 2^15 for 32 bits.
 //! - Inequalities that a conflict implies are found over the rationals, with at most 64 on the way.
 //!   At most four may be left, and one of them has to fail.
 
 use loomir_polyhedra::{Emptiness, Limits};
 
 use super::DependenceOracle;
-use crate::access::{LoopContext, Question};
+use super::meeting::Meeting;
+use crate::access::base::Overlap;
+use crate::access::{Answer, LoopContext, Question};
 use crate::affine::system::System;
 use crate::affine::{AffineForm, Atom};
 use crate::assumption::{Assumption, is_testable};
@@ -34,6 +36,35 @@ const MAX_ALTERNATIVES: usize = 4;
 /// Trip counts beyond the first iteration that mark a long loop. If a loop may run this many, it
 /// must still be able to under the assumption. The greatest possible one counts.
 const LONG: [i64; 4] = [15, 7, 3, 1];
+
+/// Returns assumptions, tested before the trees of a program, under which two accesses touch known
+/// elements and the conflict in question is impossible. The list is empty if nothing needs a test.
+/// `None` if there is no such list.
+pub(super) fn apart_under_conditions(
+    question: &Question<'_>,
+    overlap: Overlap,
+    oracle: &DependenceOracle<'_>,
+) -> Option<Vec<Assumption>> {
+    let (meeting, conditions) = Meeting::conditional(question.first, question.second, overlap)?;
+    let is_open = |form: &&AffineForm| !question.loop_context.implies(form, oracle.limits);
+    let open: Vec<AffineForm> = conditions.into_iter().filter(is_open).cloned().collect();
+    let is_testable = |form: &AffineForm, program: &Program| {
+        form.all_atoms(&|atom| is_known_before(program, atom))
+            && is_simple(form)
+            && runs_long(question, form, oracle)
+    };
+    if !open.is_empty() {
+        let program = oracle.tested_before?;
+        open.iter().all(|form| is_testable(form, program)).then_some(())?;
+    }
+    let loop_context = &question.loop_context.with_facts(open.iter().cloned());
+    let question = Question { loop_context, equal: &meeting.pairs, ..*question };
+    let mut assumed: Vec<Assumption> = open.into_iter().map(|form| Assumption::Natural(vec![form])).collect();
+    if !matches!(oracle.dependence.meet(&question), Answer::Never) {
+        assumed.push(avoiding(&question, oracle)?);
+    }
+    Some(assumed)
+}
 
 /// Returns a condition, tested before the trees of `program`, under which the conflict in question
 /// is impossible. `None` if no useful condition is known.
@@ -55,17 +86,21 @@ pub(super) fn avoiding(question: &Question<'_>, oracle: &DependenceOracle<'_>) -
             at += 1;
         }
     }
-    let runs_long = |form: &AffineForm| {
-        [question.first, question.second].into_iter().all(|class| {
-            let constraints: Vec<&AffineForm> = class.domain.constraints.iter().collect();
-            let levels: Vec<AffineForm> = (0..class.domain.levels).map(AffineForm::level).collect();
-            is_useful(loop_context, class.domain.levels, &constraints, &levels, &[form], oracle.limits)
-        })
-    };
-    let alternatives = left.iter().filter_map(negated).filter(|form| is_simple(form) && runs_long(form));
+    let is_useful = |form: &AffineForm| is_simple(form) && runs_long(question, form, oracle);
+    let alternatives = left.iter().filter_map(negated).filter(is_useful);
     let alternatives: Vec<AffineForm> = alternatives.collect();
     let is_one = (1..=MAX_ALTERNATIVES).contains(&alternatives.len());
     is_one.then_some(Assumption::Natural(alternatives))
+}
+
+/// True if the loops around both accesses may run long where a form is not negative.
+fn runs_long(question: &Question<'_>, form: &AffineForm, oracle: &DependenceOracle<'_>) -> bool {
+    let loop_context = question.loop_context;
+    [question.first, question.second].into_iter().all(|class| {
+        let constraints: Vec<&AffineForm> = class.domain.constraints.iter().collect();
+        let levels: Vec<AffineForm> = (0..class.domain.levels).map(AffineForm::level).collect();
+        is_useful(loop_context, class.domain.levels, &constraints, &levels, &[form], oracle.limits)
+    })
 }
 
 /// True if an unknown is available before the trees of a program and can be tested there.

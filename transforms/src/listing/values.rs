@@ -356,14 +356,5 @@ impl List<'_> {
 fn instances(leaf: &ScheduledStatement, more: Vec<&AffineForm>) -> Class {
     let domain = &leaf.domain;
     let constraints = domain.constraints.iter().chain(more).cloned().collect();
-    Class {
-        base: Base::World,
-        origin: None,
-        sizes: Vec::new(),
-        subscripts: None,
-        unit: 0,
-        writes: true,
-        update: None,
-        domain: Arc::new(Domain { constraints, ..**domain }),
-    }
+    Class::whole(Base::World, true, &Arc::new(Domain { constraints, ..**domain }))
 }

@@ -41,6 +41,8 @@ pub(crate) struct Extent {
     pub(crate) unit: i64,
     pub(crate) lower: Vec<AffineForm>,
     pub(crate) upper: Vec<AffineForm>,
+    /// The range is valid if none of these forms is negative.
+    pub(crate) conditions: Vec<AffineForm>,
 }
 
 impl Extent {
@@ -48,6 +50,11 @@ impl Extent {
     fn add(&mut self, other: &Extent) -> Option<()> {
         other.lower.iter().for_each(|bound| insert(&mut self.lower, bound, -1));
         other.upper.iter().for_each(|bound| insert(&mut self.upper, bound, 1));
+        for condition in &other.conditions {
+            if !self.conditions.contains(condition) {
+                self.conditions.push(condition.clone());
+            }
+        }
         let few = self.lower.len() <= MAX_BOUNDS && self.upper.len() <= MAX_BOUNDS;
         (few && self.unit == other.unit).then_some(())
     }
@@ -63,7 +70,8 @@ impl Extent {
     }
 
     fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
-        self.lower.iter().chain(&self.upper).for_each(|bound| bound.each_parameter(f));
+        let all = self.lower.iter().chain(&self.upper).chain(&self.conditions);
+        all.for_each(|form| form.each_parameter(f));
     }
 }
 
@@ -213,20 +221,31 @@ fn of_loop(body: &Body, program: &Program, trees: &TreeStore, of: LoopId) -> Ext
 /// loops.
 fn of_class(class: &Class, depth: u32) -> Option<Extent> {
     let is_relative = class.origin == class.base.named_by()?.value();
-    let subscripts = class.subscripts.as_ref().filter(|_| is_relative)?;
-    let first = subscripts.first()?.as_ref()?;
-    // Subscripts of the other dimensions are below their sizes, unless an access covers several
-    // elements.
-    if class.unit <= 0
-        || subscripts.len() != class.sizes.len() + 1
-        || (subscripts.len() > 1 && class.domain.levels > depth)
-    {
+    if class.unit <= 0 || !is_relative {
         return None;
     }
-    let row = class.sizes.iter().try_fold(AffineForm::constant(1), |row, size| row.product(size))?;
+    let subscripts = class.subscripts.as_ref()?;
+    let known = subscripts.first().and_then(Option::as_ref).filter(|_| {
+        // Subscripts of the other dimensions are below their sizes, unless an access covers several
+        // elements.
+        let is_grid = subscripts.len() == 1 || class.domain.levels <= depth;
+        subscripts.len() == class.sizes.len() + 1 && is_grid
+    });
+    let certain = known.and_then(|first| extent(class, first, &class.sizes));
+    certain.or_else(|| {
+        let own = class.conditional.as_ref()?;
+        let extent = extent(class, own.subscripts.first()?, &own.sizes)?;
+        Some(Extent { conditions: own.conditions.clone(), ..extent })
+    })
+}
+
+/// Returns the extent of an access in rows of these sizes, given the number of the row.
+fn extent(class: &Class, first: &AffineForm, sizes: &[AffineForm]) -> Option<Extent> {
+    let row = sizes.iter().try_fold(AffineForm::constant(1), |row, size| row.product(size))?;
     let lower = greatest(&first.times(-1)?, &class.domain, &mut { MAX_TRIED })?.times(-1)?;
     let upper = greatest(first, &class.domain, &mut { MAX_TRIED })?.plus(&AffineForm::constant(1), 1)?;
-    Some(Extent { unit: class.unit, lower: vec![lower.product(&row)?], upper: vec![upper.product(&row)?] })
+    let (lower, upper) = (vec![lower.product(&row)?], vec![upper.product(&row)?]);
+    Some(Extent { unit: class.unit, lower, upper, conditions: Vec::new() })
 }
 
 /// Returns a form over parameters that a form over the levels of a domain never exceeds. Recurses

@@ -154,6 +154,7 @@ impl Emit<'_> {
     fn test(&mut self, assumed: &[Assumption], items: Green, defined: &[Value], at: InsertPoint) -> Value {
         let (mut overlap, mut reached) = (Overlap::default(), Reached::default());
         let mut stretches: HashMap<Named, Option<Stretch>> = HashMap::new();
+        let mut conditions: Vec<AffineForm> = Vec::new();
         let mut all: Option<Value> = None;
         for assumption in assumed {
             let holds = match assumption {
@@ -162,6 +163,7 @@ impl Emit<'_> {
                         *stretches.entry(object).or_insert_with(|| {
                             let code = (&*self.body, self.program, self.trees);
                             let extent = reached.behind(code, &[items], object)?;
+                            conditions.extend(extent.conditions.iter().cloned());
                             Some(self.stretch((object, &extent), defined, at))
                         })
                     };
@@ -189,6 +191,13 @@ impl Emit<'_> {
                 Some(others) => self.make(arith::AndIOp::DEF, &[others, holds], at),
                 None => holds,
             });
+        }
+        let mut tested: HashSet<AffineForm> = assumed.iter().flat_map(Assumption::facts).collect();
+        for form in conditions {
+            if tested.insert(form.clone()) {
+                let holds = self.compare_with_zero("sge", &form, defined, at);
+                all = Some(all.map_or(holds, |others| self.make(arith::AndIOp::DEF, &[others, holds], at)));
+            }
         }
         // What assumes nothing holds.
         all.unwrap_or_else(|| self.truth(true, at))

@@ -19,7 +19,7 @@ use super::levels::absolute;
 use super::{Green, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId, TreeStore};
 use crate::access::base::Base;
 use crate::access::objects::Objects;
-use crate::access::{Class, Domain, LoopContext};
+use crate::access::{Class, ConditionalElements, Domain, LoopContext};
 use crate::affine::surroundings::Surroundings;
 use crate::affine::{AffineForm, Atom};
 use crate::lookup::{Absent, Lookup};
@@ -321,7 +321,7 @@ impl Class {
     fn is_symbolic(&self) -> bool {
         let is_number = |form: &AffineForm| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
         let subscripts = self.subscripts.iter().flatten().flatten();
-        !subscripts.chain(&self.domain.constraints).all(is_number)
+        self.conditional.is_some() || !subscripts.chain(&self.domain.constraints).all(is_number)
     }
 
     /// Returns the class with renumbered iterations.
@@ -329,6 +329,12 @@ impl Class {
         let mut class = self.clone();
         for form in class.subscripts.iter_mut().flatten().flatten() {
             *form = by(form)?;
+        }
+        if let Some(conditional) = &mut class.conditional {
+            let conditional = Arc::make_mut(conditional);
+            for form in &mut conditional.subscripts {
+                *form = by(form)?;
+            }
         }
         let constraints = self.domain.constraints.iter().map(by).collect::<Option<_>>()?;
         class.domain = Arc::new(Domain { constraints, ..*self.domain });
@@ -532,6 +538,13 @@ pub fn in_place(
         let is_grid = class.sizes.iter().all(|size| program.is_known(size, known));
         let named = class.subscripts.as_ref().filter(|_| is_grid && class.origin.is_none_or(is_one));
         let subscripts = named.map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
+        let conditional = class.conditional.as_ref().filter(|_| class.origin.is_none_or(is_one));
+        let conditional = conditional.and_then(|own| {
+            let mut fixed = own.conditions.iter().chain(&own.sizes);
+            fixed.all(|form| program.is_known(form, known)).then_some(())?;
+            let subscripts = own.subscripts.iter().map(&mut keep).collect::<Option<_>>()?;
+            Some(Arc::new(ConditionalElements { subscripts, ..(**own).clone() }))
+        });
         let inner = class.domain.levels - own;
         let domain = if inner == 0 && class.domain.constraints.is_empty() && exact == domain.exact {
             domain.clone()
@@ -546,7 +559,8 @@ pub fn in_place(
             Arc::new(Domain { levels: domain.levels + inner, constraints, exact })
         };
         let Class { base, origin, unit, writes, update, .. } = *class;
-        (Class { base, origin, sizes: class.sizes.clone(), subscripts, unit, writes, update, domain }, *op)
+        let sizes = class.sizes.clone();
+        (Class { base, origin, sizes, subscripts, conditional, unit, writes, update, domain }, *op)
     })
 }
 
@@ -567,6 +581,7 @@ mod tests {
             origin: None,
             sizes: Vec::new(),
             subscripts: Some(vec![subscript]),
+            conditional: None,
             unit: 0,
             writes: true,
             update: None,

@@ -219,6 +219,7 @@ impl Touched {
         }
         let domain = if domain == **call.domain { call.domain.clone() } else { Arc::new(domain) };
         let sizes = sizes.unwrap_or_default();
-        Class { base, origin, sizes, subscripts, unit: self.unit, writes: self.writes, update: None, domain }
+        let whole = Class::whole(base, self.writes, &domain);
+        Class { origin, sizes, subscripts, unit: self.unit, ..whole }
     }
 }

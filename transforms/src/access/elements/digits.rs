@@ -3,9 +3,9 @@
 //!
 //! Suppose each digit but the first is at least 0 and below its size. Then two such numbers with
 //! the same sizes are equal only if all their digits are, as in an array of that many dimensions.
-//! [`Digits::are_proper`] proves this for the iterations in which an access happens; without the
-//! proof nothing follows. Only products of the program that do not wrap count, with one
-//! loop-invariant factor: the size.
+//! [`Digits::elements`] proves this for the iterations in which an access happens, or finds the
+//! conditions on parameters under which it is so. Only products of the program that do not wrap
+//! count, with one loop-invariant factor: the size.
 //!
 //! **Cost.** Linear in the operations that compute a subscript; two integer questions a digit.
 
@@ -15,7 +15,8 @@ use loomir_ir::affine::AffineExprKind;
 use loomir_ir::{AffineExpr, Value};
 use loomir_polyhedra::{Emptiness, Limits, Var};
 
-use super::Site;
+use super::{Elements, Site};
+use crate::access::ConditionalElements;
 use crate::access::pointers::Term;
 use crate::affine::system::{System, Unknowns};
 use crate::affine::{AffineForm, Atom, fold_expr};
@@ -55,6 +56,27 @@ impl Digits {
             sum = sum.plus(own.times(scale)?)?;
         }
         Some(sum)
+    }
+
+    /// Returns the same number with the greatest common divisor of all steps as the last size.
+    /// `None` if that is one.
+    fn in_elements(mut self) -> Option<Digits> {
+        let (last, others) = self.digits.split_last_mut()?;
+        let (fixed, own) = (last.constant_part(), last.terms());
+        let steps = own.iter().map(|(_, step)| *step);
+        let of_others = others
+            .iter()
+            .flat_map(|digit| digit.terms().iter().map(|(_, step)| *step).chain([digit.constant_part()]));
+        let element = steps.chain(of_others).fold(0, |all, step| gcd(all, step.unsigned_abs()));
+        let element = i64::try_from(element).ok()?;
+        if element <= 1 {
+            return None;
+        }
+        *last = last.plus(&AffineForm::constant(fixed.rem_euclid(element)), -1)?;
+        self.digits = self.digits.iter().map(|digit| digit.divided_by(element)).collect();
+        self.digits.push(AffineForm::constant(fixed.rem_euclid(element)));
+        self.sizes.push(AffineForm::constant(element));
+        Some(self)
     }
 
     /// Returns the digits of a sum of multiples, in places of constant sizes. None of the forms
@@ -97,18 +119,45 @@ impl Digits {
         Some(self)
     }
 
-    /// Returns the number with digits that are at least 0 and below their sizes.
-    pub(super) fn proper(self, site: &mut Site<'_, '_>) -> Option<Digits> {
-        if self.are_proper(site) {
-            return Some(self);
+    /// Returns the elements that the digits name: `count` elements from there on. If the digits are
+    /// not proved to be at least 0 and below their sizes, `by_itself` with the conditions for it.
+    pub(super) fn elements(self, site: &mut Site<'_, '_>, count: i64, by_itself: Elements) -> Elements {
+        if self.sizes.is_empty() {
+            return by_itself;
         }
-        let carried = self.clone().carried().filter(|carried| carried.digits != self.digits)?;
-        carried.are_proper(site).then_some(carried)
+        // The later ones need weaker conditions.
+        let carried = |own: &Digits| own.clone().carried().filter(|carried| carried.digits != own.digits);
+        let in_elements = self.clone().in_elements();
+        let forms = [carried(&self), in_elements.clone(), in_elements.as_ref().and_then(carried)];
+        let mut conditional = None;
+        for digits in std::iter::once(self).chain(forms.into_iter().flatten()) {
+            let Some(conditions) = digits.conditions(site, count) else { continue };
+            let Digits { digits: subscripts, sizes } = digits;
+            if conditions.is_empty() {
+                let subscripts = subscripts.into_iter().map(Some).collect();
+                return Elements { sizes, subscripts, ..by_itself };
+            }
+            conditional = Some(ConditionalElements { conditions, sizes, subscripts });
+        }
+        Elements { conditional, ..by_itself }
     }
 
-    /// True if each digit but the first is at least 0 and below its size.
-    fn are_proper(&self, site: &mut Site<'_, '_>) -> bool {
-        self.digits.iter().skip(1).zip(&self.sizes).all(|(digit, size)| site.is_below(digit, size, &[]))
+    /// Returns conditions under which each digit but the first is at least 0 and below its size,
+    /// also that of each of `count` elements from there on. `None` if there are none that a test
+    /// before the loops may find true.
+    fn conditions(&self, site: &mut Site<'_, '_>, count: i64) -> Option<Vec<AffineForm>> {
+        let mut conditions = Vec::new();
+        for (place, size) in self.sizes.iter().enumerate() {
+            let digit = &self.digits[place + 1];
+            let reach = if place + 1 == self.sizes.len() { count } else { 1 };
+            let room = size.minus(digit)?.plus(&AffineForm::constant(reach), -1)?;
+            for form in [digit, &room] {
+                if !site.is_natural(form, [digit, size], &[]) {
+                    conditions.push(site.least(form).filter(|least| least.as_constant().is_none())?);
+                }
+            }
+        }
+        Some(conditions)
     }
 
     fn one(digit: AffineForm) -> Digits {
@@ -167,15 +216,24 @@ impl Digits {
         }
         let is_size = |form: &AffineForm| form.all_atoms(&|atom| matches!(atom, Atom::Param(_)));
         let size = |own: &Digits| single(own).filter(is_size);
-        let (mut number, size) = match (size(&self), size(&other)) {
+        let (number, size) = match (size(&self), size(&other)) {
             (_, Some(size)) => (self, size),
             (Some(size), None) => (other, size),
             (None, None) => return None,
         };
-        number.sizes.push(size);
+        // A multiple of a size is a multiple of the digits.
+        let steps = size.terms().iter().map(|(_, step)| *step).chain([size.constant_part()]);
+        let times = steps.fold(0, |all, step| gcd(all, step.unsigned_abs()));
+        let times = i64::try_from(times).ok().filter(|times| *times > 0)?;
+        let mut number = number.times(times)?;
+        number.sizes.push(size.divided_by(times));
         number.digits.push(AffineForm::constant(0));
         Some(number)
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Returns a product of parameters divided by the factors of another one. `None` unless it has all
@@ -293,23 +351,56 @@ impl Site<'_, '_> {
     /// True if a form is at least 0 and below a size whenever the access happens; none of the forms
     /// `known` is negative either.
     fn is_below(&mut self, form: &AffineForm, size: &AffineForm, known: &[AffineForm]) -> bool {
+        let room = size.minus(form).and_then(|room| room.plus(&AffineForm::constant(1), -1));
+        let room = room.filter(|_| self.is_natural(form, [form, size], known));
+        room.is_some_and(|room| self.is_natural(&room, [form, size], known))
+    }
+
+    /// True if a form is not negative whenever the access happens; none of the forms `known` is
+    /// negative either. What is known of the parameters of the forms `about` is used.
+    fn is_natural(&mut self, form: &AffineForm, about: [&AffineForm; 2], known: &[AffineForm]) -> bool {
         let levels = self.domain.levels;
-        let of_parameters = self.known_of_parameters([form, size]);
-        let around = || {
-            let loops = self.around.iter().take(levels as usize).flatten();
-            loops.chain(&self.domain.constraints).chain(known).chain(&of_parameters)
-        };
+        let of_parameters = self.known_of_parameters(about);
+        let around = || self.constraints().chain(known).chain(&of_parameters);
         let mut unknowns = Unknowns::default();
-        around().chain([form, size]).for_each(|form| unknowns.add(form));
+        around().chain([form]).for_each(|form| unknowns.add(form));
         let vars = levels as usize + unknowns.listed.len();
-        let mut inside = System::new(vars, Var(levels), unknowns.listed);
-        inside.constrain(around(), &Var);
-        let (mut below, mut above) = (inside.clone(), inside);
-        let (low, high) = (below.affine(form, &Var), above.affine(form, &Var));
-        below.set.add_lt(low, 0);
-        let size = above.affine(size, &Var);
-        above.set.add_ge(high, size);
-        [below, above].iter().all(|outside| matches!(outside.set.is_empty(&LIMITS), Emptiness::Empty))
+        let mut outside = System::new(vars, Var(levels), unknowns.listed);
+        outside.constrain(around(), &Var);
+        let form = outside.affine(form, &Var);
+        outside.set.add_lt(form, 0);
+        matches!(outside.set.is_empty(&LIMITS), Emptiness::Empty)
+    }
+
+    /// True if a form is not negative whenever the access happens and none of `known` is negative.
+    pub(in crate::access) fn is_known_natural(&mut self, form: &AffineForm, known: &[AffineForm]) -> bool {
+        self.is_natural(form, [form, form], known)
+    }
+
+    /// Returns the forms that are not negative whenever the access happens.
+    fn constraints(&self) -> impl Iterator<Item = &AffineForm> {
+        let levels = self.domain.levels as usize;
+        self.around.iter().take(levels).flatten().chain(&self.domain.constraints)
+    }
+
+    /// Returns a sum of few multiples of parameters that a form is never below. `None` if a loop
+    /// has no bound, or the bound is no such sum.
+    fn least(&self, form: &AffineForm) -> Option<AffineForm> {
+        let mut least = form.clone();
+        for level in (0..self.domain.levels).rev() {
+            let own = least.coefficient_of_level(level);
+            if own == 0 {
+                continue;
+            }
+            // The bound is not negative, so the form is at least itself without a multiple of it.
+            let (bound, times) = self.constraints().find_map(|bound| bound.bounds(level, own))?;
+            least = least.plus(bound, times.checked_neg()?)?;
+        }
+        // A test has 128 bits for the sum.
+        let is_simple = |(atom, coefficient): &(Atom, i64)| {
+            matches!(atom, Atom::Param(_)) && i32::try_from(*coefficient).is_ok()
+        };
+        least.terms().iter().all(is_simple).then_some(least)
     }
 
     /// Returns forms that are not negative about the parameters of some forms.

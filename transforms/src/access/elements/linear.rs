@@ -38,7 +38,7 @@ impl Accesses for Linear {
         let access = site.access?;
         let origin = whole(site.body, access.memref);
         let address = summed(&address(site, access, origin)?)?;
-        Some(Elements { origin, sizes: Vec::new(), subscripts: vec![Some(address)] })
+        Some(Elements::plain(origin, vec![Some(address)]))
     }
 
     fn locate_bytes(&self, site: &mut Site<'_, '_>, bytes: Bytes, layout: &DataLayout) -> Option<Elements> {
@@ -47,7 +47,7 @@ impl Accesses for Linear {
             return None;
         }
         let form = summed(&distance.iter().map(|term| term.as_multiple(bytes.unit)).collect::<Vec<_>>())?;
-        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts: vec![Some(form)] })
+        Some(Elements::plain(site.origin, vec![Some(form)]))
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn of_view(site: &mut Site<'_, '_>, access: &interfaces::Access) -> O
         inside.push(subscript);
     }
     let found = Digits::of_sum(site, address, sizes, &inside)?;
-    Some(Elements { origin, sizes: Vec::new(), subscripts: found.digits.into_iter().map(Some).collect() })
+    Some(Elements::plain(origin, found.digits.into_iter().map(Some).collect()))
 }
 
 /// Returns the source memref of a view, or of a view of a view.
