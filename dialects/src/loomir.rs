@@ -175,11 +175,13 @@ dialect! {
     }
 
     /// Tiles a perfect nest of as many loops as there are sizes. The results are the loops over
-    /// tiles, then those inside a tile. A size of zero leaves a loop untiled, inside.
+    /// tiles, then those inside a tile. A size of zero leaves a loop untiled, inside. With
+    /// `separate`, full tiles and partial ones run in loops of their own, and the results are the
+    /// loops of the full tiles.
     TileOp = "tile" {
         operands { target: One HANDLE, dynamic: Variadic PARAM }
         results { loops: Variadic HANDLE }
-        attrs { sizes: Required DenseArray(Type::I64) }
+        attrs { sizes: Required DenseArray(Type::I64), separate: Optional Unit }
         format "$target `sizes` custom<Numbers>($dynamic, $sizes) attr-dict `:` functional-type(operands, results)"
         verify verify::tile;
         interfaces { dyn Consumes = First(1) }

@@ -78,7 +78,10 @@ pub fn edit(
         13 => Change::UnrollAndJam { count: 2 + random.below(2) },
         14 => Change::Flatten,
         15 => Change::Skew { by: random.range(-2, 2) },
-        16 => Change::Tile { sizes: Box::new([random.range(0, 3), random.range(1, 3)]) },
+        16 => {
+            let sizes = Box::new([random.range(0, 3), random.range(1, 3)]);
+            Change::Tile { sizes, separate: random.chance(30) }
+        }
         17 => {
             let Node::Loop { body, .. } = trees.get(item) else { return None };
             let mut left: Vec<usize> = (0..trees.items(body).count()).collect();

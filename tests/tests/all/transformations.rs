@@ -46,6 +46,41 @@ fn morton_order_keeps_dependences() {
     }
 }
 
+/// Full tiles in loops of their own, and partial ones behind them, do the same for all trip counts
+/// from -1 to 9 and sizes from 1 to 4.
+#[test]
+fn separate_tiles_do_the_same() {
+    let checker = Checker::default();
+    let text = "func.func @grid(%a: memref<13x13xi32>, %n: index, %m: index) {
+           %c0 = arith.constant 0 : index
+           %c1 = arith.constant 1 : index
+           %c2 = arith.constant 2 : index
+           scf.for %i = %c0 to %n step %c1 {
+             scf.for %j = %c0 to %m step %c1 {
+               %k = arith.addi %i, %c1 : index
+               %l = arith.addi %j, %c2 : index
+               %x = memref.load %a[%i, %j] : memref<13x13xi32>
+               %y = memref.load %a[%k, %l] : memref<13x13xi32>
+               %z = arith.subi %y, %x : i32
+               memref.store %z, %a[%k, %l] : memref<13x13xi32>
+             }
+           }
+           return
+         }\n";
+    let before = checker.read(text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+    let all = (-1..=9).flat_map(|n| (-1..=9).map(move |m| (n, m)));
+    let calls: Vec<Vec<String>> =
+        all.map(|(n, m)| vec!["iota".to_owned(), n.to_string(), m.to_string()]).collect();
+    for (s, t) in (1..=4).flat_map(|s| (1..=4).map(move |t| (s, t))) {
+        let pipeline = format!("builtin.module(func.func(loop-tile{{tile-sizes={s},{t} separate=true}}))");
+        let done = checker.transformed(&pipeline, text);
+        let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+        assert!(checker.lines(&said).contains("full tiles apart"), "{}", checker.lines(&said));
+        let same = same_behaviour(&before, &after, "grid", &calls, &Limits::default());
+        same.unwrap_or_else(|error| panic!("{s} x {t}: {error}"));
+    }
+}
+
 /// Returns a function in which each element needs the one at a distance.
 fn grid((rows, columns): (i64, i64), (down, right): (i64, i64)) -> String {
     format!(

@@ -164,7 +164,8 @@ impl Interpreter<'_> {
                 }
             }
         }
-        self.each(frame, op, "tiled", &|sketch, place| tile(sketch, place, &sizes))
+        let separate = op.attr("separate").is_some();
+        self.each(frame, op, "tiled", &|sketch, place| tile(sketch, place, (&sizes, separate)))
     }
 
     fn fuse_sibling(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
