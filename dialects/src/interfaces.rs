@@ -194,6 +194,15 @@ pub trait MemoryAccess: Send + Sync {
     fn access(&self, op: OpRef<'_>) -> Access;
 }
 
+/// Loads and stores of neighbouring elements along the last dimension of a memref. It is undefined
+/// behaviour if one is outside of the dimension.
+pub trait VectorAccess: Send + Sync {
+    /// Returns the access to the first element.
+    fn first(&self, op: OpRef<'_>) -> Access;
+    /// Returns the number of elements, if it is known.
+    fn count(&self, op: OpRef<'_>) -> Option<i64>;
+}
+
 /// Memory of one element that may be promoted to a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemorySlot {

@@ -13,7 +13,7 @@ use loomir_ir::{Registry, Type, dialect};
 use crate::names::AsDefined;
 use crate::transform::YieldOp;
 use crate::transform::consumed::{Consumes, First};
-use crate::transform::types::{HANDLE, HANDLE_OR_PARAM, PARAM};
+use crate::transform::types::{HANDLE, HANDLE_OR_PARAM, PARAM, PARAM_OR_VALUE, VALUE};
 
 mod directives;
 mod verify;
@@ -22,6 +22,14 @@ dialect! {
     /// Transformations of loops for schedules of the `transform` dialect.
     pub LOOMIR = "loomir" {
         directives [directives::NUMBER, directives::NUMBERS]
+    }
+
+    /// Yields an argument of a function, such as the size of tiles.
+    ArgumentOp = "argument" {
+        operands { target: One HANDLE }
+        results { value: One VALUE }
+        attrs { number: Required Integer(64) }
+        format "$number `of` $target attr-dict `:` functional-type(operands, results)"
     }
 
     /// Distributes a loop over two. The second one runs the body from an operation on.
@@ -175,11 +183,13 @@ dialect! {
     }
 
     /// Tiles a perfect nest of as many loops as there are sizes. The results are the loops over
-    /// tiles, then those inside a tile. A size of zero leaves a loop untiled, inside.
+    /// tiles, then those inside a tile. A size of zero leaves a loop untiled, inside. With
+    /// `separate`, full tiles and partial ones run in loops of their own, and the results are the
+    /// loops of the full tiles. A size may be a value of the program, computed before the nest.
     TileOp = "tile" {
-        operands { target: One HANDLE, dynamic: Variadic PARAM }
+        operands { target: One HANDLE, dynamic: Variadic PARAM_OR_VALUE }
         results { loops: Variadic HANDLE }
-        attrs { sizes: Required DenseArray(Type::I64) }
+        attrs { sizes: Required DenseArray(Type::I64), separate: Optional Unit }
         format "$target `sizes` custom<Numbers>($dynamic, $sizes) attr-dict `:` functional-type(operands, results)"
         verify verify::tile;
         interfaces { dyn Consumes = First(1) }

@@ -24,7 +24,7 @@ use loomir_transforms::transform::interchange::Interchange;
 use loomir_transforms::transform::loads_first::LoadsFirst;
 use loomir_transforms::transform::parallelize::{MIN_CYCLES, Parallelize};
 use loomir_transforms::transform::register_tile::RegisterTile;
-use loomir_transforms::transform::tile::Tile;
+use loomir_transforms::transform::tile::{Sizes, Tile};
 use loomir_transforms::transform::{Basis, Transformation, transform};
 use loomir_transforms::{distribution, marks, nest_sinking, packing, promotion, simplify};
 
@@ -76,6 +76,9 @@ const CUT: [Step; 2] = [Step::Distribute, Step::Sink];
 
 /// Makes register tiles, of two loops if the second one helps.
 const JAM: [Step; 5] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
+
+/// Tiles nests by the sizes that are estimated to be fastest.
+const BY_COST: Tile = Tile { sizes: Sizes::ByCost, separate: false };
 
 /// The outcome for a function.
 #[derive(Clone, Default)]
@@ -285,10 +288,10 @@ impl Ways<'_> {
             Step::Interchange(Ahead(ahead)) => {
                 self.transform(body, &Interchange, (&self.cost(body), ahead), made);
             }
-            Step::Tile(Ahead(true)) => self.transform(body, &Tile::ByCost, (&self.cost(body), true), made),
+            Step::Tile(Ahead(true)) => self.transform(body, &BY_COST, (&self.cost(body), true), made),
             Step::Tile(Ahead(false)) => {
                 let cost = self.cost(body);
-                self.transform(body, &Tile::ByCost, (&OnMachine::computing_faster(&cost), false), made);
+                self.transform(body, &BY_COST, (&OnMachine::computing_faster(&cost), false), made);
             }
             Step::Widen => cost::widen(body, self.fusion.cost.machine()),
             Step::Jam(level) => {

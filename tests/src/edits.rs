@@ -26,6 +26,9 @@ pub const KINDS: &[&str] = &[
     "skew",
     "tile",
     "arrange",
+    "wavefront",
+    "morton",
+    "separate",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -49,7 +52,8 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10]);
+    let kind =
+        random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -78,34 +82,63 @@ pub fn edit(
         13 => Change::UnrollAndJam { count: 2 + random.below(2) },
         14 => Change::Flatten,
         15 => Change::Skew { by: random.range(-2, 2) },
-        16 => Change::Tile { sizes: Box::new([random.range(0, 3), random.range(1, 3)]) },
+        16 => {
+            let sizes = Box::new([random.range(0, 3), random.range(1, 3)]);
+            Change::Tile { sizes, separate: random.chance(30) }
+        }
         17 => {
             let Node::Loop { body, .. } = trees.get(item) else { return None };
             let mut left: Vec<usize> = (0..trees.items(body).count()).collect();
             let order = (0..left.len()).map(|_| left.remove(random.below(left.len())));
             Change::Arrange { order: order.collect() }
         }
-        // What no edit makes.
+        18 => Change::Wavefront { by: random.range(-2, 2) },
+        19 => Change::Morton { depth: 1 + random.below(2), levels: 1 + random.below(2) as u32 },
+        20 => {
+            let place = path(&cursor, at);
+            return Some((tiled_apart(trees, program, tree, &place, random)?, kind));
+        }
         _ => {
-            let new = match (kind, trees.get(item)) {
-                (5, Node::Loop { header, body }) => {
-                    let later = trees.shifted(body, random.range(-1, 1))?;
-                    vec![trees.with_header(header, later)]
-                }
-                (7, _) => Vec::new(),
-                (8, _) => vec![item, item],
-                (_, Node::Loop { header, body }) => {
-                    let header = trees.header(header).clone();
-                    vec![trees.make_loop(Header { parallel: true, ..header }, body)]
-                }
-                _ => return None,
-            };
+            let new = no_edit(trees, kind, item, random)?;
             cursor.splice(trees, at..at + 1, &new);
             return Some((cursor.root(), kind));
         }
     };
     let edit = change.at(path(&cursor, at));
     Some((edit.apply(program, trees, tree)?, kind))
+}
+
+/// Returns the items in the place of one after a change that no edit makes.
+fn no_edit(trees: &mut TreeStore, kind: usize, item: Green, random: &mut Random) -> Option<Vec<Green>> {
+    Some(match (kind, trees.get(item)) {
+        (5, Node::Loop { header, body }) => {
+            let later = trees.shifted(body, random.range(-1, 1))?;
+            vec![trees.with_header(header, later)]
+        }
+        (7, _) => Vec::new(),
+        (8, _) => vec![item, item],
+        (_, Node::Loop { header, body }) => {
+            let header = trees.header(header).clone();
+            vec![trees.make_loop(Header { parallel: true, ..header }, body)]
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the tree with a nest in tiles, and some of its loops split where tiles are full: those
+/// over tiles, or one inside a tile too.
+fn tiled_apart(
+    trees: &mut TreeStore,
+    program: &Program,
+    tree: Green,
+    place: &[usize],
+    random: &mut Random,
+) -> Option<Green> {
+    let sizes = Box::new([random.range(1, 3), random.range(0, 4)]);
+    let tile = Change::Tile { sizes, separate: false }.at(place);
+    let tree = tile.apply(program, trees, tree)?;
+    let separate = Change::Separate { depth: 1 + random.below(3) }.at(place);
+    separate.apply(program, trees, tree)
 }
 
 /// Returns where to split the range of a loop inside `depth` others. The bound is mostly a number,

@@ -46,7 +46,7 @@ fn step(loop_: &str, new: &str, random: &mut Random) -> String {
     let size = 2 + random.below(3);
     let both = format!("({ANY}) -> ({ANY}, {ANY})");
     let four = format!("({ANY}) -> ({ANY}, {ANY}, {ANY}, {ANY})");
-    let text = match random.below(10) {
+    let text = match random.below(12) {
         0 => format!("{new}, {more} = loomir.strip_mine {loop_} size {size} : {both}"),
         1 => format!("{new}, {more} = loomir.split {loop_} at {small} : {both}"),
         2 => format!("{new}, {more} = loomir.skew {loop_} by {} : {both}", random.range(-2, 2)),
@@ -54,6 +54,15 @@ fn step(loop_: &str, new: &str, random: &mut Random) -> String {
         4 => format!(
             "{new}, {more}, {new}_2, {new}_3 = loomir.tile {loop_} sizes [{size}, {}] : {four}",
             2 + random.below(3)
+        ),
+        10 => format!(
+            "{new}, {more}, {new}_2, {new}_3 = loomir.tile {loop_} sizes [{size}, {}] {{separate}} : {four}",
+            2 + random.below(3)
+        ),
+        11 => format!(
+            "{new} = loomir.morton {loop_} {{depth = {} : i64, levels = {} : i64}} : ({ANY}) -> {ANY}",
+            1 + random.below(2),
+            1 + random.below(2)
         ),
         5 => format!("{new} = loomir.peel {loop_} {{first = {small} : i64}} : ({ANY}) -> {ANY}"),
         6 => format!("{new} = loomir.reverse {loop_} : ({ANY}) -> {ANY}"),

@@ -32,6 +32,7 @@ const OTHERS: &[Entry] = &[
     Entry { pass: &prefetch::PASS, source: include_str!("prefetch.rs") },
     Entry { pass: &privatization::PASS, source: include_str!("privatization.rs") },
     Entry { pass: &promotion::PASS, source: include_str!("promotion.rs") },
+    Entry { pass: &transform::tile_by::PASS, source: include_str!("transform/tile_by.rs") },
 ];
 
 /// Returns all transformations, sorted by the name of the pass.

@@ -53,7 +53,7 @@ impl<'b> Writer<'b> {
     }
 
     /// Emits an operation on numbers of type `index` and returns its result.
-    fn compute(&mut self, def: &'static OpDef, operands: &[Index]) -> Value {
+    pub(crate) fn compute(&mut self, def: &'static OpDef, operands: &[Index]) -> Value {
         let operands: Vec<Value> = operands.iter().map(|operand| self.value(*operand)).collect();
         let op = self.make(def, &operands, &[Type::INDEX]);
         self.body.result(op, 0)

@@ -49,6 +49,7 @@ pub use check::Checker;
 pub(crate) use explain::{iterations, object, symbols};
 pub use judge::Approved;
 pub use merge::{independent, merged};
+pub use permutable::Permutable;
 pub use runtime_checks::zero as assumed_zero;
 pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 
@@ -64,6 +65,7 @@ pub mod meeting;
 mod merge;
 mod order;
 mod pairs;
+mod permutable;
 mod reordered;
 mod runtime_checks;
 mod schedule;

@@ -106,6 +106,7 @@ const PASSES: &[PassInfo] = &[
     prefetch::PASS,
     privatization::PASS,
     promotion::PASS,
+    transform::tile_by::PASS,
     guard_folding::PASS,
     nest_sinking::PASS,
     carried_loads::PASS,

@@ -66,6 +66,7 @@ pub mod skew;
 pub mod split;
 pub mod strip_mine;
 pub mod tile;
+pub mod tile_by;
 pub mod unroll;
 pub mod unroll_and_jam;
 

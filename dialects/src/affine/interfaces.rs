@@ -1,12 +1,12 @@
 //! Interfaces of the `affine` operations.
 
-use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Context, OpRef, Region, Registry, Value};
+use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Context, OpRef, Region, Registry, TypeKind, Value};
 
 use super::access::{map_of, memref, subscripts};
 use super::parallel;
 use crate::interfaces::{
     Access, Bound, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
-    MemoryEffects, ParallelLike, Resource, Step, Subscripts,
+    MemoryEffects, ParallelLike, Resource, Step, Subscripts, VectorAccess,
 };
 
 /// `affine.for` as a counted loop.
@@ -147,6 +147,26 @@ impl MemoryAccess for Touch {
     }
 }
 
+impl VectorAccess for Touch {
+    fn first(&self, op: OpRef<'_>) -> Access {
+        self.access(op)
+    }
+
+    fn count(&self, op: OpRef<'_>) -> Option<i64> {
+        let vector = match self.kind {
+            EffectKind::Write => op.operand_type(0),
+            _ => op.result_type(0),
+        };
+        match vector.kind(op.ctx()) {
+            TypeKind::Vector { shape, scalable, .. } => match (&shape[..], &scalable[..]) {
+                ([count], [] | [false]) => Some(*count).filter(|count| *count > 0),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 pub(super) fn register(registry: &mut Registry) {
     use EffectKind::{Read, Write};
     for name in ["apply", "min", "max", "for", "if", "parallel"] {
@@ -164,5 +184,8 @@ pub(super) fn register(registry: &mut Registry) {
         [("affine.vector_load", Read), ("affine.vector_store", Write), ("affine.prefetch", Read)]
     {
         registry.attach::<dyn MemoryEffects>(name, Box::new(Touch { kind }));
+    }
+    for (name, kind) in [("affine.vector_load", Read), ("affine.vector_store", Write)] {
+        registry.attach::<dyn VectorAccess>(name, Box::new(Touch { kind }));
     }
 }

@@ -93,6 +93,12 @@ pub(crate) const HANDLE_OR_PARAM: TypeConstraint =
 pub(crate) const VALUE: TypeConstraint =
     TypeConstraint::Where(Cow::Borrowed("TransformValueHandleTypeInterface instance"), is_value);
 
+/// Parameters, and handles to values.
+pub(crate) const PARAM_OR_VALUE: TypeConstraint =
+    TypeConstraint::Where(Cow::Borrowed("transform any param type or any value handle type"), |ctx, ty| {
+        is_param(ctx, ty) || is_value(ctx, ty)
+    });
+
 /// Handles to operations or values.
 pub(crate) const HANDLE_OR_VALUE: TypeConstraint =
     TypeConstraint::Where(Cow::Borrowed("any transform handle"), |ctx, ty| {

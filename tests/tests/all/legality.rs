@@ -32,6 +32,7 @@ struct Tally {
     illegal: u32,
     confirmed: u32,
     open: u32,
+    unknown: u32,
     unavailable: u32,
     reordered: u32,
     written: u32,
@@ -51,6 +52,7 @@ impl Tally {
         self.illegal += part.illegal;
         self.confirmed += part.confirmed;
         self.open += part.open;
+        self.unknown += part.unknown;
         self.unavailable += part.unavailable;
         self.reordered += part.reordered;
         self.written += part.written;
@@ -152,7 +154,9 @@ impl<'a> Trial<'a> {
             }
             let runs = self.runs(trees, tree, random);
             let says = || format!("case {}, {kinds:?}: {verdict:?}\n{}", self.index, self.text);
-            self.judged(trees, &verdict, &runs, &says, tally);
+            // Tiles of tiles, changed again, may be too many loops for an answer.
+            let is_deep = kinds.contains(&"morton");
+            self.judged(trees, &verdict, &runs, (is_deep, &says), tally);
             if verdict.is_legal() {
                 let reordered = self.compare_order(trees, tree, &runs, &says);
                 tally.reordered += u32::from(reordered);
@@ -166,6 +170,9 @@ impl<'a> Trial<'a> {
     fn verdict(&self, trees: &mut TreeStore, tree: Green) -> Verdict {
         let verdict = self.checker.check(trees, tree);
         let of_all = self.every.check(trees, tree);
+        if [&verdict, &of_all].iter().any(|own| matches!(own, Verdict::Unknown { .. })) {
+            return verdict;
+        }
         assert_eq!(
             kind(&verdict),
             kind(&of_all),
@@ -214,7 +221,7 @@ impl<'a> Trial<'a> {
         trees: &TreeStore,
         verdict: &Verdict,
         runs: &Runs,
-        says: &dyn Fn() -> String,
+        (is_deep, says): (bool, &dyn Fn() -> String),
         tally: &mut Tally,
     ) {
         let has_fault = runs.fault.is_some();
@@ -243,7 +250,10 @@ impl<'a> Trial<'a> {
                 tally.open += 1;
                 assert!(!self.exact || may_have_fault, "without need: {}", says());
             }
-            Verdict::Unknown { .. } => panic!("no answer: {}", says()),
+            Verdict::Unknown { .. } => {
+                tally.unknown += 1;
+                assert!(is_deep, "no answer: {}", says());
+            }
         }
     }
 
@@ -321,6 +331,7 @@ fn the_check_says_what_running_every_instance_says() {
     assert!(tally.legal > 80 && tally.illegal > 80, "{tally:?}");
     assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
     assert!(tally.reordered > 0, "{tally:?}");
+    assert!(tally.unknown * 20 < tally.legal, "{tally:?}");
     assert!(tally.written > 20 && tally.executed > 40, "{tally:?}");
     // Unknown numbers may be near the end of their type.
     let may_be = [Reason::StepMayWrap, Reason::BoundMayWrap];
@@ -328,6 +339,11 @@ fn the_check_says_what_running_every_instance_says() {
     assert!(tally.unwritten.values().sum::<u32>() * 20 < tally.written, "{tally:?}");
     for (kind, [legal, illegal]) in &tally.edits {
         let always_wrong = ["drop", "shift"].contains(kind);
-        assert!((*legal > 1 || always_wrong) && *illegal > 1, "{kind}: {legal} legal, {illegal} not");
+        // Alone they keep the order, or are seldom possible.
+        let seldom_wrong = ["flatten", "morton", "separate", "skew"].contains(kind);
+        assert!(
+            (*legal > 1 || always_wrong) && (*illegal > 1 || seldom_wrong),
+            "{kind}: {legal} legal, {illegal} not"
+        );
     }
 }

@@ -46,6 +46,99 @@ fn morton_order_keeps_dependences() {
     }
 }
 
+/// Tiles of sizes that are arguments keep all distances up to two rows and two columns, with sizes
+/// from -1 to 9. They are allowed if and only if no distance is negative in a tiled loop. What is
+/// refused is wrong for some sizes.
+#[test]
+fn tiles_of_any_size_keep_dependences() {
+    let checker = Checker::default();
+    let (rows, columns) = (7, 6);
+    for distance in (0..=2).flat_map(|down| (-2..=2).map(move |right| (down, right))) {
+        for tiled in [[true, true], [false, true], [true, false]] {
+            let text = sized_grid((rows, columns), distance);
+            let before = checker.read(&text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+            let [first, second] =
+                [1, 2].map(|at| if tiled[at - 1] { format!("arg{at}") } else { "0".to_owned() });
+            let pipeline = format!("builtin.module(func.func(loop-tile-by{{sizes={first},{second}}}))");
+            let done = checker.transformed(&pipeline, &text);
+            let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+            let said = checker.lines(&said);
+            let is_legal = distance.1 >= 0 || distance.0 == 0 || !tiled[1];
+            assert_eq!(said.contains("Loops tiled by"), is_legal, "{distance:?}, {tiled:?}: {said}");
+            let all = (-1..=9).flat_map(|s| (-1..=9).map(move |t| (s, t)));
+            let calls: Vec<Vec<String>> =
+                all.map(|(s, t)| vec!["iota".to_owned(), s.to_string(), t.to_string()]).collect();
+            let same = same_behaviour(&before, &after, "grid", &calls, &Limits::default());
+            same.unwrap_or_else(|error| panic!("{distance:?}, {tiled:?}: {error}"));
+        }
+    }
+}
+
+/// Full tiles in loops of their own, and partial ones behind them, do the same for all trip counts
+/// from -1 to 9 and sizes from 1 to 4.
+#[test]
+fn separate_tiles_do_the_same() {
+    let checker = Checker::default();
+    let text = "func.func @grid(%a: memref<13x13xi32>, %n: index, %m: index) {
+           %c0 = arith.constant 0 : index
+           %c1 = arith.constant 1 : index
+           %c2 = arith.constant 2 : index
+           scf.for %i = %c0 to %n step %c1 {
+             scf.for %j = %c0 to %m step %c1 {
+               %k = arith.addi %i, %c1 : index
+               %l = arith.addi %j, %c2 : index
+               %x = memref.load %a[%i, %j] : memref<13x13xi32>
+               %y = memref.load %a[%k, %l] : memref<13x13xi32>
+               %z = arith.subi %y, %x : i32
+               memref.store %z, %a[%k, %l] : memref<13x13xi32>
+             }
+           }
+           return
+         }\n";
+    let before = checker.read(text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+    let all = (-1..=9).flat_map(|n| (-1..=9).map(move |m| (n, m)));
+    let calls: Vec<Vec<String>> =
+        all.map(|(n, m)| vec!["iota".to_owned(), n.to_string(), m.to_string()]).collect();
+    for (s, t) in (1..=4).flat_map(|s| (1..=4).map(move |t| (s, t))) {
+        let pipeline = format!("builtin.module(func.func(loop-tile{{tile-sizes={s},{t} separate=true}}))");
+        let done = checker.transformed(&pipeline, text);
+        let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+        assert!(checker.lines(&said).contains("full tiles apart"), "{}", checker.lines(&said));
+        let same = same_behaviour(&before, &after, "grid", &calls, &Limits::default());
+        same.unwrap_or_else(|error| panic!("{s} x {t}: {error}"));
+    }
+}
+
+/// Returns a function in which each element needs the one at a distance, and two arguments are
+/// sizes.
+fn sized_grid((rows, columns): (i64, i64), (down, right): (i64, i64)) -> String {
+    format!(
+        "func.func @grid(%a: memref<13x13xi32>, %s: index, %t: index) {{
+           %c1 = arith.constant 1 : index
+           %c2 = arith.constant 2 : index
+           %up = arith.constant {} : index
+           %left = arith.constant {} : index
+           %n = arith.constant {} : index
+           %m = arith.constant {} : index
+           scf.for %i = %c2 to %n step %c1 {{
+             scf.for %j = %c2 to %m step %c1 {{
+               %k = arith.addi %i, %up : index
+               %l = arith.addi %j, %left : index
+               %x = memref.load %a[%k, %l] : memref<13x13xi32>
+               %y = memref.load %a[%i, %j] : memref<13x13xi32>
+               %z = arith.subi %y, %x : i32
+               memref.store %z, %a[%i, %j] : memref<13x13xi32>
+             }}
+           }}
+           return
+         }}\n",
+        -down,
+        -right,
+        rows + 2,
+        columns + 2
+    )
+}
+
 /// Returns a function in which each element needs the one at a distance.
 fn grid((rows, columns): (i64, i64), (down, right): (i64, i64)) -> String {
     format!(

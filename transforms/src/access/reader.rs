@@ -13,15 +13,17 @@
 //!   and the headers of loops and conditionals. Tried in `fixtures/fusion/may_not_return.mlir`.
 //! - Arguments of the current function are not poison where they bound loops or decide; those of
 //!   called functions may be.
+//! - A vector that begins at a multiple of its length stays in its row, if the row is a multiple
+//!   too. Elsewhere it touches the whole object. Tried in `fixtures/fusion/vectors.mlir`.
 //! - Atomic updates read and write their whole object. Tried in `tests/tests/all/hazards.rs`.
 
 use std::sync::{Arc, OnceLock};
 
 use loomir_dialects::interfaces::{
     self, CallLike, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
-    MemoryEffects, Resource,
+    MemoryEffects, Resource, VectorAccess,
 };
-use loomir_ir::{Block, Body, Op, Region, Trait, Value};
+use loomir_ir::{Block, Body, DYNAMIC, Op, Region, Trait, Value};
 
 use super::Analyses;
 use super::base::{AliasMode, Base, Bases};
@@ -322,24 +324,45 @@ impl<'b> Reader<'b> {
         }
         let found = found?;
         let (mut subscripts, mut conditional) = (found.subscripts, found.conditional);
-        let mut domain = domain.clone();
-        if let (count @ 2.., Some(last)) = (width / unit, subscripts.last_mut()) {
-            // One more level counts the elements.
-            let own = AffineForm::level(domain.levels);
-            *last = last.as_ref().and_then(|first| first.plus(&own, 1));
-            if let Some(last) = conditional.as_mut().and_then(|found| found.subscripts.last_mut()) {
-                *last = last.plus(&own, 1)?;
-            }
-            let below = AffineForm::constant(count - 1).minus(&own)?;
-            let mut inner = (*domain).clone();
-            inner.levels += 1;
-            inner.constraints.extend([own, below]);
-            domain = Arc::new(inner);
+        let (count, own) = (width / unit, AffineForm::level(domain.levels));
+        let domain = widened(&mut subscripts, count, domain)?;
+        if let (2.., Some(found)) = (count, &mut conditional) {
+            let last = found.subscripts.last_mut()?;
+            *last = last.plus(&own, 1)?;
         }
         let origin = Class::named_origin(body, found.origin);
         let whole = Class::whole(base, writes, &domain);
         let (sizes, subscripts, conditional) = (found.sizes, Some(subscripts), conditional.map(Arc::new));
         Some(Class { origin, sizes, subscripts, conditional, unit, ..whole })
+    }
+
+    /// Returns the class of a load or store of a vector. `None` if it may be anywhere in its
+    /// object.
+    fn located_vector(&mut self, op: Op, domain: &Arc<Domain>) -> Option<Class> {
+        let view = self.body.op_ref(op);
+        let model = view.info().interface::<dyn VectorAccess>()?;
+        let (access, count) = (model.first(view), model.count(view)?);
+        let mut class = self.located(&access, domain);
+        let ctx = self.body.ctx();
+        let shape = self.body.value_type(access.memref).shape(ctx)?;
+        let subscripts = class.subscripts.as_mut().filter(|all| all.len() == shape.len())?;
+        // Neighbours in a view, or in digits of one subscript, need not be neighbours there.
+        if self.bases.of(access.memref).1 != access.memref || !class.sizes.is_empty() {
+            return None;
+        }
+        // A vector may go on in the next row, if it may begin anywhere.
+        if let [_, .., row] = shape {
+            let last = subscripts.last()?.as_ref()?;
+            let mut numbers = last.terms().iter().map(|(_, number)| *number);
+            let begins_at_multiple = last.constant_part() % count == 0 && numbers.all(|own| own % count == 0);
+            if *row == DYNAMIC || row % count != 0 || !begins_at_multiple {
+                return None;
+            }
+        }
+        class.domain = widened(subscripts, count, domain)?;
+        // The conditions are about the first element.
+        class.conditional = None;
+        Some(class)
     }
 
     /// Returns the reduction of the update that an access of this class is part of.
@@ -379,7 +402,10 @@ impl<'b> Reader<'b> {
         }
         let writes = effect.kind != EffectKind::Read;
         let located = match effect.on {
-            Resource::Value(_) => self.located_bytes(op, writes, domain),
+            Resource::Value(_) => {
+                let bytes = self.located_bytes(op, writes, domain);
+                bytes.or_else(|| self.located_vector(op, domain))
+            }
             _ => None,
         };
         let class = located.unwrap_or_else(|| Class::whole(base, writes, domain));
@@ -411,6 +437,19 @@ pub fn header_may_be_undefined(body: &Body, op: Op, trusts_arguments: bool) -> b
     let decides = if body.own_regions(op).len() > 0 { body.num_operands(op) - inits } else { 0 };
     info.interface::<dyn MemoryEffects>().is_some_and(|model| model.may_be_undefined(view))
         || body.operands(op).take(decides).any(|value| may_be_poison(body, value, trusts_arguments))
+}
+
+/// Adds the elements behind the one with these subscripts, up to `count`. Returns the domain, in
+/// which one more level counts the elements.
+fn widened(subscripts: &mut [Option<AffineForm>], count: i64, domain: &Arc<Domain>) -> Option<Arc<Domain>> {
+    let Some(last) = subscripts.last_mut().filter(|_| count > 1) else { return Some(domain.clone()) };
+    let own = AffineForm::level(domain.levels);
+    *last = last.as_ref().and_then(|first| first.plus(&own, 1));
+    let below = AffineForm::constant(count.checked_sub(1)?).minus(&own)?;
+    let mut inner = (**domain).clone();
+    inner.levels += 1;
+    inner.constraints.extend([own, below]);
+    Some(Arc::new(inner))
 }
 
 fn push(domain: &mut Domain, constraint: Option<AffineForm>) {

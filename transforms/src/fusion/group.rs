@@ -184,6 +184,16 @@ impl Member {
     fn times(&self) -> Option<i64> {
         trip_count(&[], &self.ends, self.scale)
     }
+
+    /// True if both have the same number of times, as a form: `n` steps of 1 and of 2 end at `n`
+    /// and at `2 * n`.
+    fn runs_as_often(&self, other: &Member) -> bool {
+        let counts = |own: &Member| {
+            own.ends.iter().map(|end| end.ceil_div(own.scale)).collect::<Option<Vec<AffineForm>>>()
+        };
+        let (own, others) = (counts(self), counts(other));
+        !self.ends.is_empty() && self.block == other.block && own.is_some() && own == others
+    }
 }
 
 impl Group {
@@ -445,6 +455,9 @@ impl Group {
             let carries = self.carries || second.carries;
             return match times {
                 Some((times, same)) if times == same && self.whole && !carries => {
+                    Ok(Fit { same: true, may_be_shifted: false })
+                }
+                None if own.runs_as_often(others) && self.whole && !carries => {
                     Ok(Fit { same: true, may_be_shifted: false })
                 }
                 Some((times, same)) if step == other => Err(Missed::TripCounts(Some(times), Some(same))),

@@ -88,7 +88,7 @@ fn one(sketch: &mut Sketch<'_>, place: &[usize], change: &Transformation) -> Res
     Ok(match change {
         Transformation::Nothing | Transformation::Fuse(_) => nest(vec![place.to_vec()]),
         Transformation::Tile(sizes) => {
-            let mut grid = tile(sketch, place, sizes)?;
+            let mut grid = tile(sketch, place, (sizes, false))?;
             let points = grid.split_off(sizes.len());
             Made::Nest(grid, points)
         }
@@ -134,7 +134,7 @@ fn stripe(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Mad
     let depth = sizes.len();
     // Asked first, so that the reason is about the nest as it was.
     if sketch.depth(place) < depth {
-        return edit_nest(sketch, place, Change::Tile { sizes: sizes.into() }, depth)
+        return edit_nest(sketch, place, Change::Tile { sizes: sizes.into(), separate: false }, depth)
             .map(|()| Made::Sequence(Vec::new()));
     }
     for (number, size) in sizes.iter().enumerate().rev() {

@@ -290,11 +290,53 @@ pub(super) fn morton(
     Ok(vec![place.to_vec()])
 }
 
-/// Strip-mines the loops of a perfect nest, and moves the loops over blocks outwards.
-pub(super) fn tile(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Vec<Place>, String> {
-    edit_nest(sketch, place, Change::Tile { sizes: sizes.into() }, sizes.len())?;
-    let loops = sizes.len() + sizes.iter().filter(|size| **size != 0).count();
-    Ok((0..loops).map(|depth| inside(place, depth)).collect())
+/// Strip-mines the loops of a perfect nest, and moves the loops over blocks outwards. Returns the
+/// loops over tiles and those inside a tile. If full tiles are separate, these are the loops of the
+/// full tiles.
+pub(super) fn tile(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    (sizes, separate): (&[i64], bool),
+) -> Result<Vec<Place>, String> {
+    edit_nest(sketch, place, Change::Tile { sizes: sizes.into(), separate }, sizes.len())?;
+    let tiles = sizes.iter().filter(|size| **size != 0).count();
+    let made = sketch.followed.last().map_or(1, |own| own.counts().1);
+    let inner = match separate {
+        true => full_tile(sketch, (place, made), tiles, sizes).ok_or(NO_FULL_TILE)?,
+        false => inside(place, tiles),
+    };
+    let outer = (0..tiles).rev().map(|depth| inner[..inner.len() - depth - 1].to_vec());
+    Ok(outer.chain((0..sizes.len()).map(|depth| inside(&inner, depth))).collect())
+}
+
+/// The reason why there are no loops of full tiles.
+const NO_FULL_TILE: &str = "has no full tile";
+
+/// Returns the place of the outermost loop inside a full tile, below `tiles` loops, the first of
+/// which is one of `count` items from `place` on. In a full tile, all tiled loops have constant
+/// trip counts. Recurses once for each loop over tiles.
+fn full_tile(
+    sketch: &Sketch<'_>,
+    (place, count): (&[usize], usize),
+    tiles: usize,
+    sizes: &[i64],
+) -> Option<Place> {
+    let (first, parent) = place.split_last()?;
+    let mut items = (*first..first + count).map(|item| [parent, &[item]].concat());
+    let Some(inner) = tiles.checked_sub(1) else {
+        let is_full = |place: &Place| {
+            let mut loops = sizes.iter().zip(0..).filter(|(size, _)| **size != 0);
+            loops.all(|(_, depth)| trip_count(sketch, &inside(place, depth)).is_some())
+        };
+        return items.find(is_full);
+    };
+    items.find_map(|item| match sketch.at(&item)? {
+        Node::Loop { body, .. } => {
+            let count = sketch.trees.items_in(body);
+            full_tile(sketch, (&inside(&item, 1), count), inner, sizes)
+        }
+        _ => None,
+    })
 }
 
 /// Moves a loop to number `to` of its sequence, and fuses the loops with the numbers `first` and

@@ -153,6 +153,11 @@ impl Interpreter<'_> {
     }
 
     fn tile(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        for operand in 1..op.num_operands() {
+            if let Handle::Values(_) = self.handle(frame, op, operand)? {
+                return self.tile_by(frame, op);
+            }
+        }
         let mut dynamic = 1;
         let mut sizes = op.attr("sizes").and_then(|attr| attr.as_dense_ints(op.ctx())).unwrap_or_default();
         for size in &mut sizes {
@@ -164,7 +169,8 @@ impl Interpreter<'_> {
                 }
             }
         }
-        self.each(frame, op, "tiled", &|sketch, place| tile(sketch, place, &sizes))
+        let separate = op.attr("separate").is_some();
+        self.each(frame, op, "tiled", &|sketch, place| tile(sketch, place, (&sizes, separate)))
     }
 
     fn fuse_sibling(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {

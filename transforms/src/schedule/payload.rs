@@ -366,20 +366,23 @@ impl<'m> Payload<'m> {
         }
     }
 
+    /// Returns the analyses for the function at a path.
+    pub(super) fn analyses(&mut self, path: &BodyPath) -> Option<Analyses> {
+        let around: BodyPath = path.split_last().map_or(Arc::from([]), |(_, around)| Arc::from(around));
+        if let Some(known) = self.analyses.get(&around) {
+            return Some(known.clone());
+        }
+        let analyses = analyses_of(self.body(&around)?);
+        self.analyses.insert(around, analyses.clone());
+        Some(analyses)
+    }
+
     /// Raises the blocks of a function, and finds its loops there.
     fn raise(&mut self, path: &BodyPath) -> Option<()> {
         if self.raised.contains_key(path) {
             return Some(());
         }
-        let around: BodyPath = path.split_last().map_or(Arc::from([]), |(_, around)| Arc::from(around));
-        let analyses = match self.analyses.get(&around) {
-            Some(known) => known.clone(),
-            None => {
-                let analyses = analyses_of(self.body(&around)?);
-                self.analyses.insert(around, analyses.clone());
-                analyses
-            }
-        };
+        let analyses = self.analyses(path)?;
         let body = body_at(self.module, path)?;
         let blocks = roots(body, &analyses);
         let mut sites = Vec::new();

@@ -7,17 +7,18 @@ use loomir_dialects::{arith, loomir, memref, scf, transform};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{
-    Attr, Body, Builder, Diagnostic, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
+    Attr, Body, Builder, DYNAMIC, Diagnostic, InsertPoint, Op, OpRef, OperationState, Trait, Type, Value,
 };
 
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::loops::attribute;
 use super::navigate::{is_loop, view};
-use super::payload::Entity;
+use super::payload::{BodyPath, Entity};
 use crate::idioms::recognise_within;
 use crate::packing::{self, pack_within};
 use crate::prefetch::prefetch_within;
+use crate::transform::tile_by::{Size, tile_nest};
 
 /// Returns the operations that rewrite one operation, and what runs them.
 pub(super) fn operations<'a>() -> Table<'a> {
@@ -31,6 +32,7 @@ pub(super) fn operations<'a>() -> Table<'a> {
             let target = run.only(frame, op, 0)?;
             Ok(vec![Handle::Ops(vec![run.as_parallel(op, target)?])])
         }),
+        (loomir::ArgumentOp::DEF, |run, frame, op| run.argument(frame, op)),
         (loomir::IdiomsOp::DEF, |run, frame, op| {
             let alias = run.payload.alias();
             run.on_bodies(frame, op, &mut |body, own| _ = recognise_within(body, own, alias))
@@ -54,6 +56,80 @@ pub(super) fn operations<'a>() -> Table<'a> {
 }
 
 impl Interpreter<'_> {
+    /// Returns an argument of each function.
+    fn argument(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        let number = attribute(op, "number").and_then(|number| usize::try_from(number).ok());
+        let mut found = Vec::new();
+        for target in self.ops(frame, op, 0)? {
+            let (path, own) = self.payload.op(target, op.loc())?;
+            let inside: BodyPath = path.iter().copied().chain([own]).collect();
+            let argument = self.payload.body(&inside).and_then(|body| {
+                let block = body.entry_block(body.own_regions(body.root()).next()?)?;
+                body.arguments(block).nth(number?)
+            });
+            let Some(argument) = argument else {
+                let error = Diagnostic::error(op.loc(), format!("'{}' finds no such argument", op.name()));
+                return Err(Failure::silenceable(error.note(self.payload.loc(target), "the function")));
+            };
+            found.extend(self.payload.value_of(&inside, argument));
+        }
+        Ok(vec![Handle::Values(found)])
+    }
+
+    /// Tiles nests by sizes some of which are values of the program.
+    pub(super) fn tile_by(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
+        if op.attr("separate").is_some() {
+            return Err(failed(op, "cannot separate tiles whose size is known only at run time"));
+        }
+        let mut results = vec![Vec::new(); op.num_results()];
+        for target in self.ops(frame, op, 0)? {
+            let (path, own) = self.payload.op(target, op.loc())?;
+            self.payload.settle(&path, op.loc())?;
+            let sizes = self.sizes(frame, op, &path)?;
+            let basis = (self.payload.analyses(&path).unwrap_or_default(), self.payload.alias());
+            let body = self.payload.body_mut(&path);
+            let made = body.map(|body| tile_nest(body, own, &sizes, (&basis.0, basis.1)));
+            let loops = made.ok_or_else(|| failed(op, "has no function"))?.map_err(|why| {
+                let error = Diagnostic::error(op.loc(), format!("'{}' is not possible", op.name()));
+                let error = error.note(why.loc, &why.message);
+                Failure::silenceable(why.notes.iter().fold(error, |error, note| error.note(note.0, &note.1)))
+            })?;
+            self.payload.consume(target, op.loc(), &[]);
+            for (all, own) in results.iter_mut().zip(loops) {
+                all.push(self.payload.entity(&path, own));
+            }
+        }
+        Ok(results.into_iter().map(Handle::Ops).collect())
+    }
+
+    /// Returns the sizes of tiles for a nest in the body at a path.
+    fn sizes(&mut self, frame: &Frame<'_>, op: OpRef<'_>, path: &BodyPath) -> Result<Vec<Size>, Failure> {
+        let listed = op.attr("sizes").and_then(|attr| attr.as_dense_ints(op.ctx())).unwrap_or_default();
+        let mut operands = 1..op.num_operands();
+        let mut sizes = Vec::new();
+        for size in listed {
+            let operand = if size == DYNAMIC { operands.next() } else { None };
+            let Some(operand) = operand else {
+                sizes.push(Size::Number(size));
+                continue;
+            };
+            if let Handle::Params(_) = self.handle(frame, op, operand)? {
+                let number = self.param_number(frame, op, operand)?;
+                let error = || failed(op, &format!("needs positive sizes as parameters, not {number}"));
+                sizes.push(Size::Number(Some(number).filter(|number| *number > 0).ok_or_else(error)?));
+                continue;
+            }
+            let [value] = &self.values(frame, op, operand)?[..] else {
+                return Err(failed(op, &format!("needs one value as operand #{operand}")));
+            };
+            match self.payload.value(value, op.loc())? {
+                (own, value) if own == *path => sizes.push(Size::Value(value)),
+                _ => return Err(failed(op, "needs a size that is a value of the function of the nest")),
+            }
+        }
+        Ok(sizes)
+    }
+
     /// Packs what loops read again and again. Fails if there is nothing to pack.
     fn pack(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
         let mut options = packing::Options { alias: self.payload.alias(), ..packing::Options::default() };

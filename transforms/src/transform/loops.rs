@@ -84,6 +84,11 @@ impl<'a> LoopRef<'a> {
         self.nest().map(LoopInfo::trip_count)
     }
 
+    /// Returns the operations of the perfect nest that begins here.
+    pub fn nest_ops(&self) -> impl Iterator<Item = Op> {
+        self.nest().map(|own| own.op)
+    }
+
     /// Returns true if a loop of the perfect nest that begins here carries values.
     pub fn nest_carries_values(&self) -> bool {
         self.nest().any(|own| own.carried > 0)

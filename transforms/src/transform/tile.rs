@@ -8,6 +8,10 @@
 //! Sizes are given, or chosen by [cost](crate::cost): those with which the nest is estimated to be
 //! fastest.
 //!
+//! Where a size does not divide a trip count, the last tile is partial, and each loop inside ends
+//! at the lesser of two numbers. With `separate`, full tiles have loops of their own, whose trip
+//! counts are constants. The order stays. The body is written once more for each bound.
+//!
 //! Reference: Wolfe, *More Iteration Space Tiling*, Supercomputing 1989.
 //!
 //! # Example
@@ -34,6 +38,17 @@
 //!
 //! ![The order of stores before](images/tile-0.svg)
 //! ![The order of stores after](images/tile-1.svg)
+//!
+//! Of eight iterations, tiles of three leave two. With `separate`, full tiles come first in each
+//! row of tiles. Each colour is one operation of the text:
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-tile='tile-size=3 separate=true' -o apart.mlir
+//! $ cat apart.mlir
+//! $ loomir run apart.mlir --entry=f --arg=zeros --arg=1 --order=images/tile-2.svg
+//! ```
+//!
+//! ![The order of stores with separate tiles](images/tile-2.svg)
 
 use loomir_ir::pass::Options;
 use loomir_ir::{Diagnostic, Loc};
@@ -50,12 +65,20 @@ const SIZES: [i64; 4] = [0, 32, 128, 512];
 const TILED: usize = 3;
 
 /// Proposes to tile perfect nests.
-pub enum Tile {
-    /// By this size, which is positive.
+pub struct Tile {
+    /// The sizes of tiles.
+    pub sizes: Sizes,
+    /// True to run full tiles and partial ones in loops of their own.
+    pub separate: bool,
+}
+
+/// The sizes of the tiles of a nest.
+pub enum Sizes {
+    /// The same size for each loop, which is positive.
     Same(i64),
-    /// By these sizes, of the outermost loops. 0 leaves a loop whole.
+    /// One size for each of the outermost loops. 0 leaves a loop whole.
     Each(Vec<i64>),
-    /// By the sizes that are estimated to be fastest.
+    /// The sizes that are estimated to be fastest.
     ByCost,
 }
 
@@ -72,6 +95,7 @@ impl Transformation for Tile {
                 "",
                 "the same for each loop, the outermost first, as 32,8, where 0 leaves a loop whole; or 'cost': the fastest",
             ),
+            ("separate", "false", "run full tiles and partial ones in loops of their own"),
         ],
         samples: &[
             "tile-size=1",
@@ -80,6 +104,7 @@ impl Transformation for Tile {
             "tile-sizes=2,3",
             "tile-sizes=0,2",
             "tile-sizes=cost",
+            "tile-sizes=2,3 separate=true",
         ],
         passed: "Tiled",
         missed: "NotTiled",
@@ -92,9 +117,10 @@ impl Transformation for Tile {
         if size < 1 {
             return Err(format!("'{size}' iterations are no tile; 'tile-size' is 1 or more"));
         }
+        let separate = options.parse("separate", false)?;
         let texts = options.get("tile-sizes").unwrap_or_default();
         if texts == "cost" {
-            return Ok(Tile::ByCost);
+            return Ok(Tile { sizes: Sizes::ByCost, separate });
         }
         let read = |text: &str| match text.trim().parse() {
             Ok(size @ 0..) => Ok(size),
@@ -105,16 +131,18 @@ impl Transformation for Tile {
         };
         let sizes = texts.split(',').filter(|text| !text.is_empty()).map(read);
         let sizes: Vec<i64> = sizes.collect::<Result<_, _>>()?;
-        Ok(if sizes.is_empty() { Tile::Same(size) } else { Tile::Each(sizes) })
+        let sizes = if sizes.is_empty() { Sizes::Same(size) } else { Sizes::Each(sizes) };
+        Ok(Tile { sizes, separate })
     }
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
+        let change = |sizes: Vec<i64>| Change::Tile { sizes: sizes.into(), separate: self.separate };
         for target in LoopRef::nests(loops) {
             let depth = target.nest_depth();
-            let sizes: Vec<i64> = match self {
-                Tile::Same(size) => vec![*size; depth],
-                Tile::Each(sizes) => sizes.iter().copied().take(depth).collect(),
-                Tile::ByCost => Vec::new(),
+            let sizes: Vec<i64> = match &self.sizes {
+                Sizes::Same(size) => vec![*size; depth],
+                Sizes::Each(sizes) => sizes.iter().copied().take(depth).collect(),
+                Sizes::ByCost => Vec::new(),
             };
             if depth == 1 {
                 out.missed(&target, "it is no nest; 'loop-strip-mine' splits one loop into blocks");
@@ -125,21 +153,21 @@ impl Transformation for Tile {
             } else if target.nest_is_parallel() {
                 out.missed(&target, "a loop of the nest is parallel, and would become sequential");
             } else if sizes.is_empty() {
-                let trips: Vec<Option<u64>> = target.nest_trip_counts().collect();
-                let change = |sizes: Vec<i64>| Change::Tile { sizes: sizes.into() };
+                let trips: Vec<_> = target.nest_trip_counts().collect();
                 out.cheapest(&target, choices(&trips).into_iter().map(change));
             } else {
-                out.change(&target, Change::Tile { sizes: sizes.into() });
+                out.change(&target, change(sizes));
             }
         }
     }
 
     fn remark(&self, remarks: Remarks<'_>, loc: Loc, change: &Change) -> Diagnostic {
-        let Change::Tile { sizes } = change else {
+        let Change::Tile { sizes, .. } = change else {
             return remarks.passed(Self::INFO.passed, loc, "Loops tiled");
         };
         let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-        remarks.passed(Self::INFO.passed, loc, &format!("Loops tiled by {}", sizes.join(" x ")))
+        let apart = if self.separate { ", full tiles apart" } else { "" };
+        remarks.passed(Self::INFO.passed, loc, &format!("Loops tiled by {}{apart}", sizes.join(" x ")))
     }
 }
 

@@ -18,6 +18,7 @@ pub mod follow;
 mod fuse;
 mod order;
 mod range;
+mod separate;
 mod skew;
 mod substitute;
 mod swap;
@@ -96,6 +97,15 @@ pub enum Change {
     Tile {
         /// The iterations of a tile in each loop, from the outside. 0 leaves a loop whole.
         sizes: Box<[i64]>,
+        /// True to run full tiles and partial ones in loops of their own, as
+        /// [`Separate`](Change::Separate) does.
+        separate: bool,
+    },
+    /// Splits the loops over tiles of a perfect nest so that full tiles have constant trip counts.
+    /// The order does not change.
+    Separate {
+        /// The number of loops over tiles, which are the outermost ones. Positive.
+        depth: usize,
     },
     /// Unrolls a loop: blocks of iterations are written one after the other. A loop behind it runs
     /// the iterations left over.
@@ -166,7 +176,12 @@ impl Edit {
             Change::Distribute { at } => trees.distributed(item, *at)?.to_vec(),
             Change::SplitRange { at } => trees.range_split(program, item, at)?.to_vec(),
             Change::StripMine { size } => vec![trees.strip_mined(program, item, *size)?],
-            Change::Tile { sizes } => vec![trees.tiled(program, item, sizes)?],
+            Change::Tile { sizes, separate } => {
+                let tiled = trees.tiled(program, item, sizes)?;
+                let depth = sizes.iter().filter(|size| **size != 0).count();
+                if *separate { trees.separated(program, tiled, depth)? } else { vec![tiled] }
+            }
+            Change::Separate { depth } => trees.separated(program, item, *depth)?,
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
             Change::Skew { by } => vec![trees.skewed(program, item, *by)?],

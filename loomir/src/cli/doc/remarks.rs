@@ -89,6 +89,13 @@ const OF_PASSES: &[(&str, &[Remark])] = &[
             ("TooHard", "a limit on the work was reached"),
         ],
     ),
+    (
+        "`loop-tile-by`",
+        &[
+            ("TiledBy", "the nest was tiled by sizes that are known when the program runs"),
+            ("NotTiledBy", "loops not tiled, for the reason given"),
+        ],
+    ),
     ("`scalar-promotion`", &[("Promoted", "an element stays in a register while a loop runs")]),
     (
         "`loop-idioms`",

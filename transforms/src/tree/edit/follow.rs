@@ -107,7 +107,9 @@ impl Followed {
                     None => (0, own),
                 }
             }
-            (Change::Tile { sizes }, rest) => {
+            // Tiles of both kinds have copies of the body.
+            (Change::Tile { separate: true, .. } | Change::Separate { .. }, _) => return None,
+            (Change::Tile { sizes, .. }, rest) => {
                 let blocks = |sizes: &[i64]| sizes.iter().filter(|size| **size != 0).count();
                 match sizes.get(rest.len()) {
                     // The loop over blocks.

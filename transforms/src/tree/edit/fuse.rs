@@ -106,8 +106,9 @@ impl Together {
 impl TreeStore {
     /// Returns two loops fused, with the second shifted by `shift` iterations.
     ///
-    /// Loops with bounds unknown to the tree run the iterations of the first. `None` if one of them
-    /// is no loop, their steps differ, or `shift` is negative.
+    /// Loops with bounds unknown to the tree run the iterations of the first. Loops of different
+    /// steps are fused iteration by iteration. `None` if one of them is no loop, or `shift` is
+    /// negative.
     pub(crate) fn fused(
         &mut self,
         program: &Program,
@@ -133,7 +134,12 @@ impl TreeStore {
             let fused = (shift == 0).then(|| self.make_loop(header, joined))?;
             return Some(Parts { before: Vec::new(), fused, after: Vec::new() });
         };
-        let later = shift.checked_mul(scale).filter(|later| scale == step && *later >= 0)?;
+        let is_of_one_step = scale == step;
+        let (scale, own, others) = match is_of_one_step {
+            true => (scale, own, others),
+            false => (1, iterations(scale, own)?, iterations(step, others)?),
+        };
+        let later = shift.checked_mul(scale).filter(|later| *later >= 0)?;
         let first = Times { origins: a.origins, body, starts: own.0, ends: own.1 };
         let [starts, ends] = [others.0, others.1].map(|forms| {
             let later = forms.iter().map(|form| form.plus(&AffineForm::constant(later), 1));
@@ -148,8 +154,8 @@ impl TreeStore {
         let common = Together { scale, starts, ends: all(&first.ends, &second.ends), parallel };
         let is_whole =
             [&first, &second].iter().all(|own| own.starts == common.starts && own.ends == common.ends);
-        let is_as_first = parallel && shift == 0 && is_whole && a.span == Span::Whole;
-        let span = if is_as_first { Span::Whole } else { common.span() };
+        let is_as_first = is_whole && shift == 0 && (!is_of_one_step || parallel && a.span == Span::Whole);
+        let span = if is_as_first { a.span } else { common.span() };
         let header = Header { span, origins, parallel, mark: None };
         let fused = self.make_loop(header, joined);
         let mut parts = Parts { before: Vec::new(), fused, after: Vec::new() };
@@ -178,6 +184,12 @@ fn times(program: &Program, header: &Header) -> Option<(i64, Bounds)> {
         None => Some(form.clone()),
     };
     Some((scale, (lower.iter().map(multiple).collect::<Option<_>>()?, upper.to_vec())))
+}
+
+/// Returns bounds of `scale · x` as bounds of `x`.
+fn iterations(scale: i64, (starts, ends): Bounds) -> Option<Bounds> {
+    let all = |forms: Vec<AffineForm>| forms.iter().map(|form| form.ceil_div(scale)).collect::<Option<_>>();
+    Some((all(starts)?, all(ends)?))
 }
 
 /// Returns the starts without all constants but the greatest.
