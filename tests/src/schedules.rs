@@ -61,7 +61,7 @@ fn step(loop_: &str, new: &str, random: &mut Random) -> String {
         ),
         11 => format!(
             "{new} = loomir.morton {loop_} {{depth = {} : i64, levels = {} : i64}} : ({ANY}) -> {ANY}",
-            1 + random.below(2),
+            2 + random.below(2),
             1 + random.below(2)
         ),
         5 => format!("{new} = loomir.peel {loop_} {{first = {small} : i64}} : ({ANY}) -> {ANY}"),
