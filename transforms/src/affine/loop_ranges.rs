@@ -51,17 +51,9 @@ impl Forms<'_> {
     /// Returns a form without levels that a form is never below where a value is computed.
     fn least(&self, form: &AffineForm, value: Value) -> Option<AffineForm> {
         let mut least = form.clone();
-        let levels = self.bounded.len() as u32;
-        for level in (0..levels).rev() {
-            let own = least.coefficient_of_level(level);
-            if own == 0 {
-                continue;
-            }
-            let bounded =
-                self.bounded[level as usize].as_ref().filter(|own| self.is_within(value, own.body))?;
-            let (bound, times) = bounded.constraints.iter().find_map(|bound| bound.bounds(level, own))?;
-            // The bound is not negative.
-            least = least.plus(bound, times.checked_neg()?)?;
+        for (level, bounded) in (0..self.bounded.len() as u32).zip(&self.bounded).rev() {
+            let around = bounded.iter().filter(|own| self.is_within(value, own.body));
+            least = least.least_without(level, around.flat_map(|own| &own.constraints))?;
         }
         least.all_atoms(&|atom| !matches!(atom, Atom::Level(_))).then_some(least)
     }
@@ -75,13 +67,28 @@ impl Forms<'_> {
 }
 
 impl AffineForm {
-    /// Returns the form, which is not negative, and the positive number of times that it has to be
-    /// subtracted from a form to remove `coefficient` times a level. `None` if it does not, or is
-    /// about loops further inside.
-    pub(crate) fn bounds(&self, level: u32, coefficient: i64) -> Option<(&AffineForm, i64)> {
+    /// Returns a form without a level that this one is never below where none of `constraints` is
+    /// negative. `None` if none of them bounds the level.
+    pub(crate) fn least_without<'f>(
+        self,
+        level: u32,
+        mut constraints: impl Iterator<Item = &'f AffineForm>,
+    ) -> Option<AffineForm> {
+        let own = self.coefficient_of_level(level);
+        if own == 0 {
+            return Some(self);
+        }
+        let (bound, times) = constraints.find_map(|bound| Some((bound, bound.bounds(level, own)?)))?;
+        // The bound is not negative, so the form is at least itself without a multiple of it.
+        self.plus(bound, times.checked_neg()?)
+    }
+
+    /// Returns the positive number of times that the form has to be subtracted from another one to
+    /// remove `coefficient` times a level. `None` if it does not, or is about loops further inside.
+    fn bounds(&self, level: u32, coefficient: i64) -> Option<i64> {
         let own = self.coefficient_of_level(level);
         let times = coefficient.checked_div(own).filter(|times| *times > 0)?;
         let is_outer = self.all_atoms(&|atom| !matches!(atom, Atom::Level(other) if *other > level));
-        (is_outer && times.checked_mul(own) == Some(coefficient)).then_some((self, times))
+        (is_outer && times.checked_mul(own) == Some(coefficient)).then_some(times)
     }
 }

@@ -388,13 +388,7 @@ impl Site<'_, '_> {
     fn least(&self, form: &AffineForm) -> Option<AffineForm> {
         let mut least = form.clone();
         for level in (0..self.domain.levels).rev() {
-            let own = least.coefficient_of_level(level);
-            if own == 0 {
-                continue;
-            }
-            // The bound is not negative, so the form is at least itself without a multiple of it.
-            let (bound, times) = self.constraints().find_map(|bound| bound.bounds(level, own))?;
-            least = least.plus(bound, times.checked_neg()?)?;
+            least = least.least_without(level, self.constraints())?;
         }
         // A test has 128 bits for the sum.
         let is_simple = |(atom, coefficient): &(Atom, i64)| {
