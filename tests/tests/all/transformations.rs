@@ -53,6 +53,7 @@ fn morton_order_keeps_dependences() {
 fn tiles_of_any_size_keep_dependences() {
     let checker = Checker::default();
     let (rows, columns) = (7, 6);
+    let calls = calls();
     for distance in (0..=2).flat_map(|down| (-2..=2).map(move |right| (down, right))) {
         for tiled in [[true, true], [false, true], [true, false]] {
             let text = sized_grid((rows, columns), distance);
@@ -65,9 +66,6 @@ fn tiles_of_any_size_keep_dependences() {
             let said = checker.lines(&said);
             let is_legal = distance.1 >= 0 || distance.0 == 0 || !tiled[1];
             assert_eq!(said.contains("Loops tiled by"), is_legal, "{distance:?}, {tiled:?}: {said}");
-            let all = (-1..=9).flat_map(|s| (-1..=9).map(move |t| (s, t)));
-            let calls: Vec<Vec<String>> =
-                all.map(|(s, t)| vec!["iota".to_owned(), s.to_string(), t.to_string()]).collect();
             let same = same_behaviour(&before, &after, "grid", &calls, &Limits::default());
             same.unwrap_or_else(|error| panic!("{distance:?}, {tiled:?}: {error}"));
         }
@@ -96,9 +94,7 @@ fn separate_tiles_do_the_same() {
            return
          }\n";
     let before = checker.read(text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
-    let all = (-1..=9).flat_map(|n| (-1..=9).map(move |m| (n, m)));
-    let calls: Vec<Vec<String>> =
-        all.map(|(n, m)| vec!["iota".to_owned(), n.to_string(), m.to_string()]).collect();
+    let calls = calls();
     for (s, t) in (1..=4).flat_map(|s| (1..=4).map(move |t| (s, t))) {
         let pipeline = format!("builtin.module(func.func(loop-tile{{tile-sizes={s},{t} separate=true}}))");
         let done = checker.transformed(&pipeline, text);
@@ -107,6 +103,12 @@ fn separate_tiles_do_the_same() {
         let same = same_behaviour(&before, &after, "grid", &calls, &Limits::default());
         same.unwrap_or_else(|error| panic!("{s} x {t}: {error}"));
     }
+}
+
+/// Returns the arguments of calls with each two numbers from -1 to 9.
+fn calls() -> Vec<Vec<String>> {
+    let all = (-1..=9).flat_map(|first| (-1..=9).map(move |second| (first, second)));
+    all.map(|(first, second)| vec!["iota".to_owned(), first.to_string(), second.to_string()]).collect()
 }
 
 /// Returns a function in which each element needs the one at a distance, and two arguments are
