@@ -173,7 +173,7 @@ impl Subscripts {
         }
         let (by_dim, by_symbol) = renamed.split_at(num_dims);
         let results = self.map.results(ctx).iter().map(|expr| expr.replace(ctx, by_dim, by_symbol));
-        Subscripts { map: AffineMap::new(ctx, dims, symbols, results.collect()), operands }
+        Subscripts { map: AffineMap::new(ctx, dims, symbols, &results.collect::<Vec<_>>()), operands }
     }
 }
 

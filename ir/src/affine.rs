@@ -5,7 +5,7 @@
 //! elements dropped, `a * k mod k` and exact divisions resolved. So what is read from MLIR's text
 //! prints as MLIR prints it. Arithmetic that would overflow 64 bits is left as it stands.
 
-use crate::context::Context;
+use crate::context::{AsKey, Context};
 use crate::types::DYNAMIC;
 
 /// A uniqued affine expression.
@@ -89,6 +89,26 @@ pub struct AffineMapData {
     pub symbols: u32,
     /// The results.
     pub results: Box<[AffineExpr]>,
+}
+
+/// An [`AffineMapData`] that borrows its results.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct AffineMapKey<'r> {
+    dims: u32,
+    symbols: u32,
+    results: &'r [AffineExpr],
+}
+
+impl AsKey<AffineMapData> for AffineMapKey<'_> {
+    fn is(&self, stored: &AffineMapData) -> bool {
+        (self.dims, self.symbols, self.results) == (stored.dims, stored.symbols, &stored.results)
+    }
+}
+
+impl From<AffineMapKey<'_>> for AffineMapData {
+    fn from(AffineMapKey { dims, symbols, results }: AffineMapKey<'_>) -> Self {
+        AffineMapData { dims, symbols, results: results.into() }
+    }
 }
 
 /// The content of an [`IntegerSet`].
@@ -438,18 +458,19 @@ impl AffineExpr {
 
 impl AffineMap {
     /// A map; results are taken as they are.
-    pub fn new(ctx: &Context, dims: u32, symbols: u32, results: Vec<AffineExpr>) -> Self {
-        ctx.affine_map(AffineMapData { dims, symbols, results: results.into() })
+    pub fn new(ctx: &Context, dims: u32, symbols: u32, results: &[AffineExpr]) -> Self {
+        ctx.affine_map(AffineMapKey { dims, symbols, results })
     }
 
     /// `(d0, …) -> (d0, …)`.
     pub fn identity(ctx: &Context, dims: u32) -> Self {
-        Self::new(ctx, dims, 0, (0..dims).map(|d| AffineExpr::dim(ctx, d)).collect())
+        let results: Vec<_> = (0..dims).map(|d| AffineExpr::dim(ctx, d)).collect();
+        Self::new(ctx, dims, 0, &results)
     }
 
     /// `() -> (value)`.
     pub fn constant(ctx: &Context, value: i64) -> Self {
-        Self::new(ctx, 0, 0, vec![AffineExpr::constant(ctx, value)])
+        Self::new(ctx, 0, 0, &[AffineExpr::constant(ctx, value)])
     }
 
     /// Returns the content of the map.

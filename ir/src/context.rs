@@ -20,7 +20,8 @@ use std::sync::{Arc, OnceLock, RwLock};
 use hashbrown::HashMap;
 
 use crate::affine::{
-    AffineExpr, AffineExprKind, AffineExprNode, AffineMap, AffineMapData, IntegerSet, IntegerSetData,
+    AffineExpr, AffineExprKind, AffineExprNode, AffineMap, AffineMapData, AffineMapKey, IntegerSet,
+    IntegerSetData,
 };
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind, Packed};
@@ -31,6 +32,7 @@ use crate::opdef::{
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
+pub(crate) use interner::AsKey;
 use interner::Interner;
 
 mod interner;
@@ -737,8 +739,8 @@ impl Context {
         self.0.exprs.get(expr.0)
     }
 
-    pub(crate) fn affine_map(&self, data: AffineMapData) -> AffineMap {
-        AffineMap(self.0.maps.intern(data, |k| k))
+    pub(crate) fn affine_map(&self, key: AffineMapKey<'_>) -> AffineMap {
+        AffineMap(self.0.maps.intern(key, AffineMapData::from))
     }
 
     pub(crate) fn affine_map_data(&self, map: AffineMap) -> &AffineMapData {

@@ -106,7 +106,7 @@ fn a_layout_map_has_strides_where_it_is_a_sum_of_multiples() {
     let (d0, d1, s0) = (AffineExpr::dim(&ctx, 0), AffineExpr::dim(&ctx, 1), AffineExpr::symbol(&ctx, 0));
     let row =
         d0.mul(&ctx, AffineExpr::constant(&ctx, 8)).add(&ctx, d1).add(&ctx, AffineExpr::constant(&ctx, 3));
-    let map = |expr| AffineMap::new(&ctx, 2, 1, vec![expr]);
+    let map = |expr| AffineMap::new(&ctx, 2, 1, &[expr]);
     assert_eq!(map(row).strides_and_offset(&ctx, &[4, 8]), Some((vec![8, 1], 3)));
     let symbolic = d0.mul(&ctx, s0).add(&ctx, d1).add(&ctx, s0);
     assert_eq!(map(symbolic).strides_and_offset(&ctx, &[4, 8]), Some((vec![DYNAMIC, 1], DYNAMIC)));
@@ -136,7 +136,7 @@ fn constants_that_do_not_fit_together_stay_apart() {
     let ctx = Context::new(Registry::new());
     let (x, most) = (AffineExpr::dim(&ctx, 0), AffineExpr::constant(&ctx, i64::MAX));
     let twice = [x.add(&ctx, most).add(&ctx, most), x.mul(&ctx, most).mul(&ctx, most)];
-    let map = AffineMap::new(&ctx, 1, 0, twice.to_vec());
+    let map = AffineMap::new(&ctx, 1, 0, &twice);
     assert_eq!(
         loomir_ir::text::map_to_string(&ctx, map),
         "(d0) -> (d0 + 9223372036854775807 + 9223372036854775807, (d0 * 9223372036854775807) * 9223372036854775807)"

@@ -241,7 +241,7 @@ fn lower_parallel(body: &mut Body, op: Op) -> Lowered {
             let data = map.data(&ctx);
             let exprs = data.results.get(*next..*next + count).unwrap_or_default();
             *next += count;
-            let group = loomir_ir::AffineMap::new(&ctx, data.dims, data.symbols, exprs.to_vec());
+            let group = loomir_ir::AffineMap::new(&ctx, data.dims, data.symbols, exprs);
             expand_combined(&mut b, group, operands, combine)
         };
         let pair = bound(lower_map, lower_operands, &mut next_lower, *lower_count, arith::MaxSIOp::DEF)

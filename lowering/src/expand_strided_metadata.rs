@@ -232,7 +232,7 @@ fn apply(rewriter: &mut Rewriter<'_>, before: Op, expr: AffineExpr, numbers: &[N
         AffineExprKind::Symbol(own) => return Number::Value(symbols[own as usize]),
         _ => {}
     }
-    let map = AffineMap::new(&ctx, dims.len() as u32, symbols.len() as u32, vec![expr]);
+    let map = AffineMap::new(&ctx, dims.len() as u32, symbols.len() as u32, &[expr]);
     let attr = ctx.attr(AttrKind::AffineMap(map));
     let operands = [dims, symbols].concat();
     Number::Value(rewriter.build(before, |builder| {

@@ -205,7 +205,7 @@ fn range(b: &mut Builder<'_>, count: Count, loops: Loops) -> Range {
         (Loops::Scf, Count::Value(size)) => Range::Scf([b.index(0), size, b.index(1)]),
         (Loops::Affine, Count::Constant(size)) => Range::Affine(AffineMap::constant(ctx, size), Vec::new()),
         (Loops::Affine, Count::Value(size)) => {
-            let symbol = AffineMap::new(ctx, 0, 1, vec![AffineExpr::symbol(ctx, 0)]);
+            let symbol = AffineMap::new(ctx, 0, 1, &[AffineExpr::symbol(ctx, 0)]);
             Range::Affine(symbol, vec![size])
         }
     }
@@ -272,7 +272,7 @@ fn over_used(ctx: &Context, expr: AffineExpr, point: &[Value]) -> (AffineMap, Ve
         dims[*d as usize] = AffineExpr::dim(ctx, at as u32);
     }
     let expr = expr.replace(ctx, &dims, &[]);
-    (AffineMap::new(ctx, used.len() as u32, 0, vec![expr]), used.iter().map(|d| point[*d as usize]).collect())
+    (AffineMap::new(ctx, used.len() as u32, 0, &[expr]), used.iter().map(|d| point[*d as usize]).collect())
 }
 
 /// The attributes of an access with these subscripts: in affine loops, the identity map.

@@ -143,7 +143,7 @@ impl<'b> Writer<'b> {
             (Index::Number(lower), Index::Number(step)) if is_affine && is_natural => {
                 let offset = AffineExpr::dim(&ctx, 0).add(&ctx, AffineExpr::constant(&ctx, -lower));
                 let iteration = offset.floordiv(&ctx, AffineExpr::constant(&ctx, step));
-                let map = AffineMap::new(&ctx, 1, 0, vec![iteration]);
+                let map = AffineMap::new(&ctx, 1, 0, &[iteration]);
                 let map = Some(("map", ctx.attr(AttrKind::AffineMap(map))));
                 let op = self.with_attr(affine::ApplyOp::DEF, &[variable], &[Type::INDEX], map);
                 self.body.result(op, 0)

@@ -111,7 +111,7 @@ impl Written {
     /// Returns a map and its operands, as they are now.
     fn map(&self, body: &Body, map: &Map) -> (AffineMap, Vec<Value>) {
         let dims = map.dims.len() as u32;
-        let made = AffineMap::new(body.ctx(), dims, map.symbols.len() as u32, map.results.clone());
+        let made = AffineMap::new(body.ctx(), dims, map.symbols.len() as u32, &map.results);
         (made, self.operands(map))
     }
 

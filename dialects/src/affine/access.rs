@@ -66,7 +66,7 @@ pub(super) fn subscripts(op: OpRef<'_>) -> (Value, Subscripts) {
 /// missing.
 pub(super) fn map_of(ctx: &Context, attr: Option<Attr>) -> loomir_ir::AffineMap {
     let map = attr.and_then(|attr| attr.as_affine_map(ctx));
-    map.unwrap_or_else(|| loomir_ir::AffineMap::new(ctx, 0, 0, Vec::new()))
+    map.unwrap_or_else(|| loomir_ir::AffineMap::new(ctx, 0, 0, &[]))
 }
 
 fn print_access(p: &mut OpPrinter<'_>, op: OpRef<'_>) {

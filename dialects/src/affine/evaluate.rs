@@ -202,7 +202,7 @@ fn grouped(
         if part.is_empty() {
             return Err(malformed(name));
         }
-        let map = AffineMap::new(d.ctx(), data.dims, data.symbols, part);
+        let map = AffineMap::new(d.ctx(), data.dims, data.symbols, &part);
         groups.push((Map::new(d, map, operands.iter().copied(), op.loc())?, d.scratch()));
     }
     Ok(groups.into())

@@ -43,7 +43,7 @@ impl Side {
             let end = (start + size).min(data.results.len());
             let results = data.results[start.min(end)..end].to_vec();
             start = end;
-            AffineMap::new(ctx, data.dims, data.symbols, results)
+            AffineMap::new(ctx, data.dims, data.symbols, &results)
         };
         self.groups.iter().map(group).collect()
     }
@@ -82,7 +82,7 @@ pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut Operation
             picked.clone().flat_map(|map| map.results(ctx).iter().copied()).collect();
         let groups = picked.map(|map| map.results(ctx).len() as u128).collect();
         let data = own.map.data(ctx);
-        let map = AffineMap::new(ctx, data.dims, data.symbols, results);
+        let map = AffineMap::new(ctx, data.dims, data.symbols, &results);
         set_side(ctx, state, side, map, groups);
     }
     let all = op.attr("steps").and_then(|steps| steps.as_array(ctx)).unwrap_or_default();
@@ -195,7 +195,7 @@ fn parse_bounds(
         Ok((reader.results.len() - before) as u128)
     })?;
     let Reader { dims, symbols, results } = reader;
-    let map = AffineMap::new(ctx, dims.len() as u32, symbols.len() as u32, results);
+    let map = AffineMap::new(ctx, dims.len() as u32, symbols.len() as u32, &results);
     set_side(ctx, state, side, map, groups);
     state.operands.extend(dims);
     state.operands.extend(symbols);

@@ -150,7 +150,7 @@ rewrite! {
 }
 
 fn map_of_exprs(ctx: &Context, applied: &Applied) -> AffineMap {
-    AffineMap::new(ctx, applied.dims.len() as u32, applied.symbols.len() as u32, applied.exprs.clone())
+    AffineMap::new(ctx, applied.dims.len() as u32, applied.symbols.len() as u32, &applied.exprs)
 }
 
 /// Makes the map of an operation canonical. Its operands start at `first`.

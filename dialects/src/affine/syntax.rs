@@ -148,7 +148,7 @@ fn parse_bound(
     let several = p.accept_keyword(word);
     if let Some(operand) = p.parse_optional_operand()? {
         state.operands.push(p.resolve(operand, Type::INDEX)?);
-        return Ok((AffineMap::new(ctx, 0, 1, vec![AffineExpr::symbol(ctx, 0)]), 1));
+        return Ok((AffineMap::new(ctx, 0, 1, &[AffineExpr::symbol(ctx, 0)]), 1));
     }
     let loc = p.loc();
     let bound = p.parse_attr(Some(Type::INDEX))?;

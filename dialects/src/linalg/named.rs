@@ -184,15 +184,15 @@ impl Named {
             Maps::Attribute => attached_maps(op),
             Maps::Fixed(loops, operands) => {
                 let map = |subscripts: &&[Subscript]| {
-                    let results = subscripts.iter().map(|subscript| subscript.expr(op)).collect();
-                    AffineMap::new(ctx, loops, 0, results)
+                    let results: Vec<_> = subscripts.iter().map(|subscript| subscript.expr(op)).collect();
+                    AffineMap::new(ctx, loops, 0, &results)
                 };
                 Some(operands.iter().map(map).collect())
             }
             Maps::Elementwise => {
                 let loops = loops()?;
                 let map = |operand| match rank(operand) {
-                    0 => AffineMap::new(ctx, loops, 0, Vec::new()),
+                    0 => AffineMap::new(ctx, loops, 0, &[]),
                     _ => AffineMap::identity(ctx, loops),
                 };
                 Some((0..op.num_operands()).map(map).collect())
@@ -202,14 +202,14 @@ impl Named {
                 let order = op.attr("permutation")?.as_dense_ints(ctx)?;
                 let position = |d: i64| order.iter().position(|own| *own == d).map(|at| at as u32);
                 let input = (0..i64::from(loops)).map(position).collect::<Option<Vec<u32>>>()?;
-                let input = AffineMap::new(ctx, loops, 0, dims(&input));
+                let input = AffineMap::new(ctx, loops, 0, &dims(&input));
                 Some(vec![input, AffineMap::identity(ctx, loops)])
             }
             Maps::Dropped => {
                 let loops = loops()?;
                 let dropped = op.attr("dimensions")?.as_dense_ints(ctx)?;
                 let kept: Vec<u32> = (0..loops).filter(|d| !dropped.contains(&i64::from(*d))).collect();
-                let input = AffineMap::new(ctx, loops, 0, dims(&kept));
+                let input = AffineMap::new(ctx, loops, 0, &dims(&kept));
                 Some(vec![input, AffineMap::identity(ctx, loops)])
             }
         }

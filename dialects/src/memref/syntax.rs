@@ -164,8 +164,8 @@ pub(super) fn parse_transpose(p: &mut OpParser<'_, '_>, state: &mut OperationSta
     if order.len() != dims.len() || order.iter().any(|d| std::mem::replace(&mut seen[*d], true)) {
         return Err(p.error(loc, "expected a permutation map"));
     }
-    let results = order.iter().map(|d| AffineExpr::dim(ctx, *d as u32)).collect();
-    let map = AffineMap::new(ctx, dims.len() as u32, 0, results);
+    let results: Vec<_> = order.iter().map(|d| AffineExpr::dim(ctx, *d as u32)).collect();
+    let map = AffineMap::new(ctx, dims.len() as u32, 0, &results);
     state.set_attr(ctx, "permutation", ctx.attr(AttrKind::AffineMap(map)));
     p.parse_optional_attr_dict(state)?;
     let source_type = p.parse_colon_type()?;

@@ -542,7 +542,7 @@ impl<'p, 's> OpParser<'p, 's> {
                 let expr = self.parser.expression_of_ssa_ids(&mut operands, &mut symbols)?;
                 let (d, s) = (operands.len() as u32, symbols.len() as u32);
                 operands.extend(symbols);
-                return Ok((AffineMap::new(self.ctx(), d, s, vec![expr]), operands, d));
+                return Ok((AffineMap::new(self.ctx(), d, s, &[expr]), operands, d));
             }
         };
         self.parser.expect(open, "expected a list of affine expressions")?;

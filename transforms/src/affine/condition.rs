@@ -139,8 +139,8 @@ impl Forms<'_> {
             Decision::Set(set, operands) => {
                 let ctx = self.body.ctx().clone();
                 let set = set.data(&ctx);
-                let sides = set.constraints.iter().map(|(side, _)| *side).collect();
-                let map = AffineMap::new(&ctx, set.dims, set.symbols, sides);
+                let sides: Vec<_> = set.constraints.iter().map(|(side, _)| *side).collect();
+                let map = AffineMap::new(&ctx, set.dims, set.symbols, &sides);
                 let forms = self.of_subscripts(&Subscripts { map, operands: operands.as_slice().into() });
                 let each = forms.into_iter().zip(&set.constraints).map(|(form, (_, equal))| match form {
                     Some(form) if *equal => Condition::zero(form),

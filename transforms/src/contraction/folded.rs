@@ -131,9 +131,9 @@ fn folded_map(ctx: &Context, map: AffineMap, operands: &[Value], folds: &[Fold])
     };
     let (dims, dim_count) = renumbered(0..num_dims, AffineExpr::dim);
     let (symbols, symbol_count) = renumbered(num_dims..num_dims + num_symbols, AffineExpr::symbol);
-    let results = results.into_iter().map(|expr| expr.replace(ctx, &dims, &symbols)).collect();
+    let results: Vec<_> = results.into_iter().map(|expr| expr.replace(ctx, &dims, &symbols)).collect();
     let kept = operands.iter().zip(&used).filter(|(_, used)| **used).map(|(value, _)| *value).collect();
-    (AffineMap::new(ctx, dim_count, symbol_count, results), kept)
+    (AffineMap::new(ctx, dim_count, symbol_count, &results), kept)
 }
 
 /// `index` modulo `window`, before an access; an index in bounds is not negative.

@@ -27,7 +27,7 @@ impl Operands {
         ctx: &loomir_ir::Context,
         results: Vec<AffineExpr>,
     ) -> (AffineMap, Vec<Value>) {
-        (AffineMap::new(ctx, self.0.len() as u32, 0, results), self.0)
+        (AffineMap::new(ctx, self.0.len() as u32, 0, &results), self.0)
     }
 }
 

@@ -126,7 +126,7 @@ rewrite! {
         let order = |op: Op| permutation(&ctx, body.attr(op, "permutation")?.as_affine_map(&ctx)?);
         let (Some(outer_order), Some(inner_order)) = (order(op), order(inner)) else { return false };
         let dims = outer_order.iter().map(|d| AffineExpr::dim(&ctx, inner_order[*d] as u32)).collect::<Vec<_>>();
-        let map = AffineMap::new(&ctx, inner_order.len() as u32, 0, dims);
+        let map = AffineMap::new(&ctx, inner_order.len() as u32, 0, &dims);
         let (source, ty) = (body.operand(inner, 0), body.value_type(body.result(op, 0)));
         let mut state = reshaping(rewriter, op, TransposeOp::DEF, &[source], ty);
         state.set_attr(&ctx, "permutation", ctx.attr(AttrKind::AffineMap(map)));

@@ -26,7 +26,7 @@ impl<'s> Parser<'s> {
             Ok(())
         })?;
         let (dims, symbols) = names.counts();
-        Ok(AffineMap::new(self.ctx, dims, symbols, results))
+        Ok(AffineMap::new(self.ctx, dims, symbols, &results))
     }
 
     /// Reads `(d0, …)[s0, …] : (constraints)`.
@@ -88,7 +88,7 @@ impl<'s> Parser<'s> {
             operands = dims;
             operands.extend(symbols);
         }
-        (AffineMap::new(self.ctx, num_dims, num_symbols, results), operands, num_dims)
+        (AffineMap::new(self.ctx, num_dims, num_symbols, &results), operands, num_dims)
     }
 
     fn declared_names(&mut self) -> ParseResult<Names<'s>> {

@@ -160,9 +160,7 @@ impl Writer<'_, '_> {
         let ctx = self.b.ctx();
         let (upper, operands) = match size {
             Size::Number(size) => (AffineMap::constant(&ctx, size), Vec::new()),
-            Size::Value(value) => {
-                (AffineMap::new(&ctx, 0, 1, vec![AffineExpr::symbol(&ctx, 0)]), vec![value])
-            }
+            Size::Value(value) => (AffineMap::new(&ctx, 0, 1, &[AffineExpr::symbol(&ctx, 0)]), vec![value]),
         };
         let map = |map: AffineMap| ctx.attr(AttrKind::AffineMap(map));
         let attrs = [
