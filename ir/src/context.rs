@@ -43,7 +43,7 @@ pub struct Name(u32);
 
 /// The name of an operation, registered or not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct OpName(u32);
+pub struct OpName(pub(crate) u32);
 
 /// All that is known of the operations of one name.
 #[derive(Debug)]

@@ -18,8 +18,9 @@
 //! their dialect is not one that would know them. Linear in the program (times the depth of nesting
 //! for 7).
 
+mod signature;
+
 use std::fmt::Write;
-use std::ops::Range;
 
 use hashbrown::HashMap;
 
@@ -29,17 +30,16 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
 use crate::opdef::runtime::OperationRule;
-use crate::opdef::{
-    Arity, AttrConstraint, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
-    TypeConstraint as C,
-};
+use crate::opdef::{OpDef, RegionKind, Trait};
 use crate::symbols::{self, SymbolTable, SymbolUser};
-use crate::types::Type;
+use signature::ValidSignatures;
+pub(crate) use signature::counts_hold;
 
 /// Checks a body and the bodies inside it. Nothing is returned for IR that is well formed.
 pub fn verify(body: &Body) -> Diagnostics {
     let mut out = Diagnostics::new();
     let mut users = Vec::new();
+    let mut valid = ValidSignatures::default();
     // Each body with the nearest one around it, or itself, that is a table of symbols.
     let mut stack: Vec<(&Body, Option<&Body>)> = vec![(body, None)];
     while let Some((body, around)) = stack.pop() {
@@ -47,19 +47,22 @@ pub fn verify(body: &Body) -> Diagnostics {
         let mut dominance = Dominance::new();
         let mark = stack.len();
         for op in body.preorder(body.root()) {
-            verify_symbol(body, op, &mut out);
+            let info = body.info(op);
+            if info.has_trait(Trait::Symbol) {
+                verify_symbol(body, op, &mut out);
+            }
             if let Some(nested) = body.nested(op) {
                 // Verified as the root of its own body; here only its place counts.
                 stack.push((nested, table.filter(|_| !is_inside_unregistered(body, op))));
                 continue;
             }
             let before = out.len();
-            verify_op(body, op, &mut out);
+            verify_op(body, op, &mut valid, &mut out);
             if out.len() == before {
                 verify_uses(body, op, &mut dominance, &mut out);
             }
             let near = if op == body.root() { around } else { table };
-            if let (Some(table), Some(user)) = (near, body.info(op).interface::<dyn SymbolUser>())
+            if let (Some(table), Some(user)) = (near, info.interface::<dyn SymbolUser>())
                 && !is_inside_unregistered(body, op)
             {
                 users.push((body.op_ref(op), user, table));
@@ -99,9 +102,6 @@ fn verify_references(users: &[(OpRef<'_>, &dyn SymbolUser, &Body)], out: &mut Di
 
 /// A symbol stands directly in a table, has a name and one of three visibilities.
 fn verify_symbol(body: &Body, op: Op, out: &mut Diagnostics) {
-    if !body.has_trait(op, Trait::Symbol) {
-        return;
-    }
     let parent = body.parent_op(op);
     if let Some(parent) = parent
         && body.info(parent).def().is_some()
@@ -128,14 +128,15 @@ fn prefix(op: OpRef<'_>) -> String {
     format!("'{}' op ", op.name())
 }
 
-fn verify_op(body: &Body, op: Op, out: &mut Diagnostics) {
+fn verify_op(body: &Body, op: Op, valid: &mut ValidSignatures, out: &mut Diagnostics) {
     let view = body.op_ref(op);
     let before = out.len();
     verify_blocks(view, out);
     let Some(def) = view.def() else { return verify_unknown(view, out) };
-    let groups: [fn(OpRef<'_>, &OpDef, &mut Diagnostics); 6] =
-        [verify_counts, verify_attributes, verify_types, verify_regions, verify_by_hook, verify_by_rule];
-    for check in groups {
+    if out.len() == before {
+        valid.verify(view, def, out);
+    }
+    for check in [verify_regions, verify_by_hook, verify_by_rule] {
         if out.len() > before {
             return;
         }
@@ -180,19 +181,23 @@ pub fn op_error(op: OpRef<'_>, message: impl AsRef<str>) -> Diagnostic {
 }
 
 fn verify_blocks(op: OpRef<'_>, out: &mut Diagnostics) {
-    let body = op.body();
-    if op.info().has_trait(Trait::Terminator) && body.next_op(op.op()).is_some() {
+    let (body, info) = (op.body(), op.info());
+    let (is_terminator, successors) = (info.has_trait(Trait::Terminator), op.successors());
+    if !is_terminator && successors.len() == 0 && op.regions().len() == 0 {
+        return;
+    }
+    let is_last = body.next_op(op.op()).is_none();
+    if is_terminator && !is_last {
         out.push(op_error(op, "must be the last operation in the parent block"));
     }
-    if op.successors().len() > 0 && body.next_op(op.op()).is_some() {
+    if successors.len() > 0 && !is_last {
         out.push(op_error(op, "with block successors must terminate its parent block"));
     }
-    if op.successors().len() > 0 && op.def().is_some() && !op.info().has_trait(Trait::Terminator) {
+    if successors.len() > 0 && info.def().is_some() && !is_terminator {
         out.push(op_error(op, "has successors and is no terminator"));
     }
-    let own_region = body.region_of(op.op());
-    for successor in op.successors() {
-        if Some(body.block_region(successor)) != own_region {
+    for successor in successors {
+        if Some(body.block_region(successor)) != body.region_of(op.op()) {
             out.push(op_error(op, "branching to block of a different region"));
         } else if body.is_entry(successor) {
             let entry = Diagnostic::error(op.loc(), "entry block of region may not have predecessors");
@@ -225,271 +230,6 @@ fn verify_block_end(op: OpRef<'_>, block: Block, several: bool, out: &mut Diagno
                 );
             }
         }
-    }
-}
-
-/// True if there are as many operands, results, regions and successors as the definition says: what
-/// hooks take for granted.
-pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
-    if has_one_each(op, def) {
-        return true;
-    }
-    let mut out = Diagnostics::new();
-    verify_counts(op, def, &mut out);
-    out.is_empty()
-}
-
-/// True if there is one value, region and successor for each entry of the definition, and nothing
-/// else says how many there are: right whatever the arities, and what most operations are.
-fn has_one_each(op: OpRef<'_>, def: &OpDef) -> bool {
-    let segmented = [Trait::AttrSizedOperandSegments, Trait::AttrSizedResultSegments];
-    op.num_operands() == def.operands.len()
-        && op.num_results() == def.results.len()
-        && op.regions().len() == def.regions.len()
-        && op.successors().len() == def.successors.len()
-        && !segmented.into_iter().any(|t| def.traits.has(t))
-}
-
-fn verify_counts(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    if has_one_each(op, def) {
-        return;
-    }
-    count_values(
-        op,
-        &def.operands,
-        op.num_operands(),
-        "operand",
-        def.traits.has(Trait::AttrSizedOperandSegments),
-        out,
-    );
-    count_values(
-        op,
-        &def.results,
-        op.num_results(),
-        "result",
-        def.traits.has(Trait::AttrSizedResultSegments),
-        out,
-    );
-    let (fixed, variadic) = match def.regions.split_last() {
-        Some((last, rest)) if last.variadic => (rest.len(), true),
-        _ => (def.regions.len(), false),
-    };
-    let regions = op.regions().len();
-    if regions < fixed || (!variadic && regions > fixed) {
-        out.push(op_error(op, format!("requires {}", counted(fixed, "region"))));
-    }
-    let (fixed, variadic) = match def.successors.split_last() {
-        Some((last, rest)) if last.variadic => (rest.len(), true),
-        _ => (def.successors.len(), false),
-    };
-    let successors = op.successors().len();
-    if successors < fixed || (!variadic && successors > fixed) {
-        out.push(op_error(op, format!("requires {} but found {successors}", counted(fixed, "successor"))));
-    }
-}
-
-/// `one operand`, `2 operands`.
-fn counted(count: usize, what: &str) -> String {
-    match count {
-        0 => format!("zero {what}s"),
-        1 => format!("one {what}"),
-        n => format!("{n} {what}s"),
-    }
-}
-
-fn count_values(
-    op: OpRef<'_>,
-    defs: &[OperandDef],
-    count: usize,
-    what: &str,
-    segmented: bool,
-    out: &mut Diagnostics,
-) {
-    if segmented {
-        let (name, uniqued) = match what {
-            "operand" => (OPERAND_SEGMENTS, Name::OPERAND_SEGMENTS),
-            _ => (RESULT_SEGMENTS, Name::RESULT_SEGMENTS),
-        };
-        let Some(attr) = op.body().attr_named(op.op(), uniqued) else {
-            return out.push(op_error(op, format!("requires attribute '{name}'")));
-        };
-        let sizes = op.body().segments(op.op(), what == "result").map(Vec::from_iter);
-        let Some(sizes) = sizes.filter(|_| AttrConstraint::DenseArray(Type::I32).accepts(op.ctx(), attr))
-        else {
-            let message =
-                format!("attribute '{name}' failed to satisfy constraint: i32 dense array attribute");
-            return out.push(op_error(op, message));
-        };
-        if sizes.len() != defs.len() {
-            let message = format!(
-                "'{name}' attribute for specifying {what} segments must have {} elements, but got {}",
-                defs.len(),
-                sizes.len()
-            );
-            out.push(op_error(op, message));
-        } else if sizes.iter().any(|n| *n < 0) {
-            out.push(op_error(op, format!("'{name}' attribute cannot have negative elements")));
-        } else if sizes.iter().sum::<i64>() != count as i64 {
-            let message = format!(
-                "{what} count ({count}) does not match with the total size ({}) specified in attribute '{name}'",
-                sizes.iter().sum::<i64>()
-            );
-            out.push(op_error(op, message));
-        } else {
-            for (def, size) in defs.iter().zip(&sizes) {
-                let fits = match def.arity {
-                    Arity::One => *size == 1,
-                    Arity::Optional => *size <= 1,
-                    Arity::Variadic => true,
-                };
-                if !fits {
-                    out.push(op_error(op, format!("{what} group '{}' has {size} values", def.name)));
-                }
-            }
-        }
-        return;
-    }
-    let required = defs.iter().filter(|d| d.arity == Arity::One).count();
-    let is_fixed = required == defs.len();
-    if is_fixed && count != required {
-        let found =
-            if required == 0 && what == "operand" { String::new() } else { format!(", but found {count}") };
-        let message = match (required, what) {
-            (0, _) => format!("requires zero {what}s"),
-            (1, _) => format!("requires a single {what}{found}"),
-            (n, _) => format!("expected {n} {what}s{found}"),
-        };
-        out.push(op_error(op, message));
-    } else if count < required {
-        out.push(op_error(op, format!("expected {required} or more {what}s, but found {count}")));
-    } else if count > required + 1
-        && defs.len() == required + 1
-        && defs.iter().any(|d| d.arity == Arity::Optional)
-    {
-        out.push(op_error(op, format!("expected at most {} {what}s, but found {count}", required + 1)));
-    }
-}
-
-fn verify_attributes(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    for (index, attr) in def.attrs.iter().enumerate() {
-        match op.properties().get_named(op.ctx(), op.info().attr_name(index)) {
-            None if matches!(attr.presence, Presence::Required) => {
-                out.push(op_error(op, format!("requires attribute '{}'", attr.name)));
-            }
-            Some(value) if !attr.constraint.accepts(op.ctx(), value) => {
-                let message = format!(
-                    "attribute '{}' failed to satisfy constraint: {}",
-                    attr.name,
-                    attr.constraint.describe()
-                );
-                out.push(op_error(op, message));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Operands and results by the entries of a definition.
-struct Values<'o> {
-    op: OpRef<'o>,
-    def: &'o OpDef,
-}
-
-impl<'o> Values<'o> {
-    fn operands(&self, index: usize) -> Range<usize> {
-        self.op.body().operand_group(self.op.op(), self.def, index)
-    }
-
-    fn results(&self, index: usize) -> Range<usize> {
-        self.op.body().result_group(self.op.op(), self.def, index)
-    }
-
-    /// The type of the first value of the entry of a name.
-    fn type_of(&self, name: &str) -> Option<Type> {
-        if let Some(index) = self.def.operands.iter().position(|d| d.name == name) {
-            return self.operands(index).next().map(|i| self.op.operand_type(i));
-        }
-        let index = self.def.results.iter().position(|d| d.name == name)?;
-        self.results(index).next().map(|i| self.op.result_type(i))
-    }
-
-    /// Calls `f` for each value: which of the two it is, its number, its entry and its type.
-    fn for_each(&self, mut f: impl FnMut(&str, usize, &OperandDef, Type)) {
-        for (index, entry) in self.def.operands.iter().enumerate() {
-            self.operands(index).for_each(|i| f("operand", i, entry, self.op.operand_type(i)));
-        }
-        for (index, entry) in self.def.results.iter().enumerate() {
-            self.results(index).for_each(|i| f("result", i, entry, self.op.result_type(i)));
-        }
-    }
-}
-
-fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    let values = Values { op, def };
-    let of = |name: &str| values.type_of(name);
-    // First each type by itself, then traits, then what ties one type to another: an error there
-    // follows from one before.
-    let before = out.len();
-    let mut has_ties = false;
-    values.for_each(|what, i, entry, ty| {
-        let alone = match &entry.ty {
-            C::SameAs(_) | C::ElementOf(_) => {
-                has_ties = true;
-                return;
-            }
-            C::BoolShapedAs(_) => {
-                has_ties = true;
-                &C::BoolLike
-            }
-            alone => alone,
-        };
-        if !alone.accepts(op.ctx(), ty, &of) {
-            let message = format!(
-                "{what} #{i} must be {}{}, but got '{}'",
-                if entry.arity == Arity::Variadic { "variadic of " } else { "" },
-                alone.describe(),
-                crate::text::type_to_string(op.ctx(), ty),
-            );
-            out.push(op_error(op, message));
-        }
-    });
-    let mut operand_types = op.operands().map(|v| op.type_of(v));
-    let mut result_types = op.results().map(|v| op.type_of(v));
-    if def.traits.has(Trait::SameOperandsAndResultType)
-        && let Some(first) = result_types.next()
-        && (result_types.any(|t| t != first) || operand_types.clone().any(|t| t != first))
-    {
-        out.push(op_error(op, "requires the same type for all operands and results"));
-    }
-    if def.traits.has(Trait::SameTypeOperands)
-        && let Some(first) = operand_types.next()
-        && operand_types.any(|t| t != first)
-    {
-        out.push(op_error(op, "requires all operands to have the same type"));
-    }
-    if out.len() > before || !has_ties {
-        return;
-    }
-    values.for_each(|_, _, entry, ty| {
-        let is_tie = matches!(entry.ty, C::SameAs(_) | C::ElementOf(_) | C::BoolShapedAs(_));
-        if is_tie && out.len() == before && !entry.ty.accepts(op.ctx(), ty, &of) {
-            out.push(op_error(op, format!("failed to verify that {}", tie(def, entry))));
-        }
-    });
-}
-
-/// Describes the tie of an entry's type to that of another one, in MLIR's words.
-fn tie(def: &OpDef, entry: &OperandDef) -> String {
-    match &entry.ty {
-        C::ElementOf(of) if entry.name == "result" => format!("result type matches element type of '{of}'"),
-        C::ElementOf(of) => format!("type of '{}' matches element type of '{of}'", entry.name),
-        C::SameAs(of) => {
-            let tied = |d: &&OperandDef| d.name == *of || matches!(&d.ty, C::SameAs(name) if name == of);
-            let names: Vec<&str> =
-                def.operands.iter().chain(def.results.iter()).filter(tied).map(|d| &*d.name).collect();
-            format!("all of {{{}}} have same type", names.join(", "))
-        }
-        _ => "result type has i1 element type and same shape as operands".into(),
     }
 }
 

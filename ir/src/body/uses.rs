@@ -162,9 +162,27 @@ impl Body {
         }
     }
 
+    /// Writes into `out` what the tables of a definition speak of: the numbers of the name, the
+    /// attributes and the types, and how many values, regions and successors there are. For an
+    /// operation whose regions are in this body.
+    pub(crate) fn signature(&self, op: Op, out: &mut Vec<u32>) {
+        let data = self.data(op);
+        let (regions, successors) =
+            self.extra(op).map_or((0, 0), |extra| (extra.num_regions, extra.num_successors));
+        out.clear();
+        out.extend([data.name.0, data.properties.0, data.attributes.0]);
+        out.extend([data.num_operands, data.num_results, regions, successors]);
+        let operands = data.operands..data.operands + data.num_operands;
+        out.extend(operands.map(|u| self.values[self.uses[u].value].ty.0));
+        out.extend((data.results..data.results + data.num_results).map(|v| self.values[v].ty.0));
+    }
+
     /// Operands of entry `index` of the definition's operands.
     pub fn operand_group(&self, op: Op, def: &OpDef, index: usize) -> std::ops::Range<usize> {
         let total = self.num_operands(op);
+        if total == 0 {
+            return 0..0;
+        }
         let segmented = def.traits.has(Trait::AttrSizedOperandSegments);
         let group = match segmented.then(|| self.segments(op, false)).flatten() {
             Some(sizes) => sized_segment(sizes, index, total),
@@ -176,6 +194,9 @@ impl Body {
     /// Results of entry `index` of the definition's results.
     pub fn result_group(&self, op: Op, def: &OpDef, index: usize) -> std::ops::Range<usize> {
         let total = self.num_results(op);
+        if total == 0 {
+            return 0..0;
+        }
         let segmented = def.traits.has(Trait::AttrSizedResultSegments);
         let group = match segmented.then(|| self.segments(op, true)).flatten() {
             Some(sizes) => sized_segment(sizes, index, total),
