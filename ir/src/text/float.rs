@@ -290,18 +290,18 @@ fn decimal(parts: &Parts, kind: FloatKind, precision: Option<usize>) -> String {
     if scientific {
         text.push(digits[0] as char);
         text.push('.');
-        let rest: String = digits[1..].iter().map(|d| *d as char).collect();
-        match precision {
-            Some(wanted) => text.push_str(&format!("{rest:0<wanted$}")),
-            None if rest.is_empty() => text.push('0'),
-            None => text.push_str(&rest),
-        }
-        let sign = if leading < 0 { '-' } else { '+' };
+        text.extend(digits[1..].iter().map(|d| *d as char));
+        let (mark, zeros) = match precision {
+            Some(wanted) => ('e', wanted - (digits.len() - 1)),
+            None => ('E', usize::from(digits.len() == 1)),
+        };
+        text.extend(std::iter::repeat_n('0', zeros));
+        text.extend([mark, if leading < 0 { '-' } else { '+' }]);
         let size = leading.unsigned_abs();
-        text.push_str(&match precision {
-            Some(_) => format!("e{sign}{size:02}"),
-            None => format!("E{sign}{size}"),
-        });
+        if precision.is_some() && size < 10 {
+            text.push('0');
+        }
+        text.push_str(&size.to_string());
         return text;
     }
     let plain: String = digits.iter().map(|d| *d as char).collect();
@@ -339,9 +339,12 @@ fn significant_digits(parts: &Parts, wanted: usize) -> (Vec<u8>, i32) {
             significand << exponent
         };
         let tens = removable(128 - value.leading_zeros());
-        value /= 10u128.pow(tens);
-        power += tens as i32;
-        value.to_string()
+        if tens > 0 {
+            value /= 10u128.pow(tens);
+            power += tens as i32;
+        }
+        // Most are short, and shorter numbers take less time.
+        u64::try_from(value).map_or_else(|_| value.to_string(), |short| short.to_string())
     } else {
         let mut value = BigUint::from(significand);
         if exponent < 0 {

@@ -35,12 +35,28 @@ impl Writer<'_> {
         }
         match &spaced.element {
             Element::Punctuation { text, .. } | Element::Keyword(text) => p.write(text),
-            Element::Space(written) => p.write(if *written { " " } else { "" }),
-            Element::LineBreak => p.newline(),
             Element::Operand(index) => match op.body().operand_group(op.op(), self.def, *index) {
                 one if one.len() == 1 => p.operand(op.operand(one.start)),
                 all => p.operands(all.map(|i| op.operand(i))),
             },
+            Element::AttrDict { .. } if self.has_only_defaults => {}
+            Element::Types { of, qualified } => self.types(p, *of, *qualified),
+            other => self.larger_element(p, other),
+        }
+    }
+
+    /// Writes what most operations have little of: apart, so that the others need less of a stack.
+    #[inline(never)]
+    fn larger_element(&self, p: &mut OpPrinter<'_>, element: &Element) {
+        let op = self.op;
+        match element {
+            // Written by the caller.
+            Element::Punctuation { .. }
+            | Element::Keyword(_)
+            | Element::Operand(_)
+            | Element::Types { .. } => {}
+            Element::Space(written) => p.write(if *written { " " } else { "" }),
+            Element::LineBreak => p.newline(),
             Element::Attr { index, qualified } => {
                 let def = &self.def.attrs[*index];
                 if let Some(attr) = self.attr_or_default(p, *index) {
@@ -60,7 +76,6 @@ impl Writer<'_> {
                 p.comma_separated(0..op.regions().len(), |p, i| self.region(p, i));
             }
             Element::AllSuccessors => p.comma_separated(op.successors(), |p, block| p.successor(block, &[])),
-            Element::AttrDict { .. } if self.has_only_defaults => {}
             Element::AttrDict { keyword } => {
                 p.attr_dict_behind(
                     if *keyword { " attributes" } else { "" },
@@ -69,7 +84,6 @@ impl Writer<'_> {
                 );
             }
             Element::PropDict => p.prop_dict(op, &self.format.shown),
-            Element::Types { of, qualified } => self.types(p, *of, *qualified),
             Element::FunctionalType(inputs, results) => {
                 p.functional_type(self.types_of(*inputs), self.types_of(*results));
             }

@@ -5,7 +5,11 @@
 //! Names that operations suggest ([`AsmNames`]) are made unique among those visible. A value's name
 //! is a 32-bit code in a table a body; only suggested names are strings.
 
-use hashbrown::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashTable};
 
 use super::survey::Survey;
 use crate::body::{Body, OpRef, ValueDef};
@@ -24,10 +28,10 @@ const ARGUMENT: u32 = 1 << 30;
 pub(crate) struct Names<'p> {
     bodies: Vec<BodyNames<'p>>,
     /// By the number of the body's arena.
-    index: HashMap<u32, usize, foldhash::fast::FixedState>,
+    index: HashMap<u32, usize, FixedState>,
     texts: Vec<Box<str>>,
     /// First results of the groups of operations that have more than one, by body and operation.
-    groups: HashMap<(usize, usize), Vec<usize>, foldhash::fast::FixedState>,
+    groups: HashMap<(usize, usize), Vec<usize>, FixedState>,
     /// Codes of the values of all bodies, one body behind the other.
     values: Vec<u32>,
     /// Positions of the blocks of all bodies in their regions, as above.
@@ -53,8 +57,8 @@ struct Numbering<'n, 'p> {
     names: Names<'p>,
     survey: Survey,
     counters: Counters,
-    /// Suggested names in use, and as a list to remove them from.
-    used: HashSet<Box<str>>,
+    /// Suggested names in use, as numbers of texts, and as a list to remove them from.
+    used: HashTable<u32>,
     log: Vec<u32>,
     /// True if a suggested name could be taken for that of an argument.
     may_clash: bool,
@@ -76,7 +80,7 @@ impl<'p> Names<'p> {
             names: Names::default(),
             survey: Survey::default(),
             counters: Counters::default(),
-            used: HashSet::new(),
+            used: HashTable::new(),
             log: Vec::new(),
             may_clash: false,
             options,
@@ -216,7 +220,7 @@ impl<'p> Numbering<'_, 'p> {
         if !self.options.generic
             && let Some(hints) = op.info().interface::<dyn AsmNames>()
         {
-            let mut groups = vec![0];
+            let mut groups = Vec::new();
             for (value, name) in hints.result_names(op) {
                 self.suggest(body, value, &name);
                 if let ValueDef::OpResult { index, .. } = op.body().def(value)
@@ -225,7 +229,8 @@ impl<'p> Numbering<'_, 'p> {
                     groups.push(index);
                 }
             }
-            if groups.len() > 1 {
+            if !groups.is_empty() {
+                groups.push(0);
                 groups.sort_unstable();
                 groups.dedup();
                 self.names.groups.insert((body, op.op().index()), groups);
@@ -269,7 +274,7 @@ impl<'p> Numbering<'_, 'p> {
         self.counters.argument += 1;
         if self.may_clash {
             let name = format!("arg{number}");
-            if self.used.contains(name.as_str()) {
+            if self.is_used(&name) {
                 return self.suggest(body, value, &name);
             }
         }
@@ -289,23 +294,30 @@ impl<'p> Numbering<'_, 'p> {
             self.may_clash = true;
             let taken = number.parse::<u32>().is_ok_and(|n| n < self.counters.argument);
             if taken {
-                name = self.probe(&name);
+                name = self.probe(&name).into();
             }
         }
-        if self.used.contains(name.as_str()) {
-            name = self.probe(&name);
+        if self.is_used(&name) {
+            name = self.probe(&name).into();
         }
-        *self.code(body, value) = self.names.texts.len() as u32 | TEXT;
-        self.log.push(self.names.texts.len() as u32);
-        self.names.texts.push(name.as_str().into());
-        self.used.insert(name.into());
+        let text = self.names.texts.len() as u32;
+        *self.code(body, value) = text | TEXT;
+        self.log.push(text);
+        self.names.texts.push(name.into());
+        let texts = &self.names.texts;
+        let hash = |text: &u32| hash_of(&texts[*text as usize]);
+        self.used.insert_unique(hash(&text), text, hash);
+    }
+
+    fn is_used(&self, name: &str) -> bool {
+        self.used.find(hash_of(name), |text| &*self.names.texts[*text as usize] == name).is_some()
     }
 
     fn probe(&mut self, name: &str) -> String {
         loop {
             let probe = format!("{name}_{}", self.counters.conflict);
             self.counters.conflict += 1;
-            if !self.used.contains(probe.as_str()) {
+            if !self.is_used(&probe) {
                 return probe;
             }
         }
@@ -314,14 +326,24 @@ impl<'p> Numbering<'_, 'p> {
     /// Gives names back that were suggested since a mark.
     fn forget(&mut self, mark: usize) {
         for text in self.log.drain(mark..) {
-            self.used.remove(&self.names.texts[text as usize]);
+            let hash = hash_of(&self.names.texts[text as usize]);
+            if let Ok(entry) = self.used.find_entry(hash, |own| *own == text) {
+                entry.remove();
+            }
         }
     }
 }
 
+fn hash_of(name: &str) -> u64 {
+    FixedState::default().hash_one(name)
+}
+
 /// A name that the lexer reads as one: no digit in front, no foreign characters.
-fn identifier(name: &str) -> String {
+fn identifier(name: &str) -> Cow<'_, str> {
     let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'$' | b'.' | b'_' | b'-');
+    if !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(is_part) {
+        return name.into();
+    }
     let mut text = String::with_capacity(name.len());
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         text.push('_');
@@ -333,5 +355,5 @@ fn identifier(name: &str) -> String {
             _ => text.push_str(&format!("{byte:X}")),
         }
     }
-    text
+    text.into()
 }

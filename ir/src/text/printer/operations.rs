@@ -166,7 +166,8 @@ impl OpPrinter<'_> {
     /// Writes `^bb0`.
     pub(crate) fn block_name(&mut self, block: Block) {
         let position = self.names.block(self.current, block);
-        let _ = write!(self.out, "^bb{position}");
+        self.write("^bb");
+        self.number(position);
     }
 
     pub(crate) fn new_line(&mut self) {
