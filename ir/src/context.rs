@@ -148,6 +148,18 @@ impl OpInfo {
         self.attr_names[index]
     }
 
+    /// The name of an inherent attribute, uniqued. `None` if the definition has no such attribute,
+    /// see [`OpDef::is_inherent`].
+    pub(crate) fn inherent_name(&self, name: &str) -> Option<Name> {
+        let def = self.def()?;
+        if let Some(index) = def.attrs.iter().position(|attr| attr.name == name) {
+            return Some(self.attr_names[index]);
+        }
+        let segments = [(OPERAND_SEGMENTS, Name::OPERAND_SEGMENTS), (RESULT_SEGMENTS, Name::RESULT_SEGMENTS)];
+        let uniqued = segments.into_iter().find(|(own, _)| *own == name)?.1;
+        def.is_inherent(name).then_some(uniqued)
+    }
+
     /// True if it is the operation of this compiled-in definition.
     #[inline]
     pub fn is(&self, def: &'static OpDef) -> bool {
@@ -760,12 +772,17 @@ impl Context {
     /// The handle of a location.
     pub fn loc(&self, kind: LocKind) -> Loc {
         if let LocKind::File { file, line, column } = kind
-            && let Some(file) = self.0.files.iter().position(|slot| *slot.get_or_init(|| file) == file)
+            && let Some(file) = self.file_slot(file)
             && let Some(loc) = (Packed { file, line, column }).pack()
         {
             return loc;
         }
         Loc(self.0.locs.intern(kind, |k| k))
+    }
+
+    /// The number by which packed locations know a file, if it is one of the first.
+    pub(crate) fn file_slot(&self, file: Name) -> Option<usize> {
+        self.0.files.iter().position(|slot| *slot.get_or_init(|| file) == file)
     }
 
     pub(crate) fn loc_kind(&self, loc: Loc) -> Cow<'_, LocKind> {

@@ -19,7 +19,7 @@ use crate::context::{Context, Name, OpName};
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::Block;
-use crate::location::{Loc, LocKind};
+use crate::location::{Loc, LocKind, Packed};
 use crate::resources::ExternalResources;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::op_parser::UnresolvedOperand;
@@ -70,6 +70,8 @@ pub(crate) struct Parser<'s> {
     /// The byte after the token read last.
     last_end: u32,
     file: Name,
+    /// The number by which packed locations know it.
+    slot: Option<usize>,
     lines: Lines,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The outline, if it is wanted.
@@ -120,6 +122,7 @@ impl<'s> Parser<'s> {
             token: Token { kind: Kind::Eof, start: 0, end: 0 },
             last_end: 0,
             file,
+            slot: ctx.file_slot(file),
             lines: Lines { first: options.first_line, ..Lines::default() },
             allow_unregistered: options.allow_unregistered_dialects,
             implicit_module: options.implicit_module,
@@ -338,7 +341,8 @@ impl<'s> Parser<'s> {
     /// The location of a byte.
     pub(super) fn loc_at(&mut self, offset: u32) -> Loc {
         let (line, column) = self.lines.find(self.source, offset);
-        self.ctx.loc(LocKind::File { file: self.file, line, column })
+        let packed = self.slot.and_then(|file| Packed { file, line, column }.pack());
+        packed.unwrap_or_else(|| self.ctx.loc(LocKind::File { file: self.file, line, column }))
     }
 
     pub(super) fn error_at(&mut self, offset: u32, message: impl Into<String>) -> Box<Diagnostic> {
