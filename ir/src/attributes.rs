@@ -4,6 +4,8 @@
 //! a dictionary of them, sorted by name, uniqued too: an operation holds two of those in eight
 //! bytes.
 
+use smallvec::SmallVec;
+
 use crate::affine::{AffineMap, IntegerSet};
 use crate::context::{Context, Name};
 use crate::location::Loc;
@@ -295,11 +297,17 @@ impl Dict {
 
     /// The attribute called `name`. Dictionaries are short: linear in their length.
     pub fn get(self, ctx: &Context, name: &str) -> Option<Attr> {
+        if self.is_empty() {
+            return None;
+        }
         self.entries(ctx).iter().find(|(own, _)| ctx.str(*own) == name).map(|(_, attr)| *attr)
     }
 
     /// The attribute called `name`, where the name is uniqued already.
     pub(crate) fn get_named(self, ctx: &Context, name: Name) -> Option<Attr> {
+        if self.is_empty() {
+            return None;
+        }
         self.entries(ctx).iter().find(|(own, _)| *own == name).map(|(_, attr)| *attr)
     }
 
@@ -314,15 +322,30 @@ impl Dict {
         if self.is_empty() {
             return ctx.sorted_dict(&[(name, attr)]);
         }
-        self.with_all(ctx, vec![(name, attr)])
+        self.with_all(ctx, &[(name, attr)])
     }
 
     /// This dictionary with more entries, which replace those of their names; of two with one name
     /// the later wins.
-    pub(crate) fn with_all(self, ctx: &Context, mut new: Vec<(Name, Attr)>) -> Dict {
-        new.splice(0..0, self.entries(ctx).iter().copied());
-        ctx.dict(new)
+    pub(crate) fn with_all(self, ctx: &Context, new: &[(Name, Attr)]) -> Dict {
+        let own = self.entries(ctx);
+        if new.len() > Self::FEW {
+            return ctx.dict([own, new].concat());
+        }
+        let mut all: SmallVec<[(Name, Attr); 2 * Self::FEW]> = SmallVec::from_slice(own);
+        for entry in new {
+            let name = ctx.str(entry.0);
+            let place = all.partition_point(|(other, _)| ctx.str(*other) < name);
+            match all.get_mut(place).filter(|(other, _)| *other == entry.0) {
+                Some(old) => *old = *entry,
+                None => all.insert(place, *entry),
+            }
+        }
+        ctx.sorted_dict(&all)
     }
+
+    /// As many entries are put into their places one by one; more are sorted.
+    const FEW: usize = 8;
 
     /// This dictionary without `name`.
     #[must_use]

@@ -535,6 +535,20 @@ impl Body {
         self.properties(op).get(&self.ctx, name).or_else(|| self.attributes(op).get(&self.ctx, name))
     }
 
+    /// The attribute that is number `index` in a definition: quicker than by name, if the operation
+    /// has that definition.
+    ///
+    /// # Panics
+    /// If the definition has fewer attributes.
+    pub fn attr_of(&self, op: Op, def: &'static OpDef, index: usize) -> Option<Attr> {
+        let info = self.info(op);
+        if info.is(def) {
+            self.attr_named(op, info.attr_name(index))
+        } else {
+            self.attr(op, &def.attrs[index].name)
+        }
+    }
+
     /// The attribute called `name`, where the name is uniqued already.
     pub(crate) fn attr_named(&self, op: Op, name: Name) -> Option<Attr> {
         self.properties(op)

@@ -13,9 +13,11 @@
 //! assert_eq!(body.operands(sum).count(), 2);
 //! ```
 
+use smallvec::SmallVec;
+
 use crate::attributes::{Attr, Dict};
 use crate::body::Body;
-use crate::context::{Context, OpName};
+use crate::context::{Context, Name, OpName};
 use crate::entity::{Block, Op, Value};
 use crate::location::Loc;
 use crate::opdef::{OPERAND_SEGMENTS, OpDef, Trait, segment};
@@ -119,22 +121,26 @@ impl OperationState {
 
     /// Sets an attribute, inherent if the definition says so.
     pub fn set_attr(&mut self, ctx: &Context, name: &str, attr: Attr) {
-        let inherent = ctx.op_info(self.name).def().is_some_and(|def| def.is_inherent(name));
-        let dict = if inherent { &mut self.properties } else { &mut self.attributes };
-        *dict = dict.with(ctx, name, attr);
+        match ctx.op_info(self.name).inherent_name(name) {
+            Some(name) => self.properties = self.properties.with_named(ctx, name, attr),
+            None => self.attributes = self.attributes.with(ctx, name, attr),
+        }
     }
 
     /// Sets attributes, each inherent if the definition says so. Of two with one name the later
     /// wins.
     pub fn set_attrs(&mut self, ctx: &Context, attrs: &[(&str, Attr)]) {
-        let def = ctx.op_info(self.name).def();
-        let (inherent, other): (Vec<_>, Vec<_>) = attrs
-            .iter()
-            .map(|(name, attr)| (ctx.name(name), *attr))
-            .partition(|(name, _)| def.is_some_and(|def| def.is_inherent(ctx.str(*name))));
+        let info = ctx.op_info(self.name);
+        let [mut inherent, mut other]: [SmallVec<[(Name, Attr); 8]>; 2] = Default::default();
+        for (name, attr) in attrs {
+            match info.inherent_name(name) {
+                Some(name) => inherent.push((name, *attr)),
+                None => other.push((ctx.name(name), *attr)),
+            }
+        }
         for (dict, new) in [(&mut self.properties, inherent), (&mut self.attributes, other)] {
             if !new.is_empty() {
-                *dict = dict.with_all(ctx, new);
+                *dict = dict.with_all(ctx, &new);
             }
         }
     }
@@ -162,7 +168,7 @@ impl OperationState {
         let missing: Vec<_> =
             defaults.filter(|d| d.is_set && absent(d.name)).map(|d| (d.name, d.value)).collect();
         if !missing.is_empty() {
-            self.properties = self.properties.with_all(ctx, missing);
+            self.properties = self.properties.with_all(ctx, &missing);
         }
     }
 

@@ -309,6 +309,8 @@ macro_rules! dialect_op {
             #[allow(unused)]
             const RESULT_NAMES: &'static [&'static str] = &[$($(stringify!($rn)),*)?];
             #[allow(unused)]
+            const ATTR_NAMES: &'static [&'static str] = &[$($(stringify!($an)),*)?];
+            #[allow(unused)]
             const REGION_NAMES: &'static [&'static str] = &[$($(stringify!($gn)),*)?];
 
             /// Constraints and the format use only names that the operation has.
@@ -491,7 +493,8 @@ macro_rules! dialect_attr {
     ($name:ident) => {
         #[doc = concat!("Attribute `", stringify!($name), "`.")]
         pub fn $name(self, body: &$crate::Body) -> Option<$crate::Attr> {
-            body.attr(self.0, $crate::dialect::plain_name(stringify!($name)))
+            let index = $crate::opdef::position(Self::ATTR_NAMES, stringify!($name));
+            body.attr_of(self.0, Self::DEF, index)
         }
     };
 }

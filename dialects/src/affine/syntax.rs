@@ -4,8 +4,8 @@ use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::{AffineExpr, AffineExprKind, AffineMap, Attr, AttrKind, OpRef, OperationState, Type, Value};
 
-use super::YieldOp;
 use super::access::map_of;
+use super::{ForOp, YieldOp};
 use crate::syntax::{entry_arguments, parse_carried, parse_index_list, print_carried, print_index_list};
 
 /// Reads `(%i, %j)[%n]`, the operands of a map or set with these numbers of dimensions and symbols.
@@ -187,18 +187,18 @@ fn print_bound(p: &mut OpPrinter<'_>, map: AffineMap, operands: &[Value], word: 
 }
 
 pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
-    let ctx = op.ctx();
+    let (ctx, body, own) = (op.ctx(), op.body(), ForOp(op.op()));
     let arguments = entry_arguments(op, 0);
-    let inits = op.operand_group("inits");
+    let inits = own.inits(body);
     p.write(" ");
     if let Some(variable) = arguments.first() {
         p.argument_without_type(*variable);
     }
     p.write(" = ");
-    print_bound(p, map_of(ctx, op.attr("lowerBoundMap")), &op.operand_group("lowerBoundOperands"), "max");
+    print_bound(p, map_of(ctx, own.lowerBoundMap(body)), &own.lowerBoundOperands(body), "max");
     p.write(" to ");
-    print_bound(p, map_of(ctx, op.attr("upperBoundMap")), &op.operand_group("upperBoundOperands"), "min");
-    match op.attr("step").and_then(|step| step.as_int(ctx)) {
+    print_bound(p, map_of(ctx, own.upperBoundMap(body)), &own.upperBoundOperands(body), "min");
+    match own.step(body).and_then(|step| step.as_int(ctx)) {
         Some(1) | None => {}
         Some(step) => p.write(&format!(" step {step}")),
     }

@@ -71,13 +71,16 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
         out.push(op_error(op, message));
         return;
     };
-    if op.attr("step").and_then(|step| step.as_int(ctx)).is_none_or(|step| step <= 0) {
+    let own = ForOp(op.op());
+    if own.step(body).and_then(|step| step.as_int(ctx)).is_none_or(|step| step <= 0) {
         out.push(op_error(op, "expected step to be a positive number"));
     }
-    let sides =
-        [("lower", "lowerBoundMap", "lowerBoundOperands"), ("upper", "upperBoundMap", "upperBoundOperands")];
+    let sides = [
+        ("lower", own.lowerBoundMap(body), own.lowerBoundOperands(body)),
+        ("upper", own.upperBoundMap(body), own.upperBoundOperands(body)),
+    ];
     for (side, map, operands) in sides {
-        let (map, operands) = (map_of(ctx, op.attr(map)), op.operand_group(operands));
+        let map = map_of(ctx, map);
         if map.results(ctx).is_empty() {
             out.push(op_error(op, format!("expected {side} bound map to have at least one result")));
         }
@@ -88,7 +91,7 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
             verify_map_operands(op, &operands, map.data(ctx).dims, out);
         }
     }
-    let inits = types_of(op, op.operand_group("inits"));
+    let inits = types_of(op, own.inits(body));
     let mismatch = "mismatch between the number of loop-carried values and results";
     check_carried(op, &inits, carried, mismatch, out);
 }

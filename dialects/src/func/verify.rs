@@ -23,7 +23,8 @@ fn signature(ctx: &Context, function_type: Option<Attr>) -> Option<(&[Type], &[T
 /// the type, and that declarations are private.
 pub(super) fn func(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
-    let Some((inputs, results)) = signature(ctx, op.attr("function_type")) else { return };
+    let function_type = FuncOp(op.op()).function_type(op.body());
+    let Some((inputs, results)) = signature(ctx, function_type) else { return };
     dictionaries(op, "argument", "arg_attrs", inputs.len(), out);
     dictionaries(op, "result", "res_attrs", results.len(), out);
     let Some(entry) = op.body().entry_block(op.region(0)) else {
@@ -78,12 +79,14 @@ pub(super) fn r#return(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[FuncOp::DEF], out);
     let Some(parent) = op.parent().filter(|_| out.len() == before) else { return };
     let ctx = op.ctx();
-    let Some((_, results)) = signature(ctx, parent.attr("function_type")) else { return };
-    let name = parent.attr("sym_name").and_then(|attr| attr.as_str(ctx)).unwrap_or_default();
+    let function = FuncOp(parent.op());
+    let Some((_, results)) = signature(ctx, function.function_type(parent.body())) else { return };
+    let name = || parent.attr("sym_name").and_then(|attr| attr.as_str(ctx)).unwrap_or_default();
     if results.len() != op.num_operands() {
         let message = format!(
-            "has {} operands, but enclosing function (@{name}) returns {}",
+            "has {} operands, but enclosing function (@{}) returns {}",
             op.num_operands(),
+            name(),
             results.len()
         );
         out.push(op_error(op, message));
@@ -93,9 +96,10 @@ pub(super) fn r#return(op: OpRef<'_>, out: &mut Diagnostics) {
         let operand = op.operand_type(i);
         if operand != *result {
             let message = format!(
-                "type of return operand {i} ('{}') doesn't match function result type ('{}') in function @{name}",
+                "type of return operand {i} ('{}') doesn't match function result type ('{}') in function @{}",
                 type_to_string(ctx, operand),
-                type_to_string(ctx, *result)
+                type_to_string(ctx, *result),
+                name()
             );
             out.push(Diagnostic::error(op.loc(), message));
             return;

@@ -581,7 +581,7 @@ impl<'p, 's> OpParser<'p, 's> {
         let (inherent, other): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|(name, _)| is_inherent(*name));
         self.add_properties(state, inherent, at)?;
-        state.attributes = state.attributes.with_all(ctx, other);
+        state.attributes = state.attributes.with_all(ctx, &other);
         Ok(())
     }
 
@@ -616,7 +616,7 @@ impl<'p, 's> OpParser<'p, 's> {
             }
         }
         if !entries.is_empty() {
-            state.properties = state.properties.with_all(ctx, entries);
+            state.properties = state.properties.with_all(ctx, &entries);
         }
         Ok(())
     }
