@@ -131,11 +131,17 @@ impl Effects {
     /// Computes the effects of every operation of `body`. Linear.
     pub fn of(body: &Body) -> Effects {
         let mut all = vec![Summary::NONE; body.num_op_slots()];
-        for op in body.postorder(body.root()) {
-            let own = all[op.index()].and(Summary::of_itself(body.op_ref(op)));
+        for op in body.preorder(body.root()) {
+            let own = Summary::of_itself(body.op_ref(op));
             all[op.index()] = own;
-            if let Some(parent) = body.parent_op(op) {
+            // What is around an operation has all effects that it has. There are few kinds of them,
+            // so few operations hand something new on.
+            let mut around = body.parent_op(op);
+            while let Some(parent) =
+                around.filter(|parent| all[parent.index()].and(own) != all[parent.index()])
+            {
                 all[parent.index()] = all[parent.index()].and(own);
+                around = body.parent_op(parent);
             }
         }
         Effects(all)

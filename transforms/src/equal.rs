@@ -8,13 +8,14 @@
 
 use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Op, Trait, Value};
+use smallvec::SmallVec;
 
 /// Values of one operation, each with the value in its place in the other.
 type Same = HashMap<Value, Value>;
 
 /// Returns the operands, renamed, and sorted if their order does not matter.
-pub(crate) fn operands(body: &Body, op: Op, rename: impl Fn(Value) -> Value) -> Vec<Value> {
-    let mut operands: Vec<Value> = body.operands(op).map(rename).collect();
+pub(crate) fn operands(body: &Body, op: Op, rename: impl Fn(Value) -> Value) -> SmallVec<[Value; 4]> {
+    let mut operands: SmallVec<[Value; 4]> = body.operands(op).map(rename).collect();
     if body.has_trait(op, Trait::Commutative) {
         operands.sort_unstable_by_key(|value| value.index());
     }

@@ -50,6 +50,9 @@ pub(super) fn erase_unreached(body: &mut Body) -> usize {
 /// Returns the regions that are graphs of several blocks, outer ones first. Inner ones are
 /// simplified first: they go with a block around them that is never reached.
 fn graphs(body: &Body) -> Vec<Region> {
+    if body.num_block_slots() < 2 {
+        return Vec::new();
+    }
     let is_graph = |region: &Region| {
         let parent = body.region_parent(*region);
         body.blocks(*region).nth(1).is_some()

@@ -49,8 +49,10 @@ impl Pass for Cse {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         cx.unchanged = true;
+        let mut known = Known::default();
         body.for_each_body(&mut |body| {
-            let done = cse(body);
+            let root = body.root();
+            let done = cse_knowing(body, root, &mut known);
             cx.count("Operations replaced", done.replaced as u64);
             cx.count("Operations erased", done.erased as u64);
             cx.unchanged &= done == Eliminated::default();
@@ -76,20 +78,24 @@ pub fn cse(body: &mut Body) -> Eliminated {
 
 /// The same for what is inside an operation.
 pub fn cse_within(body: &mut Body, root: Op) -> Eliminated {
+    cse_knowing(body, root, &mut Known::default())
+}
+
+/// The same with an empty table, which is left empty: one serves many small bodies.
+fn cse_knowing(body: &mut Body, root: Op, known: &mut Known) -> Eliminated {
     if body.has_trait(root, Trait::GraphRegion) {
         return Eliminated::default();
     }
     let hashing = DefaultHashBuilder::default();
     let mut shapes = HashMap::new();
     let effects = Effects::of(body);
-    for op in body.postorder(root) {
-        // Operations that may be replaced are hashed with their contents.
-        if body.own_regions(op).len() > 0 && op != root && effects.get(op).is_repeatable() {
-            let shape = shape(body, op, &shapes, &hashing);
-            shapes.extend(shape.map(|shape| (op, shape)));
-        }
+    // Operations that may be replaced are hashed with their contents, inner ones first.
+    let is_compared =
+        |op: &Op| body.own_regions(*op).len() > 0 && *op != root && effects.get(*op).is_repeatable();
+    for op in body.preorder(root).filter(is_compared).collect::<Vec<_>>().into_iter().rev() {
+        let shape = shape(body, op, &shapes, &hashing);
+        shapes.extend(shape.map(|shape| (op, shape)));
     }
-    let known = Known { table: HashTable::new(), log: Vec::new() };
     let mut walk = Walk { hashing, effects, shapes, known, writes: 0, done: Eliminated::default() };
     walk.run(body, root);
     walk.done
@@ -126,6 +132,7 @@ struct Available {
 }
 
 /// The available operations, and the order in which they became so.
+#[derive(Default)]
 struct Known {
     table: HashTable<Available>,
     /// Each insertion, with the entry that it replaced.
@@ -170,17 +177,17 @@ enum Step {
     Dominated(usize, u32),
 }
 
-struct Walk {
+struct Walk<'k> {
     hashing: DefaultHashBuilder,
     effects: Effects,
     /// The [shapes](shape) of operations with regions that are compared.
     shapes: HashMap<Op, u64>,
-    known: Known,
+    known: &'k mut Known,
     writes: usize,
     done: Eliminated,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn run(&mut self, body: &mut Body, root: Op) {
         let mut steps: Vec<Step> = body.own_regions(root).map(Step::Region).collect();
         let mut graphs: Vec<(ControlFlow, DominatorTree)> = Vec::new();
