@@ -118,12 +118,30 @@ impl Settings {
     }
 }
 
-/// Canonicalizes a body, without the bodies nested in it. Changed branches and blocks count as
-/// rewritten operations.
+/// Canonicalizes one body after another: the patterns of the dialects are looked up once.
+pub struct Canonicalizer<'c> {
+    settings: Settings,
+    driver: Greedy<'c>,
+}
+
+impl<'c> Canonicalizer<'c> {
+    /// One that applies all patterns of a context.
+    pub fn new(ctx: &'c Context) -> Canonicalizer<'c> {
+        let settings = Settings::default();
+        Canonicalizer { driver: settings.driver(ctx), settings }
+    }
+
+    /// Canonicalizes a body, without the bodies nested in it. Changed branches and blocks count as
+    /// rewritten operations.
+    pub fn run(&mut self, body: &mut Body) -> Report {
+        self.settings.run(&mut self.driver, body)
+    }
+}
+
+/// Canonicalizes a single body, as [`Canonicalizer::run`] does.
 pub fn canonicalize(body: &mut Body) -> Report {
     let ctx = body.ctx().clone();
-    let settings = Settings::default();
-    settings.run(&mut settings.driver(&ctx), body)
+    Canonicalizer::new(&ctx).run(body)
 }
 
 /// Canonicalizes what is inside an operation, without graphs of blocks.

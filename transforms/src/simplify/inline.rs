@@ -31,7 +31,7 @@ use loomir_ir::pass::{LeftAlone, Options, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::symbol_name;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Name, Op, Severity, Trait};
 
-use super::canonicalize::canonicalize;
+use super::canonicalize::Canonicalizer;
 use super::symbol_dce::erase_dead_symbols_if;
 use crate::remark::Remarks;
 use legality::{Callee, Missed};
@@ -147,9 +147,11 @@ pub struct Inlined {
 
 /// Inlines the calls between the functions of a symbol table.
 pub fn inline(table: &mut Body, limits: &Limits) -> Inlined {
+    let ctx = table.ctx().clone();
     let functions = Functions::of(table);
     let mut inliner = Inliner {
         limits,
+        canonicalizer: limits.canonicalizes.then(|| Canonicalizer::new(&ctx)),
         budget: 0,
         is_recursive: vec![false; functions.ops.len()],
         callees: vec![None; functions.ops.len()],
@@ -219,6 +221,8 @@ impl Functions {
 
 struct Inliner<'l> {
     limits: &'l Limits,
+    /// What simplifies functions, if that is wanted.
+    canonicalizer: Option<Canonicalizer<'l>>,
     /// The number of operations that may still be copied.
     budget: usize,
     is_recursive: Vec<bool>,
@@ -237,8 +241,8 @@ impl Inliner<'_> {
         }
         let mut missed = Vec::new();
         for _ in 0..self.limits.rounds {
-            if let Some(body) = table.nested_mut(op).filter(|_| self.limits.canonicalizes) {
-                self.done.diagnostics.extend(canonicalize(body).stopped);
+            if let Some((canonicalizer, body)) = self.canonicalizer.as_mut().zip(table.nested_mut(op)) {
+                self.done.diagnostics.extend(canonicalizer.run(body).stopped);
             }
             let before = self.done.calls;
             missed = self.inline_calls(table, functions, caller);
