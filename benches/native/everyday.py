@@ -31,6 +31,20 @@ def functions(count):
     return "\n".join(lines + [""])
 
 
+def calls(count):
+    """Pairs of functions of 10 operations; one calls the other, which is private."""
+    lines = []
+    for k in range(count // 20):
+        for name, callee in [(f"private @g{k}", None), (f"@f{k}", f"@g{k}")]:
+            lines += [f"func.func {name}(%a: i32, %b: i32) -> i32 {{", "  %0 = arith.addi %a, %b : i32"]
+            lines += [f"  %{i} = arith.{NAMES[i % 5]} %{i - 1}, %{max(i - 3, 0)} : i32" for i in range(1, 8)]
+            last = "arith.addi %7, %6 : i32"
+            if callee:
+                last = f"func.call {callee}(%7, %6) : (i32, i32) -> i32"
+            lines += [f"  %8 = {last}", "  return %8 : i32", "}"]
+    return "\n".join(lines + [""])
+
+
 def loops(count, head, access, constants, size):
     ty = "memref<1024xf32>"
     lines = []
@@ -72,8 +86,19 @@ def main():
     ours = [sys.argv[1], "opt", "--mlir-disable-threading"]
     theirs = [os.path.join(os.environ["LOOMIR_LLVM"], "bin/mlir-opt"), "--mlir-disable-threading"]
     passes = ["", "canonicalize", "cse", "loop-invariant-code-motion"]
-    shapes = {"one function": one, "functions of 10": functions, "affine loops": affine, "scf loops": scf}
-    more = {"affine loops": ["lower-affine"], "scf loops": ["convert-scf-to-cf"]}
+    shapes = {
+        "one function": one,
+        "functions of 10": functions,
+        "calls": calls,
+        "affine loops": affine,
+        "scf loops": scf,
+    }
+    more = {
+        "functions of 10": ["sccp", "remove-dead-values", "symbol-dce", "convert-to-llvm"],
+        "calls": ["inline"],
+        "affine loops": ["lower-affine"],
+        "scf loops": ["convert-scf-to-cf", "convert-scf-to-cf convert-to-llvm"],
+    }
     with tempfile.TemporaryDirectory() as folder:
         for shape, make in shapes.items():
             files = []
@@ -82,7 +107,7 @@ def main():
                 with open(files[-1], "w", encoding="utf-8") as file:
                     file.write(make(count))
             for name in passes + more.get(shape, []):
-                flags = [f"--{name}"] if name else []
+                flags = [f"--{flag}" for flag in name.split()]
                 runs = [[], [], []]
                 for _ in range(RUNS):
                     for at, command in enumerate([ours + [files[0]], ours + [files[1]], theirs + [files[0]]]):
