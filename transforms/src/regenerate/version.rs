@@ -139,12 +139,7 @@ impl Emit<'_> {
         let bounds = origins.flat_map(|origin| {
             let op = self.program.loop_info(origin.of).op;
             // The initial values come last and may be poison.
-            let inits = if self.program.loop_info(origin.of).dimension.is_some() {
-                0
-            } else {
-                self.body.num_results(op)
-            };
-            self.body.operands(op).take(self.body.num_operands(op) - inits)
+            self.body.operands(op).take(self.body.num_operands(op) - self.body.num_results(op))
         });
         bounds.collect()
     }

@@ -50,8 +50,12 @@ fn obstacle(sketch: &Sketch<'_>, place: &[usize]) -> Option<&'static str> {
     if counted(sketch.program, header).is_none() {
         return Some("has a trip count that is no affine form of values known before it");
     }
-    let carries = header.origins.iter().any(|own| sketch.program.loop_info(own.of).carried > 0);
-    carries.then_some("hands values on to its next iteration")
+    let mut infos = header.origins.iter().map(|own| sketch.program.loop_info(own.of));
+    let with_results = infos.find(|info| info.has_results())?;
+    Some(match with_results.reduced > 0 {
+        true => "combines values of its iterations",
+        false => "hands values on to its next iteration",
+    })
 }
 
 /// Returns the trip count, if it is constant.

@@ -95,7 +95,7 @@ impl TreeStore {
             let low = [&lower[..], &begins[..count]].concat();
             before.push(partial(self, &low, &[&upper[..], std::slice::from_ref(begin)].concat()));
         }
-        let is_in_order = |own: &Origin| program.loop_info(own.of).carried == 0 && !nest[at].parallel;
+        let is_in_order = |own: &Origin| !program.loop_info(own.of).has_results() && !nest[at].parallel;
         let is_plain = nest[at].origins.iter().all(is_in_order);
         match only_tile(&full, (&lower, &upper), scale).filter(|_| is_plain) {
             Some(only) => behind.extend(self.in_tile(program, &nest[at..], only, body)?),
