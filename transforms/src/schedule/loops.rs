@@ -5,14 +5,15 @@ use loomir_ir::{DYNAMIC, Diagnostic, Loc, OpRef};
 
 use super::edits::{
     OVERFLOW, coalesce, edit, fuse, fuse_whole, fused, in_any_order, in_order, interchange, jam, last,
-    morton, nested_fors, next, peel, peel_ends, promote, reverse, skew, split, strip_mine, tile, unroll,
+    morton, nested_fors, next, peel, peel_ends, promote, reverse, separate, skew, split, strip_mine, tile,
+    unroll,
 };
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::payload::{Entity, OnTree, Payload, Step};
 use super::site::{Place, Sketch};
 use crate::affine::AffineForm;
-use crate::tree::Change;
+use crate::tree::{Change, Separation};
 
 /// The participle for loops that may run in any order, and no longer do.
 const IN_ORDER: &str = "run in order";
@@ -67,6 +68,13 @@ pub(super) fn operations<'a>() -> Table<'a> {
             run.each(frame, op, "interchanged", &|sketch, place| interchange(sketch, place, &order))
         }),
         (loomir::ParallelizeOp::DEF, |run, frame, op| run.each(frame, op, "made parallel", &in_any_order)),
+        (loomir::SeparateOp::DEF, |run, frame, op| {
+            let depth = op.attr("depth").and_then(|attr| attr.as_int(op.ctx())).unwrap_or(1);
+            let how = (usize::try_from(depth).unwrap_or(1), op.attr("all").is_some());
+            let make =
+                |sketch: &mut Sketch<'_>, place: &[usize]| separate(sketch, place, how, op.num_results());
+            run.each(frame, op, "with full tiles apart", &make)
+        }),
         (loomir::MortonOp::DEF, |run, frame, op| {
             let number = |name, default| attribute(op, name).unwrap_or(default);
             let numbers = (number("depth", 2), number("levels", 3));
@@ -169,7 +177,10 @@ impl Interpreter<'_> {
                 }
             }
         }
-        let separate = op.attr("separate").is_some();
+        let separate = match op.attr("separate") {
+            Some(_) => Separation::FullTiles,
+            None => Separation::Nowhere,
+        };
         self.each(frame, op, "tiled", &|sketch, place| tile(sketch, place, (&sizes, separate)))
     }
 
