@@ -430,20 +430,6 @@ impl<'a> Fusion<'a> {
         done.extend(parts.after);
     }
 
-    /// Returns the loop `item` with fusion inside it. A body of statements stays unchanged.
-    fn finish_inside(&mut self, item: Green, loop_context: &LoopContext) -> Green {
-        let Node::Loop { header, body } = self.trees.get(item) else { return item };
-        if self.trees.items(body).all(|item| matches!(self.trees.get(item), Node::Leaf { .. })) {
-            return item;
-        }
-        let at_any_cost = self.at_any_cost;
-        self.at_any_cost |= self.is_inside_reduction(self.trees.header(header));
-        let loop_context = loop_context.inside(self.program, self.trees, header);
-        let body = self.sequence(body, &loop_context);
-        self.at_any_cost = at_any_cost;
-        self.trees.with_header(header, body)
-    }
-
     /// Plans the fusion of `second` with the group `first`, given the entries between them. The
     /// plan is valid for all run-time numbers.
     fn plan(

@@ -105,8 +105,7 @@ impl Work {
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
         let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
-        let carried: usize = infos.clone().map(|info| info.carried).sum();
-        let reduced: usize = infos.map(|info| info.reduced).sum();
+        let (carried, reduced) = infos.fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
         let carries = carried > 0 && !only_reduces(ir, lead.op);
         let waits = innermost && (carries || streams.carry(lanes, through_pointers));
         let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));

@@ -11,7 +11,7 @@ use loomir_ir::{Body, Op};
 use super::group::Group;
 use super::{Fusion, Plan};
 use crate::access::LoopContext;
-use crate::tree::Header;
+use crate::tree::{Green, Header, Node};
 
 impl Fusion<'_> {
     /// Returns a planned fusion, if it keeps all results of parallel loops.
@@ -38,8 +38,22 @@ impl Fusion<'_> {
         plan.ok().filter(|_| fuses_all)
     }
 
+    /// Returns the loop `item` with fusion inside it. A body of statements stays unchanged.
+    pub(super) fn finish_inside(&mut self, item: Green, loop_context: &LoopContext) -> Green {
+        let Node::Loop { header, body } = self.trees.get(item) else { return item };
+        if self.trees.items(body).all(|item| matches!(self.trees.get(item), Node::Leaf { .. })) {
+            return item;
+        }
+        let at_any_cost = self.at_any_cost;
+        self.at_any_cost |= self.is_inside_reduction(self.trees.header(header));
+        let loop_context = loop_context.inside(self.program, self.trees, header);
+        let body = self.sequence(body, &loop_context);
+        self.at_any_cost = at_any_cost;
+        self.trees.with_header(header, body)
+    }
+
     /// True if a loop is a dimension, but not the last, of a parallel loop with results.
-    pub(super) fn is_inside_reduction(&self, header: &Header) -> bool {
+    fn is_inside_reduction(&self, header: &Header) -> bool {
         let infos = header.origins.iter().map(|own| self.program.loop_info(own.of));
         infos.filter(|info| info.reduced > 0).any(|info| {
             info.dimension.is_some_and(|dimension| dimension + 1 < dimensions(self.body, info.op))
