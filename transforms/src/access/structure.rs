@@ -16,8 +16,8 @@ pub enum Structure<'b> {
         /// Its body, which ends in a terminator.
         block: Block,
     },
-    /// A loop of some dimensions whose iterations may run in any order. If it has results, its
-    /// iterations combine them as [`is_reduction`] says.
+    /// A loop of some dimensions whose iterations may run in any order. If it has results, one
+    /// operation each combines what iterations contribute to it.
     Parallel {
         /// The iteration space of each dimension; at least one.
         dimensions: Vec<LoopBounds>,
