@@ -70,7 +70,7 @@ use crate::cost::{Cost, Saving, StaticCost, Work};
 use crate::legality::{self, DependenceOracle, QUESTION, Verdict};
 use crate::marks;
 use crate::regenerate::extents::Reached;
-use crate::tree::{Green, If, Node, Program, TreeStore};
+use crate::tree::{Green, If, Program, TreeStore};
 use decision::Missed;
 use group::{Fit, Group, Joined};
 use make_adjacent::Cleared;
