@@ -1,6 +1,6 @@
 //! Versioning: an `scf.if` on a run-time check of what an edit assumes.
 //!
-//! Loops run changed where the check holds, and as they were elsewhere. All assumptions of the edits
+//! Loops run changed where the check holds, and as before elsewhere. All assumptions of the edits
 //! of a nest are one check. What is checked: that arrays do not overlap, that numbers are equal, or
 //! that they are small enough. With `alias=distinct` nothing is checked, because the user promises
 //! it; with `alias=may` nothing is assumed.

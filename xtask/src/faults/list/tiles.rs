@@ -1,5 +1,5 @@
-//! Faults in tiles (their separation, sizes known at run time, Morton order), in results of parallel
-//! loops, and in small numbers.
+//! Faults in tiles (their separation, sizes known at run time, Morton order), in results of
+//! parallel loops, and in small numbers.
 
 use super::{FIXTURES, Fault, INSTANCES, Place, TRANSFORMATIONS};
 
