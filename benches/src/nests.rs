@@ -8,7 +8,7 @@ use loomir::ir::{Body, text};
 use loomir::transforms::affine::AffineForm;
 use loomir::transforms::legality::{Checker, Verdict};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Change, Green, Node, TreeStore};
+use loomir::transforms::tree::{Change, Green, Node, Separation, TreeStore};
 
 /// The arrays that all nests share.
 const ARRAYS: usize = 8;
@@ -98,7 +98,7 @@ pub fn judge(function: &Body, count: usize) -> Judged {
         let change = match number % 11 {
             0 => Change::Reverse,
             1 => Change::Permute { order: Box::new([1, 0]) },
-            2 => Change::Tile { sizes: Box::new([16, 16]), separate: false },
+            2 => Change::Tile { sizes: Box::new([16, 16]), separate: Separation::Nowhere },
             3 => Change::StripMine { size: 8 },
             4 => Change::Unroll { count: 4 },
             5 => Change::UnrollAndJam { count: 2 },

@@ -182,6 +182,19 @@ dialect! {
         interfaces { dyn AsmNames = AsDefined, dyn Consumes = First(1) }
     }
 
+    /// Separates full tiles from partial ones in a perfect nest whose `depth` outermost loops are
+    /// over tiles. The results are the loops of the full tiles: those over tiles, and as many of
+    /// those inside as are wanted, at least one. With `all`, tiles inside of partial ones are
+    /// separated too.
+    SeparateOp = "separate" {
+        operands { target: One HANDLE }
+        results { loops: Variadic HANDLE }
+        attrs { depth: Required Integer(64), all: Optional Unit }
+        format "$target `depth` $depth attr-dict `:` functional-type(operands, results)"
+        verify verify::separate;
+        interfaces { dyn Consumes = First(1) }
+    }
+
     /// Tiles a perfect nest of as many loops as there are sizes. The results are the loops over
     /// tiles, then those inside a tile. A size of zero leaves a loop untiled, inside. With
     /// `separate`, full tiles and partial ones run in loops of their own, and the results are the

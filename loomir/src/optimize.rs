@@ -26,6 +26,7 @@ use loomir_transforms::transform::parallelize::{MIN_CYCLES, Parallelize};
 use loomir_transforms::transform::register_tile::RegisterTile;
 use loomir_transforms::transform::tile::{Sizes, Tile};
 use loomir_transforms::transform::{Basis, Transformation, transform};
+use loomir_transforms::tree::Separation;
 use loomir_transforms::{distribution, marks, nest_sinking, packing, promotion, simplify};
 
 use super::{
@@ -78,7 +79,7 @@ const CUT: [Step; 2] = [Step::Distribute, Step::Sink];
 const JAM: [Step; 5] = [Step::Widen, Step::Jam(1), Step::Hoist, Step::Jam(2), Step::Hoist];
 
 /// Tiles nests by the sizes that are estimated to be fastest.
-const BY_COST: Tile = Tile { sizes: Sizes::ByCost, separate: false };
+const BY_COST: Tile = Tile { sizes: Sizes::ByCost, separate: Separation::Nowhere };
 
 /// The outcome for a function.
 #[derive(Clone, Default)]

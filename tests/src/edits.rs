@@ -2,7 +2,7 @@
 
 use loomir::ir::Body;
 use loomir::transforms::affine::{AffineForm, Atom};
-use loomir::transforms::tree::{Change, Green, Header, Node, Program, Red, TreeStore};
+use loomir::transforms::tree::{Change, Green, Header, Node, Program, Red, Separation, TreeStore};
 
 use crate::random::Random;
 
@@ -84,7 +84,9 @@ pub fn edit(
         15 => Change::Skew { by: random.range(-2, 2) },
         16 => {
             let sizes = Box::new([random.range(0, 3), random.range(1, 3)]);
-            Change::Tile { sizes, separate: random.chance(30) }
+            let separate =
+                *random.pick(&[Separation::Nowhere, Separation::FullTiles, Separation::Everywhere]);
+            Change::Tile { sizes, separate }
         }
         17 => {
             let Node::Loop { body, .. } = trees.get(item) else { return None };
@@ -135,9 +137,9 @@ fn tiled_apart(
     random: &mut Random,
 ) -> Option<Green> {
     let sizes = Box::new([random.range(1, 3), random.range(0, 4)]);
-    let tile = Change::Tile { sizes, separate: false }.at(place);
+    let tile = Change::Tile { sizes, separate: Separation::Nowhere }.at(place);
     let tree = tile.apply(program, trees, tree)?;
-    let separate = Change::Separate { depth: 1 + random.below(3) }.at(place);
+    let separate = Change::Separate { depth: 1 + random.below(3), all: random.chance(50) }.at(place);
     separate.apply(program, trees, tree)
 }
 

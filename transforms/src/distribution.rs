@@ -314,7 +314,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
         let Node::Loop { header, body: inside } = trees.get(info.green) else { continue };
         let pieces = Pieces::of(body, &program, &trees, inside);
         let gaps = pieces.gaps();
-        if info.carried > 0 || !expansion::has_trip_count(body, info.op) {
+        if info.has_results() || !expansion::has_trip_count(body, info.op) {
             continue;
         }
         let mut cuts: Vec<(Cut, Option<Op>)> = Vec::new();

@@ -14,6 +14,41 @@
 //!                          dealloc t
 //! ```
 //!
+//! **Never illegal.** Each read sees the value of its own iteration.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the array is new.
+//!
+//! **Not in `.ll`.** Values that cross a cut in LLVM IR end its distribution.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8xi32>, %b: memref<8xi32> {llvm.noalias}, %c: memref<8xi32> {llvm.noalias}) {
+//!   affine.for %i = 1 to 8 {
+//!     %x = affine.load %a[%i] : memref<8xi32>
+//!     %y = affine.load %a[%i - 1] : memref<8xi32>
+//!     %s = arith.muli %x, %y : i32
+//!     affine.store %s, %a[%i] : memref<8xi32>
+//!     affine.store %s, %b[%i] : memref<8xi32>
+//!     %z = affine.load %b[%i - 1] : memref<8xi32>
+//!     affine.store %z, %c[%i] : memref<8xi32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --loop-distribute=expand=1 --remarks=text -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=iota --arg=zeros --arg=zeros --order=images/expansion-0.svg
+//! $ loomir run new.mlir --entry=f --arg=iota --arg=zeros --arg=zeros --order=images/expansion-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/expansion-0.svg)
+//! ![The order of stores after](images/expansion-1.svg)
+//!
 //! # Assumptions
 //!
 //! - A loop over more than 64 bits is not expanded in effect: its index is not followed. Tried with

@@ -38,7 +38,8 @@
 //! # Limits
 //!
 //! - Fuses loops of one kind, or `scf.for` with `affine.for`. A parallel loop is fused with
-//!   parallel loops, and with a loop of its dialect whose iterations are independent. Steps may
+//!   parallel loops, and with a loop of its dialect whose iterations are independent. With results,
+//!   all dimensions of an operation are fused, or none (`fusion/reductions.rs`). Steps may
 //!   differ if both trip counts are the same constant. If the trip counts differ, the lower bounds
 //!   must differ by a constant, or both steps must be one.
 //! - Runs several iterations of one loop for each of the other only if both trip counts are
@@ -69,7 +70,7 @@ use crate::cost::{Cost, Saving, StaticCost, Work};
 use crate::legality::{self, DependenceOracle, QUESTION, Verdict};
 use crate::marks;
 use crate::regenerate::extents::Reached;
-use crate::tree::{Green, If, Node, Program, TreeStore};
+use crate::tree::{Green, If, Program, TreeStore};
 use decision::Missed;
 use group::{Fit, Group, Joined};
 use make_adjacent::Cleared;
@@ -95,6 +96,7 @@ mod moved;
 mod pair;
 mod partition;
 mod pass;
+mod reductions;
 mod remarks;
 mod reshape;
 mod rounds;
@@ -268,6 +270,8 @@ struct Fusion<'a> {
     most: Option<usize>,
     /// Original loops behind a run-time check in which nothing may be fused.
     settled: HashSet<Green>,
+    /// True between the dimensions of a parallel loop with results, which fuse at any cost.
+    at_any_cost: bool,
 }
 
 impl<'a> Fusion<'a> {
@@ -296,6 +300,7 @@ impl<'a> Fusion<'a> {
             done: Vec::new(),
             most: None,
             settled: HashSet::new(),
+            at_any_cost: options.profitability == Profitability::Always,
         }
     }
 }
@@ -423,17 +428,6 @@ impl<'a> Fusion<'a> {
         done.extend(parts.before);
         done.push(self.finish_inside(parts.fused, loop_context));
         done.extend(parts.after);
-    }
-
-    /// Returns the loop `item` with fusion inside it. A body of statements stays unchanged.
-    fn finish_inside(&mut self, item: Green, loop_context: &LoopContext) -> Green {
-        let Node::Loop { header, body } = self.trees.get(item) else { return item };
-        if self.trees.items(body).all(|item| matches!(self.trees.get(item), Node::Leaf { .. })) {
-            return item;
-        }
-        let loop_context = loop_context.inside(self.program, self.trees, header);
-        let body = self.sequence(body, &loop_context);
-        self.trees.with_header(header, body)
     }
 
     /// Plans the fusion of `second` with the group `first`, given the entries between them. The

@@ -30,7 +30,7 @@
 //!
 //! **Never conditional.** A prefetch computes nothing.
 //!
-//! **Not in `.ll`.** LLVM's `loop-data-prefetch` does the same there.
+//! In LLVM IR, [schedules](crate::schedule) prefetch with `loomir.prefetch`.
 //!
 //! # Example
 //!
@@ -52,7 +52,8 @@
 //! No iteration moves, so there is nothing to draw.
 
 use loomir_dialects::interfaces::{Access, LoopBounds, LoopLike, MemoryAccess, Step, Subscripts};
-use loomir_dialects::{arith, memref};
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::{arith, llvm, memref};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{AffineExpr, AffineExprKind, Attr, Block, Body, Builder, Diagnostics, InsertPoint, Op};
 use loomir_ir::{Type, Value};
@@ -60,6 +61,9 @@ use loomir_ir::{Type, Value};
 use crate::access::base::bytes_of_element;
 use crate::access::loop_bounds::{constant, constant_bound, operand_of, value_bound};
 use crate::effects::Effects;
+use addresses::Address;
+
+mod addresses;
 
 /// The pass `loop-prefetch`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {
@@ -106,15 +110,20 @@ impl Pass for Prefetch {
 
 /// Adds prefetches to the innermost loops of a body. Returns their number.
 pub fn prefetch(body: &mut Body, distance: i64, min_stride: i64) -> usize {
-    prefetch_within(body, body.root(), (distance, min_stride))
+    prefetch_within(body, body.root(), (distance, min_stride), None)
 }
 
-/// The same for innermost loops inside of an operation, or the loop itself.
-pub fn prefetch_within(body: &mut Body, around: Op, (distance, min_stride): (i64, i64)) -> usize {
+/// The same for innermost loops inside of an operation, or the loop itself. With a data layout,
+/// loads through pointers count too.
+pub fn prefetch_within(
+    body: &mut Body,
+    around: Op,
+    numbers: (i64, i64),
+    layout: Option<&DataLayout>,
+) -> usize {
     let effects = Effects::of(body);
     let loops = body.preorder(around).filter(|op| !effects.get(*op).may_not_return());
-    let found: Vec<Candidate> =
-        loops.filter_map(|op| Candidate::of(body, op, distance, min_stride)).collect();
+    let found: Vec<Candidate> = loops.filter_map(|op| Candidate::of(body, op, numbers, layout)).collect();
     let streams = found.iter().map(|own| own.streams.len()).sum();
     found.into_iter().for_each(|own| own.write(body));
     streams
@@ -127,11 +136,23 @@ struct Candidate {
     bounds: LoopBounds,
     /// The distance of two values of the variable that are `distance` iterations apart.
     ahead: i64,
-    streams: Vec<Access>,
+    streams: Vec<Stream>,
+}
+
+/// Memory that a loop reads in strides.
+#[derive(PartialEq, Eq)]
+enum Stream {
+    Elements(Access),
+    Address(Address),
 }
 
 impl Candidate {
-    fn of(body: &Body, op: Op, distance: i64, min_stride: i64) -> Option<Candidate> {
+    fn of(
+        body: &Body,
+        op: Op,
+        (distance, min_stride): (i64, i64),
+        layout: Option<&DataLayout>,
+    ) -> Option<Candidate> {
         let view = body.op_ref(op);
         let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view))?;
         let (bounds, block) = (model.bounds(view), body.single_block(model.body(view))?);
@@ -147,26 +168,37 @@ impl Candidate {
         let is_innermost = body.ops(block).all(|own| body.own_regions(own).len() == 0);
         let has_bound =
             constant_bound(body, &bounds.upper).is_some() || value_bound(body, &bounds.upper).is_some();
-        let has_some = body.ops(block).any(|own| body.is(own, memref::PrefetchOp::DEF));
+        let has_some = body
+            .ops(block)
+            .any(|own| [memref::PrefetchOp::DEF, llvm::PrefetchOp::DEF].iter().any(|def| body.is(own, def)));
         if is_short || !is_innermost || !has_bound || has_some || body.value_type(variable) != Type::INDEX {
             return None;
         }
-        let mut streams: Vec<Access> = Vec::new();
+        let is_far = |stride: i64| stride.saturating_mul(step) >= min_stride;
+        let mut streams: Vec<Stream> = Vec::new();
         for own in body.ops(block) {
+            let address = layout.and_then(|layout| Address::of(body, own, (op, variable), layout));
+            if let Some((address, _)) = address.filter(|(_, stride)| is_far(*stride)) {
+                let stream = Stream::Address(address);
+                if streams.len() < MAX_STREAMS && !streams.contains(&stream) {
+                    streams.push(stream);
+                }
+                continue;
+            }
             let own = body.op_ref(own);
             let Some(model) = own.info().interface::<dyn MemoryAccess>() else { continue };
             let access = model.access(own);
             let is_stream = access.stored.is_none()
-                && stride(body, &access, variable)
-                    .is_some_and(|stride| stride.saturating_mul(step) >= min_stride)
+                && stride(body, &access, variable).is_some_and(is_far)
                 && access
                     .subscripts
                     .operands
                     .iter()
                     .all(|value| *value == variable || !body.is_defined_within(*value, op))
                 && !body.is_defined_within(access.memref, op);
-            if is_stream && streams.len() < MAX_STREAMS && !streams.contains(&access) {
-                streams.push(access);
+            let stream = Stream::Elements(access);
+            if is_stream && streams.len() < MAX_STREAMS && !streams.contains(&stream) {
+                streams.push(stream);
             }
         }
         (!streams.is_empty()).then_some(Candidate { op, block, bounds, ahead, streams })
@@ -196,6 +228,13 @@ impl Candidate {
             b.state(arith::SelectOp::DEF).operands(&[compare, next, variable]).results(&[Type::INDEX]);
         let next = b.value(state);
         for stream in self.streams {
+            let stream = match stream {
+                Stream::Elements(access) => access,
+                Stream::Address(address) => {
+                    address.write(&mut b, (variable, next));
+                    continue;
+                }
+            };
             let mut at = stream.subscripts.clone();
             at.operands.iter_mut().filter(|value| **value == variable).for_each(|value| *value = next);
             let exprs = at.map.results(&ctx).to_vec();

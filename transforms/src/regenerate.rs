@@ -64,6 +64,7 @@ mod loops;
 pub(crate) mod overlap;
 mod parallel;
 mod reach;
+mod reductions;
 mod tested_apart;
 mod unwritable;
 mod version;
@@ -518,6 +519,7 @@ impl Emit<'_> {
         if header.parallel && (info.dimension.is_none() || header.span == Span::Whole && !of_one_kind) {
             parallel::in_any_order(self.body, &mut state);
         }
+        self.begin_reductions(&[header], &mut state, at);
         self.mark(header, &mut state);
         let op = Builder::new(self.body, at).insert(state);
         self.written.insert(op, info.op);
@@ -531,10 +533,13 @@ impl Emit<'_> {
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
         let yielded = self.yielded_by(header, InsertPoint::End(block));
+        let reduces = self.end_reductions(header, block);
         self.known.close();
         self.scopes.pop();
         self.close_instances(mark);
-        if info.dimension.is_some() || self.body.is(op, scf::ParallelOp::DEF) {
+        if reduces {
+            // Its end is written.
+        } else if info.dimension.is_some() || self.body.is(op, scf::ParallelOp::DEF) {
             self.end_of_kind(op, block, &yielded);
         } else if let Some(terminator) = self.body.terminator(info.block) {
             self.terminator(terminator, yielded, InsertPoint::End(block));

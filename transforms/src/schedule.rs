@@ -48,12 +48,14 @@ mod failure;
 mod followed;
 mod interpreter;
 mod loops;
+mod move_loop;
 mod navigate;
 mod obey;
 mod outline;
 mod passes;
 mod payload;
 mod rewrites;
+mod shift;
 mod site;
 mod values;
 
@@ -117,6 +119,8 @@ fn operations<'a>() -> HashMap<&'static str, Run<'a>> {
         navigate::operations(),
         passes::operations(),
         loops::operations(),
+        move_loop::operations(),
+        shift::operations(),
         outline::operations(),
         rewrites::operations(),
     ];

@@ -30,7 +30,7 @@ pub(crate) mod runs;
 mod sequence;
 mod sides;
 
-pub use edit::{Change, Edit};
+pub use edit::{Change, Edit, Separation};
 pub(crate) use edit::{MAX_LEVELS, Parts, Times, Together};
 pub(crate) use green::trip_count;
 pub use green::{AssumptionId, Green, Header, HeaderId, Map, Mark, Node, Origin, Span, TreeStore};

@@ -83,6 +83,17 @@ pub(super) fn interchange(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
+pub(super) fn separate(op: OpRef<'_>, out: &mut Diagnostics) {
+    within(op, "depth", 1, 32, out);
+    let depth = op.attr("depth").and_then(|attr| attr.as_int(op.ctx())).unwrap_or(0);
+    if op.num_results() as i128 <= i128::from(depth) {
+        out.push(op_error(
+            op,
+            format!("has {} results; {depth} loops over tiles have loops inside", op.num_results()),
+        ));
+    }
+}
+
 pub(super) fn tile(op: OpRef<'_>, out: &mut Diagnostics) {
     let sizes = op.attr("sizes").and_then(|attr| attr.as_dense_ints(op.ctx())).unwrap_or_default();
     let dynamic = sizes.iter().filter(|size| **size == DYNAMIC).count();

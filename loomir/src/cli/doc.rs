@@ -53,20 +53,20 @@ pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
         return tools.console.print(&remarks::page());
     }
     if is_on(matches, CATALOGUE) {
-        let line = |own: Entry| format!("{:24}{}\n", own.pass.name, own.pass.summary);
+        let line = |own: Entry| format!("{:24}{}\n", own.name, own.summary);
         return tools.console.print(&transformations::all().into_iter().map(line).collect::<String>());
     }
     let ctx = &tools.ctx;
     let loaded = tools.files.as_ref().map(|files| files.names()).unwrap_or_default();
     let compiled: Vec<&str> = ctx.dialects().iter().map(|own| &*own.name).collect();
     let asked = matches.get_one::<String>("name").map(String::as_str);
-    if let Some(own) = transformations::all().iter().find(|own| asked == Some(own.pass.name)) {
+    if let Some(own) = transformations::all().iter().find(|own| asked == Some(own.name)) {
         return tools.console.print(&catalogue::page(own));
     }
     let names: Vec<&str> = match asked {
         Some(name) if loaded.contains(&name) || compiled.contains(&name) => vec![name],
         Some(name) => {
-            let passes = transformations::all().into_iter().map(|own| own.pass.name);
+            let passes = transformations::all().into_iter().map(|own| own.name);
             let help = did_you_mean(name, loaded.iter().chain(&compiled).copied().chain(passes));
             let lists = "'loomir doc' lists the dialects, and 'loomir doc --catalogue' the transformations";
             let help = help.unwrap_or_else(|| lists.to_owned());

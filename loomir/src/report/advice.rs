@@ -204,8 +204,10 @@ fn of_name(name: &str, args: &Value) -> (Option<&'static str>, &'static [&'stati
             &["Raise --max-tests, or promise that arrays are distinct: llvm.noalias, or --alias=distinct."],
         ),
         "CombinesValues" => (
-            Some("The iterations of the parallel loop combine their values, which fusion does not touch."),
-            &["Write a sequential loop with iter_args."],
+            Some(
+                "The iterations of the parallel loop combine their values. Fusion keeps such a loop in one operation, and reads 'scf.parallel' whose values are combined by one operation each.",
+            ),
+            &["Give both loops the same dimensions, or write a sequential loop with iter_args."],
         ),
         _ => of_loop(name),
     }

@@ -95,13 +95,14 @@ fn separate_tiles_do_the_same() {
          }\n";
     let before = checker.read(text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
     let calls = calls();
-    for (s, t) in (1..=4).flat_map(|s| (1..=4).map(move |t| (s, t))) {
-        let pipeline = format!("builtin.module(func.func(loop-tile{{tile-sizes={s},{t} separate=true}}))");
+    let sizes = (1..=4).flat_map(|s| (1..=4).map(move |t| (s, t)));
+    for ((s, t), how) in sizes.flat_map(|sizes| ["true", "all"].map(|how| (sizes, how))) {
+        let pipeline = format!("builtin.module(func.func(loop-tile{{tile-sizes={s},{t} separate={how}}}))");
         let done = checker.transformed(&pipeline, text);
         let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
         assert!(checker.lines(&said).contains("full tiles apart"), "{}", checker.lines(&said));
         let same = same_behaviour(&before, &after, "grid", &calls, &Limits::default());
-        same.unwrap_or_else(|error| panic!("{s} x {t}: {error}"));
+        same.unwrap_or_else(|error| panic!("{s} x {t}, {how}: {error}"));
     }
 }
 

@@ -292,9 +292,15 @@ impl<'b> Reader<'b> {
     fn located(&mut self, access: &interfaces::Access, domain: &Arc<Domain>) -> Class {
         let (base, origin) = self.bases.of(access.memref);
         let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
-        let Reader { forms, bases, around, .. } = self;
+        let Reader { forms, bases, around, supposed, .. } = self;
         let mut site = Site { body, access: Some(access), base, origin, forms, bases, domain, around };
-        let (origin, sizes, subscripts, conditional) = match analyses.accesses.locate(&mut site) {
+        let mut found = analyses.accesses.locate(&mut site);
+        if let Some(found) = found.as_mut().filter(|found| !found.is_known(site.forms)) {
+            let locate = |site: &mut Site<'_, 'b>| analyses.accesses.locate(site);
+            let values = &access.subscripts.operands;
+            found.conditional = supposed.elements(&mut site, values, analyses, &locate);
+        }
+        let (origin, sizes, subscripts, conditional) = match found {
             Some(found) => (found.origin, found.sizes, Some(found.subscripts), found.conditional),
             None => (origin, Vec::new(), None, None),
         };
@@ -318,7 +324,8 @@ impl<'b> Reader<'b> {
         let mut site = Site { body, access: None, base, origin, forms, bases, domain, around };
         let mut found = analyses.accesses.locate_bytes(&mut site, bytes, layout);
         if !found.as_ref().is_some_and(|found| found.is_known(site.forms)) {
-            let conditional = supposed.elements(&mut site, bytes, layout, analyses);
+            let locate = |site: &mut Site<'_, 'b>| analyses.accesses.locate_bytes(site, bytes, layout);
+            let conditional = supposed.elements(&mut site, &[pointer], analyses, &locate);
             let by_itself = conditional.is_some().then(|| Elements::anywhere(origin));
             found = found.or(by_itself).map(|found| Elements { conditional, ..found });
         }

@@ -1,7 +1,8 @@
 //! Operations that are loops and conditionals of a tree, and no statements.
 
 use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
-use loomir_ir::{Block, Body, Op};
+use loomir_dialects::scf;
+use loomir_ir::{Block, Body, Op, Trait, Value};
 
 /// The most loops and `if`s around a node of the tree; operations further inside are statements.
 pub const MAX_DEPTH: u32 = 32;
@@ -15,7 +16,8 @@ pub enum Structure<'b> {
         /// Its body, which ends in a terminator.
         block: Block,
     },
-    /// A loop of some dimensions whose iterations may run in any order, without results.
+    /// A loop of some dimensions whose iterations may run in any order. If it has results, one
+    /// operation each combines what iterations contribute to it.
     Parallel {
         /// The iteration space of each dimension; at least one.
         dimensions: Vec<LoopBounds>,
@@ -45,7 +47,8 @@ impl<'b> Structure<'b> {
         if let Some(model) = view.info().interface::<dyn ParallelLike>() {
             let (dimensions, block) = (model.dimensions(view), ended(model.body(view))?);
             let fits = !dimensions.is_empty() && dimensions.len() == body.num_arguments(block);
-            return (fits && view.num_results() == 0).then_some(Structure::Parallel { dimensions, block });
+            let has_known_results = view.num_results() == 0 || is_reduction(body, op, block);
+            return (fits && has_known_results).then_some(Structure::Parallel { dimensions, block });
         }
         let decision = view.info().interface::<dyn Conditional>()?.decision(view)?;
         if view.regions().len() != 2 {
@@ -77,4 +80,30 @@ impl<'b> Structure<'b> {
         };
         blocks.into_iter().flatten()
     }
+}
+
+/// True if an operation with this body is an `scf.parallel` whose results are combined in pairs,
+/// each by one operation that has no effects and uses nothing else.
+fn is_reduction(body: &Body, op: Op, block: Block) -> bool {
+    let end = body.terminator(block).filter(|end| body.is(*end, scf::ReduceOp::DEF));
+    let Some(end) = end.filter(|_| body.is(op, scf::ParallelOp::DEF)) else { return false };
+    let count = body.num_results(op);
+    let combines = |region| {
+        let block = body.single_block(region)?;
+        let (step, last) = (body.first_op(block)?, body.terminator(block)?);
+        let arguments: Vec<Value> = body.arguments(block).collect();
+        let is_one = body.next_op(step) == Some(last)
+            && body.is(last, scf::ReduceReturnOp::DEF)
+            && body.num_results(step) == 1
+            && body.operands(last).eq([body.result(step, 0)])
+            && body.own_regions(step).len() == 0
+            && body.has_trait(step, Trait::Pure)
+            && arguments.len() == 2
+            && body.operands(step).all(|value| arguments.contains(&value));
+        is_one.then_some(())
+    };
+    body.num_operands(end) == count
+        && scf::ParallelOp(op).initVals(body).len() == count
+        && body.own_regions(end).len() == count
+        && body.own_regions(end).all(|region| combines(region).is_some())
 }

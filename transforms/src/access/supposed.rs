@@ -1,15 +1,15 @@
-//! Accesses through pointers that are known if numbers from before the nests are small.
+//! Accesses that are known if numbers from before the nests are small.
 //!
-//! An address that may wrap around is anywhere in its object. If the numbers that it is computed
-//! from are [small](crate::affine::small), it does not wrap. Such an access is known under the
-//! conditions that they are, for a run-time test to establish.
+//! An address that may wrap around is anywhere in its object, and so is an element whose number may
+//! wrap around. If the numbers that it is computed from are [small](crate::affine::small), it does
+//! not wrap. Such an access is known under the conditions that they are, for a run-time test to
+//! establish.
 //!
 //! **Cost.** The forms are made when the first access asks for them.
 
-use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::{Block, Body, Value};
 
-use super::pointers::Bytes;
+use super::elements::Elements;
 use super::{Analyses, ConditionalElements, Site};
 use crate::affine::small::Small;
 use crate::affine::surroundings::Surroundings;
@@ -70,26 +70,26 @@ impl<'b> Supposed<'b> {
         self.loops.push(own);
     }
 
-    /// Returns the elements that an access at `site` touches under conditions. The forms of `site`
-    /// hold in any case.
+    /// Returns the elements that an access at `site` touches under conditions, as `locate` finds
+    /// them. It depends on `values`. The forms of `site` hold in any case.
     pub(super) fn elements(
         &mut self,
         site: &mut Site<'_, 'b>,
-        bytes: Bytes,
-        layout: &DataLayout,
+        values: &[Value],
         analyses: &'b Analyses,
+        locate: &dyn Fn(&mut Site<'_, 'b>) -> Option<Elements>,
     ) -> Option<ConditionalElements> {
         (0..Small::ALL.len()).find_map(|at| {
             let Site { body, access, base, origin, domain, around, .. } = *site;
             let (forms, bases) = (self.forms(at, analyses, body), &mut *site.bases);
-            let mut sources = vec![bytes.pointer];
+            let mut sources = values.to_vec();
             let around: Vec<Vec<AffineForm>> = around
                 .iter()
                 .take(domain.levels as usize)
                 .map(|own| own.iter().map(|form| rewritten(form, forms, &mut sources)).collect())
                 .collect();
             let mut here = Site { body, access, base, origin, forms, bases, domain, around: &around };
-            let found = analyses.accesses.locate_bytes(&mut here, bytes, layout)?;
+            let found = locate(&mut here)?;
             if !found.is_known(here.forms) {
                 return None;
             }

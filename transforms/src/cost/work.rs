@@ -54,7 +54,7 @@ pub struct Work {
     pub(super) through_pointers: bool,
     /// True if there is no loop inside.
     pub(super) innermost: bool,
-    /// The number of loop-carried values.
+    /// The number of loop-carried values, and of those that iterations combine.
     pub(super) carried: usize,
     /// Values from outside that the loop uses.
     pub(super) values: HashSet<Value>,
@@ -104,8 +104,8 @@ impl Work {
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
-        let origins = trees.header(header).origins.iter();
-        let carried: usize = origins.map(|own| program.loop_info(own.of).carried).sum();
+        let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
+        let (carried, reduced) = infos.fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
         let carries = carried > 0 && !only_reduces(ir, lead.op);
         let waits = innermost && (carries || streams.carry(lanes, through_pointers));
         let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));
@@ -139,7 +139,7 @@ impl Work {
             assumed,
             through_pointers,
             innermost,
-            carried,
+            carried: carried + reduced,
             values,
             streams,
         })

@@ -28,6 +28,9 @@ impl Attempt {
 pub(super) enum Missed {
     /// One of the loops is parallel, or their dimensions have other mappings.
     DifferentKinds,
+    /// One of the loops combines values of its iterations, and not all dimensions of both would be
+    /// fused.
+    CombinesValues,
     /// This loop compares its induction variable as unsigned.
     Unsigned(Op),
     /// A step is not a known positive number.

@@ -92,7 +92,8 @@ pub(super) struct Group {
     zero: i64,
     /// True if all members have the times of the first.
     whole: bool,
-    /// True if a member has loop-carried values, and therefore runs in order.
+    /// True if a member has results: loop-carried values, so that it runs in order, or values that
+    /// its iterations combine.
     carries: bool,
     /// True if each member may be run in parts: it carries no values, or an anchor identifies its
     /// parts.
@@ -248,8 +249,8 @@ impl Group {
             ends,
             zero: lower_number,
             whole: true,
-            carries: info.carried > 0,
-            may_be_cut: info.carried == 0 || info.anchor.is_some(),
+            carries: info.has_results(),
+            may_be_cut: !info.has_results() || info.anchor.is_some(),
             has_part: ir.attr(op, marks::DISTRIBUTED).is_some(),
             guarded: None,
             parallel: header.parallel,
@@ -384,6 +385,16 @@ impl Group {
     /// Returns the loop that gives the group its form, for remarks.
     pub(super) fn op(&self, program: &Program) -> Op {
         program.loop_info(self.lead().of).op
+    }
+
+    /// Returns the operations of the members.
+    pub(super) fn ops(&self) -> impl ExactSizeIterator<Item = Op> {
+        self.members.iter().map(|member| member.op)
+    }
+
+    /// True if a member is the outermost dimension of a parallel loop with results.
+    pub(super) fn begins_reduction(&self, program: &Program) -> bool {
+        self.members.iter().any(|member| program.loop_info(member.origin.of).begins_reduction())
     }
 
     pub(super) fn is_unsigned(&self, program: &Program) -> bool {
@@ -775,7 +786,8 @@ fn are_of_one_dialect(ir: &Body, x: Op, y: Op) -> bool {
     let is_single = |op: Op| {
         let block = ir.single_block(ir.region(op, 0)).filter(|block| ir.num_arguments(*block) == 1);
         let variable = block.map(|block| ir.value_type(ir.argument(block, 0)));
-        ir.num_results(op) == 0 && variable == Some(Type::INDEX)
+        let carries = ir.num_results(op) > 0 && !ir.is(op, scf::ParallelOp::DEF);
+        !carries && variable == Some(Type::INDEX)
     };
     let is_one_of = |op: Op, [a, b]: [&'static OpDef; 2]| ir.is(op, a) || ir.is(op, b);
     let dialects = [[scf::ForOp::DEF, scf::ParallelOp::DEF], [affine::ForOp::DEF, affine::ParallelOp::DEF]];

@@ -34,7 +34,7 @@ use super::reshape::Reshaped;
 use super::schedule::{self, Entry};
 use super::search::Search;
 use super::versioned_region::Segment;
-use super::{Fusion, Plan, Profitability};
+use super::{Fusion, Plan};
 use crate::access::LoopContext;
 use crate::access::base::AliasMode;
 use crate::assumption::{self, Assumption};
@@ -163,7 +163,7 @@ impl Fusion<'_> {
     /// Returns the sequence of these entries with the most profitable grouping.
     pub(super) fn best(&mut self, mut entries: Vec<Entry>, loop_context: &LoopContext) -> Grouping {
         let all = 0..entries.len();
-        if self.options.profitability == Profitability::Always {
+        if self.at_any_cost {
             return self.in_order(all.zip(entries), Guide::AtAnyCost, loop_context);
         }
         let loops = count_loops(&entries);
@@ -232,7 +232,7 @@ impl Fusion<'_> {
 
     /// Returns the work of a loop, if profitability needs it.
     pub(super) fn work(&mut self, item: Green, loop_context: &LoopContext) -> Option<Rc<Work>> {
-        if self.options.profitability == Profitability::Always {
+        if self.at_any_cost {
             return None;
         }
         if let Some(known) = self.works.get(&(item, loop_context.depth)) {
@@ -277,10 +277,11 @@ impl Fusion<'_> {
         second: &Group,
         loop_context: &LoopContext,
     ) -> Result<Plan, Missed> {
-        match self.plan_reshaped(first, between, second, loop_context) {
+        let plan = match self.plan_reshaped(first, between, second, loop_context) {
             Err(missed) => self.plan_assuming(first, between, second, loop_context, missed),
             plan => plan,
-        }
+        };
+        self.keeps_reductions(first, second, plan?, loop_context).ok_or(Missed::CombinesValues)
     }
 
     /// True if a run-time check can be written for the assumptions of a plan.

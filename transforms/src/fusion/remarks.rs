@@ -236,6 +236,10 @@ fn kib(bytes: u64) -> String {
 fn reason(body: &Body, why: &Missed) -> (&'static str, String) {
     match why {
         Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),
+        Missed::CombinesValues => (
+            "CombinesValues",
+            "Iterations combine values, and not all dimensions of both loops can be fused".to_owned(),
+        ),
         Missed::Unsigned(_) => ("UnknownTripCount", "A loop counts in unsigned numbers".to_owned()),
         Missed::UnknownStep => ("UnknownTripCount", "A step is not a known positive number".to_owned()),
         Missed::Steps(a, b) => ("NonEqualStep", format!("Loop steps are not the same: {a} and {b}")),

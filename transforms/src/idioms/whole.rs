@@ -214,8 +214,8 @@ fn enter(body: &Body, op: Op, levels: &mut Vec<(LoopBounds, Value)>) -> Option<l
             let is_plain = view.num_results() == 0 && !model.is_unsigned(view);
             (is_plain.then(|| vec![model.bounds(view)])?, block)
         }
-        Structure::Parallel { dimensions, block } => (dimensions, block),
-        Structure::If { .. } => return None,
+        Structure::Parallel { dimensions, block } if body.num_results(op) == 0 => (dimensions, block),
+        Structure::Parallel { .. } | Structure::If { .. } => return None,
     };
     for (index, bounds) in bounds.into_iter().enumerate() {
         let starts = constant_bound(body, &bounds.lower) == Some(0);

@@ -182,8 +182,8 @@ impl<'a> Checker<'a> {
         handed_on: &HashSet<Op>,
     ) -> Verdict {
         let info = self.program.loop_info(of);
-        // Its carried values are used outside.
-        if info.carried > 0 {
+        // Its results are used outside.
+        if info.has_results() {
             return Verdict::MayBeIllegal(Witness::Carried(info.op));
         }
         let mut loop_context = LoopContext::around(self.program, trees, of);

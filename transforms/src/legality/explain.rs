@@ -3,6 +3,7 @@
 //! **Assumptions.**
 //! - Nothing is decided here: a verdict becomes text.
 
+use loomir_dialects::interfaces::ParallelLike;
 use loomir_ir::{Body, Diagnostic, Op, Value, ValueDef};
 
 use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
@@ -45,10 +46,18 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
             body.loc(*op),
             "the trip count of this loop is not known, and the edit takes its body apart",
         ),
-        Witness::Carried(op) => remark.note(
-            body.loc(*op),
-            "this loop hands values on to its next iteration, and does not run whole and in order",
-        ),
+        Witness::Carried(op) => {
+            let is_parallel = body.info(*op).interface::<dyn ParallelLike>().is_some();
+            let what = match is_parallel {
+                true => {
+                    "this loop combines values of its iterations, and does not run whole in one operation"
+                }
+                false => {
+                    "this loop hands values on to its next iteration, and does not run whole and in order"
+                }
+            };
+            remark.note(body.loc(*op), what)
+        }
         Witness::Unavailable { value, user } => remark.note(
             body.loc(*user),
             format!("'{}' uses {}, which is not there", body.op_ref(*user).name(), called(body, *value)),

@@ -37,6 +37,8 @@ use crate::tree::program::LoopInfo;
 use crate::tree::runs::{number_in_run, one_before};
 use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
+mod reduced;
+
 /// Judges the items of a sequence in `inside`, the innermost loop of the loop context.
 pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
     let mut scope = Scope {
@@ -53,6 +55,7 @@ pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[G
         several: 0,
         passed_on: HashSet::new(),
         passed: Vec::new(),
+        reducing: Vec::new(),
     };
     match scope.sequence(items).and_then(|()| scope.end()) {
         Ok(()) => Verdict::legal(),
@@ -85,6 +88,8 @@ struct Scope<'a> {
     passed_on: HashSet<(Value, Iteration)>,
     /// The same, in the order of their appearance.
     passed: Vec<(Value, Iteration)>,
+    /// The inner dimensions of the parallel loops with results around.
+    reducing: Vec<HeaderId>,
 }
 
 /// The iteration of the loops of the program around a place, over levels.
@@ -190,16 +195,18 @@ impl Scope<'_> {
         let part = self.part;
         let header = part.trees.header(id);
         for (place, origin) in header.origins.iter().enumerate() {
-            let op = part.program.loop_info(origin.of).op;
             let map = self.levels(&origin.map, self.loop_context.depth + 1)?;
             // The first origin determines the form of the loop, at least its step.
-            if place == 0 || part.program.loop_info(origin.of).carried > 0 {
-                for value in part.body.operands(op) {
-                    self.need(value, op, &map[..map.len().saturating_sub(1)])?;
+            let info = part.program.loop_info(origin.of);
+            if place == 0 || info.carried > 0 || info.begins_reduction() {
+                for value in part.body.operands(info.op) {
+                    self.need(value, info.op, &map[..map.len().saturating_sub(1)])?;
                 }
             }
         }
         self.bounds(header)?;
+        let reducing = self.reducing.len();
+        self.begin_reductions(id, inside)?;
         let (shown, open) = (self.mark(), self.open.len());
         let runs = header.runs();
         let mut starts = runs.iter().peekable();
@@ -217,12 +224,15 @@ impl Scope<'_> {
         let around = std::mem::replace(&mut self.loop_context, within);
         self.sequence(&[inside])?;
         self.carry(header, &runs, inside)?;
+        self.reducing.truncate(reducing);
         self.several -= usize::from(runs_several);
         self.loop_context = around;
         self.hide(shown);
         for (done, origin) in self.open.split_off(open).into_iter().zip(&header.origins) {
             let info = part.program.loop_info(done.of);
-            if info.carried > 0 && done.begins {
+            if info.begins_reduction() {
+                self.show(info.op, done.map[..done.map.len().saturating_sub(1)].into());
+            } else if info.carried > 0 && done.begins {
                 let around: Iteration = done.map[..done.map.len().saturating_sub(1)].into();
                 let begun = self.begun.entry((done.of, number)).or_insert_with(|| around.clone());
                 if *begun != around && !around_several {
@@ -296,10 +306,14 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks that loop-carried values are visible at the end of the loop's body. The loop must run
-    /// whole and in order, unless the order of its parts is judged elsewhere.
+    /// Checks that loop-carried values are visible at the end of the loop's body, and those that
+    /// iterations combine. The loop must run whole, and in order if it carries values, unless the
+    /// order of its parts is judged elsewhere.
     fn carry(&mut self, header: &Header, runs: &[(&Origin, &Origin)], inside: Green) -> Result<(), Verdict> {
         let program = self.part.program;
+        for origin in header.origins.iter().filter(|own| program.loop_info(own.of).reduced > 0) {
+            self.end_reduction(header, origin)?;
+        }
         if header.origins.iter().all(|origin| program.loop_info(origin.of).carried == 0) {
             return Ok(());
         }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::LoopLike;
+use loomir_dialects::scf;
 use loomir_ir::{Body, Op, Trait, Value, ValueDef};
 use smallvec::smallvec;
 
@@ -140,8 +141,11 @@ impl List<'_> {
 
     fn inits(&self, op: Op) -> Vec<Value> {
         let view = self.body.op_ref(op);
-        let model = view.info().interface::<dyn LoopLike>();
-        model.map(|model| model.inits(view)).unwrap_or_default()
+        match view.info().interface::<dyn LoopLike>() {
+            Some(model) => model.inits(view),
+            None if self.body.is(op, scf::ParallelOp::DEF) => scf::ParallelOp(op).initVals(self.body),
+            None => Vec::new(),
+        }
     }
 
     /// Returns the sources of a value that is used here.
@@ -276,6 +280,12 @@ impl List<'_> {
         let extent = extents.filter(|all| all.len() == 1 && self.program.is_known(&all[0], 0));
         let extent = extent.and_then(|mut all| all.pop()).zip(info.space.step);
         let carried = Link { is_carried: true, ..link.clone() };
+        if info.reduced > 0 {
+            // The initial value and all iterations contribute.
+            pending.extend(self.inits(info.op).get(index).map(|init| (*init, carried.clone())));
+            let contributed = self.yielded(of, index);
+            return pending.extend(contributed.map(|value| (value, Link { is_open: true, ..carried })));
+        }
         // No iteration at all.
         let mut none = carried.clone();
         let never = extent.as_ref().and_then(|(extent, _)| extent.times(-1));

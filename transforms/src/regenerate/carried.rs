@@ -44,6 +44,9 @@ impl Emit<'_> {
     pub(super) fn yielded_by(&mut self, header: &Header, at: InsertPoint) -> Vec<Value> {
         let mut yielded = Vec::new();
         for (_, origin) in header.runs() {
+            if self.program.loop_info(origin.of).reduced > 0 {
+                continue;
+            }
             let terminator = self.body.terminator(self.program.loop_info(origin.of).block);
             let own = terminator.map(|terminator| self.body.operands(terminator).collect::<Vec<_>>());
             yielded.extend(own.into_iter().flatten().map(|value| self.resolve(value, &origin.map, at)));

@@ -121,6 +121,7 @@ impl Emit<'_> {
         let same = leads.len() == dimensions && levels.iter().all(|level| level.origins.len() == 1);
         state.attributes = if same { self.body.attributes(old) } else { Dict::EMPTY };
         self.mark(header, &mut state);
+        self.begin_reductions(&levels, &mut state, at);
 
         let op = Builder::new(self.body, at).insert(state);
         self.written.insert(op, old);
@@ -139,9 +140,13 @@ impl Emit<'_> {
         }
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
+        let reduces = levels.last().is_some_and(|innermost| self.end_reductions(innermost, block));
         self.known.close();
         self.scopes.truncate(self.scopes.len() - leads.len());
-        if let Some(terminator) = self.body.terminator(program.loop_info(lead.of).block) {
+        if reduces {
+            let results: Vec<Value> = self.body.results(op).collect();
+            self.end_with(header, &results);
+        } else if let Some(terminator) = self.body.terminator(program.loop_info(lead.of).block) {
             let end = self.body.copy_op(terminator, &mut self.mapping);
             Builder::new(self.body, InsertPoint::End(block)).place(end);
         }

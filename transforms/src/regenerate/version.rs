@@ -1,8 +1,41 @@
-//! Versioned nodes: an `scf.if` on a run-time check of the assumptions.
+//! Versioning: an `scf.if` on a run-time check of what an edit assumes.
+//!
+//! Loops run changed where the check holds, and as before elsewhere. All assumptions of the edits
+//! of a nest are one check. What is checked: that arrays do not overlap, that numbers are equal, or
+//! that they are small enough. With `alias=distinct` nothing is checked, because the user promises
+//! it; with `alias=may` nothing is assumed.
 //!
 //! Two single values are compared directly; sums are compared in 128 bits, where they don't wrap.
 //! Values that might be poison are frozen, because the program need not have used them. Exempt are
 //! the bounds of a loop that runs next.
+//!
+//! **Never illegal.** An illegal change has no check that would make it legal.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8xf32>, %b: memref<8xf32>, %x: f32) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.store %x, %a[%i] : memref<8xf32>
+//!   }
+//!   affine.for %i = 0 to 8 {
+//!     affine.store %x, %b[%i] : memref<8xf32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir fuse old.mlir --fusion-profitability=always --contract=false -q -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run old.mlir --entry=f --arg=zeros --arg=zeros --arg=1 --order=images/version-0.svg
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=zeros --arg=1 --order=images/version-1.svg
+//! ```
+//!
+//! The order of stores, before and after:
+//!
+//! ![The order of stores before](images/version-0.svg)
+//! ![The order of stores after](images/version-1.svg)
 //!
 //! # Assumptions
 //!
@@ -139,12 +172,7 @@ impl Emit<'_> {
         let bounds = origins.flat_map(|origin| {
             let op = self.program.loop_info(origin.of).op;
             // The initial values come last and may be poison.
-            let inits = if self.program.loop_info(origin.of).dimension.is_some() {
-                0
-            } else {
-                self.body.num_results(op)
-            };
-            self.body.operands(op).take(self.body.num_operands(op) - inits)
+            self.body.operands(op).take(self.body.num_operands(op) - self.body.num_results(op))
         });
         bounds.collect()
     }

@@ -12,7 +12,7 @@ use super::site::{Place, Sketch, follow};
 use crate::affine::AffineForm;
 use crate::directive::{Apply, Directive, Factor, Part, Transformation};
 use crate::tree::edit::counted;
-use crate::tree::{Change, Node, Span};
+use crate::tree::{Change, Node, Separation, Span};
 
 /// The trip count up to which `unroll` leaves no loop.
 const FEW: i64 = 8;
@@ -88,7 +88,7 @@ fn one(sketch: &mut Sketch<'_>, place: &[usize], change: &Transformation) -> Res
     Ok(match change {
         Transformation::Nothing | Transformation::Fuse(_) => nest(vec![place.to_vec()]),
         Transformation::Tile(sizes) => {
-            let mut grid = tile(sketch, place, (sizes, false))?;
+            let mut grid = tile(sketch, place, (sizes, Separation::Nowhere))?;
             let points = grid.split_off(sizes.len());
             Made::Nest(grid, points)
         }
@@ -134,8 +134,13 @@ fn stripe(sketch: &mut Sketch<'_>, place: &[usize], sizes: &[i64]) -> Result<Mad
     let depth = sizes.len();
     // Asked first, so that the reason is about the nest as it was.
     if sketch.depth(place) < depth {
-        return edit_nest(sketch, place, Change::Tile { sizes: sizes.into(), separate: false }, depth)
-            .map(|()| Made::Sequence(Vec::new()));
+        return edit_nest(
+            sketch,
+            place,
+            Change::Tile { sizes: sizes.into(), separate: Separation::Nowhere },
+            depth,
+        )
+        .map(|()| Made::Sequence(Vec::new()));
     }
     for (number, size) in sizes.iter().enumerate().rev() {
         edit(sketch, &inside(place, number), Change::StripMine { size: *size }, OVERFLOW)?;

@@ -6,7 +6,7 @@
 use super::site::{Place, Sketch};
 use crate::affine::AffineForm;
 use crate::tree::edit::counted;
-use crate::tree::{Change, Node, Span};
+use crate::tree::{Change, Node, Separation, Span};
 
 /// The maximal number of copies of one body.
 const MOST_COPIES: i64 = 4096;
@@ -50,8 +50,12 @@ fn obstacle(sketch: &Sketch<'_>, place: &[usize]) -> Option<&'static str> {
     if counted(sketch.program, header).is_none() {
         return Some("has a trip count that is no affine form of values known before it");
     }
-    let carries = header.origins.iter().any(|own| sketch.program.loop_info(own.of).carried > 0);
-    carries.then_some("hands values on to its next iteration")
+    let mut infos = header.origins.iter().map(|own| sketch.program.loop_info(own.of));
+    let with_results = infos.find(|info| info.has_results())?;
+    Some(match with_results.reduced > 0 {
+        true => "combines values of its iterations",
+        false => "hands values on to its next iteration",
+    })
 }
 
 /// Returns the trip count, if it is constant.
@@ -252,6 +256,10 @@ pub(super) fn interchange(
     Ok((0..order.len()).map(|depth| inside(place, depth)).collect())
 }
 
+fn not_a_nest(depth: usize) -> String {
+    format!("is not the outermost of {depth} loops in each other with nothing between them")
+}
+
 /// Edits the outermost of `depth` loops of a perfect nest. If that is impossible, one of them, or
 /// something between them, is the reason.
 pub(super) fn edit_nest(
@@ -261,7 +269,7 @@ pub(super) fn edit_nest(
     depth: usize,
 ) -> Result<(), String> {
     if sketch.depth(place) < depth {
-        return Err(format!("is not the outermost of {depth} loops in each other with nothing between them"));
+        return Err(not_a_nest(depth));
     }
     if sketch.edit(place, change).is_some() {
         return Ok(());
@@ -296,47 +304,75 @@ pub(super) fn morton(
 pub(super) fn tile(
     sketch: &mut Sketch<'_>,
     place: &[usize],
-    (sizes, separate): (&[i64], bool),
+    (sizes, separate): (&[i64], Separation),
 ) -> Result<Vec<Place>, String> {
     edit_nest(sketch, place, Change::Tile { sizes: sizes.into(), separate }, sizes.len())?;
     let tiles = sizes.iter().filter(|size| **size != 0).count();
-    let made = sketch.followed.last().map_or(1, |own| own.counts().1);
-    let inner = match separate {
-        true => full_tile(sketch, (place, made), tiles, sizes).ok_or(NO_FULL_TILE)?,
-        false => inside(place, tiles),
+    let is_full = |place: &Place| {
+        let mut loops = sizes.iter().zip(0..).filter(|(size, _)| **size != 0);
+        loops.all(|(_, depth)| trip_count(sketch, &inside(place, depth)).is_some())
     };
+    let inner = match separate {
+        Separation::Nowhere => inside(place, tiles),
+        _ => tiles_made(sketch, place, tiles).into_iter().find(is_full).ok_or(NO_FULL_TILE)?,
+    };
+    Ok(loops_of_tile(&inner, tiles, sizes.len()))
+}
+
+/// Separates full tiles from partial ones, in a nest of `loops` loops, of which the `depth`
+/// outermost are over tiles. Returns the loops of the full tiles.
+pub(super) fn separate(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    (depth, all): (usize, bool),
+    loops: usize,
+) -> Result<Vec<Place>, String> {
+    let inner = loops.saturating_sub(depth);
+    let constant = |sketch: &Sketch<'_>, place: &Place| {
+        (0..inner).filter(|depth| trip_count(sketch, &inside(place, *depth)).is_some()).count()
+    };
+    if sketch.depth(place) < loops {
+        return Err(not_a_nest(loops));
+    }
+    let before = constant(sketch, &inside(place, depth));
+    edit_nest(sketch, place, Change::Separate { depth, all }, loops)?;
+    let mut best: Option<(usize, Place)> = None;
+    for place in tiles_made(sketch, place, depth) {
+        let count = constant(sketch, &place);
+        if count > best.as_ref().map_or(before, |(most, _)| *most) {
+            best = Some((count, place));
+        }
+    }
+    let (_, inner_place) = best.ok_or("has no partial tile that is known to be the last or the first")?;
+    Ok(loops_of_tile(&inner_place, depth, inner))
+}
+
+/// Returns the `tiles` loops over tiles around a place, and the `count` loops inside.
+fn loops_of_tile(inner: &[usize], tiles: usize, count: usize) -> Vec<Place> {
     let outer = (0..tiles).rev().map(|depth| inner[..inner.len() - depth - 1].to_vec());
-    Ok(outer.chain((0..sizes.len()).map(|depth| inside(&inner, depth))).collect())
+    outer.chain((0..count).map(|depth| inside(inner, depth))).collect()
 }
 
 /// The reason why there are no loops of full tiles.
 const NO_FULL_TILE: &str = "has no full tile";
 
-/// Returns the place of the outermost loop inside a full tile, below `tiles` loops, the first of
-/// which is one of `count` items from `place` on. In a full tile, all tiled loops have constant
-/// trip counts. Recurses once for each loop over tiles.
-fn full_tile(
-    sketch: &Sketch<'_>,
-    (place, count): (&[usize], usize),
-    tiles: usize,
-    sizes: &[i64],
-) -> Option<Place> {
-    let (first, parent) = place.split_last()?;
-    let mut items = (*first..first + count).map(|item| [parent, &[item]].concat());
-    let Some(inner) = tiles.checked_sub(1) else {
-        let is_full = |place: &Place| {
-            let mut loops = sizes.iter().zip(0..).filter(|(size, _)| **size != 0);
-            loops.all(|(_, depth)| trip_count(sketch, &inside(place, depth)).is_some())
+/// Returns the places of the outermost loops inside tiles, each below `tiles` loops, after the edit
+/// of the loop at a place.
+fn tiles_made(sketch: &Sketch<'_>, place: &[usize], tiles: usize) -> Vec<Place> {
+    let made = sketch.followed.last().map_or(1, |own| own.counts().1);
+    let Some((first, parent)) = place.split_last() else { return Vec::new() };
+    let mut places: Vec<Place> = (*first..first + made).map(|item| [parent, &[item]].concat()).collect();
+    for _ in 0..tiles {
+        let below = |item: Place| {
+            let count = match sketch.at(&item) {
+                Some(Node::Loop { body, .. }) => sketch.trees.items_in(body),
+                _ => 0,
+            };
+            (0..count).map(move |number| [&item[..], &[number]].concat())
         };
-        return items.find(is_full);
-    };
-    items.find_map(|item| match sketch.at(&item)? {
-        Node::Loop { body, .. } => {
-            let count = sketch.trees.items_in(body);
-            full_tile(sketch, (&inside(&item, 1), count), inner, sizes)
-        }
-        _ => None,
-    })
+        places = places.into_iter().flat_map(below).collect();
+    }
+    places
 }
 
 /// Moves a loop to number `to` of its sequence, and fuses the loops with the numbers `first` and

@@ -4,15 +4,15 @@ use loomir_dialects::{loomir, transform};
 use loomir_ir::{DYNAMIC, Diagnostic, Loc, OpRef};
 
 use super::edits::{
-    OVERFLOW, coalesce, edit, fuse, fuse_whole, fused, in_any_order, in_order, interchange, jam, last,
-    morton, nested_fors, next, peel, peel_ends, promote, reverse, skew, split, strip_mine, tile, unroll,
+    OVERFLOW, coalesce, edit, fuse, fuse_whole, in_any_order, in_order, interchange, jam, last, morton,
+    nested_fors, next, peel, peel_ends, promote, reverse, separate, skew, split, strip_mine, tile, unroll,
 };
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::payload::{Entity, OnTree, Payload, Step};
 use super::site::{Place, Sketch};
 use crate::affine::AffineForm;
-use crate::tree::Change;
+use crate::tree::{Change, Separation};
 
 /// The participle for loops that may run in any order, and no longer do.
 const IN_ORDER: &str = "run in order";
@@ -67,6 +67,13 @@ pub(super) fn operations<'a>() -> Table<'a> {
             run.each(frame, op, "interchanged", &|sketch, place| interchange(sketch, place, &order))
         }),
         (loomir::ParallelizeOp::DEF, |run, frame, op| run.each(frame, op, "made parallel", &in_any_order)),
+        (loomir::SeparateOp::DEF, |run, frame, op| {
+            let depth = op.attr("depth").and_then(|attr| attr.as_int(op.ctx())).unwrap_or(1);
+            let how = (usize::try_from(depth).unwrap_or(1), op.attr("all").is_some());
+            let make =
+                |sketch: &mut Sketch<'_>, place: &[usize]| separate(sketch, place, how, op.num_results());
+            run.each(frame, op, "with full tiles apart", &make)
+        }),
         (loomir::MortonOp::DEF, |run, frame, op| {
             let number = |name, default| attribute(op, name).unwrap_or(default);
             let numbers = (number("depth", 2), number("levels", 3));
@@ -79,10 +86,7 @@ pub(super) fn operations<'a>() -> Table<'a> {
             run.each(frame, op, "peeled", &|sketch, place| peel_ends(sketch, place, counts))
         }),
         (loomir::DistributeOp::DEF, |run, frame, op| run.distribute(frame, op)),
-        (loomir::ShiftOp::DEF, |run, frame, op| run.shift(frame, op)),
         (loomir::FuseOp::DEF, |run, frame, op| run.fuse(frame, op)),
-        (loomir::MoveBeforeOp::DEF, |run, frame, op| run.move_loop(frame, op)),
-        (loomir::MoveAfterOp::DEF, |run, frame, op| run.move_loop(frame, op)),
     ]
 }
 
@@ -129,7 +133,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns a loop on the trees of its function.
-    fn on_tree(&mut self, op: OpRef<'_>, target: Entity) -> Result<OnTree, Failure> {
+    pub(super) fn on_tree(&mut self, op: OpRef<'_>, target: Entity) -> Result<OnTree, Failure> {
         if let Some(found) = self.payload.on_tree(target) {
             return Ok(found);
         }
@@ -169,7 +173,10 @@ impl Interpreter<'_> {
                 }
             }
         }
-        let separate = op.attr("separate").is_some();
+        let separate = match op.attr("separate") {
+            Some(_) => Separation::FullTiles,
+            None => Separation::Nowhere,
+        };
         self.each(frame, op, "tiled", &|sketch, place| tile(sketch, place, (&sizes, separate)))
     }
 
@@ -231,7 +238,11 @@ impl Interpreter<'_> {
     }
 
     /// Returns a loop and the number of an item of its body.
-    fn cut(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Result<(Entity, OnTree, usize), Failure> {
+    pub(super) fn cut(
+        &mut self,
+        frame: &Frame<'_>,
+        op: OpRef<'_>,
+    ) -> Result<(Entity, OnTree, usize), Failure> {
         let (target, at) = (self.only(frame, op, 0)?, self.only(frame, op, 1)?);
         let on_tree = self.on_tree(op, target)?;
         match self.payload.item_in(&on_tree, at) {
@@ -257,48 +268,6 @@ impl Interpreter<'_> {
             Ok(vec![place.clone(), next(&place)])
         })?;
         Ok(made.into_iter().map(|own| Handle::Ops(vec![own])).collect())
-    }
-
-    fn shift(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
-        let by = self.number(frame, op, "by", 2)?;
-        let (target, on_tree, item) = self.cut(frame, op)?;
-        let step = Step { loc: op.loc(), name: op.name(), then: "shifted", consumed: &[target] };
-        let place = on_tree.place.clone();
-        let made = self.payload.step(&on_tree, &step, |sketch, _| {
-            edit(sketch, &place, Change::Distribute { at: item }, OVERFLOW)?;
-            edit(sketch, &place, Change::Fuse { shift: by }, "has a first iteration that is not constant")?;
-            Ok(vec![fused(sketch)?])
-        })?;
-        Ok(vec![Handle::Ops(made)])
-    }
-
-    fn move_loop(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
-        let (target, other) = (self.only(frame, op, 0)?, self.only(frame, op, 1)?);
-        let on_tree = self.on_tree(op, target)?;
-        let Some((from, parent)) = on_tree.place.split_last() else {
-            return Err(failed(op, "needs a loop"));
-        };
-        let Some(at) = self.payload.item_in(&on_tree.at(parent), other) else {
-            let error =
-                Diagnostic::error(op.loc(), format!("'{}' needs two operations in one body", op.name()));
-            let error = error.note(self.payload.loc(target), "the loop");
-            return Err(Failure::silenceable(error.note(self.payload.loc(other), "the other operation")));
-        };
-        if at == *from {
-            let text = format!("'{}' needs an operation outside of the loop", op.name());
-            let error = Diagnostic::error(op.loc(), text);
-            let error = error.note(self.payload.loc(target), "the loop");
-            return Err(Failure::silenceable(error.note(self.payload.loc(other), "this is in the loop")));
-        }
-        let behind = usize::from(op.is(loomir::MoveAfterOp::DEF));
-        let to = (at + behind).saturating_sub(usize::from(*from < at));
-        let step = Step { loc: op.loc(), name: op.name(), then: "moved", consumed: &[] };
-        let place = on_tree.place.clone();
-        self.payload.step(&on_tree, &step, |sketch, _| {
-            edit(sketch, &place, Change::Move { to }, "has no such place beside it")?;
-            Ok(Vec::new())
-        })?;
-        Ok(Vec::new())
     }
 }
 

@@ -2,6 +2,43 @@
 //!
 //! Values that the loop uses become arguments. As in MLIR, the call stands in an
 //! `scf.execute_region`, whose results are those of the loop.
+//!
+//! A function of its own can be compiled for another target, or be measured. Two arguments that may
+//! be one memory are marked, so that nothing later takes them for distinct.
+//!
+//! **Never illegal.** The order of iterations stays.
+//!
+//! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.
+//!
+//! **Not in `.ll`.** LLVM's `extract` and `loop-extract` outline loops of branches.
+//!
+//! # Example
+//!
+//! ```mlir
+//! func.func @f(%a: memref<8xf32>, %x: f32) {
+//!   affine.for %i = 0 to 8 {
+//!     affine.store %x, %a[%i] : memref<8xf32>
+//!   } {loomir.name = "i"}
+//!   return
+//! }
+//! module attributes {transform.with_named_sequence} {
+//!   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+//!     %loop = loomir.find name "i" in %root : (!transform.any_op) -> !transform.any_op
+//!     %function, %call = transform.loop.outline %loop {func_name = "body"} : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+//!     transform.yield
+//!   }
+//! }
+//! ```
+//!
+//! ```console
+//! $ loomir opt old.mlir --transform-interpreter=erase-schedule=true -o new.mlir
+//! $ cat new.mlir
+//! $ loomir run new.mlir --entry=f --arg=zeros --arg=1 --order=images/outline-0.svg
+//! ```
+//!
+//! The order of stores is the same:
+//!
+//! ![The order of stores](images/outline-0.svg)
 
 use loomir_dialects::{func, scf, transform};
 use loomir_ir::symbols::lookup;

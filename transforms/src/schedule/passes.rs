@@ -42,7 +42,11 @@ pub(super) fn operations<'a>() -> Table<'a> {
 impl Interpreter<'_> {
     /// Returns the path of a body that a target owns, or of the body around the target and its
     /// place there. All trees in it are written.
-    fn inside_of(&mut self, op: OpRef<'_>, target: Entity) -> Result<(BodyPath, Option<Op>), Failure> {
+    pub(super) fn inside_of(
+        &mut self,
+        op: OpRef<'_>,
+        target: Entity,
+    ) -> Result<(BodyPath, Option<Op>), Failure> {
         let (path, own) = self.payload.op(target, op.loc())?;
         if self.is_around_schedule(&path, own) {
             let error =

@@ -156,8 +156,16 @@ impl Interpreter<'_> {
     fn prefetch(&mut self, frame: &Frame<'_>, op: OpRef<'_>) -> Outcome {
         let number = |name, default| attribute(op, name).unwrap_or(default);
         let numbers = (number("distance", 8), number("min_stride", 64));
+        // The layout tells how far apart elements are, and decides nothing else.
+        let mut layout = None;
+        if let Some(target) = self.ops(frame, op, 0)?.first() {
+            let (path, _) = self.inside_of(op, *target)?;
+            layout = self.payload.analyses(&path).and_then(|own| own.layout);
+        }
         let mut streams = 0;
-        self.on_bodies(frame, op, &mut |body, own| streams += prefetch_within(body, own, numbers))?;
+        self.on_bodies(frame, op, &mut |body, own| {
+            streams += prefetch_within(body, own, numbers, layout.as_deref());
+        })?;
         if streams > 0 {
             return Ok(Vec::new());
         }

@@ -91,7 +91,7 @@ impl<'a> LoopRef<'a> {
 
     /// Returns true if a loop of the perfect nest that begins here carries values.
     pub fn nest_carries_values(&self) -> bool {
-        self.nest().any(|own| own.carried > 0)
+        self.nest().any(LoopInfo::has_results)
     }
 
     /// Returns true if a loop of the perfect nest that begins here is a dimension of a parallel
@@ -113,7 +113,7 @@ impl<'a> LoopRef<'a> {
 
     /// Returns true if the loop carries values.
     pub fn carries_values(&self) -> bool {
-        self.info.carried > 0
+        self.info.has_results()
     }
 
     /// Returns the trip count, if it is constant.

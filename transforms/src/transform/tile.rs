@@ -10,7 +10,8 @@
 //!
 //! Where a size does not divide a trip count, the last tile is partial, and each loop inside ends
 //! at the lesser of two numbers. With `separate`, full tiles have loops of their own, whose trip
-//! counts are constants. The order stays. The body is written once more for each bound.
+//! counts are constants. The order stays. The body is written once more for each bound. With
+//! `separate=all`, the partial tiles of one loop contain full and partial ones of the next.
 //!
 //! Reference: Wolfe, *More Iteration Space Tiling*, Supercomputing 1989.
 //!
@@ -56,7 +57,7 @@ use loomir_ir::{Diagnostic, Loc};
 use super::{Info, LoopRef, Proposals, Transformation};
 use crate::access::base::AliasMode;
 use crate::remark::Remarks;
-use crate::tree::Change;
+use crate::tree::{Change, Separation};
 
 /// The sizes that are compared. 0 leaves a loop whole.
 const SIZES: [i64; 4] = [0, 32, 128, 512];
@@ -68,8 +69,8 @@ const TILED: usize = 3;
 pub struct Tile {
     /// The sizes of tiles.
     pub sizes: Sizes,
-    /// True to run full tiles and partial ones in loops of their own.
-    pub separate: bool,
+    /// The loops in which full tiles and partial ones are loops of their own.
+    pub separate: Separation,
 }
 
 /// The sizes of the tiles of a nest.
@@ -95,7 +96,11 @@ impl Transformation for Tile {
                 "",
                 "the same for each loop, the outermost first, as 32,8, where 0 leaves a loop whole; or 'cost': the fastest",
             ),
-            ("separate", "false", "run full tiles and partial ones in loops of their own"),
+            (
+                "separate",
+                "false",
+                "run full tiles and partial ones in loops of their own: false, true, or 'all': inside partial tiles too",
+            ),
         ],
         samples: &[
             "tile-size=1",
@@ -105,6 +110,7 @@ impl Transformation for Tile {
             "tile-sizes=0,2",
             "tile-sizes=cost",
             "tile-sizes=2,3 separate=true",
+            "tile-sizes=2,3 separate=all",
         ],
         passed: "Tiled",
         missed: "NotTiled",
@@ -117,7 +123,11 @@ impl Transformation for Tile {
         if size < 1 {
             return Err(format!("'{size}' iterations are no tile; 'tile-size' is 1 or more"));
         }
-        let separate = options.parse("separate", false)?;
+        let separate = match options.get("separate") {
+            Some("all") => Separation::Everywhere,
+            _ if options.parse("separate", false)? => Separation::FullTiles,
+            _ => Separation::Nowhere,
+        };
         let texts = options.get("tile-sizes").unwrap_or_default();
         if texts == "cost" {
             return Ok(Tile { sizes: Sizes::ByCost, separate });
@@ -166,7 +176,7 @@ impl Transformation for Tile {
             return remarks.passed(Self::INFO.passed, loc, "Loops tiled");
         };
         let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-        let apart = if self.separate { ", full tiles apart" } else { "" };
+        let apart = if self.separate == Separation::Nowhere { "" } else { ", full tiles apart" };
         remarks.passed(Self::INFO.passed, loc, &format!("Loops tiled by {}{apart}", sizes.join(" x ")))
     }
 }

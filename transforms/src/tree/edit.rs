@@ -47,6 +47,18 @@ pub struct Edit {
     pub change: Change,
 }
 
+/// The loops over tiles in which full tiles have loops of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Separation {
+    /// None.
+    #[default]
+    Nowhere,
+    /// The outermost, and those inside its full tiles.
+    FullTiles,
+    /// All. The body is written up to three times as often for each loop.
+    Everywhere,
+}
+
 /// A change of one item of a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
@@ -97,15 +109,17 @@ pub enum Change {
     Tile {
         /// The iterations of a tile in each loop, from the outside. 0 leaves a loop whole.
         sizes: Box<[i64]>,
-        /// True to run full tiles and partial ones in loops of their own, as
-        /// [`Separate`](Change::Separate) does.
-        separate: bool,
+        /// The loops in which full tiles are apart from partial ones, as
+        /// [`Separate`](Change::Separate) does it.
+        separate: Separation,
     },
     /// Splits the loops over tiles of a perfect nest so that full tiles have constant trip counts.
     /// The order does not change.
     Separate {
         /// The number of loops over tiles, which are the outermost ones. Positive.
         depth: usize,
+        /// True to separate full tiles of a loop inside partial tiles of another one too.
+        all: bool,
     },
     /// Unrolls a loop: blocks of iterations are written one after the other. A loop behind it runs
     /// the iterations left over.
@@ -179,9 +193,12 @@ impl Edit {
             Change::Tile { sizes, separate } => {
                 let tiled = trees.tiled(program, item, sizes)?;
                 let depth = sizes.iter().filter(|size| **size != 0).count();
-                if *separate { trees.separated(program, tiled, depth)? } else { vec![tiled] }
+                match separate {
+                    Separation::Nowhere => vec![tiled],
+                    _ => trees.separated(program, tiled, depth, *separate == Separation::Everywhere)?,
+                }
             }
-            Change::Separate { depth } => trees.separated(program, item, *depth)?,
+            Change::Separate { depth, all } => trees.separated(program, item, *depth, *all)?,
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
             Change::Skew { by } => vec![trees.skewed(program, item, *by)?],

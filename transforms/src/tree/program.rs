@@ -37,6 +37,8 @@ pub struct LoopInfo {
     pub space: Space,
     /// The number of loop-carried values.
     pub carried: usize,
+    /// The number of results that the iterations of a parallel loop combine, in each dimension.
+    pub reduced: usize,
     /// The anchor of a loop with carried values: an operation of a statement that runs exactly once
     /// in each iteration, if there is one. An iteration runs iff its anchor does.
     pub anchor: Option<Op>,
@@ -53,6 +55,16 @@ pub struct LoopInfo {
 }
 
 impl LoopInfo {
+    /// True if the loop carries values, or combines values of its iterations.
+    pub fn has_results(&self) -> bool {
+        self.carried > 0 || self.reduced > 0
+    }
+
+    /// True if this is the outermost dimension of a parallel loop with results.
+    pub fn begins_reduction(&self) -> bool {
+        self.reduced > 0 && self.dimension == Some(0)
+    }
+
     /// Returns the trip count, if it is a constant.
     pub fn trip_count(&self) -> Option<u64> {
         let space = &self.space;

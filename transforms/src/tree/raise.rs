@@ -1,8 +1,8 @@
 //! Raising: from IR to the tree.
 //!
-//! It never fails. A statement is any operation but a counted loop, a parallel loop without
-//! results, or an `if`. A parallel loop is one loop of the tree for each dimension. The yield of an
-//! `if`'s branch is its last statement. Statements that the chosen analysis ties are one
+//! It never fails. A statement is any operation but a counted loop, a parallel loop, or an `if`. A
+//! parallel loop is one loop of the tree for each dimension. The yield of an `if`'s branch is its
+//! last statement. Statements that the chosen analysis ties are one
 //! (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
@@ -10,8 +10,9 @@
 //! # Limits
 //!
 //! - `scf.parallel`, `affine.parallel` and `scf.forall` without results become one parallel loop
-//!   per dimension. Two are fused only if the iterations of the fused loop may run in any order.
-//!   Reductions are opaque statements.
+//!   per dimension, and so does `scf.parallel` with results that one operation each combines. Two
+//!   are fused only if the iterations of the fused loop may run in any order. `affine.parallel` and
+//!   `scf.forall` with results are opaque statements.
 //! - `scf.if` becomes a guard, and each value that it yields becomes a statement. Any other
 //!   operation with regions is one statement, and its regions are raised by themselves.
 
@@ -246,7 +247,8 @@ impl<'a> Raise<'a> {
         Place { parent, depth, .. }: Place,
     ) -> LoopId {
         let id = LoopId(self.program.loops.len() as u32);
-        let carried = if dimension.is_some() { 0 } else { self.body.num_results(op) };
+        let results = self.body.num_results(op);
+        let (carried, reduced) = if dimension.is_some() { (0, results) } else { (results, 0) };
         let alike = *self.extents.entry((parent, space.unsigned, space.bounds.clone())).or_insert(id);
         self.program.loops.push(LoopInfo {
             op,
@@ -256,6 +258,7 @@ impl<'a> Raise<'a> {
             depth,
             space,
             carried,
+            reduced,
             anchor: if carried > 0 { anchor(self.body, block) } else { None },
             dimension,
             green: TreeStore::EMPTY,

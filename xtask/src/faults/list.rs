@@ -3,6 +3,7 @@
 mod judge;
 mod prover;
 mod reading;
+mod tiles;
 mod written;
 
 /// Holds the check of legality against running every instance.
@@ -56,5 +57,10 @@ pub(super) struct Fault(pub(super) &'static str, pub(super) &'static str, pub(su
 
 /// All faults.
 pub(super) fn all() -> impl Iterator<Item = &'static Place> {
-    judge::FAULTS.iter().chain(written::FAULTS).chain(reading::FAULTS).chain(prover::FAULTS)
+    judge::FAULTS
+        .iter()
+        .chain(written::FAULTS)
+        .chain(reading::FAULTS)
+        .chain(prover::FAULTS)
+        .chain(tiles::FAULTS)
 }

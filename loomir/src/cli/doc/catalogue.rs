@@ -1,11 +1,13 @@
-//! Pages of loop transformations: the header of the file, then the options and remarks of the pass.
+//! Pages of loop transformations: the header of the file, then the options and remarks of the pass,
+//! or the way to ask for a transformation without one.
 //!
 //! An example stands behind the first paragraphs of the header. Its commands have no output here;
 //! the book's test runs them.
 
 use std::fmt::Write;
 
-use loomir_transforms::catalogue::Entry;
+use loomir_ir::pass::PassInfo;
+use loomir_transforms::catalogue::{By, Entry};
 
 use super::{options, remarks, without_items};
 
@@ -30,19 +32,36 @@ pub(super) fn page(entry: &Entry) -> String {
             let _ = writeln!(text, "{}\n", part.trim());
         }
     }
+    match entry.by {
+        By::Pass(pass) => of_pass(&mut text, pass),
+        By::Step => {
+            let step = format!("A [schedule](../schedules.md) asks for it with `{}`.", entry.name);
+            let _ = writeln!(text, "## How to ask for it\n");
+            super::wrap(&mut text, &step);
+        }
+        By::Parts(passes) => {
+            let passes: Vec<String> = passes.iter().map(|own| format!("[`{own}`]({own}.md)")).collect();
+            let _ = writeln!(text, "## How to ask for it\n");
+            super::wrap(&mut text, &format!("It has no pass of its own: {} need it.", passes.join(" and ")));
+        }
+    }
+    text
+}
+
+/// Adds the options and remarks of a pass.
+fn of_pass(text: &mut String, pass: &PassInfo) {
     let _ = writeln!(text, "## Options\n");
-    let anchor = entry.pass.anchor.map_or("any operation".to_owned(), |anchor| format!("`{anchor}`"));
-    super::wrap(&mut text, &format!("The pass is `{}`, on {anchor}.", entry.pass.name));
+    let anchor = pass.anchor.map_or("any operation".to_owned(), |anchor| format!("`{anchor}`"));
+    super::wrap(text, &format!("The pass is `{}`, on {anchor}.", pass.name));
     text.push('\n');
-    options(&mut text, entry.pass);
-    if !entry.pass.options.is_empty() {
+    options(text, pass);
+    if !pass.options.is_empty() {
         text.push('\n');
     }
-    let remarks = remarks::of(entry.pass.name);
+    let remarks = remarks::of(pass.name);
     if !remarks.is_empty() {
         let _ = writeln!(text, "## Remarks\n\n{remarks}");
     }
-    text
 }
 
 /// Returns the title and the first paragraph of a page. A header begins as in "Tiling: runs …".

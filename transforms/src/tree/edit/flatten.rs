@@ -63,7 +63,7 @@ impl TreeStore {
         };
         let (outer, inner) = (self.header(outer), self.header(inner));
         let infos = || outer.origins.iter().chain(&inner.origins).map(|own| program.loop_info(own.of));
-        if infos().any(|info| info.carried > 0) {
+        if infos().any(|info| info.has_results()) {
             return Err("a loop carries values");
         }
         if outer.parallel || inner.parallel {

@@ -5,7 +5,7 @@
 //!
 //! **Cost.** Constant for an edit, and linear in the length of a path for each place.
 
-use super::{Change, Edit};
+use super::{Change, Edit, Separation};
 use crate::tree::green::{Green, Node, TreeStore};
 use crate::tree::red::Red;
 
@@ -108,7 +108,8 @@ impl Followed {
                 }
             }
             // Tiles of both kinds have copies of the body.
-            (Change::Tile { separate: true, .. } | Change::Separate { .. }, _) => return None,
+            (Change::Tile { separate: Separation::FullTiles | Separation::Everywhere, .. }, _)
+            | (Change::Separate { .. }, _) => return None,
             (Change::Tile { sizes, .. }, rest) => {
                 let blocks = |sizes: &[i64]| sizes.iter().filter(|size| **size != 0).count();
                 match sizes.get(rest.len()) {

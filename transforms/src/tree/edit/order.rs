@@ -28,7 +28,7 @@ impl TreeStore {
     pub(crate) fn with_order(&mut self, program: &Program, tree: Green, parallel: bool) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let header = Header { parallel, ..self.header(header).clone() };
-        let carries = header.origins.iter().any(|own| program.loop_info(own.of).carried > 0);
+        let carries = header.origins.iter().any(|own| program.loop_info(own.of).has_results());
         (!parallel || !carries).then(|| self.make_loop(header, body))
     }
 

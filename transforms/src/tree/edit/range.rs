@@ -22,7 +22,7 @@ impl TreeStore {
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
         let block = scale.checked_mul(size).filter(|_| size > 0)?;
-        if origins.iter().any(|origin| program.loop_info(origin.of).carried > 0) {
+        if origins.iter().any(|origin| program.loop_info(origin.of).has_results()) {
             return None;
         }
         // A block runs if its last iteration reaches the lower bound and its first is below the

@@ -7,7 +7,8 @@
 //!
 //! In a nest, the loop over full tiles of each loop contains the full and then the partial tiles of
 //! the next loop. The order of iterations stays. Only the full tiles are separated again, so the
-//! number of copies is that of bounds, not two to its power.
+//! number of copies is that of bounds, not two to its power. If all are to be separated, partial
+//! tiles contain full and partial ones of the next loop too, in at most [`MAX_DEPTH`] loops.
 //!
 //! Bounds may depend on loops inside a tile. Of `for i { for j in 0..i }`, a tile is full if it is
 //! full for all `i` in it.
@@ -23,6 +24,18 @@ use crate::affine::{AffineForm, Atom};
 use crate::tree::edit::range::counted;
 use crate::tree::green::{Green, Header, Node, Origin, Span, TreeStore};
 use crate::tree::program::Program;
+
+/// The most loops over tiles that are separated everywhere.
+const MAX_DEPTH: usize = 4;
+
+/// A separation of the loops of a nest.
+struct Separate<'p> {
+    program: &'p Program,
+    /// The number of loops over tiles.
+    depth: usize,
+    /// True to separate the tiles inside of partial ones.
+    all: bool,
+}
 
 /// The bounds between which the tiles of a loop over tiles are full.
 #[derive(Default)]
@@ -44,9 +57,16 @@ struct Bound {
 
 impl TreeStore {
     /// Splits the `depth` outermost loops of the perfect nest `tree` so that the loops inside have
-    /// constant trip counts where these need not be less. `None` if there are no loops inside, or
-    /// if a number would exceed 64 bits.
-    pub(crate) fn separated(&mut self, program: &Program, tree: Green, depth: usize) -> Option<Vec<Green>> {
+    /// constant trip counts where these need not be less. `all` says whether to split them inside
+    /// of partial tiles too. `None` if there are no loops inside, if these would be too many
+    /// copies, or if a number would exceed 64 bits.
+    pub(crate) fn separated(
+        &mut self,
+        program: &Program,
+        tree: Green,
+        depth: usize,
+        all: bool,
+    ) -> Option<Vec<Green>> {
         let (mut nest, mut item) = (Vec::new(), tree);
         let body = loop {
             let Node::Loop { header, body } = self.get(item) else { return None };
@@ -56,28 +76,23 @@ impl TreeStore {
                 None => break body,
             }
         };
-        if depth == 0 || depth >= nest.len() {
+        if depth == 0 || depth >= nest.len() || all && depth > MAX_DEPTH {
             return None;
         }
-        self.parts(program, &nest, (0, depth), body)
+        self.parts(&Separate { program, depth, all }, &nest, 0, body)
     }
 
     /// Returns the loops that run the nest from number `at` on. Recurses once for each loop over
     /// tiles.
-    fn parts(
-        &mut self,
-        program: &Program,
-        nest: &[Header],
-        (at, depth): (usize, usize),
-        body: Green,
-    ) -> Option<Vec<Green>> {
+    fn parts(&mut self, how: &Separate<'_>, nest: &[Header], at: usize, body: Green) -> Option<Vec<Green>> {
+        let &Separate { program, depth, all } = how;
         let mut inside = nest.to_vec();
         let own = counted(program, &nest[at]).map(|own| own.span);
         let Some(Span::Range { scale, lower, upper }) = own.filter(|_| at < depth) else {
             return Some(vec![self.nested(&nest[at..], body)]);
         };
         let full = full(program, &mut inside, (at, depth), scale)?;
-        let items = self.parts(program, &inside, (at + 1, depth), body)?;
+        let items = self.parts(how, &inside, at + 1, body)?;
         let items = self.sequence(&items);
         if full.lower.is_empty() && full.upper.is_empty() {
             return Some(vec![self.make_loop(nest[at].clone(), items)]);
@@ -85,7 +100,12 @@ impl TreeStore {
         let partial = |trees: &mut TreeStore, lower: &[AffineForm], upper: &[AffineForm]| {
             let span = Span::range(scale, lower.to_vec(), upper.to_vec());
             let header = Header { span, mark: None, ..nest[at].clone() };
-            trees.nested(&[&[header], &nest[at + 1..]].concat(), body)
+            if !all {
+                return Some(trees.nested(&[&[header], &nest[at + 1..]].concat(), body));
+            }
+            let items = trees.parts(how, nest, at + 1, body)?;
+            let items = trees.sequence(&items);
+            Some(trees.make_loop(header, items))
         };
         let at_scale = |own: &Bound| own.number.times(scale);
         let begins = full.lower.iter().map(at_scale).collect::<Option<Vec<AffineForm>>>()?;
@@ -93,16 +113,27 @@ impl TreeStore {
         let (mut before, mut behind) = (Vec::new(), Vec::new());
         for (count, begin) in begins.iter().enumerate() {
             let low = [&lower[..], &begins[..count]].concat();
-            before.push(partial(self, &low, &[&upper[..], std::slice::from_ref(begin)].concat()));
+            before.push(partial(self, &low, &[&upper[..], std::slice::from_ref(begin)].concat())?);
         }
-        let is_in_order = |own: &Origin| program.loop_info(own.of).carried == 0 && !nest[at].parallel;
+        let is_in_order = |own: &Origin| !program.loop_info(own.of).has_results() && !nest[at].parallel;
         let is_plain = nest[at].origins.iter().all(is_in_order);
         match only_tile(&full, (&lower, &upper), scale).filter(|_| is_plain) {
-            Some(only) => behind.extend(self.in_tile(program, &nest[at..], only, body)?),
+            Some(only) => {
+                let inside = self.in_tile(program, &nest[at..], only)?;
+                let depth = depth - at - 1;
+                let within = |level: u32| within_tile(only.0, (nest.len() - at - 1) as u32, level);
+                if let Some(headers) = inside {
+                    let body = self.substituted(body, &within)?;
+                    behind.extend(match all && depth > 0 {
+                        true => self.parts(&Separate { program, depth, all }, &headers, 0, body)?,
+                        false => vec![self.nested(&headers, body)],
+                    });
+                }
+            }
             None => {
                 for (count, end) in ends.iter().enumerate().rev() {
                     let low = [&lower[..], &begins, std::slice::from_ref(end)].concat();
-                    behind.push(partial(self, &low, &[&upper[..], &ends[..count]].concat()));
+                    behind.push(partial(self, &low, &[&upper[..], &ends[..count]].concat())?);
                 }
             }
         }
@@ -126,15 +157,9 @@ impl TreeStore {
         program: &Program,
         nest: &[Header],
         (tile, inner): (&AffineForm, usize),
-        body: Green,
-    ) -> Option<Option<Green>> {
-        // The form of a level inside of `depth` loops of the nest, without the loop over tiles.
-        let with = |depth: u32, level: u32| match level.cmp(&depth) {
-            Ordering::Less => Some(AffineForm::level(level)),
-            Ordering::Equal => tile.raised(depth),
-            Ordering::Greater => Some(AffineForm::level(level - 1)),
-        };
-        let within = |depth: u32, form: &AffineForm| form.substitute(&mut |level| with(depth, level));
+    ) -> Option<Option<Vec<Header>>> {
+        let within =
+            |depth: u32, form: &AffineForm| form.substitute(&mut |level| within_tile(tile, depth, level));
         let mut headers = Vec::new();
         for (depth, header) in (0..).zip(&nest[1..]) {
             let mut span = header.span.mapped(&|form| within(depth, form))?;
@@ -160,9 +185,7 @@ impl TreeStore {
                 ..header.clone()
             });
         }
-        let depth = headers.len() as u32;
-        let body = self.substituted(body, &|level| with(depth, level))?;
-        Some(Some(self.nested(&headers, body)))
+        Some(Some(headers))
     }
 
     /// Returns the perfect nest with these headers.
@@ -174,6 +197,16 @@ impl TreeStore {
             inside = self.sequence(&[tree]);
         }
         tree
+    }
+}
+
+/// Returns a level inside of `depth` loops of a nest as a form without the loop over tiles around
+/// them, in this tile.
+fn within_tile(tile: &AffineForm, depth: u32, level: u32) -> Option<AffineForm> {
+    match level.cmp(&depth) {
+        Ordering::Less => Some(AffineForm::level(level)),
+        Ordering::Equal => tile.raised(depth),
+        Ordering::Greater => Some(AffineForm::level(level - 1)),
     }
 }
 

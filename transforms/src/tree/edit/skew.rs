@@ -26,7 +26,7 @@ impl TreeStore {
         let Header { span: Span::Range { scale, lower, upper }, origins, parallel, .. } = inner else {
             return None;
         };
-        if origins.iter().any(|origin| program.loop_info(origin.of).carried > 0) {
+        if origins.iter().any(|origin| program.loop_info(origin.of).has_results()) {
             return None;
         }
         // In the span, level 0 is the outer loop. In the body, level 1 is.

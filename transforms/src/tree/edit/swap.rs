@@ -64,7 +64,7 @@ impl TreeStore {
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
         let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
         let mut origins = outer.origins.iter().chain(&inner.origins);
-        if outer.parallel || inner.parallel || origins.any(|own| program.loop_info(own.of).carried > 0) {
+        if outer.parallel || inner.parallel || origins.any(|own| program.loop_info(own.of).has_results()) {
             return None;
         }
         let (new_outer, new_inner) = ranges(&outer.span, &inner.span)?;

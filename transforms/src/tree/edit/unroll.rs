@@ -92,7 +92,7 @@ impl TreeStore {
         let copies = Copies { program, around, count };
         let block = block(self, &copies, &[&origins], body)?;
         let mut block = self.sequence(&block);
-        let carries = |origin: &Origin| program.loop_info(origin.of).carried > 0;
+        let carries = |origin: &Origin| program.loop_info(origin.of).has_results();
         if origins.iter().any(carries) || self.any_loop(block, &|header| header.origins.iter().any(carries)) {
             // Each copy begins with the values that the copy before yields.
             block = self.written(block)?;

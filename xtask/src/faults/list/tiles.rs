@@ -1,0 +1,120 @@
+//! Faults in tiles (their separation, sizes known at run time, Morton order), in results of
+//! parallel loops, and in small numbers.
+
+use super::{FIXTURES, Fault, INSTANCES, Place, TRANSFORMATIONS};
+
+pub(super) const FAULTS: &[Place] = &[
+    Place {
+        file: "transforms/src/tree/edit/separate.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "the first partial tile counts as full",
+                "(&mut self.upper, «rest.floor_div(size)?.plus(&one, 1)?», rest",
+                "rest.floor_div(size)?.plus(&one, 1)?.plus(&one, 1)?",
+            ),
+            Fault(
+                "tiles before the full ones are lost",
+                "let all = «before.into_iter()».chain([whole])",
+                "Vec::new().into_iter()",
+            ),
+            Fault(
+                "the only partial tile is taken for the last of several",
+                "let is_one = begins_at_zero && «own.is_exact» &&",
+                "!own.is_exact",
+            ),
+            Fault(
+                "a bound is least at the other end of a loop",
+                "constant(if «coefficient > 0» { first }",
+                "coefficient < 0",
+            ),
+            Fault(
+                "partial tiles stay whole inside",
+                "if «!all» {\n                return Some(trees.nested",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/permutable.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[
+            Fault("a tiled loop is not judged", "filter(|own| «*own > 0»)", "*own > 1"),
+            Fault(
+                "updates in tiles keep what they promise",
+                "«reordered.extend(fast.iter().chain(fallback));»",
+                "()",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/transform/tile_by/write.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[
+            Fault("a size may be nothing", "&[given, «Index::Number(1)»]", "Index::Number(i64::MIN)"),
+            Fault(
+                "a size may be more than all iterations",
+                "MinSIOp::DEF, &[Index::Value(at_least_one), «Index::Value(most)»]",
+                "Index::Number(i64::MAX)",
+            ),
+            Fault(
+                "the last tile is as long as the others",
+                "let length = compute(arith::MinSIOp::DEF, «left», Index",
+                "Index::Value(size)",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/band.rs",
+        tests: &[FIXTURES, INSTANCES, TRANSFORMATIONS],
+        faults: &[
+            Fault("digits may overlap", "let is_above = «*weight > inner»;", "true"),
+            Fault("digits may count down", "if «*weight <= 0» || std", "*weight == 0"),
+            Fault("a dependence may go back in an inner loop", "!«(from..depth)».any(|back|", "(from..from)"),
+            Fault(
+                "the order of the text may be turned",
+                "let turns_text = «first.statement < second.statement && other_place < place»;",
+                "false",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/scope/reduced.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "a part of a parallel loop has the whole result",
+                "if !header.parallel || «!self.runs_whole(header, origin)» {",
+                "false",
+            ),
+            Fault("dimensions of a result may be apart", "_ => «self.reducing.contains(&id)».then", "true"),
+            Fault(
+                "what an iteration contributes need not be there",
+                "«self.handed_on(info.block, &map)»",
+                "Ok(())",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/reductions.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "each result begins with the first one's value",
+            "let own = scf::ParallelOp(«self.program.loop_info(origin.of).op»).initVals",
+            "self.program.loop_info(header.origins[0].of).op",
+        )],
+    },
+    Place {
+        file: "transforms/src/affine/small.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault("no number is tested to be small", "if «certain.1 > most» {", "false"),
+            Fault("no number is tested to be positive", "if «certain.0 < least» {", "false"),
+            Fault(
+                "the numbers behind a bound are not tested",
+                "Bound::Value(value) => «pending.push(value)»,",
+                "()",
+            ),
+        ],
+    },
+];
