@@ -32,7 +32,8 @@
 //! that must stay where they are (`refused`).
 //!
 //! **Endless runs.** On each path between states the second program goes on, and so does the first
-//! one. The first one may stay only on paths that form no cycle (`waits`). So neither waits for ever.
+//! one. The first one may stay only on paths that form no cycle (`waits`). So neither waits for
+//! ever.
 //!
 //! # Assumptions
 //! - Memory that was never written holds poison, and so does an undefined argument. With LLVM's
