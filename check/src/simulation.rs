@@ -32,8 +32,8 @@
 //! that must stay where they are (`refused`).
 //!
 //! **Endless runs.** On each path between states the second program goes on, and so does the first
-//! one. The first one may stay only while the second one goes down the order of its blocks in which
-//! edges back go up. So neither waits for ever.
+//! one. The first one may stay only on paths that form no cycle (`waits`). So neither waits for
+//! ever.
 //!
 //! # Assumptions
 //! - Memory that was never written holds poison, and so does an undefined argument. With LLVM's
@@ -61,6 +61,7 @@ mod refused;
 mod side;
 mod states;
 mod terms;
+mod waits;
 
 use std::rc::Rc;
 
@@ -72,10 +73,11 @@ use facts::{Fact, Facts};
 use side::{Cursor, Event, Risk, Side};
 use states::{Key, State, Visit, listed, matched};
 use terms::{Node, Store, TermId, Try};
+use waits::Waits;
 
 /// The most blocks that are executed.
 const MAX_STEPS: usize = 20_000;
-/// The most values that are copied, for all paths together.
+/// The most values that are copied or compared, for all paths of all ways together.
 const MAX_COPIED: usize = 10_000_000;
 /// The most steps of the first program on one path.
 const MAX_AHEAD: usize = 4_000;
@@ -115,8 +117,10 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op) -> Proof {
     let mut reason = "";
     match comparable([before, after], functions) {
         Ok(under) => {
+            let mut copied = 0;
             for way in WAYS {
-                match Walk::new([before, after], functions, way).and_then(Walk::run) {
+                let walk = Walk::new([before, after], functions, way);
+                match walk.and_then(|walk| walk.run(&mut copied)) {
                     Ok(()) => return Proof::Equal { under },
                     Err(why) if reason.is_empty() => reason = why,
                     Err(_) => {}
@@ -199,6 +203,8 @@ struct Walk<'b> {
     /// The number of states of each pair of blocks.
     visits: HashMap<[loomir_ir::Block; 2], usize>,
     pending: Vec<usize>,
+    /// The paths on which the first program stays.
+    waits: Waits,
     apart: usize,
     may_wait: bool,
     steps: usize,
@@ -261,6 +267,7 @@ impl<'b> Walk<'b> {
             numbers: HashMap::new(),
             visits: HashMap::new(),
             pending: Vec::new(),
+            waits: Waits::default(),
             apart: way.apart,
             may_wait: way.may_wait,
             steps: 0,
@@ -268,7 +275,16 @@ impl<'b> Walk<'b> {
         })
     }
 
-    fn run(mut self) -> Try<()> {
+    /// Proves the functions equal. `copied` counts the values that are copied in all ways.
+    fn run(mut self, copied: &mut usize) -> Try<()> {
+        self.copied = *copied;
+        let end = self.all_paths();
+        *copied = self.copied;
+        end
+    }
+
+    /// Follows all paths from the start.
+    fn all_paths(&mut self) -> Try<()> {
         let mut starts = Vec::new();
         for side in &self.sides {
             starts.push(side.start(&mut self.store)?);
@@ -389,7 +405,7 @@ impl<'b> Walk<'b> {
 
     /// Looks for the place of the first program at which the second one waits. True if all that the
     /// second program knows there is known in the first one.
-    fn finds_place(&self, number: usize, path: &mut Path) -> bool {
+    fn finds_place(&mut self, number: usize, path: &mut Path) -> bool {
         if path.ends[1] != End::Meeting || path.is_found {
             return path.is_found;
         }
@@ -399,13 +415,14 @@ impl<'b> Walk<'b> {
         while let Some((place, risks)) = path.trail.get(path.looked_at) {
             path.looked_at += 1;
             let stays = self.may_wait && path.looked_at == 1;
-            if stays && !sides[1].is_nearer_the_end(waiting.block, start) {
+            if stays && !self.waits.allows(place.block, [start, waiting.block]) {
                 continue;
             }
             if place.memory != waiting.memory || !is_covered(&path.risks[1], &path.risks[0][..*risks]) {
                 continue;
             }
             let old = &self.states[number].cursors[1];
+            self.copied += old.values.len();
             let [found, all] = matched(&self.store, sides, [place, waiting], old);
             if path.place.as_ref().is_none_or(|(most, _)| found >= *most) {
                 path.place = Some((found, place.clone()));
@@ -459,7 +476,7 @@ impl<'b> Walk<'b> {
             return Ok(Next::Done);
         }
         if path.ends[1] == End::Meeting {
-            return self.meet(path);
+            return self.meet(number, path);
         }
         match (&path.ends[0], &path.ends[1]) {
             // Later branches of the first program cannot show that the condition is no poison.
@@ -488,11 +505,16 @@ impl<'b> Walk<'b> {
     }
 
     /// Ends a path at a pair of places, or lets it go on.
-    fn meet(&mut self, path: &mut Path) -> Try<Next> {
+    fn meet(&mut self, number: usize, path: &mut Path) -> Try<Next> {
         let is_header = self.sides[1].headers.contains(&path.cursors[1].block);
         match path.place.take() {
             Some((_, place)) if path.is_found || is_header => {
                 self.covered(path)?;
+                let stays = self.may_wait && path.trail.first().is_some_and(|own| Rc::ptr_eq(&own.0, &place));
+                if stays {
+                    let from = self.states[number].cursors[1].block;
+                    self.waits.add(place.block, [from, path.cursors[1].block])?;
+                }
                 let cursors = [(*place).clone(), path.cursors[1].clone()];
                 self.arrive(Visit { cursors, facts: path.facts.settled() })?;
                 Ok(Next::Done)

@@ -203,6 +203,52 @@ llvm.func @f(%n: i32) {
     assert!(answer(&before, &after).starts_with("undecided"));
 }
 
+/// The first program stays at its loop while the second one goes through a block that jumps. It may
+/// not stay while the second one goes round.
+#[test]
+fn a_program_waits_but_not_for_ever() {
+    let before = "llvm.func @more(i32) -> i1
+llvm.func @f(%n: i32) {
+  %ten = llvm.mlir.constant(10 : i32) : i32
+  llvm.br ^h(%n : i32)
+^h(%x: i32):
+  %y = llvm.mul %x, %ten : i32
+  %c = llvm.call @more(%y) : (i32) -> i1
+  llvm.cond_br %c, ^h(%y : i32), ^h(%y : i32)
+}";
+    let after = "llvm.func @more(i32) -> i1
+llvm.func @f(%n: i32) {
+  %ten = llvm.mlir.constant(10 : i32) : i32
+  llvm.br ^h(%n : i32)
+^h(%x: i32):
+  %y = llvm.mul %x, %ten : i32
+  %c = llvm.call @more(%y) : (i32) -> i1
+  llvm.cond_br %c, ^second, ^second
+^second:
+  %z = llvm.mul %y, %ten : i32
+  %d = llvm.call @more(%z) : (i32) -> i1
+  llvm.cond_br %d, ^latch, ^latch
+^latch:
+  llvm.br ^h(%z : i32)
+}";
+    equal_but_not_with(
+        before,
+        after,
+        &[
+            ("llvm.br ^h(%z", "llvm.br ^h(%y"),
+            ("llvm.mul %y, %ten", "llvm.mul %x, %ten"),
+            ("llvm.call @more(%z)", "llvm.call @more(%y)"),
+            ("llvm.br ^h(%z : i32)", "llvm.br ^latch"),
+            ("llvm.br ^h(%z : i32)", "llvm.cond_br %d, ^latch, ^latch"),
+            ("llvm.br ^h(%z : i32)", "llvm.cond_br %d, ^a, ^a\n^a:\n  llvm.cond_br %d, ^latch, ^latch"),
+            (
+                "llvm.br ^h(%z : i32)",
+                "llvm.cond_br %d, ^a, ^a\n^a:\n  llvm.cond_br %d, ^b, ^b\n^b:\n  llvm.br ^latch",
+            ),
+        ],
+    );
+}
+
 #[test]
 fn poison_is_not_made() {
     let before = "llvm.func @f(%x: i32 {llvm.noundef}, %c: i1) -> i32 {

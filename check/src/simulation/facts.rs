@@ -91,14 +91,17 @@ impl Facts {
         if let Some(fact) = own.filter(|fact| fact.is_certain || !certainly) {
             return holds(fact.holds);
         }
-        let certain = facts.iter().filter(|fact| fact.is_certain).map(|fact| fact.condition);
-        let free = Free::of(store, certain.chain((!certainly).then_some(condition)));
-        if certainly && !free.has(store, condition) {
-            return Ok(None);
-        }
-        facts.retain(|fact| fact.is_certain || free.has(store, fact.condition));
-        if let Some(fact) = facts.iter().find(|fact| fact.condition == condition) {
-            return holds(fact.holds);
+        let is_open = certainly && !store.is_solid(condition);
+        if is_open || facts.iter().any(|fact| !fact.is_certain) {
+            let certain = facts.iter().filter(|fact| fact.is_certain).map(|fact| fact.condition);
+            let free = Free::of(store, certain.chain((!certainly).then_some(condition)));
+            if is_open && !free.has(store, condition) {
+                return Ok(None);
+            }
+            facts.retain(|fact| fact.is_certain || free.has(store, fact.condition));
+            if let Some(fact) = facts.iter().find(|fact| fact.condition == condition) {
+                return holds(fact.holds);
+            }
         }
         if let Some(value) = by_intervals(store, &facts, condition) {
             return holds(value);

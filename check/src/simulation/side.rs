@@ -37,8 +37,7 @@ pub(super) struct Side<'b> {
     meetings: HashSet<Block>,
     /// The blocks that an edge from a block behind them leads to.
     pub(super) headers: HashSet<Block>,
-    /// The places of blocks in an order in which only edges to headers go up.
-    order: HashMap<Block, usize>,
+    num_blocks: usize,
 }
 
 /// A place at the start of a block, with the values that are known there.
@@ -109,7 +108,6 @@ impl<'b> Side<'b> {
             }
         }
         let live = live_values(body, &flow, &order)?;
-        let places = order.iter().map(|node| (flow.block(*node), places[*node as usize])).collect();
         let target = DataLayout::of(module.root_ref());
         if target.pointer(0).index_bits != 64 {
             return Err("addresses are not computed in 64 bits");
@@ -125,7 +123,7 @@ impl<'b> Side<'b> {
             live,
             meetings,
             headers,
-            order: places,
+            num_blocks: graph.len(),
         })
     }
 
@@ -138,12 +136,6 @@ impl<'b> Side<'b> {
         self.meetings.contains(&block)
     }
 
-    /// True if a block comes behind another one where no edge to a header is taken. Who goes on so
-    /// cannot go on for ever.
-    pub(super) fn is_nearer_the_end(&self, block: Block, than: Block) -> bool {
-        matches!((self.order.get(&block), self.order.get(&than)), (Some(own), Some(other)) if own < other)
-    }
-
     /// True if several edges leave a block.
     pub(super) fn has_choice(&self, block: Block) -> bool {
         self.body.terminator(block).is_some_and(|end| self.body.successors(end).nth(1).is_some())
@@ -151,7 +143,7 @@ impl<'b> Side<'b> {
 
     /// Returns the number of blocks that are reached.
     pub(super) fn num_blocks(&self) -> usize {
-        self.order.len()
+        self.num_blocks
     }
 
     /// Returns the place at which the function begins.

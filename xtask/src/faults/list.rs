@@ -37,6 +37,8 @@ const PROMISES: &str = "all::promises";
 const CHANGED: &str = "all::faults";
 /// Runs what is proved equal of random programs.
 const RANDOM: &str = "all::random";
+/// Proves pairs of graphs in step, right ones and wrong ones.
+const STEPS: &str = "all::simulation";
 /// Runs promoted programs with memory that faults.
 const PROMOTION: &str = "all::promotion";
 /// Contracts random programs, and runs them.

@@ -1,6 +1,6 @@
 //! Faults in the checker's prover: with each, some wrong program would be called equal.
 
-use super::{CHANGED, Fault, PAIRS, PROMISES, PROOFS, Place, RANDOM};
+use super::{CHANGED, Fault, PAIRS, PROMISES, PROOFS, Place, RANDOM, STEPS};
 
 const TESTS: &[&str] = &[PROOFS, PROMISES, CHANGED, RANDOM, PAIRS];
 
@@ -106,6 +106,19 @@ pub(super) const FAULTS: &[Place] = &[
                 "false",
             ),
             Fault("signs in sums do not count", "if «a.is_negative != b.is_negative»", "false"),
+        ],
+    },
+    Place {
+        file: "check/src/simulation.rs",
+        tests: &[STEPS],
+        faults: &[Fault("the first program waits unseen", "if «stays» {", "false")],
+    },
+    Place {
+        file: "check/src/simulation/waits.rs",
+        tests: &[STEPS],
+        faults: &[
+            Fault("the first program waits for ever", "if «block == from» {", "false"),
+            Fault("where the first program waited is forgotten", "if «!edges.contains(&edge)» {", "false"),
         ],
     },
 ];
