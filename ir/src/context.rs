@@ -32,8 +32,7 @@ use crate::opdef::{
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
-pub(crate) use interner::AsKey;
-use interner::Interner;
+pub(crate) use interner::{AsKey, Interner};
 
 mod interner;
 

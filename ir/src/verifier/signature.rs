@@ -1,6 +1,6 @@
-//! The numbers, attributes and types that a definition allows, and the operations found valid before.
+//! The numbers, attributes and types that a definition allows, each signature checked once.
 //!
-//! Whether these hold follows from an operation's [`Signature`] alone. Most operations of a program
+//! The [`Signature`] of an operation alone decides if it has them. Most operations of a program
 //! have a signature that another has: it is enough to check one of them.
 
 use std::hash::BuildHasher;

