@@ -98,22 +98,22 @@ fn verify_counts(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
         def.traits.has(Trait::AttrSizedResultSegments),
         out,
     );
-    let (fixed, variadic) = match def.regions.split_last() {
-        Some((last, rest)) if last.variadic => (rest.len(), true),
-        _ => (def.regions.len(), false),
-    };
     let regions = op.regions().len();
-    if regions < fixed || (!variadic && regions > fixed) {
+    if let Some(fixed) = wrong_count(&def.regions, |own| own.variadic, regions) {
         out.push(op_error(op, format!("requires {}", counted(fixed, "region"))));
     }
-    let (fixed, variadic) = match def.successors.split_last() {
-        Some((last, rest)) if last.variadic => (rest.len(), true),
-        _ => (def.successors.len(), false),
-    };
     let successors = op.successors().len();
-    if successors < fixed || (!variadic && successors > fixed) {
+    if let Some(fixed) = wrong_count(&def.successors, |own| own.variadic, successors) {
         out.push(op_error(op, format!("requires {} but found {successors}", counted(fixed, "successor"))));
     }
+}
+
+/// The number of entries of a definition that stand for one each, if there are too few or too many
+/// of them. Only the last entry may be variadic.
+fn wrong_count<D>(defs: &[D], is_variadic: fn(&D) -> bool, count: usize) -> Option<usize> {
+    let variadic = defs.last().is_some_and(is_variadic);
+    let fixed = defs.len() - usize::from(variadic);
+    (count < fixed || (!variadic && count > fixed)).then_some(fixed)
 }
 
 /// `one operand`, `2 operands`.
@@ -179,19 +179,17 @@ fn count_segments(op: OpRef<'_>, defs: &[OperandDef], count: usize, what: &str, 
         );
         return out.push(op_error(op, message));
     }
-    let (mut total, mut unfit) = (0, None);
+    let fits = |def: &OperandDef, size: i64| match def.arity {
+        Arity::One => size == 1,
+        Arity::Optional => size <= 1,
+        Arity::Variadic => true,
+    };
+    let (mut total, mut all_fit) = (0, true);
     for (def, size) in defs.iter().zip(sizes) {
         if size < 0 {
             return out.push(op_error(op, format!("'{name}' attribute cannot have negative elements")));
         }
-        let fits = match def.arity {
-            Arity::One => size == 1,
-            Arity::Optional => size <= 1,
-            Arity::Variadic => true,
-        };
-        if !fits && unfit.is_none() {
-            unfit = Some((def, size));
-        }
+        all_fit &= fits(def, size);
         total += size;
     }
     if total != count as i64 {
@@ -199,8 +197,11 @@ fn count_segments(op: OpRef<'_>, defs: &[OperandDef], count: usize, what: &str, 
             "{what} count ({count}) does not match with the total size ({total}) specified in attribute '{name}'"
         );
         out.push(op_error(op, message));
-    } else if let Some((def, size)) = unfit {
-        out.push(op_error(op, format!("{what} group '{}' has {size} values", def.name)));
+    } else if !all_fit {
+        let sizes = attr.dense_ints(op.ctx()).into_iter().flatten();
+        for (def, size) in defs.iter().zip(sizes).filter(|(def, size)| !fits(def, *size)) {
+            out.push(op_error(op, format!("{what} group '{}' has {size} values", def.name)));
+        }
     }
 }
 
