@@ -175,29 +175,23 @@ impl Candidate {
             return None;
         }
         let is_far = |stride: i64| stride.saturating_mul(step) >= min_stride;
-        let mut streams: Vec<Stream> = Vec::new();
-        for own in body.ops(block) {
-            let address = layout.and_then(|layout| Address::of(body, own, (op, variable), layout));
-            if let Some((address, _)) = address.filter(|(_, stride)| is_far(*stride)) {
-                let stream = Stream::Address(address);
-                if streams.len() < MAX_STREAMS && !streams.contains(&stream) {
-                    streams.push(stream);
-                }
-                continue;
-            }
+        let through_pointer = |own: Op| {
+            let (address, stride) = Address::of(body, own, (op, variable), layout?)?;
+            is_far(stride).then_some(Stream::Address(address))
+        };
+        let of_elements = |own: Op| {
             let own = body.op_ref(own);
-            let Some(model) = own.info().interface::<dyn MemoryAccess>() else { continue };
-            let access = model.access(own);
+            let access = own.info().interface::<dyn MemoryAccess>()?.access(own);
+            let is_known = |value: &Value| *value == variable || !body.is_defined_within(*value, op);
             let is_stream = access.stored.is_none()
                 && stride(body, &access, variable).is_some_and(is_far)
-                && access
-                    .subscripts
-                    .operands
-                    .iter()
-                    .all(|value| *value == variable || !body.is_defined_within(*value, op))
+                && access.subscripts.operands.iter().all(is_known)
                 && !body.is_defined_within(access.memref, op);
-            let stream = Stream::Elements(access);
-            if is_stream && streams.len() < MAX_STREAMS && !streams.contains(&stream) {
+            is_stream.then_some(Stream::Elements(access))
+        };
+        let mut streams: Vec<Stream> = Vec::new();
+        for stream in body.ops(block).filter_map(|own| through_pointer(own).or_else(|| of_elements(own))) {
+            if streams.len() < MAX_STREAMS && !streams.contains(&stream) {
                 streams.push(stream);
             }
         }
