@@ -6,7 +6,7 @@
 //!     A(0); for i in 1..n { A(i); B(i - 1) }; B(n - 1)
 //! ```
 //!
-//! What `B` needs of the iterations of `A` to come is there then, and values are used soon after
+//! Values of `A` that `B` needs from iterations to come are there then, and are used soon after
 //! they are computed. The step distributes the loop before an operation, and fuses both parts again
 //! at the distance. The judge asks whether every dependence is kept. A negative distance runs the
 //! second part earlier.
