@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
+use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::affine::{
@@ -26,15 +27,15 @@ use crate::affine::{
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind, Packed};
 use crate::opdef::runtime::{DefRef, RuntimeDialects, RuntimeTables};
-use crate::opdef::{
-    DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
-};
+use crate::opdef::{DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, TypeDef};
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
-use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
 pub(crate) use interner::{AsKey, Interner};
+use op_info::Interfaces;
+pub use op_info::OpInfo;
 
 mod interner;
+mod op_info;
 
 /// A uniqued string.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,31 +44,6 @@ pub struct Name(u32);
 /// The name of an operation, registered or not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpName(pub(crate) u32);
-
-/// All that is known of the operations of one name.
-#[derive(Debug)]
-pub struct OpInfo {
-    name: Name,
-    dialect: Name,
-    def: Option<DefRef>,
-    /// The definition's assembly format, parsed when it is first asked for: most programs use few
-    /// operations.
-    format: OnceLock<Option<Format>>,
-    /// The names of the definition's attributes, in its order.
-    attr_names: Box<[Name]>,
-    defaults: OnceLock<Defaults>,
-    /// A handful at most, so they are looked through.
-    interfaces: Vec<(TypeId, Box<dyn Any + Send + Sync>)>,
-    owns_arena: bool,
-}
-
-/// The attributes of a definition that text may leave out.
-#[derive(Debug)]
-struct Defaults {
-    attrs: Vec<DefaultAttr>,
-    /// The inherent attributes of an operation that sets none.
-    properties: Dict,
-}
 
 impl Name {
     // Names that every operation is asked for, in the order in which a context makes them.
@@ -81,129 +57,6 @@ impl OpName {
     /// A name to fill vacant records with.
     pub(crate) const FIRST: OpName = OpName(0);
 }
-
-impl OpInfo {
-    /// The full name, `arith.addi`.
-    pub fn name(&self) -> Name {
-        self.name
-    }
-
-    /// The dialect's name: what stands before the first dot, or nothing.
-    pub fn dialect(&self) -> Name {
-        self.dialect
-    }
-
-    /// The definition, if the operation is registered.
-    pub fn def(&self) -> Option<&OpDef> {
-        self.def.as_deref()
-    }
-
-    /// The parsed declarative assembly format.
-    ///
-    /// # Panics
-    /// If that of a compiled-in definition doesn't parse. [`Context::new`] finds that in a debug
-    /// build.
-    pub fn format(&self, ctx: &Context) -> Option<&Format> {
-        let parse = || {
-            let def = self.def.as_deref().filter(|def| def.format.is_some())?;
-            // A large dialect may come in several tables.
-            let dialect = ctx.str(self.dialect);
-            let tables = ctx.dialects().iter().filter(|table| table.name == dialect);
-            let directives: Vec<_> = tables.flat_map(|table| table.directives.iter().copied()).collect();
-            match Format::parse(def, &directives) {
-                Ok(format) => Some(format),
-                Err(error) => panic!("assembly format of {}: {error}", def.name),
-            }
-        };
-        self.format.get_or_init(parse).as_ref()
-    }
-
-    /// The values of its inherent attributes that have defaults.
-    pub fn default_attrs(&self, ctx: &Context) -> &[DefaultAttr] {
-        &self.defaults(ctx).attrs
-    }
-
-    /// True if an inherent attribute has the value that nothing written stands for.
-    pub(crate) fn is_default(&self, ctx: &Context, name: Name, attr: Attr) -> bool {
-        self.default_attrs(ctx).iter().any(|default| default.name == name && default.value == attr)
-    }
-
-    /// The inherent attributes of an operation of which none is given.
-    pub(crate) fn default_properties(&self, ctx: &Context) -> Dict {
-        self.defaults(ctx).properties
-    }
-
-    fn defaults(&self, ctx: &Context) -> &Defaults {
-        self.defaults.get_or_init(|| {
-            let attrs = self.def().map_or_else(Vec::new, |def| crate::text::default_attrs_of(ctx, def));
-            let set = attrs.iter().filter(|default| default.is_set);
-            let properties = ctx.dict(set.map(|default| (default.name, default.value)).collect());
-            Defaults { attrs, properties }
-        })
-    }
-
-    /// The name of attribute `index` of the definition.
-    pub(crate) fn attr_name(&self, index: usize) -> Name {
-        self.attr_names[index]
-    }
-
-    /// The name of an inherent attribute, uniqued. `None` if the definition has no such attribute,
-    /// see [`OpDef::is_inherent`].
-    pub(crate) fn inherent_name(&self, name: &str) -> Option<Name> {
-        let def = self.def()?;
-        if let Some(index) = def.attrs.iter().position(|attr| attr.name == name) {
-            return Some(self.attr_names[index]);
-        }
-        let segments = [(OPERAND_SEGMENTS, Name::OPERAND_SEGMENTS), (RESULT_SEGMENTS, Name::RESULT_SEGMENTS)];
-        let uniqued = segments.into_iter().find(|(own, _)| *own == name)?.1;
-        def.is_inherent(name).then_some(uniqued)
-    }
-
-    /// True if it is the operation of this compiled-in definition.
-    #[inline]
-    pub fn is(&self, def: &'static OpDef) -> bool {
-        matches!(self.def, Some(DefRef::Static(own)) if std::ptr::eq(own, def))
-    }
-
-    /// True if its definition was loaded at run time.
-    #[inline]
-    pub fn is_loaded(&self) -> bool {
-        matches!(self.def, Some(DefRef::Owned(_)))
-    }
-
-    /// True if it is registered and has the trait. Of what is not registered nothing is known.
-    pub fn has_trait(&self, t: Trait) -> bool {
-        self.def.as_ref().is_some_and(|def| def.traits.has(t))
-    }
-
-    /// True if operations of this name own an arena (a [`Body`](crate::Body)) of their own.
-    #[inline]
-    pub fn owns_arena(&self) -> bool {
-        self.owns_arena
-    }
-
-    /// The implementation of interface `I` (a `dyn Trait`) attached to the operation.
-    ///
-    /// ```
-    /// # use loomir_ir::{Context, Registry};
-    /// trait Cost: Send + Sync { fn cycles(&self) -> u32; }
-    /// struct Flat(u32);
-    /// impl Cost for Flat { fn cycles(&self) -> u32 { self.0 } }
-    /// let mut registry = Registry::new();
-    /// registry.attach::<dyn Cost>("my.op", Box::new(Flat(3)));
-    /// let ctx = Context::new(registry);
-    /// let name = ctx.op_name("my.op");
-    /// assert_eq!(ctx.op_info(name).interface::<dyn Cost>().unwrap().cycles(), 3);
-    /// ```
-    pub fn interface<I: ?Sized + 'static>(&self) -> Option<&I> {
-        let wanted = TypeId::of::<Box<I>>();
-        let (_, any) = self.interfaces.iter().find(|(id, _)| *id == wanted)?;
-        any.downcast_ref::<Box<I>>().map(|boxed| &**boxed)
-    }
-}
-
-/// The models attached to one operation, by the type of their interface.
-type Interfaces = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 /// The dialects and interfaces a [`Context`] is made with.
 #[derive(Debug, Default)]
@@ -298,6 +151,7 @@ struct Shared {
     resources: RwLock<Resources>,
     op_ids: RwLock<HashMap<Name, OpName>>,
     op_infos: boxcar::Vec<OpInfo>,
+    compiled_in: OnceLock<HashMap<usize, OpName, FixedState>>,
     dialects: Vec<&'static DialectDef>,
     dialect_names: HashMap<Name, Option<usize>>,
     elsewhere: HashMap<&'static str, &'static str>,
@@ -330,6 +184,7 @@ impl Shared {
             resources: RwLock::default(),
             op_ids: RwLock::default(),
             op_infos: boxcar::Vec::new(),
+            compiled_in: OnceLock::new(),
             dialects,
             dialect_names: HashMap::new(),
             elsewhere,
@@ -455,23 +310,10 @@ impl Context {
 
     fn add_op(&self, full_name: &str, def: Option<DefRef>, interfaces: Interfaces) -> OpName {
         let name = self.name(full_name);
-        let dialect = self.name(full_name.split_once('.').map_or("", |(dialect, _)| dialect));
         // A poisoned lock: some thread panicked between two whole states of the table.
         let mut ids = self.0.op_ids.write().unwrap_or_else(|e| e.into_inner());
         *ids.entry(name).or_insert_with(|| {
-            let attrs = def.as_ref().map_or(&[][..], |def| &def.attrs);
-            let attr_names = attrs.iter().map(|attr| self.name(&attr.name)).collect();
-            let owns_arena = def.as_ref().is_some_and(|def| def.owns_arena());
-            OpName(self.0.op_infos.push(OpInfo {
-                name,
-                dialect,
-                def,
-                format: OnceLock::new(),
-                attr_names,
-                defaults: OnceLock::new(),
-                interfaces: interfaces.into_iter().collect(),
-                owns_arena,
-            }) as u32)
+            OpName(self.0.op_infos.push(OpInfo::new(self, full_name, def, interfaces)) as u32)
         })
     }
 
@@ -504,7 +346,16 @@ impl Context {
 
     /// The handle of a compiled-in definition's name.
     pub fn op_name_of(&self, def: &OpDef) -> OpName {
-        self.op_name(&def.name)
+        let known = self.0.compiled_in.get_or_init(|| self.compiled_in()).get(&(&raw const *def).addr());
+        known.copied().unwrap_or_else(|| self.op_name(&def.name))
+    }
+
+    /// The names of compiled-in definitions, by the addresses of these. A definition stays where it
+    /// is, and this is quicker than by the text of the name.
+    fn compiled_in(&self) -> HashMap<usize, OpName, FixedState> {
+        let address = |info: &OpInfo| info.compiled_in().map(|def| (&raw const *def).addr());
+        let all = self.0.op_infos.iter();
+        all.filter_map(|(name, info)| Some((address(info)?, OpName(name as u32)))).collect()
     }
 
     /// Returns the registered information about operations of this name.
@@ -515,7 +366,7 @@ impl Context {
 
     /// The full name of an operation, `arith.addi`.
     pub fn op_str(&self, name: OpName) -> &str {
-        self.str(self.op_info(name).name)
+        self.str(self.op_info(name).name())
     }
 
     /// The registered dialect called `name`.
