@@ -33,12 +33,14 @@ mod nested;
 mod op_ref;
 mod pending;
 mod pool;
+mod signatures;
 mod trail;
 mod uses;
 
 pub use copy::Mapping;
 pub use import::Import;
 pub use op_ref::OpRef;
+pub(crate) use signatures::Signatures;
 pub use trail::Fate;
 pub use uses::Use;
 

@@ -57,7 +57,7 @@ impl Dominance {
     /// True if every path from the entry of their region to `b` passes `a`; true for `a == b`. What
     /// cannot be reached is dominated by everything.
     pub fn block_dominates(&mut self, body: &Body, a: Block, b: Block) -> bool {
-        if a == b {
+        if a == b || body.is_entry(a) {
             return true;
         }
         let region = body.block_region(a);

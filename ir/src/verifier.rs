@@ -20,26 +20,23 @@
 
 mod signature;
 
-use std::fmt::Write;
-
 use hashbrown::HashMap;
 
-use crate::body::{Body, OpRef, ValueDef};
-use crate::context::Name;
+use crate::body::{Body, OpRef, Signatures, ValueDef};
+use crate::context::{Name, OpInfo};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
 use crate::opdef::runtime::OperationRule;
 use crate::opdef::{OpDef, RegionKind, Trait};
 use crate::symbols::{self, SymbolTable, SymbolUser};
-use signature::ValidSignatures;
 pub(crate) use signature::counts_hold;
 
 /// Checks a body and the bodies inside it. Nothing is returned for IR that is well formed.
 pub fn verify(body: &Body) -> Diagnostics {
     let mut out = Diagnostics::new();
     let mut users = Vec::new();
-    let mut valid = ValidSignatures::default();
+    let mut valid = Signatures::default();
     // Each body with the nearest one around it, or itself, that is a table of symbols.
     let mut stack: Vec<(&Body, Option<&Body>)> = vec![(body, None)];
     while let Some((body, around)) = stack.pop() {
@@ -57,7 +54,7 @@ pub fn verify(body: &Body) -> Diagnostics {
                 continue;
             }
             let before = out.len();
-            verify_op(body, op, &mut valid, &mut out);
+            verify_op(body.op_ref(op), info, &mut valid, &mut out);
             if out.len() == before {
                 verify_uses(body, op, &mut dominance, &mut out);
             }
@@ -128,32 +125,27 @@ fn prefix(op: OpRef<'_>) -> String {
     format!("'{}' op ", op.name())
 }
 
-fn verify_op(body: &Body, op: Op, valid: &mut ValidSignatures, out: &mut Diagnostics) {
-    let view = body.op_ref(op);
+/// Checks an operation of which `info` is known: looking that up again and again would take a third
+/// of the time.
+fn verify_op(op: OpRef<'_>, info: &OpInfo, valid: &mut Signatures, out: &mut Diagnostics) {
     let before = out.len();
-    verify_blocks(view, out);
-    let Some(def) = view.def() else { return verify_unknown(view, out) };
+    verify_blocks(op, info, out);
+    let Some(def) = info.def() else { return verify_unknown(op, out) };
     if out.len() == before {
-        valid.verify(view, def, out);
+        signature::verify(op, def, valid, out);
     }
-    for check in [verify_regions, verify_by_hook, verify_by_rule] {
-        if out.len() > before {
-            return;
-        }
-        check(view, def, out);
+    if out.len() == before && !def.regions.is_empty() {
+        verify_regions(op, def, out);
     }
-}
-
-fn verify_by_hook(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    if let Some(verify) = def.verify {
+    if out.len() == before
+        && let Some(verify) = def.verify
+    {
         verify(op, out);
     }
-}
-
-/// Asks the rule of an operation that was loaded at run time.
-fn verify_by_rule(op: OpRef<'_>, _: &OpDef, out: &mut Diagnostics) {
-    if op.info().is_loaded()
-        && let Some(rule) = op.info().interface::<dyn OperationRule>()
+    // What an operation that was loaded at run time has instead of a hook.
+    if out.len() == before
+        && info.is_loaded()
+        && let Some(rule) = info.interface::<dyn OperationRule>()
     {
         rule.verify(op, out);
     }
@@ -180,12 +172,12 @@ pub fn op_error(op: OpRef<'_>, message: impl AsRef<str>) -> Diagnostic {
     Diagnostic::error(op.loc(), prefix(op) + message.as_ref())
 }
 
-fn verify_blocks(op: OpRef<'_>, out: &mut Diagnostics) {
-    let (body, info) = (op.body(), op.info());
-    let (is_terminator, successors) = (info.has_trait(Trait::Terminator), op.successors());
-    if !is_terminator && successors.len() == 0 && op.regions().len() == 0 {
+fn verify_blocks(op: OpRef<'_>, info: &OpInfo, out: &mut Diagnostics) {
+    let (body, is_terminator) = (op.body(), info.has_trait(Trait::Terminator));
+    if !is_terminator && body.is_plain(op.op()) {
         return;
     }
+    let successors = op.successors();
     let is_last = body.next_op(op.op()).is_none();
     if is_terminator && !is_last {
         out.push(op_error(op, "must be the last operation in the parent block"));
@@ -266,28 +258,29 @@ fn verify_regions(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     }
 }
 
+/// Reports operands that are not defined where they are used. In code that is never reached
+/// everything is.
 fn verify_uses(body: &Body, op: Op, dominance: &mut Dominance, out: &mut Diagnostics) {
     let Some(block) = body.block_of(op) else { return };
-    let view = body.op_ref(op);
-    if !dominance.is_reachable(body, block) {
-        return;
-    }
     for (i, value) in body.operands(op).enumerate() {
         if is_defined_above(body, value, op, block) {
             continue;
         }
-        if !is_visible(body, value, op) {
+        let is_visible = is_visible(body, value, op);
+        if is_visible && dominance.value_dominates(body, value, op) {
+            continue;
+        }
+        if !dominance.is_reachable(body, block) {
+            return;
+        }
+        if !is_visible {
             let message = format!("using value defined outside the region (operand #{i})");
-            out.push(
-                op_error(view, message)
-                    .note(value_loc(body, value), "required by region isolation constraints"),
-            );
-        } else if !dominance.value_dominates(body, value, op) && !in_graph_region(body, value) {
-            let mut message = String::new();
-            let _ = write!(message, "operand #{i} does not dominate this use");
-            out.push(
-                Diagnostic::error(view.loc(), message).note(value_loc(body, value), "operand defined here"),
-            );
+            let error = op_error(body.op_ref(op), message);
+            out.push(error.note(value_loc(body, value), "required by region isolation constraints"));
+        } else if !in_graph_region(body, value) {
+            let message = format!("operand #{i} does not dominate this use");
+            let error = Diagnostic::error(body.loc(op), message);
+            out.push(error.note(value_loc(body, value), "operand defined here"));
         }
     }
 }

@@ -31,6 +31,12 @@ impl Body {
 
     // Regions.
 
+    /// True of an operation that has neither regions nor successors nor a body of its own.
+    #[inline]
+    pub(crate) fn is_plain(&self, op: Op) -> bool {
+        self.data(op).extra == NONE
+    }
+
     /// The regions of an operation that are stored in this body: none for one that owns a body.
     pub fn own_regions(
         &self,

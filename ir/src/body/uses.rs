@@ -169,9 +169,12 @@ impl Body {
         let data = self.data(op);
         let (regions, successors) =
             self.extra(op).map_or((0, 0), |extra| (extra.num_regions, extra.num_successors));
+        let own = [data.name.0, data.properties.0, data.attributes.0];
+        let counts = [data.num_operands, data.num_results, regions, successors];
         out.clear();
-        out.extend([data.name.0, data.properties.0, data.attributes.0]);
-        out.extend([data.num_operands, data.num_results, regions, successors]);
+        out.reserve(own.len() + counts.len() + (data.num_operands + data.num_results) as usize);
+        out.extend(own);
+        out.extend(counts);
         let operands = data.operands..data.operands + data.num_operands;
         out.extend(operands.map(|u| self.values[self.uses[u].value].ty.0));
         out.extend((data.results..data.results + data.num_results).map(|v| self.values[v].ty.0));

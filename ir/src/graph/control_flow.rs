@@ -1,5 +1,7 @@
 //! The blocks of a region as a graph.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashMap;
 
 use crate::body::Body;
@@ -14,7 +16,8 @@ pub struct ControlFlow {
     blocks: Vec<Block>,
     numbers: HashMap<Block, u32>,
     graph: Digraph,
-    reversed: Digraph,
+    /// Made when it is first asked for.
+    reversed: OnceLock<Digraph>,
 }
 
 impl ControlFlow {
@@ -29,7 +32,7 @@ impl ControlFlow {
             edges.extend(to.map(|to| (number as u32, *to)));
         }
         let graph = Digraph::new(blocks.len(), &edges);
-        ControlFlow { reversed: graph.reversed(), graph, blocks, numbers }
+        ControlFlow { graph, blocks, numbers, reversed: OnceLock::new() }
     }
 
     /// The blocks, by number.
@@ -57,6 +60,6 @@ impl ControlFlow {
 
     /// From blocks to their predecessors, those of a block in the order of the text.
     pub fn reversed(&self) -> &Digraph {
-        &self.reversed
+        self.reversed.get_or_init(|| self.graph.reversed())
     }
 }

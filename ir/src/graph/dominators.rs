@@ -112,18 +112,15 @@ impl DominatorTree {
             let to = successors(node).iter().rev();
             stack.extend(to.filter(|to| number[**to as usize] == NONE && enters(**to)).map(|to| (*to, me)));
         }
-        let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
-        for (i, node) in order.iter().enumerate() {
-            for to in successors(*node) {
-                if let Some(into) = predecessors.get_mut(number[*to as usize] as usize) {
-                    into.push(i as u32);
-                }
-            }
+        let mut edges = Vec::with_capacity(order.len());
+        for (from, node) in (0..).zip(&order) {
+            let to = successors(*node).iter().map(|to| number[*to as usize]);
+            edges.extend(to.filter(|to| *to != NONE).map(|to| (to, from)));
         }
         for node in &order {
             number[*node as usize] = NONE;
         }
-        Part { idom: semi_nca(parent, &predecessors), order }
+        Part { idom: semi_nca(parent, &Digraph::new(order.len(), &edges)), order }
     }
 
     /// Gives the nodes of a part, but its root, the dominators it says. None of them is in the
@@ -481,9 +478,9 @@ impl DominatorTree {
     }
 }
 
-/// Immediate dominators, as places, from the parents of a depth-first walk and the predecessors of
-/// each node.
-fn semi_nca(parent: Vec<u32>, predecessors: &[Vec<u32>]) -> Vec<u32> {
+/// Immediate dominators, as places, from the parents of a depth-first walk and a graph with edges
+/// to the predecessors of each node.
+fn semi_nca(parent: Vec<u32>, predecessors: &Digraph) -> Vec<u32> {
     let reached = parent.len();
     // Semidominators, with path compression over the forest of what is done.
     let mut semi: Vec<u32> = (0..reached as u32).collect();
@@ -492,7 +489,7 @@ fn semi_nca(parent: Vec<u32>, predecessors: &[Vec<u32>]) -> Vec<u32> {
     let mut path = Vec::new();
     for w in (1..reached as u32).rev() {
         let mut best = parent[w as usize];
-        for &v in &predecessors[w as usize] {
+        for &v in predecessors.successors(w) {
             let candidate = match v <= w {
                 true => v,
                 false => semi[eval(v, w, &mut ancestor, &mut label, &semi, &mut path) as usize],

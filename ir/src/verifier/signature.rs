@@ -1,16 +1,12 @@
 //! The numbers, attributes and types that a definition allows, each signature checked once.
 //!
-//! The [`Signature`] of an operation alone decides if it has them. Most operations of a program
-//! have a signature that another has: it is enough to check one of them.
+//! The signature of an operation ([`Signatures`]) alone decides if it has them: it is enough to check
+//! one of those that look alike.
 
-use std::hash::BuildHasher;
 use std::ops::Range;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-
 use super::op_error;
-use crate::body::OpRef;
+use crate::body::{OpRef, Signatures};
 use crate::context::Name;
 use crate::diagnostics::Diagnostics;
 use crate::opdef::{
@@ -19,41 +15,20 @@ use crate::opdef::{
 };
 use crate::types::Type;
 
-/// See [`Body::signature`](crate::Body::signature).
-type Signature = Vec<u32>;
-
-/// Signatures that were found valid.
-#[derive(Default)]
-pub(super) struct ValidSignatures {
-    table: HashTable<Signature>,
-    /// The one asked for: a buffer, so that what is known costs no memory.
-    current: Signature,
-}
-
-impl ValidSignatures {
-    /// More than a program of few types has. A program that has more starts again.
-    const MOST: usize = 1 << 10;
-
-    /// Checks the numbers, attributes and types of an operation, unless they are known to be valid.
-    pub(super) fn verify(&mut self, op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-        op.body().signature(op.op(), &mut self.current);
-        let hash = FixedState::default().hash_one(&self.current);
-        if self.table.find(hash, |known| *known == self.current).is_some() {
+/// Checks the numbers, attributes and types of an operation, unless its signature is known to be
+/// `valid`.
+pub(super) fn verify(op: OpRef<'_>, def: &OpDef, valid: &mut Signatures, out: &mut Diagnostics) {
+    if valid.has(op) {
+        return;
+    }
+    let before = out.len();
+    for check in [verify_counts, verify_attributes, verify_types] {
+        check(op, def, out);
+        if out.len() > before {
             return;
         }
-        let before = out.len();
-        for check in [verify_counts, verify_attributes, verify_types] {
-            check(op, def, out);
-            if out.len() > before {
-                return;
-            }
-        }
-        if self.table.len() >= Self::MOST {
-            self.table.clear();
-        }
-        let rehash = |known: &Signature| FixedState::default().hash_one(known);
-        self.table.insert_unique(hash, self.current.clone(), rehash);
     }
+    valid.add();
 }
 
 /// True if there are as many operands, results, regions and successors as the definition says: what
