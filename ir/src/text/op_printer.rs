@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::affine::AffineMap;
 use crate::attributes::{Attr, Dict};
-use crate::body::OpRef;
+use crate::body::{OpRef, Signatures};
 use crate::context::{Context, Name};
 use crate::entity::{Block, Region, Value};
 use crate::location::Loc;
@@ -18,12 +18,6 @@ use crate::text::printer::attributes::TypeElision;
 use crate::text::printer::names::Names;
 use crate::text::printer::{Mode, all_attributes};
 use crate::types::Type;
-
-/// The numbers from 00 to 99.
-const PAIRS: &str = concat!(
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960",
-    "616263646566676869707172737475767778798081828384858687888990919293949596979899"
-);
 
 /// Suggests names for the values of an operation, as an interface attached to it: `%c0`, `%cst`,
 /// `%alloc`.
@@ -51,6 +45,8 @@ pub struct OpPrinter<'p> {
     pub(super) options: &'p PrintOptions,
     pub(super) out: String,
     pub(super) mode: Mode,
+    /// Operations whose attributes and types are noted.
+    pub(super) collected: Signatures,
     pub(super) names: Names<'p>,
     pub(super) aliases: Aliases,
     /// While attributes are noted: whether their aliases may be defined at the end.
@@ -86,16 +82,20 @@ impl<'p> OpPrinter<'p> {
         self.out.push_str(text);
     }
 
+    /// Writes a space: what is written most.
+    #[inline]
+    pub(crate) fn space(&mut self) {
+        self.out.push(' ');
+    }
+
     /// Writes a number.
-    pub(crate) fn number(&mut self, mut number: u32) {
-        if number >= 100 {
-            self.number(number / 100);
-            number %= 100;
-        } else if number < 10 {
-            return self.out.push((b'0' + number as u8) as char);
-        }
-        let at = 2 * number as usize;
-        self.out.push_str(&PAIRS[at..at + 2]);
+    pub(crate) fn number(&mut self, number: u32) {
+        self.out.push_str(itoa::Buffer::new().format(number));
+    }
+
+    /// Writes a number with its sign.
+    pub(crate) fn signed(&mut self, number: i128) {
+        self.out.push_str(itoa::Buffer::new().format(number));
     }
 
     /// Writes `%x`.
@@ -151,18 +151,12 @@ impl<'p> OpPrinter<'p> {
     }
 
     /// True if an attribute is printed as an alias.
-    pub(crate) fn has_alias(&mut self, attr: Attr) -> bool {
-        if self.mode == Mode::Draft {
-            self.collect_attr(attr, false, false);
-        }
+    pub(crate) fn has_alias(&self, attr: Attr) -> bool {
         self.mode == Mode::Collect || self.aliases.knows_attr(attr)
     }
 
     /// True if a type is printed as an alias.
-    pub(crate) fn has_type_alias(&mut self, ty: Type) -> bool {
-        if self.mode == Mode::Draft {
-            self.collect_type(ty, false);
-        }
+    pub(crate) fn has_type_alias(&self, ty: Type) -> bool {
         self.mode == Mode::Collect || self.aliases.knows_type(ty)
     }
 

@@ -1,20 +1,18 @@
 //! The printer: a [`Body`] to text, byte for byte what MLIR prints.
 //!
-//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type that is
-//! printed has an alias, or locations are printed, the operations are gone through once as if they
-//! were printed, to see what is printed in which order ([`aliases`]). Then the text is written.
-//! [`OpPrinter`] is the state of all three and what the hooks of operations write to.
+//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type of the
+//! program has an alias ([`survey`]), or locations are printed, the operations are gone through once
+//! as if they were printed, to see what is printed in which order ([`aliases`]); of those that look
+//! alike, the first. Then the text is written. [`OpPrinter`] is the state of all three and what the
+//! hooks of operations write to: which attributes and types a hook prints must follow from those of
+//! its operation and of its values.
 //!
-//! What has an alias often occurs ([`survey`]) and is never printed: the map of
-//! `affine.load %a[%i]`. So the text is written at once where locations are not, and again only if
-//! something in it has an alias.
-//!
-//! Cost: linear in the text, once, twice or, up to the first alias, thrice.
+//! Cost: linear in the text, which is written once.
 
 use hashbrown::HashMap;
 
 use crate::attributes::{Attr, Dict};
-use crate::body::{Body, OpRef};
+use crate::body::{Body, OpRef, Signatures};
 use crate::context::Context;
 use crate::text::{OpPrinter, PrintOptions};
 use crate::types::Type;
@@ -43,8 +41,6 @@ const BYTES_PER_OPERATION: usize = 64;
 pub(crate) enum Mode {
     /// It is the text.
     Print,
-    /// It is the text, unless something in it has an alias: attributes and types are noted as well.
-    Draft,
     /// It is thrown away: attributes and types are noted for their aliases.
     Collect,
 }
@@ -57,6 +53,7 @@ impl<'p> OpPrinter<'p> {
             options,
             out: String::new(),
             mode: Mode::Print,
+            collected: Signatures::default(),
             names: Names::default(),
             aliases: Aliases::default(),
             deferrable: false,
@@ -77,18 +74,16 @@ impl<'p> OpPrinter<'p> {
         self.out.reserve(survey.operations.saturating_mul(BYTES_PER_OPERATION));
         let aliases_may_occur = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);
         let may_have_aliases = !self.options.local_scope && aliases_may_occur();
-        if !may_have_aliases || !self.drafted(op) {
-            if may_have_aliases {
-                self.mode = Mode::Collect;
-                self.operation(op);
-                self.out.clear();
-                self.aliases.number();
-                self.mode = Mode::Print;
-            }
-            self.distinct = Some(HashMap::new());
-            self.alias_definitions(false);
-            self.full_operation(op);
+        if may_have_aliases {
+            self.mode = Mode::Collect;
+            self.operation(op);
+            self.out.clear();
+            self.aliases.number();
+            self.mode = Mode::Print;
         }
+        self.distinct = Some(HashMap::new());
+        self.alias_definitions(false);
+        self.full_operation(op);
         self.out.push('\n');
         self.alias_definitions(true);
         if !self.options.local_scope {
@@ -97,31 +92,13 @@ impl<'p> OpPrinter<'p> {
         self.out
     }
 
-    /// Writes the text, if nothing in it has an alias; whether that is so.
-    fn drafted(&mut self, op: OpRef<'p>) -> bool {
-        if self.options.debug_info {
-            return false;
-        }
-        self.mode = Mode::Draft;
-        self.distinct = Some(HashMap::new());
-        self.full_operation(op);
-        self.mode = Mode::Print;
-        let is_right = !std::mem::take(&mut self.aliases).found_any();
-        if !is_right {
-            self.out.clear();
-            self.resources.clear();
-            self.distinct = None;
-        }
-        is_right
-    }
-
-    /// Notes what is about to be written, unless it is known to have no alias; whether it is not
-    /// written.
+    /// Notes what would be written, if the text is thrown away; whether it is.
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut Self)) -> bool {
-        if self.mode != Mode::Print {
+        let is_noted = self.mode == Mode::Collect;
+        if is_noted {
             note(self);
         }
-        self.mode == Mode::Collect
+        is_noted
     }
 
     /// Goes one level deeper, on another stack where this one may end.

@@ -2,7 +2,7 @@
 
 use super::{Anchor, Argument, ArgumentElement, DirectiveArg, Element, Format, Spaced, Values, attributes};
 use crate::body::OpRef;
-use crate::entity::Value;
+use crate::entity::{Block, Value};
 use crate::opdef::{Arity, AttrConstraint, OpDef, TypeConstraint};
 use crate::text::OpPrinter;
 use crate::types::{Type, TypeKind};
@@ -31,7 +31,7 @@ impl Writer<'_> {
     fn element(&self, p: &mut OpPrinter<'_>, spaced: &Spaced) {
         let op = self.op;
         if spaced.space {
-            p.write(" ");
+            p.space();
         }
         match &spaced.element {
             Element::Punctuation { text, .. } | Element::Keyword(text) => p.write(text),
@@ -169,10 +169,10 @@ impl Writer<'_> {
         p.types(types);
     }
 
-    fn successors(&self, index: usize) -> Vec<crate::Block> {
+    fn successors(&self, index: usize) -> impl ExactSizeIterator<Item = Block> + use<'_> {
         let count = self.op.successors().len();
         let end = if self.def.successors[index].variadic { count } else { (index + 1).min(count) };
-        self.op.successors().take(end).skip(index).collect()
+        self.op.successors().take(end).skip(index)
     }
 
     fn attr_or_default(&self, p: &OpPrinter<'_>, index: usize) -> Option<crate::Attr> {
@@ -195,7 +195,7 @@ impl Writer<'_> {
             }
             ArgumentElement::Attr(index) => DirectiveArg::Attr(self.attr(*index)),
             ArgumentElement::Types(of) => DirectiveArg::Types(self.types_of(*of).collect()),
-            ArgumentElement::Successor(index) => DirectiveArg::Successors(self.successors(*index)),
+            ArgumentElement::Successor(index) => DirectiveArg::Successors(self.successors(*index).collect()),
             ArgumentElement::Region(index) => DirectiveArg::Region(*index),
             ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.format.shown_or_inherent.clone()),
             ArgumentElement::Text(text) => DirectiveArg::Text(text.clone()),
@@ -213,7 +213,7 @@ impl Writer<'_> {
             Anchor::Region(index) => {
                 op.regions().skip(*index).any(|region| op.body().entry_block(region).is_some())
             }
-            Anchor::Successor(index) => !self.successors(*index).is_empty(),
+            Anchor::Successor(index) => self.successors(*index).len() > 0,
             Anchor::Any(anchors) => anchors.iter().any(|anchor| self.is_present(p, anchor)),
         }
     }

@@ -49,7 +49,7 @@ impl OpPrinter<'_> {
                 return self.write(if *value != 0 { "true" } else { "false" });
             }
             AttrKind::Integer { value, ty } => {
-                let _ = write!(self.out, "{value}");
+                self.signed((*value).into());
                 Some(*ty).filter(|ty| *ty != Type::I64 || elision != TypeElision::May)
             }
             AttrKind::WideInteger { bytes, ty } => {

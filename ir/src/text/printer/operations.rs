@@ -42,14 +42,10 @@ impl OpPrinter<'_> {
     /// Writes an operation in custom form, if it has one and the counts its definition asks for,
     /// else in generic form.
     pub(crate) fn operation(&mut self, op: OpRef<'_>) {
-        if self.mode == Mode::Draft && self.aliases.found_any() {
-            // The text is written anew.
+        if self.mode == Mode::Collect && !self.has_news(op) {
             return;
         }
         let start = self.out.len();
-        if self.mode == Mode::Collect && self.options.debug_info {
-            self.collect_loc(op.loc(), true);
-        }
         let info = op.info();
         let outer = self.current;
         if !self.names.body(outer).is_some_and(|body| std::ptr::eq(body, op.body())) {
@@ -75,6 +71,21 @@ impl OpPrinter<'_> {
         if self.mode == Mode::Collect {
             self.out.truncate(start);
         }
+    }
+
+    /// True if an operation may have attributes or types that are not noted yet. Its location is.
+    fn has_news(&mut self, op: OpRef<'_>) -> bool {
+        if self.options.debug_info {
+            self.collect_loc(op.loc(), true);
+        }
+        if op.regions().len() > 0 {
+            return true;
+        }
+        let is_new = !self.collected.has(op);
+        if is_new {
+            self.collected.add();
+        }
+        is_new
     }
 
     fn custom_name(&mut self, name: Name) {
@@ -204,11 +215,7 @@ impl OpPrinter<'_> {
                 let arguments = op.body().num_arguments(block) > 0;
                 let label = !is_entry || (empty_block && is_empty) || (entry_arguments && arguments);
                 // To the collector, arguments are seen whenever they may be.
-                let is_seen = !label && entry_arguments;
-                if is_seen && p.mode == Mode::Draft {
-                    p.note_arguments(op, block);
-                }
-                let label = label || (is_seen && p.mode == Mode::Collect);
+                let label = label || (entry_arguments && p.mode == Mode::Collect);
                 p.block(op, block, label, terminators || !is_entry);
             }
         });

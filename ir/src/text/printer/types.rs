@@ -97,7 +97,7 @@ impl OpPrinter<'_> {
         if size == DYNAMIC {
             self.write("?");
         } else {
-            let _ = write!(self.out, "{size}");
+            self.signed(size.into());
         }
     }
 }
