@@ -11,6 +11,7 @@ use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Block, Body, Context, Diagnostic, Diagnostics, Op, OpRef, OperationState, Type, Value};
+use smallvec::SmallVec;
 
 use crate::arith::constant::{self, Numbers};
 use crate::elements::{elements, elements_attr};
@@ -81,7 +82,8 @@ impl BranchLike for Branch {
 
 impl BranchLike for CondBranch {
     fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
-        nth_segment(&operand_segments(op), index + 1, op.num_operands())
+        let sizes = op.body().segments(op.op(), false);
+        sizes.map_or(0..0, |sizes| nth_segment(sizes, index + 1, op.num_operands()))
     }
 
     fn taken(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Option<usize> {
@@ -99,7 +101,7 @@ impl BranchLike for Switch {
         let mut segments = operand_segments(op);
         segments.truncate(2);
         segments.extend(case_segments(op));
-        nth_segment(&segments, index + 1, op.num_operands())
+        nth_segment(segments.into_iter(), index + 1, op.num_operands())
     }
 
     fn taken(&self, op: OpRef<'_>, constants: &Constants<'_>) -> Option<usize> {
@@ -121,10 +123,10 @@ fn case_segments(op: OpRef<'_>) -> Vec<i64> {
 }
 
 /// Returns the range of segment `index`. The range is empty if the sizes don't fit `total`.
-fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
+fn nth_segment(sizes: impl Iterator<Item = i64>, index: usize, total: usize) -> Range<usize> {
     let mut start = 0usize;
-    for (i, size) in sizes.iter().enumerate() {
-        let end = start.saturating_add(usize::try_from(*size).unwrap_or(0));
+    for (i, size) in sizes.enumerate() {
+        let end = start.saturating_add(usize::try_from(size).unwrap_or(0));
         if i == index {
             return if end <= total { start..end } else { 0..0 };
         }
@@ -135,7 +137,7 @@ fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
 
 /// Returns the operand range of each successor. Linear even for a switch, where one query a
 /// successor would be quadratic.
-fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> Vec<Range<usize>> {
+fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> SmallVec<[Range<usize>; 2]> {
     let count = op.successors().len();
     if op.attr(CASE_SEGMENTS).is_none() {
         return (0..count).map(|i| model.successor_operands(op, i)).collect();
@@ -165,15 +167,13 @@ pub(crate) fn passed(op: OpRef<'_>, model: &dyn BranchLike, index: usize) -> Vec
 pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut Diagnostics) {
     let body = op.body();
     for ((i, block), range) in op.successors().enumerate().zip(ranges(op, model)) {
-        let values: Vec<Value> = range.map(|i| op.operand(i)).collect();
-        let arguments = body.num_arguments(block);
-        if values.len() != arguments {
-            let count = values.len();
+        let (count, arguments) = (range.len(), body.num_arguments(block));
+        if count != arguments {
             let message =
                 format!("branch has {count} operands for successor #{i}, but target block has {arguments}");
             out.push(Diagnostic::error(op.loc(), message));
         } else if let Some(n) =
-            body.arguments(block).zip(values).position(|(a, v)| op.type_of(a) != op.type_of(v))
+            body.arguments(block).zip(range).position(|(a, i)| op.type_of(a) != op.operand_type(i))
         {
             let message = format!("type mismatch for bb argument #{n} of successor #{i}");
             out.push(Diagnostic::error(op.loc(), message));
