@@ -70,16 +70,8 @@ pub(crate) fn counter_flags(body: &Body, op: Op) -> u64 {
 type Lowered = Result<(), Diagnostic>;
 
 fn lower_body(body: &mut Body, with_flags: bool, diagnostics: &mut Diagnostics) {
-    // Blocks to scan. The blocks of a structured operation are added when the operation is lowered.
-    let mut blocks: Vec<Block> = Vec::new();
-    for op in body.preorder(body.root()) {
-        if !is_scf(body, op) && !is_structured(body, op) {
-            blocks.extend(body.own_regions(op).flat_map(|region| body.blocks(region)));
-        }
-    }
-    blocks.reverse();
-    let scopes = allocating_scopes(body);
-    let mut lowering = Lowering { body, blocks, scopes, with_flags };
+    let mut lowering = Lowering { blocks: Vec::new(), scopes: HashSet::new(), with_flags, body };
+    lowering.survey();
     while let Some(block) = lowering.blocks.pop() {
         lowering.scan(block, diagnostics);
     }
@@ -90,33 +82,39 @@ fn is_scf(body: &Body, op: Op) -> bool {
     ctx.str(body.info(op).dialect()) == "scf"
 }
 
-/// Returns the operations that release stack memory at their end and directly contain an allocation
-/// of it.
-fn allocating_scopes(body: &Body) -> HashSet<Op> {
-    let mut scopes = HashSet::new();
-    for op in body.all_ops().filter(|op| body.is(*op, memref::AllocaOp::DEF)) {
-        let mut around = body.parent_op(op);
-        while let Some(scope) = around {
-            if body.has_trait(scope, Trait::AutomaticAllocationScope) {
-                scopes.insert(scope);
-                break;
-            }
-            around = body.parent_op(scope);
-        }
-    }
-    scopes
+/// The operation that releases, at its end, the stack memory that `alloca` allocates.
+fn scope_of(body: &Body, alloca: Op) -> Option<Op> {
+    let mut around = std::iter::successors(body.parent_op(alloca), |op| body.parent_op(*op));
+    around.find(|op| body.has_trait(*op, Trait::AutomaticAllocationScope))
 }
 
 struct Lowering<'b> {
     body: &'b mut Body,
-    /// Blocks still to scan.
+    /// Blocks still to scan. The blocks of a structured operation are added when it is lowered.
     blocks: Vec<Block>,
+    /// Operations that release stack memory at their end and directly contain an allocation of it.
     scopes: HashSet<Op>,
     /// True if additions to induction variables get flags.
     with_flags: bool,
 }
 
 impl Lowering<'_> {
+    /// Finds the blocks to begin with and the scopes that allocate.
+    fn survey(&mut self) {
+        let (body, blocks) = (&*self.body, &mut self.blocks);
+        for op in body.preorder(body.root()) {
+            let regions = body.own_regions(op);
+            if regions.len() == 0 {
+                if body.is(op, memref::AllocaOp::DEF) {
+                    self.scopes.extend(scope_of(body, op));
+                }
+            } else if !is_scf(body, op) && !is_structured(body, op) {
+                blocks.extend(regions.flat_map(|region| body.blocks(region)));
+            }
+        }
+        blocks.reverse();
+    }
+
     /// Lowers the structured operations in `block`, from the last to the first.
     fn scan(&mut self, block: Block, diagnostics: &mut Diagnostics) {
         let ops: Vec<Op> = self.body.ops(block).filter(|op| is_structured(self.body, *op)).collect();
@@ -469,7 +467,7 @@ fn case_values(ctx: &loomir_ir::Context, cases: &[i64]) -> loomir_ir::Attr {
 /// True if this conversion replaces an operation.
 fn is_structured(body: &Body, op: Op) -> bool {
     let info = body.info(op);
-    [
+    let defs = [
         scf::ForOp::DEF,
         scf::IfOp::DEF,
         scf::WhileOp::DEF,
@@ -478,7 +476,6 @@ fn is_structured(body: &Body, op: Op) -> bool {
         scf::ParallelOp::DEF,
         scf::ForallOp::DEF,
         memref::AllocaScopeOp::DEF,
-    ]
-    .into_iter()
-    .any(|def| info.is(def))
+    ];
+    body.own_regions(op).len() > 0 && defs.into_iter().any(|def| info.is(def))
 }
