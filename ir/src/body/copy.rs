@@ -40,11 +40,29 @@ impl Body {
     /// defines is added to `mapping`. Linear in what is copied.
     pub fn copy_op(&mut self, op: Op, mapping: &mut Mapping) -> Op {
         let mut state = OperationState::named(self.op_name(op), self.loc(op));
-        let copy = self.copy_shell(op, mapping, &mut state);
         let mut early = Vec::new();
+        let copy = self.copy_shell(op, mapping, &mut state, &mut early);
+        // What it uses itself is not copied, or was.
+        early.clear();
         self.copy_regions(vec![(op, copy)], mapping, &mut early);
         self.put_right(early, mapping);
         copy
+    }
+
+    /// Makes room for so many copies of blocks at once, without what is in regions inside. Linear in
+    /// the blocks.
+    pub fn reserve_copies(&mut self, blocks: &[Block], times: usize) {
+        let (mut ops, mut operands, mut results) = (0, 0, 0);
+        for op in blocks.iter().flat_map(|block| self.ops(*block)) {
+            ops += 1;
+            operands += self.num_operands(op);
+            results += self.num_results(op);
+        }
+        // Of copies that take the memory of a machine, the first ones will say so.
+        let room = |own: usize| times.saturating_mul(own).min(1 << 24);
+        self.ops.reserve(room(ops));
+        self.uses.reserve(room(operands));
+        self.values.reserve(room(results));
     }
 
     /// Copies of some blocks of one region, which stand behind `after` in their order, values and
@@ -99,7 +117,7 @@ impl Body {
     }
 
     /// Copies the operations of a block, their regions empty; what uses something before it is
-    /// copied goes to `early`. Returns each with its copy.
+    /// copied goes to `early`. Returns those that have regions, each with its copy.
     fn copy_ops(
         &mut self,
         from: Block,
@@ -112,14 +130,11 @@ impl Body {
         let Some(first) = ops.first() else { return copied };
         let mut state = OperationState::named(self.op_name(*first), self.loc(*first));
         for op in ops {
-            let before = early.len();
-            let operands = self.operands(op).enumerate();
-            let unknown = operands.filter(|(_, v)| mapping.get(*v).is_none());
-            early.extend(unknown.map(|(index, _)| (op, index)));
-            let copy = self.copy_shell(op, mapping, &mut state);
+            let copy = self.copy_shell(op, mapping, &mut state, early);
             self.append_op(to, copy);
-            early[before..].iter_mut().for_each(|(own, _)| *own = copy);
-            copied.push((op, copy));
+            if self.own_regions(op).len() > 0 {
+                copied.push((op, copy));
+            }
         }
         copied
     }
@@ -134,8 +149,14 @@ impl Body {
     }
 
     /// A copy of an operation with empty regions, or with a copy of the body it owns. `state` is
-    /// overwritten.
-    fn copy_shell(&mut self, op: Op, mapping: &mut Mapping, state: &mut OperationState) -> Op {
+    /// overwritten. Operands that have no copy so far are added to `early`.
+    fn copy_shell(
+        &mut self,
+        op: Op,
+        mapping: &mut Mapping,
+        state: &mut OperationState,
+        early: &mut Vec<(Op, usize)>,
+    ) -> Op {
         if let Some(nested) = self.nested(op) {
             let copy = nested.duplicate();
             let copy = self.adopt(copy);
@@ -143,12 +164,20 @@ impl Body {
             return copy;
         }
         state.restart(self.op_name(op), self.loc(op));
-        state.operands.extend(self.operands(op).map(|v| mapping.value(v)));
+        let before = early.len();
+        for (index, value) in self.operands(op).enumerate() {
+            let copy = mapping.get(value);
+            if copy.is_none() {
+                early.push((op, index));
+            }
+            state.operands.push(copy.unwrap_or(value));
+        }
         state.result_types.extend(self.results(op).map(|v| self.value_type(v)));
         (state.properties, state.attributes) = (self.properties(op), self.attributes(op));
         state.successors.extend(self.successors(op).map(|block| mapping.block(block)));
         state.num_regions = self.own_regions(op).len();
         let copy = self.create_from(state);
+        early[before..].iter_mut().for_each(|(own, _)| *own = copy);
         self.was_copied(op, copy);
         for i in 0..self.num_results(op) {
             mapping.map(self.result(op, i), self.result(copy, i));

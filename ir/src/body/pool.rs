@@ -49,6 +49,11 @@ impl<T: Default + Clone> Pool<T> {
         start as u32
     }
 
+    /// Makes room for so many more records.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.items.reserve(more);
+    }
+
     /// Gives a run back.
     pub(crate) fn free(&mut self, start: u32, len: usize) {
         let class = Self::class(len);

@@ -92,8 +92,10 @@ fn outside_uses(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<Outside
     let is_token = |value| LlvmType::of(function.ctx(), function.value_type(value)) == Some(LlvmType::Token);
     let own = analysis.loops().get(id).nodes.iter();
     for node in own.filter(|node| analysis.loops().innermost(**node) == Some(id)) {
-        for value in values_of(function, analysis.block(*node)) {
-            for used in function.uses(value) {
+        let block = analysis.block(*node);
+        for value in values_of(function, block) {
+            // Most uses are in the block of the definition.
+            for used in function.uses(value).filter(|used| function.block_of(used.op) != Some(block)) {
                 let at = analysis.number_at(function, used.op);
                 if let Some(at) = at.filter(|at| !analysis.loops().contains(id, *at))
                     && !is_token(value)

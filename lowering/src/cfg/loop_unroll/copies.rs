@@ -84,6 +84,7 @@ pub(in crate::cfg) fn unroll(
 ) -> Vec<Copy> {
     let annotation = shape.backedge(function).and_then(|(branch, _)| function.attr(branch, LOOP_ANNOTATION));
     let mut copies = vec![Copy::original(shape)];
+    function.reserve_copies(&shape.blocks, count.saturating_sub(1) as usize);
     for _ in 1..count {
         let after = copies[copies.len() - 1].last;
         copies.push(Copy::of(function, shape, after));
