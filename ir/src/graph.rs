@@ -57,7 +57,7 @@ impl Dominance {
     /// True if every path from the entry of their region to `b` passes `a`; true for `a == b`. What
     /// cannot be reached is dominated by everything.
     pub fn block_dominates(&mut self, body: &Body, a: Block, b: Block) -> bool {
-        if a == b || body.is_entry(a) {
+        if a == b || body.is_entry(a) || leads_alone(body, a, b) {
             return true;
         }
         let region = body.block_region(a);
@@ -99,6 +99,17 @@ impl Dominance {
             }
         }
     }
+}
+
+/// True if a short way of single edges, with no other edges into it, leads from `a` to `b`: then `a`
+/// dominates `b`, and no tree is needed to know.
+fn leads_alone(body: &Body, a: Block, b: Block) -> bool {
+    const STEPS: usize = 3;
+    let only_predecessor = |block: &Block| {
+        let mut edges = body.predecessors(*block);
+        edges.next().filter(|_| edges.next().is_none())
+    };
+    std::iter::successors(Some(b), only_predecessor).take(1 + STEPS).any(|block| block == a)
 }
 
 impl RegionTree {

@@ -30,7 +30,7 @@ use crate::graph::Dominance;
 use crate::opdef::runtime::OperationRule;
 use crate::opdef::{OpDef, RegionKind, Trait};
 use crate::symbols::{self, SymbolTable, SymbolUser};
-pub(crate) use signature::counts_hold;
+pub(crate) use signature::{counts_hold, has_one_each};
 
 /// Checks a body and the bodies inside it. Nothing is returned for IR that is well formed.
 pub fn verify(body: &Body) -> Diagnostics {

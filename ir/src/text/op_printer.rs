@@ -4,6 +4,8 @@
 //! An [`OpPrinter`] stands behind the operation's name. Spaces are the hook's business: nothing
 //! here writes one in front unless it says so.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
 use crate::affine::AffineMap;
@@ -47,6 +49,8 @@ pub struct OpPrinter<'p> {
     pub(super) mode: Mode,
     /// Operations whose attributes and types are noted.
     pub(super) collected: Signatures,
+    /// Where in the text some types stand, one in each slot: a program writes few, and often.
+    pub(super) written_types: [Option<(Type, Range<usize>)>; 16],
     pub(super) names: Names<'p>,
     pub(super) aliases: Aliases,
     /// While attributes are noted: whether their aliases may be defined at the end.
@@ -110,9 +114,20 @@ impl<'p> OpPrinter<'p> {
 
     /// Writes a type.
     pub fn ty(&mut self, ty: Type) {
-        if !self.note(|p| p.collect_type(ty, p.deferrable)) && !self.type_alias(ty) {
+        if self.note(|p| p.collect_type(ty, p.deferrable)) {
+            return;
+        }
+        let slot = ty.0 as usize % self.written_types.len();
+        if let Some((written, range)) = &self.written_types[slot]
+            && *written == ty
+        {
+            return self.out.extend_from_within(range.clone());
+        }
+        let start = self.out.len();
+        if !self.type_alias(ty) {
             self.type_itself(ty);
         }
+        self.written_types[slot] = Some((ty, start..self.out.len()));
     }
 
     /// Writes types separated by commas.

@@ -53,6 +53,7 @@ impl<'p> OpPrinter<'p> {
             options,
             out: String::new(),
             mode: Mode::Print,
+            written_types: Default::default(),
             collected: Signatures::default(),
             names: Names::default(),
             aliases: Aliases::default(),

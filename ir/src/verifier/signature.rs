@@ -44,7 +44,7 @@ pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
 
 /// True if there is one value, region and successor for each entry of the definition, and nothing
 /// else says how many there are: right whatever the arities, and what most operations are.
-fn has_one_each(op: OpRef<'_>, def: &OpDef) -> bool {
+pub(crate) fn has_one_each(op: OpRef<'_>, def: &OpDef) -> bool {
     let segmented = [Trait::AttrSizedOperandSegments, Trait::AttrSizedResultSegments];
     op.num_operands() == def.operands.len()
         && op.num_results() == def.results.len()

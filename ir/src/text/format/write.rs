@@ -1,17 +1,20 @@
 //! Writing by a format.
 
+use std::ops::Range;
+
 use super::{Anchor, Argument, ArgumentElement, DirectiveArg, Element, Format, Spaced, Values, attributes};
 use crate::body::OpRef;
 use crate::entity::{Block, Value};
 use crate::opdef::{Arity, AttrConstraint, OpDef, TypeConstraint};
 use crate::text::OpPrinter;
 use crate::types::{Type, TypeKind};
+use crate::verifier::has_one_each;
 
 impl Format {
-    /// Writes an operation behind its name.
+    /// Writes an operation behind its name. Its counts are those of the definition.
     pub(crate) fn write(&self, def: &OpDef, p: &mut OpPrinter<'_>, op: OpRef<'_>) {
-        let has_only_defaults = p.has_only_default_attrs(op);
-        Writer { format: self, def, op, has_only_defaults }.elements(p, &self.elements);
+        let (has_only_defaults, has_one_each) = (p.has_only_default_attrs(op), has_one_each(op, def));
+        Writer { format: self, def, op, has_only_defaults, has_one_each }.elements(p, &self.elements);
     }
 }
 
@@ -21,6 +24,8 @@ struct Writer<'f> {
     op: OpRef<'f>,
     /// True if it has no attribute but those that nothing written stands for.
     has_only_defaults: bool,
+    /// True if there is one value for each entry of the definition.
+    has_one_each: bool,
 }
 
 impl Writer<'_> {
@@ -35,7 +40,7 @@ impl Writer<'_> {
         }
         match &spaced.element {
             Element::Punctuation { text, .. } | Element::Keyword(text) => p.write(text),
-            Element::Operand(index) => match op.body().operand_group(op.op(), self.def, *index) {
+            Element::Operand(index) => match self.operands(*index) {
                 one if one.len() == 1 => p.operand(op.operand(one.start)),
                 all => p.operands(all.map(|i| op.operand(i))),
             },
@@ -132,11 +137,21 @@ impl Writer<'_> {
         p.region(op, index, true, !is_left_out);
     }
 
+    /// The operands of an entry of the definition.
+    #[inline]
+    fn operands(&self, index: usize) -> Range<usize> {
+        match self.has_one_each {
+            true => index..index + 1,
+            false => self.op.body().operand_group(self.op.op(), self.def, index),
+        }
+    }
+
     fn values(&self, of: Values) -> impl ExactSizeIterator<Item = Value> + Clone + use<'_> {
-        let (op, body) = (self.op, self.op.body());
+        let op = self.op;
         let range = match of {
-            Values::Operand(index) => body.operand_group(op.op(), self.def, index),
-            Values::Result(index) => body.result_group(op.op(), self.def, index),
+            Values::Operand(index) => self.operands(index),
+            Values::Result(index) if self.has_one_each => index..index + 1,
+            Values::Result(index) => op.body().result_group(op.op(), self.def, index),
             Values::AllOperands => 0..op.num_operands(),
             Values::AllResults => 0..op.num_results(),
         };

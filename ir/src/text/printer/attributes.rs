@@ -49,7 +49,7 @@ impl OpPrinter<'_> {
                 return self.write(if *value != 0 { "true" } else { "false" });
             }
             AttrKind::Integer { value, ty } => {
-                self.signed((*value).into());
+                self.signed(*value);
                 Some(*ty).filter(|ty| *ty != Type::I64 || elision != TypeElision::May)
             }
             AttrKind::WideInteger { bytes, ty } => {
