@@ -159,6 +159,7 @@ pub(super) fn optimize(
         return made;
     };
     *body = fastest;
+    cost::avoid_gathers(body);
     ways.keep_in_registers(body);
     ways.pack_rows(body, &mut made);
     edits.made(NAME, loc);
