@@ -26,9 +26,10 @@
 //!
 //! ```text
 //! for j                      for b by 32
-//!   s0 += a[i][j]              for q in 0..32 { p[q][0] = a[i][b + q]; … p[q][3] = a[i + 3][b + q] }
-//!   …                    →     for q in 0..32
-//!   s3 += a[i + 3][j]            s0 += p[q][0]; … s3 += p[q][3]
+//!   s0 += a[i][j]              for q in 0..32
+//!   …                            p[q][0] = a[i][b + q]; … p[q][3] = a[i + 3][b + q]
+//!   s3 += a[i + 3][j]    →     for q in 0..32
+//!                                s0 += p[q][0]; … s3 += p[q][3]
 //! ```
 //!
 //! Small arrays are on the stack, others are allocated before the loop and freed behind it. The

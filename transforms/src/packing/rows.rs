@@ -1,9 +1,9 @@
 //! Tiles of rows: elements of several rows that a loop sums up side by side are copied to a small
 //! array, some columns at a time, so that vectors hold columns of them.
 //!
-//! Each sum keeps its order. LLVM makes vectors of the four sums, and of the copy, which it knows as
-//! interleaved stores. Without the copy it gathers the elements one by one. Four rows are a part of
-//! the array; more rows have more parts, because four is the count that LLVM interleaves best.
+//! Each sum keeps its order. LLVM makes vectors of the four sums, and of the copy, which it knows
+//! as interleaved stores. Without the copy it gathers the elements one by one. Four rows are a part
+//! of the array; more rows have more parts, because four is the count that LLVM interleaves best.
 //!
 //! **Cost.** Linear in the operations of the loop.
 

@@ -187,8 +187,8 @@ impl<'a> LoopRef<'a> {
         runs.into_values().map(of).sum()
     }
 
-    /// Returns the number of the lines of an iteration that are in one set of the nearest cache with
-    /// those of its neighbours, because these are whole pages away.
+    /// Returns the number of lines of an iteration that share a set of the nearest cache with lines
+    /// of its neighbours, because these are whole pages away.
     pub fn num_lines_of_a_set(&self) -> u64 {
         let mut runs = HashMap::new();
         add_runs(self.program, self.trees, self.body, &mut runs);
