@@ -140,7 +140,7 @@ impl Tiles<'_> {
         let column = body.argument(block, 0);
         let end = self.end(body, block, op);
         let sum = sum(body, end, (tile, column));
-        let mut done = vec![false; PART];
+        let mut done = [false; PART];
         for (load, place) in self.packed.loads() {
             if place / PART != part || std::mem::replace(&mut done[place % PART], true) {
                 continue;
