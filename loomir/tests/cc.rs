@@ -184,6 +184,32 @@ fn diagnostics_and_status_are_those_of_clang() {
 }
 
 #[test]
+fn the_machine_of_costs_has_a_name() {
+    if clang().is_none() {
+        return;
+    }
+    let loomir = env!("CARGO_BIN_EXE_loomir");
+    let folder = folder("cc-machine");
+    write_files(&folder);
+    let compile = |machine: &[&str], level: &str| {
+        run(&folder, loomir, &[&["cc", level, "--loomir-optimize", "-c", "image.c"], machine].concat())
+    };
+    let object = || std::fs::read(folder.join("image.o")).expect("an object");
+    assert!(compile(&[], "-O2").status.success());
+    let usual = object();
+    for (machine, level) in [("generic", "-O2"), ("host", "-O2"), ("x86-64-v4", "-O0")] {
+        let output = compile(&[&format!("--loomir-machine={machine}")], level);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !said.contains("loomir-machine"), "{machine}: {said}");
+        assert!(machine != "generic" || object() == usual);
+    }
+    let output = compile(&["--loomir-machine=znver44"], "-O2");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is no machine 'znver44'"), "{said}");
+}
+
+#[test]
 fn without_clang_the_command_says_so() {
     let output = Command::new(env!("CARGO_BIN_EXE_loomir"))
         .args(["cc", "-c", "a.c"])

@@ -46,8 +46,9 @@ pub use estimate::{LoopCost, cycles, loop_costs};
 pub use machine::{Cache, Machine};
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
-pub use target::widen;
+pub use target::{avoid_gathers, widen};
 pub use work::{Pace, Work};
+pub(crate) use work::{only_reduces, stride_of};
 
 mod estimate;
 mod machine;

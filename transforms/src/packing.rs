@@ -21,6 +21,17 @@
 //!                                            for k { c[i][j] += … p[k][j] }
 //! ```
 //!
+//! Tiles of rows are for sums that a loop makes side by side, each along a row. A small array holds
+//! some columns at a time, so that vectors of these sums can be made:
+//!
+//! ```text
+//! for j                      for b by 32
+//!   s0 += a[i][j]              for q in 0..32
+//!   …                            p[q][0] = a[i][b + q]; … p[q][3] = a[i + 3][b + q]
+//!   s3 += a[i + 3][j]    →     for q in 0..32
+//!                                s0 += p[q][0]; … s3 += p[q][3]
+//! ```
+//!
 //! Small arrays are on the stack, others are allocated before the loop and freed behind it. The
 //! judge of storage decides (`legality/storage/packed.rs`). If the loop may have no iteration, it
 //! and the copy get a guard. Values are the same, bit for bit.
@@ -70,14 +81,18 @@
 //! condition or a parallel loop is around the loads, or if neighbours are read one after the other
 //! already.
 
+mod rows;
+
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopBounds, LoopLike};
 use loomir_dialects::{affine, memref};
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{
-    Block, Body, Builder, Diagnostic, Diagnostics, Mapping, Op, Trait, Type, TypeKind, Value, ValueDef,
+    Attr, Block, Body, Builder, Diagnostic, Diagnostics, Mapping, Op, Trait, Type, TypeKind, Value, ValueDef,
 };
 use loomir_polyhedra::Limits;
+
+use rows::Tiles;
 
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
@@ -101,6 +116,8 @@ pub struct Options {
     /// True for transposed copies of what is summed along rows, false for copies in the order of
     /// reading.
     pub transposed: bool,
+    /// True for tiles of rows that a loop sums up side by side, and nothing else.
+    pub rows: bool,
     /// The limits on one question about integers.
     pub limits: Limits,
     /// The analyses of accesses.
@@ -113,6 +130,7 @@ impl Default for Options {
             alias: AliasMode::May,
             max_bytes: MAX_BYTES,
             transposed: false,
+            rows: false,
             limits: Limits::steps(400_000),
             analyses: Analyses::default(),
         }
@@ -154,7 +172,15 @@ pub fn pack_within(body: &mut Body, around: Op, options: &Options) -> Report {
         let (effects, locals) = (Effects::of(body), Locals::of(body));
         let timeline = Timeline::assuming(body, block, &locals, &options.analyses, options.alias.untested());
         let flow = Flow::new(body, &timeline, options.limits);
-        let (packed, missed) = StorageJudge::new(body, &timeline, &flow).packed(&effects, options.max_bytes);
+        let judge = StorageJudge::new(body, &timeline, &flow);
+        if options.rows {
+            let groups = judge.rows(&effects);
+            let groups: Vec<Packed> =
+                groups.into_iter().filter(|own| body.is_within(own.loop_op(), around)).collect();
+            pack_rows(body, &groups, &mut left, &mut report);
+            continue;
+        }
+        let (packed, missed) = judge.packed(&effects, options.max_bytes);
         for (op, why) in missed.into_iter().filter(|(op, _)| body.is_within(*op, around)) {
             let remarks = Remarks { body, pass: PASS.name };
             let missed = remarks.missed("NotPacked", body.loc(op), WHAT, why.text());
@@ -186,6 +212,35 @@ pub fn pack_within(body: &mut Body, around: Op, options: &Options) -> Report {
         }
     }
     report
+}
+
+/// Packs groups of rows.
+fn pack_rows<'a>(body: &mut Body, groups: &'a [Packed], left: &mut u64, report: &mut Report) {
+    let mut written = HashSet::new();
+    for own in groups {
+        let loc = body.loc(own.loop_op());
+        let tiles = match written.contains(&own.loop_op()) {
+            true => Err("the loop reads tiles already"),
+            false => Tiles::of(body, own),
+        };
+        let fits = |tiles: Tiles<'a>| match left.checked_sub(tiles.bytes()) {
+            Some(rest) => Ok((tiles, rest)),
+            None => Err("other arrays take up the space already"),
+        };
+        match tiles.and_then(fits) {
+            Ok((tiles, rest)) => {
+                *left = rest;
+                tiles.write(body);
+                written.insert(own.loop_op());
+                report.packed += 1;
+                report.remarks.push(tiles.remark(body, loc));
+            }
+            Err(why) => {
+                let remarks = Remarks { body, pass: PASS.name };
+                report.remarks.push(remarks.missed("NotPacked", loc, WHAT, why));
+            }
+        }
+    }
 }
 
 const WHAT: &str = "Elements not packed";
@@ -317,27 +372,18 @@ impl Plan<'_> {
 
     /// Allocates the array: at the beginning of the function, or before the loop if it is large.
     fn array(&self, body: &mut Body) -> Value {
-        let ctx = body.ctx().clone();
-        let shape = self.shape();
-        let element = self.element;
-        let kind = TypeKind::MemRef { shape: Some(shape.into()), element, layout: None, memory_space: None };
-        let attrs = [("alignment", ctx.int_attr(Type::I64, ALIGNMENT))];
-        let loop_op = self.packed.loop_op();
+        let (shape, loop_op) = (self.shape(), self.packed.loop_op());
         if self.packed.bytes() > MAX_BYTES {
+            let (ty, attrs) = array_type(body, &shape, self.element);
             let mut builder = Builder::before(body, loop_op);
-            let op = builder.build(memref::AllocOp::DEF, &[&[], &[]], &attrs, &[ctx.ty(kind)]);
+            let op = builder.build(memref::AllocOp::DEF, &[&[], &[]], &attrs, &[ty]);
             let array = body.result(op, 0);
             if let Some(next) = body.next_op(loop_op) {
                 Builder::before(body, next).build(memref::DeallocOp::DEF, &[&[array]], &[], &[]);
             }
             return array;
         }
-        let entry = body.entry_block(body.region(body.root(), 0));
-        let first = entry.and_then(|block| body.ops(block).next());
-        let first = first.unwrap_or_else(|| unreachable!("a function with a loop has an operation"));
-        let mut builder = Builder::before(body, first);
-        let op = builder.build(memref::AllocaOp::DEF, &[&[], &[]], &attrs, &[ctx.ty(kind)]);
-        body.result(op, 0)
+        on_stack(body, &shape, self.element)
     }
 
     fn remark(&self, body: &Body) -> Diagnostic {
@@ -351,6 +397,23 @@ impl Plan<'_> {
         let loc = body.loc(self.packed.loop_op());
         Remarks { body, pass: PASS.name }.passed("Packed", loc, &text)
     }
+}
+
+/// Returns the type of a local array, and the attributes of its allocation.
+fn array_type(body: &Body, shape: &[i64], element: Type) -> (Type, [(&'static str, Attr); 1]) {
+    let ctx = body.ctx();
+    let kind = TypeKind::MemRef { shape: Some(shape.into()), element, layout: None, memory_space: None };
+    (ctx.ty(kind), [("alignment", ctx.int_attr(Type::I64, ALIGNMENT))])
+}
+
+/// Allocates an array at the beginning of the function.
+fn on_stack(body: &mut Body, shape: &[i64], element: Type) -> Value {
+    let (ty, attrs) = array_type(body, shape, element);
+    let entry = body.entry_block(body.region(body.root(), 0));
+    let first = entry.and_then(|block| body.ops(block).next());
+    let first = first.unwrap_or_else(|| unreachable!("a function with a loop has an operation"));
+    let op = Builder::before(body, first).build(memref::AllocaOp::DEF, &[&[], &[]], &attrs, &[ty]);
+    body.result(op, 0)
 }
 
 /// True if the innermost loop around the loads writes the same elements in all its iterations.
@@ -462,12 +525,17 @@ pub const PASS: PassInfo = PassInfo {
         AliasMode::UNTESTED,
         ("max-bytes", "32768", "the most bytes of one array; more than 32768 are on the heap"),
         ("transposed", "false", "copy rows that are summed as columns, for vectors of neighbouring sums"),
+        ("rows", "false", "copy tiles of rows that a loop sums side by side, for vectors of these sums"),
     ],
     make: |options| {
         let alias = AliasMode::untested_of(options)?;
         let max_bytes = options.parse("max-bytes", MAX_BYTES)?;
         let transposed = options.parse("transposed", false)?;
-        let options = Options { alias, max_bytes, transposed, ..Options::default() };
+        let rows = options.parse("rows", false)?;
+        if rows && transposed {
+            return Err("'rows' and 'transposed' are different copies; choose one".to_owned());
+        }
+        let options = Options { alias, max_bytes, transposed, rows, ..Options::default() };
         Ok(Box::new(LoopPack { options }))
     },
 };

@@ -1,9 +1,11 @@
 //! `cargo xtask bench`: the benchmarks of `benches/`.
 //!
 //! Without arguments, all of them; their reports are kept. So are those of reports that are named.
+//! `cargo xtask bench code` measures the programs that come out, beside those of other compilers:
+//! `benches/native/code.py` has the options. It goes on where it was ended.
 
 use crate::Failure;
-use crate::process::{cargo, execute, output};
+use crate::process::{cargo, command, execute, output};
 use crate::record::{self, Heading};
 
 /// A benchmark whose report is kept.
@@ -44,6 +46,12 @@ const REPORTS: [Report; 5] = [
 /// Arguments that are not names of reports go to `cargo bench`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     execute(cargo().args(["build", "--profile", "dist", "--package", "loomir"]))?;
+    if let [first, options @ ..] = arguments
+        && first == "code"
+    {
+        let script = ["benches/native/code.py", "target/dist/loomir", "target/bench-code"];
+        return execute(command("python3").args(script).args(options));
+    }
     let is_report = |argument: &String| REPORTS.iter().any(|report| report.name == argument);
     if !arguments.iter().all(is_report) {
         return execute(bench().args(arguments));

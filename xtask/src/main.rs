@@ -97,8 +97,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        arguments: "[CARGO-BENCH-ARGUMENT…]",
-        does: "run the benchmarks",
+        arguments: "[code [OPTION…] | CARGO-BENCH-ARGUMENT…]",
+        does: "run the benchmarks, or measure programs beside those of other compilers",
         run: bench::run,
     },
     Command {

@@ -30,6 +30,7 @@ use arguments::CommandLine;
 use clang::Clang;
 use clap::{Arg, ArgAction, Command};
 use pages::Pages;
+use program::Goal;
 use report::Report;
 
 use super::{Failure, Tools};
@@ -66,6 +67,7 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
     let words: Vec<OsString> = words.into_iter().filter(|word| !is_own(word)).collect();
     let report = Report::new(line.reports);
     let pages = Pages::of(&line)?;
+    let goal = Goal::of(&line)?;
     if let Some(reason) = plan::left_to_clang(&line) {
         for input in line.c_inputs() {
             let name = line.arguments[input].words[0].to_string_lossy();
@@ -76,7 +78,7 @@ pub(super) fn main(tools: &Tools, words: Vec<OsString>) -> Result<(), Failure> {
         }
         return clang.become_it(&words);
     }
-    compile::run(tools, (&clang, &line), &words, &report, pages.as_ref())
+    compile::run(tools, (&clang, &line), &goal, &words, &report, pages.as_ref())
 }
 
 /// True if a word is an option of Loomir.

@@ -68,6 +68,34 @@ pub fn widen(body: &mut Body, machine: &Machine) {
     }
 }
 
+/// Machines, by the beginning of their names, that gather elements of vectors one by one, and more
+/// slowly than loads do.
+const SLOW_GATHERS: &str = "znver";
+
+/// The features of LLVM that say so.
+const NO_GATHERS: &str = "prefer-no-gather";
+
+/// Says that a function had better not gather, if its target is such a machine. LLVM would gather
+/// the elements of several rows for sums that are made side by side. It computes the same.
+pub fn avoid_gathers(body: &mut Body) {
+    let (root, ctx) = (body.root(), body.ctx());
+    let named = |name: &str| body.attr(root, name).and_then(|own| own.as_str(ctx));
+    let is_slow = named("tune_cpu").or(named("target_cpu")).is_some_and(|own| own.starts_with(SLOW_GATHERS));
+    let Some(features) = passed_on(body, FEATURES).filter(|own| is_slow && !own.contains(NO_GATHERS)) else {
+        return;
+    };
+    let features = ctx.string_attr(&format!("{features},+{NO_GATHERS}"));
+    let key = ctx.string_attr(FEATURES);
+    let known = body.attr(root, "passthrough").and_then(|own| own.as_array(ctx)).unwrap_or_default();
+    let changed = |own: &Attr| match own.as_array(ctx) {
+        Some([first, _]) if *first == key => ctx.array_attr(&[key, features]),
+        _ => *own,
+    };
+    let all: Vec<Attr> = known.iter().map(changed).collect();
+    let all = ctx.array_attr(&all);
+    body.set_attr(root, "passthrough", all);
+}
+
 /// Returns the width of vectors that a function asks for.
 fn asked_width(body: &Body) -> Option<&str> {
     let own = body.attr(body.root(), PREFERRED).and_then(|own| own.as_str(body.ctx()));

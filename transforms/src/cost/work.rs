@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::MemoryAccess;
-use loomir_dialects::llvm;
+use loomir_dialects::{arith, llvm};
 use loomir_ir::affine::ceil_div;
+use loomir_ir::opdef::EnumDef;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
@@ -367,8 +368,12 @@ impl Scan<'_> {
         // An address is computed by the load or store that uses it.
         let counts =
             |op: &Op| !self.ir.has_trait(*op, Trait::ConstantLike) && !self.ir.is(*op, llvm::GEPOp::DEF);
-        self.operations +=
-            times * info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts).count() as f64;
+        let ops = info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts);
+        for op in ops {
+            let call = Call::of(self.ir, op);
+            self.operations += times * call.map_or(1.0, |_| CALL);
+            self.straight &= call != Some(Call::Single);
+        }
         for (class, op) in in_place(self.program, statement, self.trees.map(map), domain, self.depth) {
             self.access(class, op, times);
         }
@@ -519,9 +524,45 @@ fn is_load_or_store(ir: &Body, op: Op) -> bool {
     is_through_pointer || ir.info(op).interface::<dyn MemoryAccess>().is_some()
 }
 
-/// True if a loop carries integer reductions only, such as sums. LLVM vectorizes them, since their
-/// order does not matter. A sum of floating-point numbers keeps its order.
-fn only_reduces(ir: &Body, op: Op) -> bool {
+/// A call of a function of the C library that an operation becomes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    /// It has one number.
+    Single,
+    /// It may be approximate, so that there are functions of vectors (`-fveclib` of clang).
+    Vector,
+}
+
+impl Call {
+    fn of(ir: &Body, op: Op) -> Option<Call> {
+        let view = ir.op_ref(op);
+        let name = view.name().strip_prefix("math.").or(view.name().strip_prefix("llvm.intr."))?;
+        if !FUNCTIONS.contains(&name) {
+            return None;
+        }
+        let flags = |name: &str, of: &EnumDef| {
+            ir.attr(op, name).and_then(|attr| of.value(ir.ctx(), attr)).unwrap_or(0)
+                & of.value_of("afn").unwrap_or(0)
+        };
+        let is_approximate =
+            flags("fastmath", &arith::FASTMATH) | flags("fastmathFlags", &llvm::attributes::FASTMATH) != 0;
+        Some(if is_approximate { Call::Vector } else { Call::Single })
+    }
+}
+
+/// The operations that have no instruction.
+const FUNCTIONS: [&str; 26] = [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp",
+    "exp2", "expm1", "log", "log10", "log1p", "log2", "pow", "powf", "sin", "sincos", "sinh", "tan", "tanh",
+];
+
+/// The operations of such a function, with those that save registers.
+const CALL: f64 = 40.0;
+
+/// True if a loop carries reductions only whose order does not matter: sums of integers, or the
+/// greatest of floating-point numbers. LLVM vectorizes them. A sum of floating-point numbers keeps
+/// its order.
+pub(crate) fn only_reduces(ir: &Body, op: Op) -> bool {
     let Some(block) = ir.own_regions(op).next().and_then(|region| ir.entry_block(region)) else {
         return false;
     };
@@ -529,16 +570,20 @@ fn only_reduces(ir: &Body, op: Op) -> bool {
     let reduces = |(at, value): (usize, Value)| {
         let Some(by) = ir.defining_op(value) else { return false };
         let carried = (ir.num_arguments(block) > at + 1).then(|| ir.argument(block, at + 1));
-        let is_integer = ir.value_type(value).integer_width(ir.ctx()).is_some();
+        let is_extreme = EXTREMES.contains(&ir.op_ref(by).name());
+        let is_free = is_extreme || ir.value_type(value).integer_width(ir.ctx()).is_some();
         let combines = ir.has_trait(by, Trait::Commutative) && ir.num_operands(by) == 2;
         let uses = |carried: Value| {
             ir.operands(by).any(|own| own == carried)
                 && [carried, value].into_iter().all(|own| ir.uses(own).nth(1).is_none())
         };
-        is_integer && combines && carried.is_some_and(uses)
+        is_free && combines && carried.is_some_and(uses)
     };
     ir.operands(end).enumerate().all(reduces)
 }
+
+/// The operations on floating-point numbers whose order does not matter.
+const EXTREMES: [&str; 4] = ["arith.maximumf", "arith.minimumf", "llvm.intr.maximum", "llvm.intr.minimum"];
 
 /// True if an operation in a loop computes a floating-point number.
 fn has_floats(ir: &Body, op: Op) -> bool {
@@ -553,8 +598,13 @@ fn is_next_to_each_other(subscripts: &[Option<AffineForm>], level: u32, accessed
     bytes.is_some_and(|bytes| bytes == 0 || bytes.checked_abs() == Some(accessed.bytes))
 }
 
-/// Returns the bytes between what two neighbouring iterations of the loop at `level` access, if
-/// they are known.
+/// Returns the bytes between what two neighbouring iterations of the loop at `level` access by an
+/// operation, if they are known.
+pub(crate) fn stride_of(ir: &Body, (class, op): (&Class, Op), level: u32) -> Option<i64> {
+    stride(class.subscripts.as_deref()?, level, &Accessed::of(ir, class, op)?)
+}
+
+/// Returns the same for the accessed elements.
 fn stride(subscripts: &[Option<AffineForm>], level: u32, accessed: &Accessed) -> Option<i64> {
     let is_constant = |form: &AffineForm| form.all_atoms(&|atom| *atom != Atom::Level(level));
     let step = |form: &Option<AffineForm>| {

@@ -8,6 +8,7 @@ use loomir_ir::{Block, Body, Op, Trait, Value};
 use crate::access::Class;
 use crate::access::base::Base;
 use crate::affine::{AffineForm, Atom};
+use crate::cost::stride_of;
 use crate::tree::program::{LoopInfo, StatementInfo};
 use crate::tree::{Green, Node, Program, Red, StatementId, TreeStore};
 use crate::unrolling::JamFacts;
@@ -179,11 +180,23 @@ impl<'a> LoopRef<'a> {
     pub fn num_lines(&self, count: u64) -> u64 {
         let mut runs = HashMap::new();
         add_runs(self.program, self.trees, self.body, &mut runs);
-        let of = |(class, places): (&Class, BTreeSet<i64>)| {
+        let of = |(class, _, places): (&Class, Op, BTreeSet<i64>)| {
             let apart = if places.len() < NEIGHBOURS { places.len() as u64 } else { 1 };
             apart * lines_of(class, (self.info.depth, count))
         };
         runs.into_values().map(of).sum()
+    }
+
+    /// Returns the number of lines of an iteration that share a set of the nearest cache with lines
+    /// of its neighbours, because these are whole pages away.
+    pub fn num_lines_of_a_set(&self) -> u64 {
+        let mut runs = HashMap::new();
+        add_runs(self.program, self.trees, self.body, &mut runs);
+        let is_whole = |class: &Class, op: Op| {
+            let stride = stride_of(self.block, (class, op), self.info.depth);
+            stride.is_some_and(|stride| stride != 0 && stride % PAGE == 0)
+        };
+        runs.into_values().filter(|(class, op, _)| is_whole(class, *op)).count() as u64
     }
 
     /// Returns true if the loop contains loops, but none of these does.
@@ -350,15 +363,15 @@ fn add_runs<'a>(
     program: &'a Program,
     trees: &TreeStore,
     body: Green,
-    runs: &mut HashMap<Run, (&'a Class, BTreeSet<i64>)>,
+    runs: &mut HashMap<Run, (&'a Class, Op, BTreeSet<i64>)>,
 ) {
     for item in trees.items(body) {
         match trees.get(item) {
             Node::Loop { body, .. } | Node::Guard { body, .. } => add_runs(program, trees, body, runs),
             Node::Leaf { statement, .. } => {
-                for (class, _) in &program.statement(statement).effects.classes {
+                for (class, op) in &program.statement(statement).effects.classes {
                     let (run, place) = run_of(class);
-                    runs.entry(run).or_insert_with(|| (class, BTreeSet::new())).1.insert(place);
+                    runs.entry(run).or_insert_with(|| (class, *op, BTreeSet::new())).2.insert(place);
                 }
             }
             _ => {}
@@ -400,6 +413,9 @@ fn lines_of(class: &Class, (level, count): (u32, u64)) -> u64 {
 
 /// Bytes of an element, if its type does not tell.
 const USUAL_BYTES: u64 = 8;
+
+/// Bytes of a page, and of a usual first cache's lines with the same place in each set.
+const PAGE: i64 = 4096;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;

@@ -68,6 +68,9 @@ const MAX_ACCESSES: u64 = 800;
 /// lines ahead for some dozens of streams.
 const MAX_LINES: u64 = 96;
 
+/// The most lines of all copies in one set of the first cache: a usual one holds no more.
+const MAX_IN_SET: u64 = 8;
+
 /// The most operations of all changed loops of a block.
 const MAX_TOTAL: u64 = 6000;
 
@@ -119,6 +122,12 @@ impl Transformation for RegisterTile {
             let mut counts: Vec<usize> = COUNTS.into_iter().filter(fits).chain(exact).collect();
             if counts.is_empty() {
                 out.missed(&target, "it has too few iterations for copies");
+                continue;
+            }
+            let in_set = if self.level == 1 { target.num_lines_of_a_set() } else { 0 };
+            counts.retain(|count| *count as u64 * in_set <= MAX_IN_SET);
+            if counts.is_empty() {
+                out.missed(&target, "its copies would access more lines of one set than a cache holds");
                 continue;
             }
             let size = target.size().max(1);

@@ -61,6 +61,8 @@ pub(super) struct CommandLine {
     pub(super) reports: bool,
     /// The task of Loomir.
     pub(super) task: Task,
+    /// The name of the machine that costs are estimated for, if the command says it.
+    pub(super) machine: Option<String>,
     /// The page or the folder of pages, if they were asked for.
     pub(super) page: Option<String>,
 }
@@ -76,6 +78,7 @@ impl CommandLine {
             output: None,
             reports: false,
             task: Task::Fuse,
+            machine: None,
             page: None,
         };
         let mut language = None;
@@ -140,6 +143,7 @@ impl CommandLine {
             Role::Report => self.reports = true,
             Role::Optimize => self.task = Task::Optimize,
             Role::Page => self.page = Some(own()),
+            Role::Machine => self.machine = Some(own()),
             Role::Clang(reason) => self.for_clang = self.for_clang.or(Some(reason)),
             _ => {}
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::{CommandLine, Last};
 use super::clang::{Clang, colors};
 use super::pages::Pages;
-use super::program::{Changed, shown, transformed};
+use super::program::{Changed, Goal, shown, transformed};
 use super::report::Report;
 use super::{Failure, Tools, directed, plan, source};
 
@@ -17,6 +17,7 @@ use super::{Failure, Tools, directed, plan, source};
 pub(super) fn run(
     tools: &Tools,
     (clang, line): (&Clang, &CommandLine),
+    goal: &Goal,
     words: &[OsString],
     report: &Report,
     pages: Option<&Pages>,
@@ -27,11 +28,11 @@ pub(super) fn run(
         let name = line.arguments[input].words[0].to_string_lossy().into_owned();
         let written = folder.object(line, input);
         if let Some(pages) = pages
-            && let Err(why) = write_page(tools, clang, line, (input, &name, pages))
+            && let Err(why) = write_page((tools, goal), clang, line, (input, &name, pages))
         {
             tools.console.say(&format!("loomir: {name}: no page: {why}\n"));
         }
-        match compile(tools, clang, line, (input, &name, &written)) {
+        match compile((tools, goal), clang, line, (input, &name, &written)) {
             Ok(said) => {
                 report.line(&tools.console, &name, &said);
                 changed.push((input, written));
@@ -69,13 +70,13 @@ impl From<String> for Not {
 /// # Errors
 /// The input was not compiled.
 fn compile(
-    tools: &Tools,
+    (tools, goal): (&Tools, &Goal),
     clang: &Clang,
     line: &CommandLine,
     (input, name, written): (usize, &str, &Path),
 ) -> Result<String, Not> {
     if let Some(said) =
-        directed::compile(tools, (clang, line), (input, name, written)).map_err(Not::Compiled)?
+        directed::compile((tools, goal), (clang, line), (input, name, written)).map_err(Not::Compiled)?
     {
         return Ok(said);
     }
@@ -84,10 +85,10 @@ fn compile(
     }
     if line.has_debug_information() {
         // It is most of the text, and no change depends on it. Few files change.
-        transformed(tools, line.task, &read(clang, line, input, &["-g0"])?.0, name)?;
+        transformed(tools, goal, &read(clang, line, input, &["-g0"])?.0, name)?;
     }
     let (source, warnings) = read(clang, line, input, &[])?;
-    let Changed { text, said } = transformed(tools, line.task, &source, name)?;
+    let Changed { text, said } = transformed(tools, goal, &source, name)?;
     drop(source);
     let made = clang.fed(&plan::back_end(line, written), text).map_err(in_words)?;
     // What the back end says lacks the places in C.
@@ -104,13 +105,13 @@ fn compile(
 /// # Errors
 /// The reason why there is none.
 fn write_page(
-    tools: &Tools,
+    (tools, goal): (&Tools, &Goal),
     clang: &Clang,
     line: &CommandLine,
     (input, name, pages): (usize, &str, &Pages),
 ) -> Result<(), String> {
     let (source, _) = read(clang, line, input, &["-g"])?;
-    pages.write(Path::new(&line.arguments[input].words[0]), &shown(tools, line.task, &source, name)?)
+    pages.write(Path::new(&line.arguments[input].words[0]), &shown(tools, goal, &source, name)?)
 }
 
 /// Runs the front end, with these options at the end. Returns its LLVM IR and what it printed.

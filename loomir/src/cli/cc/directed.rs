@@ -20,7 +20,7 @@ use super::arguments::CommandLine;
 use super::clang::{Clang, colors, exit_code};
 use super::plan::{self, Source};
 use super::pragmas::{Label, Labelled, Place, label};
-use super::program::{self, Changed, Obeyed};
+use super::program::{self, Changed, Goal, Obeyed};
 use super::{Failure, Tools};
 use crate::ir::{Context, Diagnostics, Loc};
 use crate::report::Origins;
@@ -30,7 +30,7 @@ use crate::report::Origins;
 /// # Errors
 /// The input cannot be compiled as it asks for.
 pub(super) fn compile(
-    tools: &Tools,
+    (tools, goal): (&Tools, &Goal),
     (clang, line): (&Clang, &CommandLine),
     (input, name, written): (usize, &str, &Path),
 ) -> Result<Option<String>, Failure> {
@@ -58,7 +58,7 @@ pub(super) fn compile(
         Err(errors) => return Err(Failure::Input(front.explained(tools, name, &errors)?)),
     };
     let source = from_clang(clang, &plan::passes(line), text)?.0;
-    let (text, fused) = match program::transformed(tools, line.task, &source, name) {
+    let (text, fused) = match program::transformed(tools, goal, &source, name) {
         Ok(Changed { text, said }) => (text, said),
         Err(why) => (source, why),
     };

@@ -38,6 +38,8 @@ pub(super) enum Role {
     Page,
     /// Loomir optimises loops, and does not only fuse them.
     Optimize,
+    /// The machine that costs are estimated for.
+    Machine,
     /// The command is left to clang, for this reason.
     Clang(&'static str),
     /// Any other option.
@@ -47,7 +49,7 @@ pub(super) enum Role {
 impl Role {
     /// True if the option is Loomir's own, which clang does not know.
     pub(super) fn is_own(self) -> bool {
-        matches!(self, Role::Report | Role::Page | Role::Optimize)
+        matches!(self, Role::Report | Role::Page | Role::Optimize | Role::Machine)
     }
 }
 
@@ -175,8 +177,9 @@ const ALONE: [(&str, Role); 31] = [
 ];
 
 /// Options by their first characters. The value is in the same word.
-const JOINED: [(&str, Role); 53] = [
+const JOINED: [(&str, Role); 54] = [
     ("--report=", Role::Page),
+    ("--loomir-machine=", Role::Machine),
     ("-o", Role::Output),
     ("--output=", Role::Output),
     ("-x", Role::Language),

@@ -4,13 +4,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::super::fuse::Task;
 use super::super::raised::{counted, summary};
-use super::super::{remarks, report};
-use super::Tools;
+use super::super::{machine, remarks, report};
+use super::arguments::CommandLine;
+use super::{Failure, Tools};
 use crate::ir::pass::EditLimit;
 use crate::ir::{Body, Diagnostics};
 use crate::lowering::raising::Facts;
 use crate::report::Seen;
-use crate::{ContractionOptions, Extent, FuseOptions, Fused, ProgramOptions};
+use crate::transforms::cost::Machine;
+use crate::{ContractionOptions, CostSource, Extent, FuseOptions, Fused, ProgramOptions};
+
+/// The task of Loomir, and the machine that it is for.
+pub(super) struct Goal {
+    pub(super) task: Task,
+    pub(super) machine: Machine,
+}
+
+impl Goal {
+    /// Returns the goal of a command line.
+    ///
+    /// # Errors
+    /// A machine that nobody knows.
+    pub(super) fn of(line: &CommandLine) -> Result<Goal, Failure> {
+        let machine = line.machine.as_deref().map(machine::named).transpose()?.unwrap_or_default();
+        Ok(Goal { task: line.task, machine })
+    }
+
+    fn options(&self) -> FuseOptions {
+        FuseOptions { cost: CostSource::Static.cost(self.machine.clone()), ..FuseOptions::default() }
+    }
+}
 
 /// A changed program.
 pub(super) struct Changed {
@@ -23,16 +46,16 @@ pub(super) struct Changed {
 ///
 /// # Errors
 /// The reason why nothing changed.
-pub(super) fn transformed(tools: &Tools, task: Task, source: &str, name: &str) -> Result<Changed, String> {
-    caught(|| changed(tools, task, source, name))
+pub(super) fn transformed(tools: &Tools, goal: &Goal, source: &str, name: &str) -> Result<Changed, String> {
+    caught(|| changed(tools, goal, source, name))
 }
 
 /// Returns the page on a program.
 ///
 /// # Errors
 /// The reason why there is none.
-pub(super) fn shown(tools: &Tools, task: Task, source: &str, name: &str) -> Result<String, String> {
-    caught(|| page(tools, task, source, name))
+pub(super) fn shown(tools: &Tools, goal: &Goal, source: &str, name: &str) -> Result<String, String> {
+    caught(|| page(tools, goal, source, name))
 }
 
 /// A defect of Loomir is no reason not to compile a program.
@@ -53,13 +76,13 @@ struct Done {
 
 fn run(
     tools: &Tools,
-    task: Task,
+    goal: &Goal,
     (source, name): (&str, &str),
     options: &FuseOptions,
 ) -> Result<Done, String> {
     let read = crate::parse_ll_in_part(&tools.ctx, source, name);
     let (module, unread) = read.map_err(|errors| refused(tools, &errors))?;
-    Ok(worked_on(task, module, unread, options))
+    Ok(worked_on(goal.task, module, unread, options))
 }
 
 /// Transforms the loops of a module.
@@ -101,9 +124,9 @@ fn refused(tools: &Tools, errors: &Diagnostics) -> String {
     format!("left to clang: {}", errors.to_text(&tools.ctx).lines().next().unwrap_or_default())
 }
 
-fn changed(tools: &Tools, task: Task, source: &str, name: &str) -> Result<Changed, String> {
-    let options = FuseOptions { remarks: false, ..FuseOptions::default() };
-    let done = run(tools, task, (source, name), &options)?;
+fn changed(tools: &Tools, goal: &Goal, source: &str, name: &str) -> Result<Changed, String> {
+    let options = FuseOptions { remarks: false, ..goal.options() };
+    let done = run(tools, goal, (source, name), &options)?;
     let said = said(&done);
     let Done { module, fused: done, .. } = done;
     if done.changed.is_empty() {
@@ -128,14 +151,14 @@ fn said(Done { fused, .. }: &Done) -> String {
     }
 }
 
-fn page(tools: &Tools, task: Task, source: &str, name: &str) -> Result<String, String> {
-    let options = FuseOptions::default();
-    let mut done = run(tools, task, (source, name), &options)?;
+fn page(tools: &Tools, goal: &Goal, source: &str, name: &str) -> Result<String, String> {
+    let options = goal.options();
+    let mut done = run(tools, goal, (source, name), &options)?;
     let read = || crate::parse_ll_in_part(&tools.ctx, source, name).ok().map(|(module, _)| module);
     let said = report::remarks(done.unread, read(), &options, &done.fused);
     let again = |edits| {
         let options = FuseOptions { remarks: false, edits, ..options.clone() };
-        run(tools, task, (source, name), &options).ok().map(|done| done.module)
+        run(tools, goal, (source, name), &options).ok().map(|done| done.module)
     };
     Ok(crate::report::page(Seen {
         ctx: &tools.ctx,

@@ -117,4 +117,16 @@ pub(super) const FAULTS: &[Place] = &[
             ),
         ],
     },
+    Place {
+        file: "transforms/src/packing/rows.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "all rows are copied to the first part of a tile",
+                "let all = [number(«place / PART»), AffineExpr",
+                "0",
+            ),
+            Fault("the counter is that of the tile", "body.set_operand(sum, 1, «column»);", "tile"),
+        ],
+    },
 ];
