@@ -52,7 +52,7 @@ const PROGRAMS: [(&str, usize); 10] = [
 const REFUSED: [&str; 2] = ["refused", "doubtful"];
 
 /// Returns the number of pragmas of a transformation in these files.
-fn pragmas<'f>(name: &str, mut files: impl Iterator<Item = &'f str>) -> usize {
+fn pragmas<'f>(name: &str, files: impl Iterator<Item = &'f str>) -> usize {
     let pragma = format!("#pragma omp {name}");
     let is_own = |line: &str| {
         let rest = line.trim_start().strip_prefix(&pragma);
@@ -62,7 +62,7 @@ fn pragmas<'f>(name: &str, mut files: impl Iterator<Item = &'f str>) -> usize {
         let text = std::fs::read_to_string(inputs().join(file).with_extension("c"));
         text.unwrap_or_else(|error| panic!("{file}: {error}")).lines().filter(|line| is_own(line)).count()
     };
-    files.by_ref().map(number).sum()
+    files.map(number).sum()
 }
 
 #[test]
