@@ -327,8 +327,8 @@ pub fn compare(
     Finding::Same
 }
 
-/// Compares two runs of a tree, whose parallel loops went forwards and backwards. Two updates of one
-/// location that both orders allow may run at the same time. One of them is lost then.
+/// Compares two runs of a tree, whose parallel loops went forwards and backwards. Two updates of
+/// one location that both orders allow may run at the same time. One of them is lost then.
 pub fn simultaneous(
     program: &Program,
     [forwards, backwards]: [&[Instance]; 2],

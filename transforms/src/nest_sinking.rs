@@ -135,8 +135,8 @@ fn iterated(body: &Body, op: Op) -> Option<Block> {
 
 /// The operations of a block beside its only loop, all of which may move.
 struct Between {
-    /// The operations that the bounds of the loop need. They are the same in each iteration, and move
-    /// outwards.
+    /// The operations that the bounds of the loop need. They are the same in each iteration, and
+    /// move outwards.
     bounds: Vec<Op>,
     /// The others move inwards.
     rest: Vec<Op>,

@@ -102,7 +102,7 @@ pub(super) fn counts_upwards(leaf: &ScheduledStatement, from: usize, count: usiz
             digits.push((*level, *weight));
         }
         digits.sort_unstable();
-        // The most that the inner digits add up to. No digit that counts down has a weight above it.
+        // The most that the inner digits add up to. No weight that is negative is above it.
         let mut inner = 0_i64;
         digits.iter().rev().enumerate().all(|(at, (level, weight))| {
             let is_above = *weight > inner;

@@ -281,8 +281,8 @@ fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &Schedu
     verdict.unwrap_or(Verdict::legal())
 }
 
-/// True if a statement writes memory. One that only reads must run once, because it may be undefined
-/// behaviour, but it is not certain that a repetition shows.
+/// True if a statement writes memory. One that only reads must run once, because it may be
+/// undefined behaviour, but it is not certain that a repetition shows.
 fn writes(part: &ChangedRegion<'_>, id: StatementId) -> bool {
     part.program.statement(id).effects.classes.iter().any(|(class, _)| class.writes)
 }
