@@ -245,6 +245,11 @@ llvm.func @f(%n: i32) {
                 "llvm.br ^h(%z : i32)",
                 "llvm.cond_br %d, ^a, ^a\n^a:\n  llvm.cond_br %d, ^b, ^b\n^b:\n  llvm.br ^latch",
             ),
+            // Round and round through two blocks, without a branch that could be undefined.
+            (
+                "^latch, ^latch\n^latch:\n  llvm.br ^h(%z : i32)",
+                "^latch, ^a\n^latch:\n  llvm.br ^a\n^a:\n  llvm.br ^latch",
+            ),
         ],
     );
 }

@@ -34,8 +34,8 @@ fn made(name: &str) -> String {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("directives-{name}")).display().to_string()
 }
 
-/// The programs, with the number of their directives.
-const PROGRAMS: [(&str, usize); 9] = [
+/// The files of programs, with the number of their directives.
+const PROGRAMS: [(&str, usize); 10] = [
     ("tile", 11),
     ("stripe", 10),
     ("unroll", 11),
@@ -45,7 +45,34 @@ const PROGRAMS: [(&str, usize); 9] = [
     ("split", 12),
     ("flatten", 10),
     ("places", 8),
+    ("types", 56),
 ];
+
+/// The files of programs whose directives are refused.
+const REFUSED: [&str; 2] = ["refused", "doubtful"];
+
+/// Returns the number of pragmas of a transformation in these files.
+fn pragmas<'f>(name: &str, files: impl Iterator<Item = &'f str>) -> usize {
+    let pragma = format!("#pragma omp {name}");
+    let is_own = |line: &str| {
+        let rest = line.trim_start().strip_prefix(&pragma);
+        rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+    };
+    let number = |file: &str| {
+        let text = std::fs::read_to_string(inputs().join(file).with_extension("c"));
+        text.unwrap_or_else(|error| panic!("{file}: {error}")).lines().filter(|line| is_own(line)).count()
+    };
+    files.map(number).sum()
+}
+
+#[test]
+fn each_directive_has_ten_programs_that_run_and_two_that_are_refused() {
+    for name in ["tile", "stripe", "unroll", "reverse", "interchange", "fuse", "split", "flatten"] {
+        let [run, refused] =
+            [pragmas(name, PROGRAMS.iter().map(|(file, _)| *file)), pragmas(name, REFUSED.into_iter())];
+        assert!(run >= 10 && refused >= 2, "{name}: {run} run, {refused} are refused");
+    }
+}
 
 #[test]
 fn programs_with_directives_compute_the_same() {
@@ -69,9 +96,15 @@ fn wrong_directives_are_refused_with_two_iterations() {
     if clang().is_none() {
         return;
     }
-    let output = cc(&["-O2", "-fopenmp-simd", "-c", "refused.c", "-o", &made("refused.o")]);
-    assert_eq!(output.status.code(), Some(1));
-    insta::assert_snapshot!(text(&output.stderr));
+    for name in REFUSED {
+        let source = format!("{name}.c");
+        let output = cc(&["-O2", "-fopenmp-simd", "-c", &source, "-o", &made(&format!("{name}.o"))]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = text(&output.stderr);
+        let pragmas = std::fs::read_to_string(inputs().join(&source)).unwrap_or_default();
+        assert_eq!(said.matches(": error: ").count(), pragmas.matches("#pragma omp").count(), "{said}");
+        insta::assert_snapshot!(name, said);
+    }
 }
 
 #[test]

@@ -4,26 +4,67 @@
 //! Two orders of instances that leave equal memory then compute the same whatever the operations
 //! do, as far as 64 bits tell. An order that leaves other memory computes something else for some
 //! operations. So this tells which illegal trees can be seen to be wrong.
+//!
+//! A loop may run the same operations on the same numbers again, such as `a[2] = a[1] + 1`, and no
+//! order of its iterations shows. The judge does not know numbers: a statement is a function of its
+//! iteration and of what it reads. [`Of::Instances`] hashes the iteration too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loomir::ir::{Body, Op, Trait, Value};
 use loomir::transforms::access::base::Base;
+use loomir::transforms::access::updates::{Reduction, updates_of};
 use loomir::transforms::tree::{LoopId, Program};
 
 use crate::instances::{Instance, Location, Values, location, rounds};
 use crate::random::Random;
 
-/// The memory behind a run: the hash in each location that was written.
-pub type Memory = BTreeMap<Location, u64>;
+/// The memory behind a run: the content of each location that was written.
+pub type Memory = BTreeMap<Location, Content>;
+
+/// The content of a location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Content {
+    hash: u64,
+    /// The last updates, which may run in any order: their reduction and the sum of their hashes.
+    updates: Option<(Reduction, u64)>,
+}
+
+impl Content {
+    fn value(self) -> u64 {
+        self.updates.map_or(self.hash, |(_, sum)| mix(self.hash, sum))
+    }
+
+    /// Returns the content after another update.
+    fn updated(self, by: Reduction, with: u64) -> Content {
+        match self.updates {
+            Some((last, sum)) if last == by => {
+                Content { updates: Some((by, sum.wrapping_add(with))), ..self }
+            }
+            _ => Content { hash: self.value(), updates: Some((by, with)) },
+        }
+    }
+}
 
 /// The values that a run computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The memory behind it.
     pub memory: Memory,
+    /// All writes of each location, in their order. Updates of one location by one operation have
+    /// none. A store hashes the memory that it replaces too, so none is forgotten.
+    pub written: Memory,
     /// The result of each operation in each iteration of the loops around it.
     pub results: BTreeMap<(usize, Vec<i64>), u64>,
+}
+
+/// The inputs of the hash of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Of {
+    /// Itself, its operands and the memory that it reads.
+    Operands,
+    /// The same and the iteration of the loops around it.
+    Instances,
 }
 
 /// The names of the objects of runs that are compared.
@@ -37,26 +78,32 @@ pub fn outcome(
     body: &Body,
     program: &Program,
     instances: &[Instance],
-    values: Values<'_>,
+    (values, of): (Values<'_>, Of),
     objects: &mut Objects,
 ) -> Result<Outcome, &'static str> {
     let statements = program.statements().flat_map(|statement| statement.ops.iter().map(|op| op.index()));
     let statements = statements.collect();
-    let mut run = Run { body, program, statements, memory: Memory::new(), results: BTreeMap::new() };
+    let (memory, written) = (Memory::new(), Memory::new());
+    let (loaded, results) = (BTreeMap::new(), BTreeMap::new());
+    let mut run = Run { body, program, of, statements, memory, written, loaded, results };
     for instance in instances {
         for op in &program.statement(instance.0).ops {
             run.execute(*op, instance, values, objects)?;
         }
     }
-    Ok(Outcome { memory: run.memory, results: run.results })
+    Ok(Outcome { memory: run.memory, written: run.written, results: run.results })
 }
 
 struct Run<'a> {
     body: &'a Body,
     program: &'a Program,
+    of: Of,
     /// The operations that are statements.
     statements: BTreeSet<usize>,
     memory: Memory,
+    written: Memory,
+    /// The contents that updates under way have read, by their loads, locations and iterations.
+    loaded: BTreeMap<(usize, Location, Vec<i64>), Content>,
     /// The result of an operation in an iteration of the loops around it.
     results: BTreeMap<(usize, Vec<i64>), u64>,
 }
@@ -73,6 +120,9 @@ impl Run<'_> {
             return Err("a statement with regions");
         }
         let mut hash = op.index() as u64;
+        if self.of == Of::Instances {
+            hash = iteration.iter().fold(hash, |hash, at| mix(hash, *at as u64));
+        }
         let mut operands = Vec::new();
         for operand in self.body.operands(op) {
             let operand = self.value(operand, iteration)?;
@@ -84,19 +134,33 @@ impl Run<'_> {
         for (class, _) in classes.iter().filter(|(_, own)| *own == op) {
             let instance = (*statement, iteration.clone());
             let place = location(class, &instance, values, objects).ok_or("an unknown location")?;
-            match (class.writes, class.update.is_some() && !rounds(self.body, op)) {
+            match (class.writes, class.update.filter(|_| !rounds(self.body, op))) {
                 (true, update) => written.push((place, update)),
-                // What an update reads is what it adds to.
-                (false, true) => {}
-                (false, false) => {
+                // An update adds to the content that it read, even if others write in between.
+                (false, Some(_)) => {
+                    let content = self.memory.get(&place).copied().unwrap_or_default();
+                    self.loaded.insert((op.index(), place, iteration.clone()), content);
+                }
+                (false, None) => {
                     let initial = place.1.iter().fold(place.0 as u64, |hash, at| mix(hash, *at as u64));
-                    hash = mix(hash, self.memory.get(&place).copied().unwrap_or(initial));
+                    hash = mix(hash, self.memory.get(&place).map_or(initial, |own| own.value()));
                 }
             }
         }
         for (place, update) in written {
-            let content = self.memory.entry(place).or_default();
-            *content = if update { content.wrapping_add(hash) } else { hash };
+            let loads = updates_of(self.body, op).into_iter().map(|update| update.load.index());
+            let mut keys = loads.map(|load| (load, place.clone(), iteration.clone()));
+            let loaded = keys.find_map(|key| self.loaded.remove(&key));
+            let content = self.memory.entry(place.clone()).or_default();
+            *content = match update {
+                Some(by) => loaded.unwrap_or(*content).updated(by, hash),
+                None => Content { hash, updates: None },
+            };
+            let all = self.written.entry(place).or_default();
+            *all = match update {
+                Some(by) => all.updated(by, hash),
+                None => Content { hash: mix(all.value(), hash), updates: None },
+            };
         }
         // The end of a branch gives its operands to the conditional.
         let is_end = self.body.has_trait(op, Trait::Terminator);

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Compilers compute what an inner loop does not change before that loop. Interchange and fusion of
-//! both levels want all statements in the innermost loop. The operations move only if nothing else
-//! is left beside the inner loop.
+//! both levels want all statements in the innermost loop. The bounds of the inner loop cannot move
+//! into it. Their operations move before the nest, if they are the same in each iteration. All this
+//! happens only if nothing else is left beside the inner loop.
 //!
 //! **Assumptions.**
 //! - An operation that may run speculatively has no effect but its results, however often it runs.
@@ -94,12 +95,35 @@ pub fn sink_into_nests(body: &mut Body) -> usize {
     let mut moved = 0;
     for outer in loops {
         let Some(block) = iterated(body, outer) else { continue };
-        let Some((ops, into)) = sinkable(body, block) else { continue };
+        let Some(Between { bounds, rest, into }) = Between::of(body, block) else { continue };
         let Some(first) = body.first_op(into) else { continue };
-        moved += ops.len();
-        ops.into_iter().for_each(|op| body.move_before(op, first));
+        moved += bounds.len() + rest.len();
+        let nest = outermost(body, outer, &bounds);
+        bounds.into_iter().for_each(|op| body.move_before(op, nest));
+        rest.into_iter().for_each(|op| body.move_before(op, first));
     }
     moved
+}
+
+/// Returns the outermost loop around a loop before which these operations may run. Only loops are
+/// in between.
+fn outermost(body: &Body, outer: Op, ops: &[Op]) -> Op {
+    let mut nest = outer;
+    while let Some(around) = body.parent_op(nest)
+        && let Some(block) = iterated(body, around).filter(|block| body.block_of(nest) == Some(*block))
+        && !ops.iter().any(|op| uses_of_iteration(body, *op, block, ops))
+    {
+        nest = around;
+    }
+    nest
+}
+
+/// True if an operation uses a value that a block computes, but for the results of `others`.
+fn uses_of_iteration(body: &Body, op: Op, block: Block, others: &[Op]) -> bool {
+    body.operands(op).any(|value| match body.defining_op(value) {
+        Some(by) => !others.contains(&by) && body.block_of(by) == Some(block),
+        None => body.arguments(block).any(|argument| argument == value),
+    })
 }
 
 /// Returns the block that each iteration of a counted loop runs.
@@ -109,27 +133,45 @@ fn iterated(body: &Body, op: Op) -> Option<Block> {
     body.entry_block(model.body(view))
 }
 
-/// Returns the operations of a block beside its only loop, and the block of that loop, if all of
-/// them may move there.
-fn sinkable(body: &Body, block: Block) -> Option<(Vec<Op>, Block)> {
-    let mut inner = None;
-    let mut ops = Vec::new();
-    for op in body.ops(block).filter(|op| !body.has_trait(*op, Trait::Terminator)) {
-        match iterated(body, op) {
-            // A loop that hands values on is used behind it.
-            Some(of) if inner.is_none() && body.num_results(op) == 0 => inner = Some((op, of)),
-            None if inner.is_none() && ops.len() < MAX_OPS && may_move(body, op) => ops.push(op),
-            _ => return None,
+/// The operations of a block beside its only loop, all of which may move.
+struct Between {
+    /// The operations that the bounds of the loop need. They are the same in each iteration, and
+    /// move outwards.
+    bounds: Vec<Op>,
+    /// The others move inwards.
+    rest: Vec<Op>,
+    /// The block of the inner loop.
+    into: Block,
+}
+
+impl Between {
+    fn of(body: &Body, block: Block) -> Option<Between> {
+        let mut inner = None;
+        let mut ops = Vec::new();
+        for op in body.ops(block).filter(|op| !body.has_trait(*op, Trait::Terminator)) {
+            match iterated(body, op) {
+                // A loop that hands values on is used behind it.
+                Some(of) if inner.is_none() && body.num_results(op) == 0 => inner = Some((op, of)),
+                None if inner.is_none() && ops.len() < MAX_OPS && may_move(body, op) => ops.push(op),
+                _ => return None,
+            }
         }
+        let (inner, into) = inner.filter(|_| !ops.is_empty())?;
+        let (mut bounds, mut rest) = (Vec::new(), Vec::new());
+        for op in ops.into_iter().rev() {
+            let mut uses = body.results(op).flat_map(|value| body.uses(value));
+            let is_bound = uses.any(|used| used.op == inner || bounds.contains(&used.op));
+            if is_bound { bounds.push(op) } else { rest.push(op) }
+        }
+        bounds.reverse();
+        rest.reverse();
+        let is_fixed = |op: &Op| !uses_of_iteration(body, *op, block, &bounds);
+        let is_inside = |used: Op| used != inner && body.ancestor_in_block(used, block) == Some(inner);
+        let mut uses = rest.iter().flat_map(|op| body.results(*op)).flat_map(|value| body.uses(value));
+        let may_move =
+            bounds.iter().all(is_fixed) && uses.all(|used| rest.contains(&used.op) || is_inside(used.op));
+        may_move.then_some(Between { bounds, rest, into })
     }
-    let (inner, of) = inner.filter(|_| !ops.is_empty())?;
-    let moves = |used: Op| ops.contains(&used);
-    let is_inside = |used: Op| used != inner && body.ancestor_in_block(used, block) == Some(inner);
-    let results = ops.iter().flat_map(|op| body.results(*op));
-    results
-        .flat_map(|value| body.uses(value))
-        .all(|used| moves(used.op) || is_inside(used.op))
-        .then_some((ops, of))
 }
 
 /// True if an operation may run any number of times.

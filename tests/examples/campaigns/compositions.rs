@@ -20,6 +20,8 @@ pub(crate) fn main() -> ExitCode {
     println!("legal={}\nof_these_written={}\nillegal={illegal}", legal[0], legal[1]);
     println!("of_these_with_hashes={hashed}\nof_these_other_memory={shown}");
     println!("of_these_other_results_alone={}\nof_these_out_of_scope={}", tally.computed, tally.out_of_scope);
+    println!("of_these_other_writes_alone={}", tally.rewritten);
+    println!("of_these_by_iterations_alone={}", tally.by_instance);
     println!("may_be_illegal={}", tally.unknown);
     println!("racing_by_themselves={}", tally.racing);
     println!("asked={}\nproved={}", tally.asked[0], tally.asked[1]);

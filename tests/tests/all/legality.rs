@@ -16,7 +16,7 @@ use loomir_tests::blocks::each_block;
 use loomir_tests::compositions::is_of_race;
 use loomir_tests::edits::{KINDS, edit};
 use loomir_tests::generate::generate;
-use loomir_tests::instances::{Direction, Finding, Values, compare, is_exact, reordered, run};
+use loomir_tests::instances::{Direction, Finding, Values, compare, is_exact, reordered, run, simultaneous};
 use loomir_tests::parts::in_parts;
 use loomir_tests::random::Random;
 use loomir_tests::twin::compared;
@@ -58,12 +58,6 @@ impl Tally {
         self.written += part.written;
         self.executed += part.executed;
     }
-}
-
-/// Returns true if a statement writes nothing.
-fn only_reads(program: &Program, trees: &TreeStore, op: Op) -> bool {
-    let mut own = statements(program, trees).map(|id| program.statement(id)).filter(|own| own.op() == op);
-    own.all(|own| own.effects.classes.iter().all(|(class, _)| !class.writes))
 }
 
 /// Returns the content of a verdict without its witness, because there may be several witnesses.
@@ -156,7 +150,7 @@ impl<'a> Trial<'a> {
             let says = || format!("case {}, {kinds:?}: {verdict:?}\n{}", self.index, self.text);
             // Tiles of tiles, changed again, may be too many loops for an answer.
             let is_deep = kinds.contains(&"morton");
-            self.judged(trees, &verdict, &runs, (is_deep, &says), tally);
+            self.judged(&verdict, &runs, (is_deep, &says), tally);
             if verdict.is_legal() {
                 let reordered = self.compare_order(trees, tree, &runs, &says);
                 tally.reordered += u32::from(reordered);
@@ -192,7 +186,7 @@ impl<'a> Trial<'a> {
             let values = Values { seed: Some(random.bits()), body };
             let ran = |tree, direction| run(program, trees, tree, values, direction);
             let old = ran(program.root, Direction::Forwards);
-            let [forwards, backwards] = [Direction::Forwards, Direction::Backwards].map(|way| ran(tree, way));
+            let [forwards, backwards, in_step] = Direction::ALL.map(|way| ran(tree, way));
             let mut compared = |new: &Option<Vec<_>>, direction| {
                 let steps = old
                     .as_ref()
@@ -208,6 +202,12 @@ impl<'a> Trial<'a> {
             if forwards != backwards {
                 compared(&backwards, Direction::Backwards);
             }
+            if forwards != in_step {
+                compared(&in_step, Direction::InStep);
+            }
+            if let (Some(forwards), Some(backwards)) = (&forwards, &backwards) {
+                findings.push(simultaneous(program, [forwards, backwards], values));
+            }
         }
         let open = findings.contains(&Finding::Open);
         let fault =
@@ -218,7 +218,6 @@ impl<'a> Trial<'a> {
     /// Compares a verdict with the runs: a legal tree has no fault, and an illegal one has one.
     fn judged(
         &self,
-        trees: &TreeStore,
         verdict: &Verdict,
         runs: &Runs,
         (is_deep, says): (bool, &dyn Fn() -> String),
@@ -235,11 +234,6 @@ impl<'a> Trial<'a> {
             Verdict::Illegal(Witness::Unavailable { .. })
             | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
                 tally.unavailable += 1;
-            }
-            // An operation that reads and may be undefined must run once by definition, though
-            // a repetition is not observable.
-            Verdict::Illegal(Witness::Repeated(own)) if only_reads(self.program, trees, own.op) => {
-                tally.open += 1;
             }
             Verdict::Illegal(_) => {
                 tally.illegal += 1;

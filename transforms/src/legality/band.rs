@@ -96,13 +96,13 @@ pub(super) fn counts_upwards(leaf: &ScheduledStatement, from: usize, count: usiz
             let Some(known) = (*level as usize).checked_sub(from).and_then(|at| seen.get_mut(at)) else {
                 return false;
             };
-            if *weight <= 0 || std::mem::replace(known, true) {
+            if std::mem::replace(known, true) {
                 return false;
             }
             digits.push((*level, *weight));
         }
         digits.sort_unstable();
-        // The most that the inner digits add up to.
+        // The most that the inner digits add up to. No weight that is negative is above it.
         let mut inner = 0_i64;
         digits.iter().rev().enumerate().all(|(at, (level, weight))| {
             let is_above = *weight > inner;

@@ -49,7 +49,9 @@ pub(super) fn check(
     let is_free = |id: StatementId| may_be_added(id) && carried::anchored(part.program, id).is_none();
     // Statements from outside this part already run elsewhere.
     for leaf in added.into_iter().filter(|leaf| !may_be_added(leaf.statement)) {
-        verdict = verdict.or(nothing_added(part, leaf, &[AffineForm::constant(-1)], true, Witness::Repeated));
+        let exact = writes(part, leaf.statement);
+        verdict =
+            verdict.or(nothing_added(part, leaf, &[AffineForm::constant(-1)], exact, Witness::Repeated));
     }
     for whole in statements.iter().filter(|whole| !is_free(whole.statement)) {
         let leaves = &of_statement[&whole.statement];
@@ -273,10 +275,16 @@ fn nothing_repeated(part: &ChangedRegion<'_>, a: &ScheduledStatement, b: &Schedu
     } else {
         repeated.push(both);
     }
-    let exact = a.domain.exact && b.domain.exact;
+    let exact = a.domain.exact && b.domain.exact && writes(part, a.statement);
     let fault = |instance| part.at_fault(Witness::Repeated(instance), exact);
     let verdict = repeated.iter().find_map(|pairs| found(part, a, pairs, fault));
     verdict.unwrap_or(Verdict::legal())
+}
+
+/// True if a statement writes memory. One that only reads must run once, because it may be
+/// undefined behaviour, but it is not certain that a repetition shows.
+fn writes(part: &ChangedRegion<'_>, id: StatementId) -> bool {
+    part.program.statement(id).effects.classes.iter().any(|(class, _)| class.writes)
 }
 
 /// Returns the verdict for the existence of such instances of a leaf.

@@ -3,8 +3,8 @@
 //! **Assumptions.**
 //! - Nothing is decided here: a verdict becomes text.
 
-use loomir_dialects::interfaces::ParallelLike;
-use loomir_ir::{Body, Diagnostic, Op, Value, ValueDef};
+use loomir_dialects::interfaces::{LoopLike, ParallelLike};
+use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
 use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
 use crate::access::base::Base;
@@ -58,10 +58,23 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
             };
             remark.note(body.loc(*op), what)
         }
-        Witness::Unavailable { value, user } => remark.note(
-            body.loc(*user),
-            format!("'{}' uses {}, which is not there", body.op_ref(*user).name(), called(body, *value)),
-        ),
+        Witness::Unavailable { value, user } => unavailable(body, remark, *value, *user),
+    }
+}
+
+/// Adds the note that an operation uses a value before it is computed, and the place of the latter.
+fn unavailable(body: &Body, remark: Diagnostic, value: Value, user: Op) -> Diagnostic {
+    let by = body.defining_op(value);
+    let what = by.map(|op| match body.info(op).interface::<dyn LoopLike>() {
+        Some(_) => "the result of a loop".to_owned(),
+        None => format!("the result of '{}'", body.op_ref(op).name()),
+    });
+    let what = what.unwrap_or_else(|| called(body, value));
+    let uses = format!("'{}' uses {what}, which is not there", body.op_ref(user).name());
+    let remark = remark.note(body.loc(user), uses);
+    match by.map(|op| body.loc(op)).filter(|loc| *loc != Loc::UNKNOWN) {
+        Some(loc) => remark.note(loc, "it is computed here"),
+        None => remark,
     }
 }
 

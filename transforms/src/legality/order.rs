@@ -29,7 +29,9 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use hashbrown::hash_set::Entry;
-use loomir_ir::Op;
+use loomir_dialects::interfaces::MemoryAccess;
+use loomir_dialects::llvm;
+use loomir_ir::{Body, Op, Trait, Value, ValueDef};
 use smallvec::{SmallVec, smallvec};
 
 use super::band;
@@ -283,7 +285,8 @@ impl<'q> Meetings<'q> {
             && s.domain.exact
             && t.domain.exact
             && part.loop_context.exact
-            && !part.is_made_inside(s.base);
+            && !part.is_made_inside(s.base)
+            && !stores_one_value(part, *op, *other);
         let witness = Witness::Order {
             first: instance(first, *op, Side::First),
             second: instance(second, *other, Side::Second),
@@ -291,6 +294,29 @@ impl<'q> Meetings<'q> {
             cause,
         };
         if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
+    }
+}
+
+/// True if two operations store one value that is the same in all judged iterations. Nothing shows
+/// which one was the first then.
+fn stores_one_value(part: &ChangedRegion<'_>, a: Op, b: Op) -> bool {
+    let body = part.body;
+    let Some(value) = stored(body, a).filter(|own| stored(body, b) == Some(*own)) else { return false };
+    match body.def(value) {
+        ValueDef::OpResult { op, .. } => {
+            let depth = part.program.depth_of(body, op);
+            body.has_trait(op, Trait::ConstantLike) || depth.is_some_and(|own| own <= part.loop_context.depth)
+        }
+        ValueDef::BlockArgument { block, .. } => body.region_parent(body.block_region(block)) == body.root(),
+    }
+}
+
+/// Returns the stored value of a store.
+fn stored(body: &Body, op: Op) -> Option<Value> {
+    let view = body.op_ref(op);
+    match view.info().interface::<dyn MemoryAccess>() {
+        Some(model) => model.access(view).stored,
+        None => body.is(op, llvm::StoreOp::DEF).then(|| body.operand(op, 0)),
     }
 }
 

@@ -239,7 +239,7 @@ pub(super) const FAULTS: &[Place] = &[
             Fault("one iteration too many is not noticed", "runs.system.set.add_lt(broken, «0»);", "-1"),
             Fault(
                 "a statement of another part is not noticed",
-                "&[AffineForm::constant(«-1»)], true, Witness::Repeated",
+                "&[AffineForm::constant(«-1»)], exact, Witness::Repeated",
                 "0",
             ),
             Fault("any loops will do for a statement", "wanted == Some(own)", "wanted.is_some()"),
