@@ -101,8 +101,8 @@ impl Dominance {
     }
 }
 
-/// True if a short way of single edges, with no other edges into it, leads from `a` to `b`: then `a`
-/// dominates `b`, and no tree is needed to know.
+/// True if a short way of single edges, with no other edges into it, leads from `a` to `b`: then
+/// `a` dominates `b`, and no tree is needed to know.
 fn leads_alone(body: &Body, a: Block, b: Block) -> bool {
     const STEPS: usize = 3;
     let only_predecessor = |block: &Block| {

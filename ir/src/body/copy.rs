@@ -49,8 +49,8 @@ impl Body {
         copy
     }
 
-    /// Makes room for so many copies of blocks at once, without what is in regions inside. Linear in
-    /// the blocks.
+    /// Makes room for so many copies of blocks at once, without what is in regions inside. Linear
+    /// in the blocks.
     pub fn reserve_copies(&mut self, blocks: &[Block], times: usize) {
         let (mut ops, mut operands, mut results) = (0, 0, 0);
         for op in blocks.iter().flat_map(|block| self.ops(*block)) {

@@ -1,8 +1,8 @@
 //! Sets of signatures: what is known of one operation is known of all that look like it.
 //!
-//! A signature ([`Body::signature`](crate::Body::signature)) is the numbers of the name, the attributes and the types, and
-//! how many values, regions and successors there are. Most operations of a program have one that
-//! others have.
+//! A signature ([`Body::signature`](crate::Body::signature)) is the numbers of the name, the
+//! attributes and the types, and how many values, regions and successors there are. Most operations
+//! of a program have one that others have.
 
 use std::hash::BuildHasher;
 

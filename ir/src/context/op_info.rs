@@ -20,7 +20,7 @@ pub struct OpInfo {
     name: Name,
     dialect: Name,
     def: Option<DefRef>,
-    /// Those of the definition.
+    /// The traits of the definition.
     traits: TraitSet,
     /// The definition's assembly format, parsed when it is first asked for: most programs use few
     /// operations.

@@ -1,7 +1,7 @@
 //! The numbers, attributes and types that a definition allows, each signature checked once.
 //!
-//! The signature of an operation ([`Signatures`]) alone decides if it has them: it is enough to check
-//! one of those that look alike.
+//! The signature of an operation ([`Signatures`]) alone decides if it has them: it is enough to
+//! check one of those that look alike.
 
 use std::ops::Range;
 
