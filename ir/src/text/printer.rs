@@ -3,8 +3,8 @@
 //! Three steps. Every value and block gets its name ([`names`]). If any attribute or type of the
 //! program has an alias ([`survey`]), or locations are printed, the operations are gone through
 //! once as if they were printed, to see what is printed in which order ([`aliases`]); of those that
-//! look alike, the first. Then the text is written. [`OpPrinter`] is the state of all three and what
-//! the hooks of operations write to: which attributes and types a hook prints must follow from
+//! look alike, the first. Then the text is written. [`OpPrinter`] is the state of all three and
+//! what the hooks of operations write to: which attributes and types a hook prints must follow from
 //! those of its operation and of its values.
 //!
 //! Cost: linear in the text, which is written once.
