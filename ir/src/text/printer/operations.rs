@@ -42,8 +42,8 @@ impl OpPrinter<'_> {
     /// Writes an operation in custom form, if it has one and the counts its definition asks for,
     /// else in generic form.
     pub(crate) fn operation(&mut self, op: OpRef<'_>) {
-        if self.mode == Mode::Collect && !self.has_news(op) {
-            return;
+        if self.mode == Mode::Collect && self.is_collected(op) {
+            return self.collect_regions(op);
         }
         let start = self.out.len();
         let info = op.info();
@@ -73,19 +73,34 @@ impl OpPrinter<'_> {
         }
     }
 
-    /// True if an operation may have attributes or types that are not noted yet. Its location is.
-    fn has_news(&mut self, op: OpRef<'_>) -> bool {
+    /// Notes the location of an operation. Returns true if its attributes and types are noted,
+    /// because those of one that looks like it are.
+    fn is_collected(&mut self, op: OpRef<'_>) -> bool {
         if self.options.debug_info {
             self.collect_loc(op.loc(), true);
+            if op.regions().len() > 0 {
+                // Its hook knows of which arguments the locations are printed.
+                return false;
+            }
         }
-        if op.regions().len() > 0 {
-            return true;
-        }
-        let is_new = !self.collected.has(op);
-        if is_new {
+        let is_known = self.collected.has(op);
+        if !is_known {
             self.collected.add();
         }
-        is_new
+        is_known
+    }
+
+    /// Notes what is in the regions of an operation.
+    fn collect_regions(&mut self, op: OpRef<'_>) {
+        if op.regions().len() == 0 || self.options.skip_regions {
+            return;
+        }
+        let body = op.body();
+        self.nested(|p| {
+            for block in op.regions().flat_map(|region| body.blocks(region)) {
+                p.block(op, block, true, true);
+            }
+        });
     }
 
     fn custom_name(&mut self, name: Name) {
