@@ -12,7 +12,7 @@ use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, MemoryAccess, Ste
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{
     AffineExpr, AffineMap, Attr, AttrKind, Block, Body, Builder, Diagnostic, InsertPoint, Loc, Mapping, Op,
-    Type, Value, ValueDef,
+    Type, Value,
 };
 
 use super::{PASS, loop_block, on_stack};
@@ -59,7 +59,7 @@ impl Tiles<'_> {
         }
         let block = loop_block(body, op);
         let variable = body.argument(block, 0);
-        let is_known = |value: Value| value == variable || !is_inside(body, value, op);
+        let is_known = |value: Value| value == variable || !body.is_defined_within(value, op);
         if !packed.loads().iter().all(|(load, _)| body.operands(*load).all(is_known)) {
             return Err("the loop computes where they are; hoist the rest first");
         }
@@ -203,16 +203,6 @@ fn bounds(body: &Body, op: Op) -> Option<(i64, i64)> {
     };
     let is_one = matches!(step, Step::Constant(1)) && body.is(op, affine::ForOp::DEF);
     is_one.then_some((number(lower)?, number(upper)?))
-}
-
-/// True if a value is defined in an operation.
-fn is_inside(body: &Body, value: Value, op: Op) -> bool {
-    match body.def(value) {
-        ValueDef::OpResult { op: home, .. } => body.is_within(home, op),
-        ValueDef::BlockArgument { block, .. } => {
-            body.is_within(body.region_parent(body.block_region(block)), op)
-        }
-    }
 }
 
 /// Writes the number of a column before an operation: that of the tile, and that in the tile.
