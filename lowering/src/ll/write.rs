@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `function` | numbering, blocks, phi nodes |
+//! | `line` | the end of the text, and the parts that all instructions have |
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
 //! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
@@ -17,6 +18,7 @@ use hashbrown::HashMap;
 use loomir_dialects::{builtin, llvm};
 use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Value};
 
+use line::Parts;
 use metadata::Nodes;
 use types::TypeText;
 
@@ -30,6 +32,7 @@ mod constants;
 mod function;
 mod globals;
 mod instructions;
+mod line;
 mod metadata;
 mod names;
 mod scopes;
@@ -49,6 +52,7 @@ pub(crate) struct Module {
     /// The numbers of symbols without a name, in the order of writing.
     unnamed: HashMap<String, usize>,
     metadata: Nodes,
+    parts: Parts,
 }
 
 impl Module {
@@ -61,6 +65,7 @@ impl Module {
             declared: HashMap::new(),
             unnamed: HashMap::new(),
             metadata: Nodes::kept(module),
+            parts: Parts::default(),
         }
     }
 
@@ -105,9 +110,10 @@ impl Module {
     }
 
     /// Declares an intrinsic, once.
-    fn declare(&mut self, name: &str, declaration: String) {
-        if self.declared.insert(name.to_owned(), ()).is_none() {
-            self.intrinsics.push(declaration);
+    fn declare(&mut self, name: &str, declaration: impl FnOnce() -> String) {
+        if !self.declared.contains_key(name) {
+            self.declared.insert(name.to_owned(), ());
+            self.intrinsics.push(declaration());
         }
     }
 

@@ -21,13 +21,22 @@ pub(crate) enum Label {
     Name(Rc<str>),
 }
 
+impl Label {
+    /// Writes it at the end of a text.
+    pub(super) fn write(&self, text: &mut String) {
+        match self {
+            Label::None => text.push_str("<none>"),
+            Label::Number(number) => text.push_str(itoa::Buffer::new().format(*number)),
+            Label::Name(name) => text.push_str(name),
+        }
+    }
+}
+
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Label::None => f.write_str("<none>"),
-            Label::Number(number) => write!(f, "{number}"),
-            Label::Name(name) => f.write_str(name),
-        }
+        let mut text = String::new();
+        self.write(&mut text);
+        f.write_str(&text)
     }
 }
 
@@ -54,8 +63,8 @@ impl Labels {
     }
 }
 
-/// A part of a debug record.
-pub(super) enum Part {
+/// A piece of a debug record.
+pub(super) enum Piece {
     Text(String),
     Value(Value),
 }
@@ -66,7 +75,7 @@ pub(super) struct Beside {
     flags: HashMap<Value, String>,
     attached: HashMap<Value, String>,
     /// Records in front of an operation.
-    records: HashMap<Op, Vec<Vec<Part>>>,
+    records: HashMap<Op, Vec<Vec<Piece>>>,
 }
 
 impl Beside {
@@ -99,7 +108,7 @@ impl Beside {
             let ops: HashMap<usize, Op> = ops.into_iter().collect();
             for (line, text) in records {
                 if let Some(op) = ops.get(&line) {
-                    beside.records.entry(*op).or_default().push(parts(&text, value));
+                    beside.records.entry(*op).or_default().push(pieces(&text, value));
                 }
             }
         }
@@ -107,20 +116,24 @@ impl Beside {
     }
 
     /// Returns the records in front of an operation.
-    pub(super) fn records(&self, op: Op) -> &[Vec<Part>] {
+    pub(super) fn records(&self, op: Op) -> &[Vec<Piece>] {
         self.records.get(&op).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Flags, with a blank behind them, and attachments of the phi node that an argument is.
-    pub(super) fn of_phi(&self, argument: Value) -> (String, &str) {
-        let flags = self.flags.get(&argument).map(|flags| format!("{flags} ")).unwrap_or_default();
-        (flags, self.attached.get(&argument).map(String::as_str).unwrap_or_default())
+    /// Flags of the phi node that an argument is.
+    pub(super) fn flags(&self, argument: Value) -> Option<&str> {
+        self.flags.get(&argument).map(String::as_str)
+    }
+
+    /// Attachments of the phi node that an argument is, or nothing.
+    pub(super) fn attached(&self, argument: Value) -> &str {
+        self.attached.get(&argument).map(String::as_str).unwrap_or_default()
     }
 }
 
-/// Splits a record into parts. `%5` refers to the value with place 5, except in quotes.
-fn parts(text: &str, value: impl Fn(usize) -> Option<Value>) -> Vec<Part> {
-    let mut parts = Vec::new();
+/// Splits a record into pieces. `%5` refers to the value with place 5, except in quotes.
+fn pieces(text: &str, value: impl Fn(usize) -> Option<Value>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
     let (mut from, mut is_quoted) = (0, false);
     for (at, byte) in text.bytes().enumerate() {
         is_quoted ^= byte == b'"';
@@ -130,11 +143,11 @@ fn parts(text: &str, value: impl Fn(usize) -> Option<Value>) -> Vec<Part> {
         let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
         let behind = at + 1 + digits;
         if let Some(value) = text[at + 1..behind].parse().ok().and_then(&value) {
-            parts.push(Part::Text(text[from..at].to_owned()));
-            parts.push(Part::Value(value));
+            pieces.push(Piece::Text(text[from..at].to_owned()));
+            pieces.push(Piece::Value(value));
             from = behind;
         }
     }
-    parts.push(Part::Text(text[from..].to_owned()));
-    parts
+    pieces.push(Piece::Text(text[from..].to_owned()));
+    pieces
 }

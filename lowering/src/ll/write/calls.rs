@@ -1,25 +1,25 @@
 //! Calls: of functions, of intrinsics, of inline assembly.
 
 use std::fmt::Write;
+use std::rc::Rc;
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
-use loomir_ir::{Attr, Context, Diagnostic, OpRef, Type, Value};
+use loomir_ir::{Attr, Diagnostic, OpRef, Type, Value};
 
-use super::function::{Function, calling_convention, type_text};
+use super::function::{calling_convention, type_text};
 use super::instructions::{calls_pointer, fastmath};
+use super::line::{Line, Written};
 use super::names::quoted;
 use super::{Module, attributes, no_text, scopes};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
 
-type Line = Result<String, Diagnostic>;
-
 /// Writes a call of `@llvm.…` and records its declaration.
-pub(super) fn intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, name: &str) -> Line {
+pub(super) fn intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str) -> Written {
     if name == "memcpy.inline" {
-        return memcpy_inline(m, f, op);
+        return memcpy_inline(line, op);
     }
     let mut full = format!("llvm.{name}");
     for overload in overloads(name) {
@@ -27,90 +27,99 @@ pub(super) fn intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, name: &
             Overload::Result => op.results().next().map(|v| op.type_of(v)),
             Overload::Operand(index) => op.operands().nth(*index).map(|v| op.type_of(v)),
         };
-        let mangled = ty.and_then(|ty| m.types.mangled(ty));
-        let _ = write!(full, ".{}", mangled.ok_or_else(|| no_text(op, "on this type"))?);
+        push_mangled(line.m, &mut full, op, ty)?;
     }
-    let bundled = bundled_operands(m, op);
-    let direct = op.num_operands() - bundled;
-    let mut arguments = Vec::new();
-    let mut params = Vec::new();
-    for (index, operand) in op.operands().take(direct).enumerate() {
-        params.push(type_text(m, op, op.type_of(operand))?.to_string());
-        arguments.push(argument(m, f, op, index, operand)?);
+    let direct = op.num_operands() - bundled_operands(line.m, op);
+    let immediate = |immediate: &Immediate| match immediate {
+        Immediate::Bool(name) => ("i1", i64::from(op.attr(name) == Some(Attr::TRUE))),
+        Immediate::I32(name) => ("i32", op.attr(name).and_then(|a| a.as_int(op.ctx())).unwrap_or(0)),
+    };
+    let mut params = types_of(line.m, op, direct)?;
+    params.extend(immediates(name).iter().map(|own| immediate(own).0.into()));
+    begin_intrinsic(line, op, &full, &params)?;
+    arguments(line, op, op.operands().take(direct))?;
+    for (index, own) in immediates(name).iter().enumerate() {
+        line.put(if index + direct == 0 { "" } else { ", " });
+        match immediate(own) {
+            ("i1", value) => line.put(if value == 0 { "i1 false" } else { "i1 true" }),
+            (ty, value) => write!(line, "{ty} {value}").unwrap_or_default(),
+        }
     }
-    for immediate in immediates(name) {
-        let (ty, text) = match immediate {
-            Immediate::Bool(name) => ("i1", (op.attr(name) == Some(Attr::TRUE)).to_string()),
-            Immediate::I32(name) => {
-                ("i32", op.attr(name).and_then(|a| a.as_int(&m.ctx)).unwrap_or(0).to_string())
-            }
-        };
-        params.push(ty.to_owned());
-        arguments.push(format!("{ty} {text}"));
-    }
-    emit_intrinsic(m, f, op, &full, &params, &arguments, direct)
+    end_call(line, op, direct)
 }
 
-fn emit_intrinsic(
-    m: &mut Module,
-    f: &Function<'_>,
-    op: OpRef<'_>,
-    name: &str,
-    params: &[String],
-    arguments: &[String],
-    direct: usize,
-) -> Line {
+/// Appends the part of an intrinsic's name for a type.
+fn push_mangled(m: &mut Module, name: &mut String, op: OpRef<'_>, ty: Option<Type>) -> Written {
+    let mangled = ty.and_then(|ty| m.types.mangled(ty)).ok_or_else(|| no_text(op, "on this type"))?;
+    name.push('.');
+    name.push_str(&mangled);
+    Ok(())
+}
+
+/// Returns the types of the first operands.
+fn types_of(m: &mut Module, op: OpRef<'_>, count: usize) -> Result<Vec<Rc<str>>, Diagnostic> {
+    op.operands().take(count).map(|operand| type_text(m, op, op.type_of(operand))).collect()
+}
+
+/// Writes a call of an intrinsic up to its first argument, and records its declaration.
+fn begin_intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str, params: &[Rc<str>]) -> Written {
     let result = match op.results().next() {
-        Some(value) => type_text(m, op, op.type_of(value))?,
+        Some(value) => type_text(line.m, op, op.type_of(value))?,
         None => "void".into(),
     };
-    let callee = m.symbol(name);
+    let callee = line.m.symbol(name);
     // A call of a variadic function states its whole type.
-    let result = match variadic_type(m, op) {
+    let result = match variadic_type(line.m, op) {
         Some(ty) => {
-            let text = type_text(m, op, ty)?;
+            let text = type_text(line.m, op, ty)?;
             let Some((result, params)) = text.split_once('(') else {
                 return Err(no_text(op, "of this type"));
             };
-            m.declare(name, format!("declare {}{callee}({params}", result));
+            line.m.declare(name, || format!("declare {result}{callee}({params}"));
             text
         }
         None => {
-            m.declare(name, format!("declare {result} {callee}({})", params.join(", ")));
+            line.m.declare(name, || format!("declare {result} {callee}({})", params.join(", ")));
             result
         }
     };
-    let mut text = format!("{}call{}", tail(m, op, TAIL_CALL), fastmath(m, op));
-    for attr in attributes::of_values(m, op, "res_attrs", 0)? {
-        let _ = write!(text, " {attr}");
+    tail(line, op, TAIL_CALL);
+    line.put("call");
+    fastmath(line, op);
+    for attr in attributes::of_values(line.m, op, "res_attrs", 0)? {
+        let _ = write!(line, " {attr}");
     }
-    let _ = write!(text, " {result} {callee}({})", arguments.join(", "));
-    for attr in attributes::of_function(m, op) {
-        let _ = write!(text, " {attr}");
+    let _ = write!(line, " {result} {callee}(");
+    Ok(())
+}
+
+/// Writes a call behind its last argument, which is operand `direct` at most.
+fn end_call(line: &mut Line<'_>, op: OpRef<'_>, direct: usize) -> Written {
+    line.put(")");
+    for attr in attributes::of_function(line.m, op) {
+        let _ = write!(line, " {attr}");
     }
-    text.push_str(&bundles(m, f, op, direct)?);
-    Ok(text)
+    bundles(line, op, direct)
 }
 
 /// Writes a `memcpy` whose number of bytes is an attribute.
-fn memcpy_inline(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
+fn memcpy_inline(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let len = op.attr("len").ok_or_else(|| no_text(op, "without a length"))?;
-    let ty = len.ty(&m.ctx).ok_or_else(|| no_text(op, "without a length"))?;
-    let len_ty = type_text(m, op, ty)?;
+    let ty = len.ty(&line.m.ctx).ok_or_else(|| no_text(op, "without a length"))?;
+    let len_ty = type_text(line.m, op, ty)?;
+    let length = super::constants::constant(line.m, len, ty);
+    let length = length.ok_or_else(|| no_text(op, "with this length"))?;
     let mut name = "llvm.memcpy.inline".to_owned();
-    let (mut params, mut arguments) = (Vec::new(), Vec::new());
     for operand in op.operands() {
-        let mangled = m.types.mangled(op.type_of(operand));
-        let _ = write!(name, ".{}", mangled.ok_or_else(|| no_text(op, "on this type"))?);
-        params.push(type_text(m, op, op.type_of(operand))?.to_string());
-        arguments.push(f.typed_operand(m, op, operand)?);
+        push_mangled(line.m, &mut name, op, Some(op.type_of(operand)))?;
     }
     let _ = write!(name, ".{len_ty}");
-    params.extend([len_ty.to_string(), "i1".to_owned()]);
-    let length = super::constants::constant(m, len, ty).ok_or_else(|| no_text(op, "with this length"))?;
-    arguments
-        .extend([format!("{len_ty} {length}"), format!("i1 {}", op.attr("isVolatile") == Some(Attr::TRUE))]);
-    emit_intrinsic(m, f, op, &name, &params, &arguments, 2)
+    let mut params = types_of(line.m, op, op.num_operands())?;
+    params.extend([len_ty.clone(), "i1".into()]);
+    begin_intrinsic(line, op, &name, &params)?;
+    line.all_typed(op, op.operands())?;
+    let _ = write!(line, ", {len_ty} {length}, i1 {}", op.attr("isVolatile") == Some(Attr::TRUE));
+    end_call(line, op, 2)
 }
 
 /// Returns the number of operands at the end that belong to operand bundles.
@@ -120,84 +129,96 @@ fn bundled_operands(m: &Module, op: OpRef<'_>) -> usize {
     usize::try_from(total).unwrap_or(0).min(op.num_operands())
 }
 
-/// ` [ "tag"(…), … ]`, or nothing.
-fn bundles(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, direct: usize) -> Line {
-    let ctx = m.ctx.clone();
+/// Writes ` [ "tag"(…), … ]`, or nothing.
+fn bundles(line: &mut Line<'_>, op: OpRef<'_>, direct: usize) -> Written {
+    let ctx = line.m.ctx.clone();
     let sizes = op.attr("op_bundle_sizes").and_then(|s| s.as_dense_ints(&ctx)).unwrap_or_default();
     if sizes.is_empty() {
-        return Ok(String::new());
+        return Ok(());
     }
     let tags = op.attr("op_bundle_tags").and_then(|t| t.as_array(&ctx)).unwrap_or_default();
     let mut operands = op.operands().skip(direct);
-    let mut all = Vec::new();
-    for (size, tag) in sizes.iter().zip(tags) {
-        let mut values = Vec::new();
-        for operand in operands.by_ref().take(usize::try_from(*size).unwrap_or(0)) {
-            values.push(f.typed_operand(m, op, operand)?);
-        }
-        let tag = tag.as_str(&ctx).unwrap_or_default();
-        all.push(format!("{}({})", quoted(tag.as_bytes()), values.join(", ")));
+    line.put(" [ ");
+    for (index, (size, tag)) in sizes.iter().zip(tags).enumerate() {
+        let tag = quoted(tag.as_str(&ctx).unwrap_or_default().as_bytes());
+        let _ = write!(line, "{}{tag}(", if index == 0 { "" } else { ", " });
+        line.all_typed(op, operands.by_ref().take(usize::try_from(*size).unwrap_or(0)))?;
+        line.put(")");
     }
-    Ok(format!(" [ {} ]", all.join(", ")))
+    line.put(" ]");
+    Ok(())
 }
 
 /// `llvm.call`.
-pub(super) fn call(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let ctx = m.ctx.clone();
-    let direct = op.num_operands() - bundled_operands(m, op);
+pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let direct = op.num_operands() - bundled_operands(line.m, op);
     let mut operands = op.operands().take(direct);
-    let callee = match op.attr("callee").and_then(|c| c.as_flat_symbol(&ctx)) {
-        Some(name) => m.symbol(ctx.str(name)),
-        None if calls_pointer(m, op) => {
-            let pointer = operands.next().ok_or_else(|| no_text(op, "without a callee"))?;
-            f.operand(m, pointer)?
-        }
-        None => return Err(no_text(op, "without a callee")),
+    let callee = op.attr("callee").and_then(|callee| callee.as_flat_symbol(op.ctx()));
+    let pointer = match callee {
+        None if calls_pointer(line.m, op) => operands.next(),
+        _ => None,
     };
-    let mut text = tail(m, op, TAIL_CALL);
-    let _ = write!(text, "call{}", fastmath(m, op));
-    if let Some(convention) = calling_convention(m, op) {
-        let _ = write!(text, " {convention}");
+    if callee.is_none() && pointer.is_none() {
+        return Err(no_text(op, "without a callee"));
     }
-    for attr in attributes::of_values(m, op, "res_attrs", 0)? {
-        let _ = write!(text, " {attr}");
+    tail(line, op, TAIL_CALL);
+    line.put("call");
+    fastmath(line, op);
+    if let Some(convention) = calling_convention(line.m, op) {
+        let _ = write!(line, " {convention}");
     }
-    let _ = write!(text, " {} {callee}(", called_type(m, op)?);
-    for (index, operand) in operands.enumerate() {
-        let _ = write!(text, "{}{}", if index == 0 { "" } else { ", " }, argument(m, f, op, index, operand)?);
+    for attr in attributes::of_values(line.m, op, "res_attrs", 0)? {
+        let _ = write!(line, " {attr}");
     }
-    text.push(')');
-    for attr in attributes::of_function(m, op) {
-        let _ = write!(text, " {attr}");
+    line.put(" ");
+    called_type(line, op)?;
+    line.put(" ");
+    match (pointer, callee) {
+        (Some(pointer), _) => line.operand(pointer)?,
+        (None, name) => line.put(&line.m.symbol(name.map_or("", |name| op.ctx().str(name)))),
     }
-    text.push_str(&bundles(m, f, op, direct)?);
-    Ok(text)
+    line.put("(");
+    arguments(line, op, operands)?;
+    end_call(line, op, direct)
 }
 
-/// Returns the tail call keyword, such as `tail `, of attribute `name`.
-fn tail(m: &Module, op: OpRef<'_>, name: &str) -> String {
-    let kind = op.attr(name).and_then(|kind| TAIL_CALL_KIND.value(&m.ctx, kind));
+/// Writes the tail call keyword of attribute `name`, such as `tail `.
+fn tail(line: &mut Line<'_>, op: OpRef<'_>, name: &str) {
+    let kind = op.attr(name).and_then(|kind| TAIL_CALL_KIND.value(&line.m.ctx, kind));
     let kind = kind.filter(|kind| *kind != 0).and_then(|kind| TAIL_CALL_KIND.text_of(kind));
-    kind.map_or_else(String::new, |kind| format!("{kind} "))
-}
-
-/// Returns the text of argument `index` of a call: its type, its attributes, its value.
-fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, operand: Value) -> Line {
-    let mut text = type_text(m, op, op.type_of(operand))?.to_string();
-    let list = if op.is(llvm::InlineAsmOp::DEF) { "operand_attrs" } else { "arg_attrs" };
-    for attr in attributes::of_values(m, op, list, index)? {
-        let _ = write!(text, " {attr}");
+    if let Some(kind) = kind {
+        line.put(&kind);
+        line.put(" ");
     }
-    let _ = write!(text, " {}", f.operand(m, operand)?);
-    Ok(text)
 }
 
-/// Returns the type before the callee: the type of the result or, for a variadic callee, of the
+/// Writes arguments of a call, the first first: type, attributes and value of each.
+fn arguments(line: &mut Line<'_>, op: OpRef<'_>, operands: impl Iterator<Item = Value>) -> Written {
+    let list = if op.is(llvm::InlineAsmOp::DEF) { "operand_attrs" } else { "arg_attrs" };
+    for (index, operand) in operands.enumerate() {
+        line.put(if index == 0 { "" } else { ", " });
+        argument(line, op, list, index, operand)?;
+    }
+    Ok(())
+}
+
+/// Writes argument `index` of a call, whose attributes are in a list.
+fn argument(line: &mut Line<'_>, op: OpRef<'_>, list: &str, index: usize, operand: Value) -> Written {
+    line.ty(op, op.type_of(operand))?;
+    for attr in attributes::of_values(line.m, op, list, index)? {
+        line.put(" ");
+        line.put(&attr);
+    }
+    line.put(" ");
+    line.operand(operand)
+}
+
+/// Writes the type before the callee: that of the result or, for a variadic callee, of the
 /// function.
-fn called_type(m: &mut Module, op: OpRef<'_>) -> Line {
-    match variadic_type(m, op) {
-        Some(ty) => Ok(type_text(m, op, ty)?.to_string()),
-        None => result_type(m, op),
+fn called_type(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    match variadic_type(line.m, op) {
+        Some(ty) => line.ty(op, ty),
+        None => result_type(line, op),
     }
 }
 
@@ -209,76 +230,83 @@ fn variadic_type(m: &Module, op: OpRef<'_>) -> Option<Type> {
     is_variadic.then_some(ty)
 }
 
-fn result_type(m: &mut Module, op: OpRef<'_>) -> Line {
-    let result: Option<Type> = op.results().next().map(|v| op.type_of(v));
-    Ok(match result {
-        Some(ty) => type_text(m, op, ty)?.to_string(),
-        None => "void".to_owned(),
-    })
+fn result_type(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    match op.results().next() {
+        Some(result) => line.ty(op, op.type_of(result)),
+        None => {
+            line.put("void");
+            Ok(())
+        }
+    }
 }
 
 /// `llvm.call_intrinsic`: the name is written out.
-pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let name = op.attr("intrin").and_then(|n| n.as_str(&m.ctx)).unwrap_or_default().to_owned();
-    let direct = op.num_operands() - bundled_operands(m, op);
-    let (mut params, mut arguments) = (Vec::new(), Vec::new());
-    let ctx = m.ctx.clone();
-    let metadata = op.attr(METADATA_ARGUMENTS).and_then(|all| all.as_array(&ctx)).unwrap_or_default();
-    let mut metadata = metadata.iter();
-    for (index, operand) in op.operands().take(direct).enumerate() {
-        push_metadata(&ctx, &mut metadata, &mut params, &mut arguments);
-        params.push(type_text(m, op, op.type_of(operand))?.to_string());
-        arguments.push(argument(m, f, op, index, operand)?);
+pub(super) fn call_intrinsic(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let ctx = line.m.ctx.clone();
+    let name = op.attr("intrin").and_then(|name| name.as_str(&ctx)).unwrap_or_default();
+    let direct = op.num_operands() - bundled_operands(line.m, op);
+    let list = op.attr(METADATA_ARGUMENTS).and_then(|all| all.as_array(&ctx)).unwrap_or_default();
+    // Metadata stands in a list of its own, in which something else marks the place of an operand.
+    let mut list = list.iter().map(|attr| attr.as_str(&ctx));
+    let mut all = Vec::new();
+    for operand in op.operands().take(direct).map(Some).chain([None]) {
+        let metadata = list.by_ref().map_while(|node| node);
+        all.extend(metadata.map(|node| Argument::Metadata(node.to_owned())));
+        all.extend(operand.map(Argument::Value));
     }
-    push_metadata(&ctx, &mut metadata, &mut params, &mut arguments);
-    if let Some(scopes) = scopes::of_declaration(m, op) {
-        params.push("metadata".to_owned());
-        arguments.push(format!("metadata {scopes}"));
+    all.extend(scopes::of_declaration(line.m, op).map(Argument::Metadata));
+    let mut params = Vec::new();
+    for argument in &all {
+        params.push(match argument {
+            Argument::Metadata(_) => "metadata".into(),
+            Argument::Value(value) => type_text(line.m, op, op.type_of(*value))?,
+        });
     }
-    emit_intrinsic(m, f, op, &name, &params, &arguments, direct)
+    begin_intrinsic(line, op, name, &params)?;
+    let mut operands = 0;
+    for (index, own) in all.iter().enumerate() {
+        line.put(if index == 0 { "" } else { ", " });
+        match own {
+            Argument::Metadata(node) => {
+                line.put("metadata ");
+                line.put(node);
+            }
+            Argument::Value(value) => {
+                argument(line, op, "arg_attrs", operands, *value)?;
+                operands += 1;
+            }
+        }
+    }
+    end_call(line, op, direct)
 }
 
-/// Adds the arguments that are metadata, up to the next operand.
-fn push_metadata<'a>(
-    ctx: &Context,
-    all: &mut impl Iterator<Item = &'a Attr>,
-    params: &mut Vec<String>,
-    arguments: &mut Vec<String>,
-) {
-    for node in all.map_while(|attr| attr.as_str(ctx)) {
-        params.push("metadata".to_owned());
-        arguments.push(format!("metadata {node}"));
-    }
+/// An argument of an intrinsic.
+enum Argument {
+    Metadata(String),
+    Value(Value),
 }
 
 /// `llvm.inline_asm`.
-pub(super) fn inline_asm(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let ctx = m.ctx.clone();
-    let string = |name: &str| op.attr(name).and_then(|s| s.as_str(&ctx)).unwrap_or_default().to_owned();
-    let mut text = tail(m, op, "tail_call_kind");
-    let _ = write!(text, "call {} asm", result_type(m, op)?);
+pub(super) fn inline_asm(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let string =
+        |name: &str| quoted(op.attr(name).and_then(|s| s.as_str(op.ctx())).unwrap_or_default().as_bytes());
+    tail(line, op, "tail_call_kind");
+    line.put("call ");
+    result_type(line, op)?;
+    line.put(" asm");
     for (name, word) in [("has_side_effects", " sideeffect"), ("is_align_stack", " alignstack")] {
         if op.attr(name).is_some() {
-            text.push_str(word);
+            line.put(word);
         }
     }
-    if op.attr("asm_dialect").and_then(|d| d.as_int(&ctx)) == Some(1) {
-        text.push_str(" inteldialect");
+    if op.attr("asm_dialect").and_then(|d| d.as_int(op.ctx())) == Some(1) {
+        line.put(" inteldialect");
     }
-    let mut arguments = Vec::new();
-    for (index, operand) in op.operands().enumerate() {
-        arguments.push(argument(m, f, op, index, operand)?);
+    let _ = write!(line, " {}, {}(", string("asm_string"), string("constraints"));
+    arguments(line, op, op.operands())?;
+    line.put(")");
+    for attr in attributes::of_function(line.m, op) {
+        let _ = write!(line, " {attr}");
     }
-    let (template, constraints) = (string("asm_string"), string("constraints"));
-    let _ = write!(
-        text,
-        " {}, {}({})",
-        quoted(template.as_bytes()),
-        quoted(constraints.as_bytes()),
-        arguments.join(", ")
-    );
-    for attr in attributes::of_function(m, op) {
-        let _ = write!(text, " {attr}");
-    }
-    Ok(text)
+    Ok(())
 }

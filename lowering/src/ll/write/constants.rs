@@ -3,6 +3,7 @@
 //! An initializer of a global is a small program of constant operations; it is evaluated to one
 //! constant expression.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::rc::Rc;
 
@@ -20,35 +21,37 @@ use crate::ll::as_read::is_literal;
 /// The maximal nesting of constants.
 const MAX_DEPTH: usize = 256;
 
-/// Returns the text of a literal operation, without its type.
-pub(super) fn literal(m: &mut Module, op: OpRef<'_>) -> Result<String, Diagnostic> {
+/// Writes a literal operation, without its type.
+pub(super) fn write_literal(m: &mut Module, text: &mut String, op: OpRef<'_>) -> Result<(), Diagnostic> {
     let ty = op.result_type(0);
-    let text = if op.is(llvm::ConstantOp::DEF) {
-        op.attr("value").and_then(|value| constant(m, value, ty))
+    let written = if op.is(llvm::ConstantOp::DEF) {
+        op.attr("value").and_then(|value| write_constant(m, text, value, ty, 0))
     } else if op.is(llvm::AddressOfOp::DEF) {
-        op.attr("global_name").and_then(|name| name.as_flat_symbol(&m.ctx)).map(|n| m.symbol(m.ctx.str(n)))
-    } else if op.is(llvm::ZeroOp::DEF) {
-        Some(zero(m, ty))
-    } else if op.is(llvm::UndefOp::DEF) {
-        Some("undef".to_owned())
-    } else if op.is(llvm::NoneTokenOp::DEF) {
-        Some("none".to_owned())
+        let name = op.attr("global_name").and_then(|name| name.as_flat_symbol(&m.ctx));
+        name.map(|name| text.push_str(&m.symbol(m.ctx.str(name))))
     } else {
-        Some("poison".to_owned())
+        let words = [
+            (llvm::UndefOp::DEF, "undef"),
+            (llvm::PoisonOp::DEF, "poison"),
+            (llvm::NoneTokenOp::DEF, "none"),
+        ];
+        let word = words.into_iter().find(|(def, _)| op.is(def)).map(|(_, word)| word.into());
+        let zero = || op.is(llvm::ZeroOp::DEF).then(|| zero(m, ty));
+        word.or_else(zero).map(|word| text.push_str(&word))
     };
-    text.ok_or_else(|| no_text(op, "with this attribute and type"))
+    written.ok_or_else(|| no_text(op, "with this attribute and type"))
 }
 
 /// Returns the text of a constant with all bits zero.
-pub(super) fn zero(m: &Module, ty: Type) -> String {
+pub(super) fn zero(m: &Module, ty: Type) -> Cow<'static, str> {
     match ty.kind(&m.ctx) {
-        TypeKind::Integer { width: 1, .. } => "false".to_owned(),
-        TypeKind::Integer { .. } => "0".to_owned(),
-        TypeKind::Float(kind) => float(*kind, 0).unwrap_or_else(|| "zeroinitializer".to_owned()),
+        TypeKind::Integer { width: 1, .. } => "false".into(),
+        TypeKind::Integer { .. } => "0".into(),
+        TypeKind::Float(kind) => float(*kind, 0).map_or("zeroinitializer".into(), Cow::from),
         _ => match LlvmType::of(&m.ctx, ty) {
-            Some(LlvmType::Pointer { .. }) => "null".to_owned(),
-            Some(LlvmType::Token) => "none".to_owned(),
-            _ => "zeroinitializer".to_owned(),
+            Some(LlvmType::Pointer { .. }) => "null".into(),
+            Some(LlvmType::Token) => "none".into(),
+            _ => "zeroinitializer".into(),
         },
     }
 }
@@ -69,7 +72,7 @@ fn write_constant(m: &mut Module, text: &mut String, value: Attr, ty: Type, dept
         AttrKind::Integer { value, .. } => {
             // An index represents an integer of any width.
             let bits = ty.integer_width(&ctx)?;
-            text.push_str(&integer(*value, bits));
+            write_integer(text, *value, bits);
         }
         AttrKind::WideInteger { bytes, .. } => {
             // Bits beyond the width repeat the sign.
@@ -143,13 +146,13 @@ fn part_types(m: &Module, ty: Type, count: usize) -> Option<(Vec<Type>, &'static
     }
 }
 
-fn integer(value: i128, bits: u32) -> String {
+fn write_integer(text: &mut String, value: i128, bits: u32) {
     let shift = 128u32.saturating_sub(bits.max(1));
     let value = (value << shift) >> shift;
     match (bits, value) {
-        (1, 0) => "false".to_owned(),
-        (1, _) => "true".to_owned(),
-        _ => value.to_string(),
+        (1, 0) => text.push_str("false"),
+        (1, _) => text.push_str("true"),
+        _ => text.push_str(itoa::Buffer::new().format(value)),
     }
 }
 
@@ -235,7 +238,7 @@ fn write_level(
         TypeKind::Integer { width: bits, .. } => {
             let value = elements.bits(*next, width)?;
             *next += 1;
-            text.push_str(&integer(value as i128, *bits));
+            write_integer(text, value as i128, *bits);
             return Some(());
         }
         TypeKind::Float(kind) => {
@@ -291,7 +294,9 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
             return write_tree(m, &mut text, &tree, op.type_of(value), 0).map(|()| text).ok_or_else(fail);
         }
         let tree = if is_literal(body, op.op()) {
-            Tree::Text(literal(m, op)?)
+            let mut text = String::new();
+            write_literal(m, &mut text, op)?;
+            Tree::Text(text)
         } else if op.is(llvm::InsertValueOp::DEF) || op.is(llvm::InsertElementOp::DEF) {
             insert(m, op, &mut values, &mut parts).ok_or_else(fail)?
         } else {
@@ -365,7 +370,10 @@ fn insert(
             // Each part of `undef`, `poison` or zero is the same constant.
             let parts = types
                 .iter()
-                .map(|ty| Tree::Text(if text == "zeroinitializer" { zero(m, *ty) } else { text.clone() }))
+                .map(|ty| match &**text {
+                    "zeroinitializer" => Tree::Text(zero(m, *ty).into_owned()),
+                    _ => Tree::Text(text.clone()),
+                })
                 .collect();
             *place = Tree::Parts(parts);
         }

@@ -11,9 +11,10 @@ use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 use crate::ll::as_read::{Named, is_literal};
 use crate::ll::{CALLING_CONVENTION, CONSTANTS, DLL_STORAGE, PARTITION};
 
-use super::beside::{Beside, Label, Part};
+use super::beside::{Beside, Label, Piece};
+use super::line::{Line, Part, Written};
 use super::names::quoted;
-use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
+use super::{Module, attributes, globals, instructions, metadata, no_text};
 
 /// An edge into a block: its source, and its operands.
 struct Edge {
@@ -37,34 +38,24 @@ pub(super) struct Function<'b> {
 }
 
 impl<'b> Function<'b> {
-    /// Returns an operand without its type: a number or a literal.
-    pub(super) fn operand(&self, m: &mut Module, value: Value) -> Result<String, Diagnostic> {
-        match self.body.defining_op(value) {
-            Some(op) if is_literal(self.body, op) => constants::literal(m, OpRef::new(self.body, op)),
-            _ => Ok(format!("%{}", self.values[value.index()])),
-        }
+    /// True if an operation is written at its uses.
+    pub(super) fn is_literal(&self, op: Op) -> bool {
+        self.body.results(op).next().is_some_and(|result| *self.value(result) == Label::None)
     }
 
-    /// Returns an operand behind its type.
-    pub(super) fn typed_operand(
-        &self,
-        m: &mut Module,
-        op: OpRef<'_>,
-        value: Value,
-    ) -> Result<String, Diagnostic> {
-        let ty = type_text(m, op, self.body.value_type(value))?;
-        Ok(format!("{ty} {}", self.operand(m, value)?))
+    /// Returns the label of a value, which a literal has not.
+    pub(super) fn value(&self, value: Value) -> &Label {
+        &self.values[value.index()]
+    }
+
+    /// Returns the label of the block that an edge to a successor leads to.
+    pub(super) fn target(&self, op: OpRef<'_>, index: usize, block: Block) -> &Label {
+        self.detours.get(&(op.op(), index)).unwrap_or(&self.blocks[block.index()])
     }
 
     /// Returns the labels of the blocks, by index.
     pub(super) fn into_block_labels(self) -> Vec<Label> {
         self.blocks
-    }
-
-    /// `label %n` of a successor.
-    pub(super) fn label(&self, op: OpRef<'_>, index: usize, block: Block) -> String {
-        let label = self.detours.get(&(op.op(), index)).unwrap_or(&self.blocks[block.index()]);
-        format!("label %{label}")
     }
 
     /// Numbers arguments, blocks and results without a name in LLVM's order.
@@ -158,55 +149,53 @@ pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -
 
 fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
+    let mut line = Line { m, f, text };
     if !f.body.is_entry(block) {
-        let _ = writeln!(text, "\n{}:", f.blocks[block.index()]);
-        if let Err(diagnostic) = write_phis(m, f, block, text) {
+        line.put("\n");
+        f.blocks[block.index()].write(line.text);
+        line.put(":\n");
+        if let Err(diagnostic) = write_phis(&mut line, block) {
             diagnostics.push(diagnostic);
         }
     }
-    for op in f.body.ops(block) {
-        match line(m, f, op) {
-            Ok(Some(line)) => {
-                for record in f.beside.records(op) {
-                    let _ = writeln!(text, "    {}", record_text(f, record));
-                }
-                let _ = writeln!(text, "  {line}");
-            }
-            Ok(None) => {}
-            Err(diagnostic) => diagnostics.push(diagnostic),
+    for op in f.body.ops(block).filter(|op| !f.is_literal(*op)) {
+        for record in f.beside.records(op) {
+            let _ = writeln!(line, "    {}", record_text(f, record));
         }
+        line.put("  ");
+        if let Err(diagnostic) = write_operation(&mut line, f.body.op_ref(op)) {
+            diagnostics.push(diagnostic);
+        }
+        line.put("\n");
     }
     if let Some(terminator) = f.body.last_op(block) {
         for (index, target) in f.body.successors(terminator).enumerate() {
             if let Some(number) = f.detours.get(&(terminator, index)) {
-                let _ = writeln!(text, "\n{number}:\n  br label %{}", f.blocks[target.index()]);
+                let _ = writeln!(line, "\n{number}:\n  br label %{}", f.blocks[target.index()]);
             }
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
-/// Returns the line of an operation with its attachments, unless it is a literal.
-fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diagnostic> {
-    if is_literal(f.body, op) {
-        return Ok(None);
+/// Writes an operation with its attachments.
+fn write_operation(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    if let Some(result) = op.results().next() {
+        line.name(line.f.value(result));
+        line.put(" = ");
     }
-    let view = OpRef::new(f.body, op);
-    let line = instructions::instruction(m, f, view)?;
-    let attached = metadata::attached(&m.ctx, view, ",");
-    Ok(Some(match f.body.results(op).next() {
-        Some(result) => format!("%{} = {line}{attached}", f.values[result.index()]),
-        None => format!("{line}{attached}"),
-    }))
+    instructions::write(line, op)?;
+    line.once(Part::Attached, op, |line| metadata::write_attached(line.text, &line.m.ctx, op, ","));
+    Ok(())
 }
 
 /// Returns a debug record with the names and numbers of values.
-fn record_text(f: &Function<'_>, record: &[Part]) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Value(value) => format!("%{}", f.values[value.index()]),
+fn record_text(f: &Function<'_>, record: &[Piece]) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Value(value) => format!("%{}", f.values[value.index()]),
     };
-    record.iter().map(part).collect()
+    record.iter().map(piece).collect()
 }
 
 /// Returns the block arguments and operation results, with their labels and lines.
@@ -221,7 +210,7 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
     for block in body.blocks(body.region(body.root(), 0)) {
         if !body.is_entry(block) {
             let mut lines = String::new();
-            write_phis(m, &f, block, &mut lines)?;
+            write_phis(&mut Line { m, f: &f, text: &mut lines }, block)?;
             let arguments = body.arguments(block).zip(lines.lines());
             results.extend(
                 arguments.map(|(value, line)| {
@@ -229,34 +218,48 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
                 }),
             );
         }
-        for op in body.ops(block) {
-            let line = line(m, &f, op)?;
-            if let (Some(line), Some(result)) = (line, body.results(op).next()) {
-                results.push((result, f.values[result.index()].clone(), line));
+        for op in body.ops(block).filter(|op| !f.is_literal(*op)) {
+            let mut text = String::new();
+            write_operation(&mut Line { m, f: &f, text: &mut text }, body.op_ref(op))?;
+            if let Some(result) = body.results(op).next() {
+                results.push((result, f.values[result.index()].clone(), text));
             }
         }
     }
     Ok(results)
 }
 
-fn write_phis(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String) -> Result<(), Diagnostic> {
+fn write_phis(line: &mut Line<'_>, block: Block) -> Written {
+    let f = line.f;
     let at = OpRef::new(f.body, f.body.root());
     for (index, argument) in f.body.arguments(block).enumerate() {
-        let ty = type_text(m, at, f.body.value_type(argument))?;
-        let label = &f.values[argument.index()];
-        let (flags, attached) = f.beside.of_phi(argument);
-        let mut entries = Vec::new();
-        for edge in &f.edges[block.index()] {
+        line.put("  ");
+        line.name(f.value(argument));
+        let edges = &f.edges[block.index()];
+        if edges.is_empty() {
+            // The block has no predecessor, so any value will do. A phi node needs an edge.
+            line.put(" = freeze ");
+            line.ty(at, f.body.value_type(argument))?;
+            line.put(" poison\n");
+            continue;
+        }
+        line.put(" = phi ");
+        if let Some(flags) = f.beside.flags(argument) {
+            line.put(flags);
+            line.put(" ");
+        }
+        line.ty(at, f.body.value_type(argument))?;
+        for (number, edge) in edges.iter().enumerate() {
+            line.put(if number == 0 { " [ " } else { ", [ " });
             let value =
                 edge.operands.get(index).ok_or_else(|| no_text(at, "with a branch short of operands"))?;
-            entries.push(format!("[ {}, %{} ]", f.operand(m, *value)?, edge.from));
+            line.operand(*value)?;
+            line.put(", ");
+            line.name(&edge.from);
+            line.put(" ]");
         }
-        if entries.is_empty() {
-            // The block has no predecessor, so any value will do. A phi node needs an edge.
-            let _ = writeln!(text, "  %{label} = freeze {ty} poison");
-        } else {
-            let _ = writeln!(text, "  %{label} = phi {flags}{ty} {}{attached}", entries.join(", "));
-        }
+        line.put(f.beside.attached(argument));
+        line.put("\n");
     }
     Ok(())
 }
@@ -272,9 +275,8 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
         return Err(no_text(op, "without a function type"));
     };
     let mut head = if is_declaration { "declare" } else { "define" }.to_owned();
-    let attached = metadata::attached(&ctx, op, "");
     if is_declaration {
-        head.push_str(&attached);
+        metadata::write_attached(&mut head, &ctx, op, "");
     }
     for word in linkage_words(m, op) {
         let _ = write!(head, " {word}");
@@ -330,7 +332,7 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
         let _ = write!(head, " personality ptr {}", m.symbol(ctx.str(personality)));
     }
     if !is_declaration {
-        head.push_str(&attached);
+        metadata::write_attached(&mut head, &ctx, op, "");
     }
     Ok(head)
 }

@@ -66,7 +66,7 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
     for word in op.attr(VARIABLE_WORDS).and_then(|words| words.as_array(&ctx)).unwrap_or_default() {
         let _ = write!(line, ", {}", word.as_str(&ctx).unwrap_or_default());
     }
-    line.push_str(&metadata::attached(&ctx, op, ","));
+    metadata::write_attached(&mut line, &ctx, op, ",");
     for attr in attributes::passed_through(m, op, "target_specific_attrs") {
         let _ = write!(line, " {attr}");
     }

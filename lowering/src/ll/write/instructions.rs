@@ -8,145 +8,182 @@ use loomir_dialects::llvm::attributes::{
 };
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::is_pointer;
-use loomir_ir::{AttrKind, Diagnostic, OpRef, TypeKind};
+use loomir_ir::{AttrKind, OpRef, TypeKind};
 use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
-use super::function::{Function, type_text};
+use super::line::{Line, Part, Written};
 use super::names::quoted;
 use super::{Module, calls, no_text, scopes};
 use crate::ll::{kept_metadata, loops};
 
-type Line = Result<String, Diagnostic>;
-
-/// Returns the text of an instruction.
-pub(super) fn instruction(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
+/// Writes an instruction.
+pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let Some(mnemonic) = op.name().strip_prefix("llvm.") else {
         return Err(no_text(op, "is not of the llvm dialect and").help("run convert-to-llvm first"));
     };
     match mnemonic {
         "add" | "sub" | "mul" | "shl" | "udiv" | "sdiv" | "lshr" | "ashr" | "or" | "and" | "xor" | "urem"
-        | "srem" | "fadd" | "fsub" | "fmul" | "fdiv" | "frem" => binary(m, f, op, mnemonic),
-        "fneg" | "freeze" => {
-            Ok(format!("{mnemonic}{} {}", flags(m, op), f.typed_operand(m, op, op.operand(0))?))
+        | "srem" | "fadd" | "fsub" | "fmul" | "fdiv" | "frem" => {
+            with_flags(line, op, mnemonic);
+            pair(line, op)
         }
-        "icmp" | "fcmp" => compare(m, f, op, mnemonic),
-        "select" => {
-            let mut parts = Vec::with_capacity(3);
-            for operand in op.operands() {
-                parts.push(f.typed_operand(m, op, operand)?);
-            }
-            Ok(format!("select{} {}", flags(m, op), parts.join(", ")))
+        "icmp" | "fcmp" => compare(line, op, mnemonic),
+        "fneg" | "freeze" | "select" => {
+            with_flags(line, op, mnemonic);
+            line.all_typed(op, op.operands())
+        }
+        "extractelement" | "insertelement" => {
+            line.put(mnemonic);
+            line.put(" ");
+            line.all_typed(op, op.operands())
         }
         "trunc" | "zext" | "sext" | "fptrunc" | "fpext" | "fptoui" | "fptosi" | "uitofp" | "sitofp"
         | "ptrtoint" | "inttoptr" | "bitcast" | "addrspacecast" => {
-            let to = type_text(m, op, op.result_type(0))?;
-            Ok(format!("{mnemonic}{} {} to {to}", flags(m, op), f.typed_operand(m, op, op.operand(0))?))
+            with_flags(line, op, mnemonic);
+            line.typed(op, op.operand(0))?;
+            line.put(" to ");
+            line.ty(op, op.result_type(0))
         }
-        "alloca" => alloca(m, f, op),
-        "load" => load(m, f, op),
-        "store" => store(m, f, op),
-        "getelementptr" => gep(m, f, op),
-        "atomicrmw" => atomicrmw(m, f, op),
-        "cmpxchg" => cmpxchg(m, f, op),
+        "alloca" => alloca(line, op),
+        "load" => load(line, op),
+        "store" => store(line, op),
+        "getelementptr" => gep(line, op),
+        "atomicrmw" => atomicrmw(line, op),
+        "cmpxchg" => cmpxchg(line, op),
         "va_arg" => {
-            let ty = type_text(m, op, op.result_type(0))?;
-            Ok(format!("va_arg {}, {ty}", f.typed_operand(m, op, op.operand(0))?))
+            line.put("va_arg ");
+            line.typed(op, op.operand(0))?;
+            line.put(", ");
+            line.ty(op, op.result_type(0))
         }
-        "fence" => Ok(format!("fence{} {}", syncscope(m, op), ordering(m, op).unwrap_or_default())),
-        "extractelement" | "insertelement" => {
-            let mut parts = Vec::with_capacity(3);
-            for operand in op.operands() {
-                parts.push(f.typed_operand(m, op, operand)?);
-            }
-            Ok(format!("{mnemonic} {}", parts.join(", ")))
+        "fence" => {
+            line.put("fence");
+            syncscope(line, op);
+            line.put(" ");
+            line.put(&ordering(line.m, op).unwrap_or_default());
+            Ok(())
         }
-        "shufflevector" => shuffle(m, f, op),
+        "shufflevector" => shuffle(line, op),
         "extractvalue" | "insertvalue" => {
-            let mut text = format!("{mnemonic} ");
-            for operand in op.operands() {
-                let _ = write!(text, "{}, ", f.typed_operand(m, op, operand)?);
+            line.put(mnemonic);
+            line.put(" ");
+            line.all_typed(op, op.operands())?;
+            for index in op.attr("position").and_then(|p| p.as_dense_ints(&line.m.ctx)).unwrap_or_default() {
+                line.put(", ");
+                line.number(index);
             }
-            let position = op.attr("position").and_then(|p| p.as_dense_ints(&m.ctx)).unwrap_or_default();
-            let position: Vec<String> = position.iter().map(i64::to_string).collect();
-            text.push_str(&position.join(", "));
-            Ok(text)
+            Ok(())
         }
         "br" => {
             let target = op.successors().next().ok_or_else(|| no_text(op, "without a target"))?;
-            Ok(format!("br {}{}", f.label(op, 0, target), annotation(m, op)))
+            line.put("br ");
+            line.target(op, 0, target);
+            annotation(line, op);
+            Ok(())
         }
-        "cond_br" => cond_br(m, f, op),
-        "switch" => switch(m, f, op),
+        "cond_br" => cond_br(line, op),
+        "switch" => switch(line, op),
         "return" => match op.operands().next() {
-            Some(value) => Ok(format!("ret {}", f.typed_operand(m, op, value)?)),
-            None => Ok("ret void".to_owned()),
+            Some(value) => {
+                line.put("ret ");
+                line.typed(op, value)
+            }
+            None => {
+                line.put("ret void");
+                Ok(())
+            }
         },
-        "unreachable" => Ok("unreachable".to_owned()),
-        "call" => calls::call(m, f, op),
-        "call_intrinsic" => calls::call_intrinsic(m, f, op),
-        "inline_asm" => calls::inline_asm(m, f, op),
+        "unreachable" => {
+            line.put("unreachable");
+            Ok(())
+        }
+        "call" => calls::call(line, op),
+        "call_intrinsic" => calls::call_intrinsic(line, op),
+        "inline_asm" => calls::inline_asm(line, op),
         _ => match mnemonic.strip_prefix("intr.") {
-            Some(intrinsic) => calls::intrinsic(m, f, op, intrinsic),
+            Some(intrinsic) => calls::intrinsic(line, op, intrinsic),
             None => Err(no_text(op, "is unknown here and")),
         },
     }
 }
 
-/// Returns the flags of an instruction, each behind a space.
-pub(super) fn flags(m: &Module, op: OpRef<'_>) -> String {
-    let mut text = String::new();
-    for (name, word) in [("isDisjoint", "disjoint"), ("nonNeg", "nneg")] {
+/// Writes a mnemonic with the flags of its instruction, and a space.
+fn with_flags(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) {
+    line.once(Part::Mnemonic, op, |line| {
+        line.put(mnemonic);
+        flags(line, op);
+        line.put(" ");
+    });
+}
+
+/// Writes two operands of one type, which is written once.
+fn pair(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    line.typed(op, op.operand(0))?;
+    line.put(", ");
+    line.operand(op.operand(1))
+}
+
+/// Writes the flags of an instruction, each behind a space.
+fn flags(line: &mut Line<'_>, op: OpRef<'_>) {
+    for (name, word) in [("isDisjoint", " disjoint"), ("nonNeg", " nneg")] {
         if op.attr(name).is_some() {
-            let _ = write!(text, " {word}");
+            line.put(word);
         }
     }
-    let overflow = op.attr("overflowFlags").and_then(|o| OVERFLOW.value(&m.ctx, o)).unwrap_or(0);
-    for (name, word) in [("nuw", " nuw"), ("nsw", " nsw")] {
-        if OVERFLOW.value_of(name).is_some_and(|bit| overflow & bit != 0) {
-            text.push_str(word);
+    let overflow = op.attr("overflowFlags").and_then(|o| OVERFLOW.value(&line.m.ctx, o)).unwrap_or(0);
+    if overflow != 0 {
+        for (name, word) in [("nuw", " nuw"), ("nsw", " nsw")] {
+            if OVERFLOW.value_of(name).is_some_and(|bit| overflow & bit != 0) {
+                line.put(word);
+            }
         }
     }
     if op.attr("isExact").is_some() {
-        text.push_str(" exact");
+        line.put(" exact");
     }
-    text.push_str(&fastmath(m, op));
-    text
+    fastmath(line, op);
 }
 
-/// Fast-math flags, each behind a space.
-pub(super) fn fastmath(m: &Module, op: OpRef<'_>) -> String {
-    let value = op.attr("fastmathFlags").and_then(|f| FASTMATH.value(&m.ctx, f)).unwrap_or(0);
+/// Writes fast-math flags, each behind a space.
+pub(super) fn fastmath(line: &mut Line<'_>, op: OpRef<'_>) {
+    let value = op.attr("fastmathFlags").and_then(|f| FASTMATH.value(&line.m.ctx, f)).unwrap_or(0);
+    if value == 0 {
+        return;
+    }
     if FASTMATH.value_of("fast") == Some(value) {
-        return " fast".to_owned();
+        return line.put(" fast");
     }
-    ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"]
-        .into_iter()
-        .filter(|name| FASTMATH.value_of(name).is_some_and(|bit| value & bit != 0))
-        .map(|name| format!(" {name}"))
-        .collect()
+    for name in ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"] {
+        if FASTMATH.value_of(name).is_some_and(|bit| value & bit != 0) {
+            line.put(" ");
+            line.put(name);
+        }
+    }
 }
 
-fn binary(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, mnemonic: &str) -> Line {
-    let (lhs, rhs) = (f.typed_operand(m, op, op.operand(0))?, f.operand(m, op.operand(1))?);
-    Ok(format!("{mnemonic}{} {lhs}, {rhs}", flags(m, op)))
-}
-
-fn compare(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, mnemonic: &str) -> Line {
+fn compare(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) -> Written {
     let table = if mnemonic == "icmp" { &ICMP_PREDICATE } else { &FCMP_PREDICATE };
-    let predicate = op.attr("predicate").and_then(|p| table.value(&m.ctx, p)).and_then(|p| table.text_of(p));
+    let predicate = op.attr("predicate").and_then(|p| table.value(&line.m.ctx, p));
+    let predicate = predicate.and_then(|p| table.text_of(p));
     let predicate = predicate.ok_or_else(|| no_text(op, "without a predicate"))?;
-    let (lhs, rhs) = (f.typed_operand(m, op, op.operand(0))?, f.operand(m, op.operand(1))?);
-    let same_sign = if op.attr(SAME_SIGN).is_some() { " samesign" } else { "" };
-    Ok(format!("{mnemonic}{}{same_sign} {} {lhs}, {rhs}", flags(m, op), predicate.trim_start_matches('_')))
+    line.once(Part::Mnemonic, op, |line| {
+        line.put(mnemonic);
+        flags(line, op);
+        line.put(if op.attr(SAME_SIGN).is_some() { " samesign " } else { " " });
+        line.put(predicate.trim_start_matches('_'));
+        line.put(" ");
+    });
+    pair(line, op)
 }
 
 // Memory.
 
-/// `, align n`.
-fn alignment(m: &Module, op: OpRef<'_>) -> String {
-    match op.attr("alignment").and_then(|a| a.as_int(&m.ctx)) {
-        Some(n) if n > 0 => format!(", align {n}"),
-        _ => String::new(),
+/// Writes `, align n`.
+fn alignment(line: &mut Line<'_>, op: OpRef<'_>) {
+    let alignment = op.attr("alignment").and_then(|a| a.as_int(&line.m.ctx));
+    if let Some(bytes) = alignment.filter(|bytes| *bytes > 0) {
+        line.put(", align ");
+        line.number(bytes);
     }
 }
 
@@ -159,216 +196,238 @@ fn ordering_called(m: &Module, op: OpRef<'_>, name: &str) -> Option<String> {
     if value == 0 { None } else { ATOMIC_ORDERING.text_of(value) }
 }
 
-fn syncscope(m: &Module, op: OpRef<'_>) -> String {
-    match op.attr("syncscope").and_then(|s| s.as_str(&m.ctx)) {
-        Some(scope) if !scope.is_empty() => format!(" syncscope({})", quoted(scope.as_bytes())),
-        _ => String::new(),
+/// Writes ` syncscope("…")`.
+fn syncscope(line: &mut Line<'_>, op: OpRef<'_>) {
+    let scope = op.attr("syncscope").and_then(|s| s.as_str(&line.m.ctx));
+    if let Some(scope) = scope.filter(|scope| !scope.is_empty()) {
+        let _ = write!(line.text, " syncscope({})", quoted(scope.as_bytes()));
     }
 }
 
 fn volatile(op: OpRef<'_>) -> &'static str {
-    if op.attr("volatile_").is_some() { " volatile" } else { "" }
+    if op.attr("volatile_").is_some() { " volatile " } else { " " }
 }
 
-/// Returns the metadata of an access.
-fn access_metadata(m: &mut Module, op: OpRef<'_>) -> String {
-    let mut text = String::new();
-    if op.attr("nontemporal").is_some() {
-        let _ = write!(text, ", !nontemporal !{}", m.metadata.node("!{i32 1}"));
-    }
-    for (name, kind) in [("invariant", "invariant.load"), ("invariantGroup", "invariant.group")] {
+/// Writes the metadata of an access.
+fn access_metadata(line: &mut Line<'_>, op: OpRef<'_>) {
+    let kinds = [
+        ("nontemporal", "nontemporal", "!{i32 1}"),
+        ("invariant", "invariant.load", "!{}"),
+        ("invariantGroup", "invariant.group", "!{}"),
+    ];
+    for (name, kind, node) in kinds {
         if op.attr(name).is_some() {
-            let _ = write!(text, ", !{kind} !{}", m.metadata.node("!{}"));
+            let _ = write!(line.text, ", !{kind} !{}", line.m.metadata.node(node));
         }
     }
-    text
 }
 
-/// Returns the tail of a load or store.
-fn access_tail(m: &mut Module, op: OpRef<'_>) -> String {
-    let order = match ordering(m, op) {
-        Some(order) => format!("{} {order}", syncscope(m, op)),
-        None => String::new(),
-    };
-    format!("{order}{}{}{}", alignment(m, op), access_metadata(m, op), scopes::of_access(m, op))
+/// Writes the mnemonic of a load or store.
+fn access(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) {
+    line.once(Part::Mnemonic, op, |line| {
+        line.put(mnemonic);
+        line.put(if ordering(line.m, op).is_some() { " atomic" } else { "" });
+        line.put(volatile(op));
+    });
 }
 
-fn load(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let atomic = if ordering(m, op).is_some() { " atomic" } else { "" };
-    let ty = type_text(m, op, op.result_type(0))?;
-    let address = f.typed_operand(m, op, op.operand(0))?;
-    Ok(format!("load{atomic}{} {ty}, {address}{}", volatile(op), access_tail(m, op)))
+/// Writes the tail of a load or store.
+fn access_tail(line: &mut Line<'_>, op: OpRef<'_>) {
+    line.once(Part::Access, op, |line| {
+        if let Some(order) = ordering(line.m, op) {
+            syncscope(line, op);
+            line.put(" ");
+            line.put(&order);
+        }
+        alignment(line, op);
+        access_metadata(line, op);
+    });
+    scopes::write(line, op);
 }
 
-fn store(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let atomic = if ordering(m, op).is_some() { " atomic" } else { "" };
-    let (value, address) = (f.typed_operand(m, op, op.operand(0))?, f.typed_operand(m, op, op.operand(1))?);
-    Ok(format!("store{atomic}{} {value}, {address}{}", volatile(op), access_tail(m, op)))
+fn load(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    access(line, op, "load");
+    line.ty(op, op.result_type(0))?;
+    line.put(", ");
+    line.typed(op, op.operand(0))?;
+    access_tail(line, op);
+    Ok(())
 }
 
-fn alloca(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let ty =
-        op.attr("elem_type").and_then(|t| t.as_type(&m.ctx)).ok_or_else(|| no_text(op, "without a type"))?;
-    let ty = type_text(m, op, ty)?;
-    let inalloca = if op.attr("inalloca").is_some() { " inalloca" } else { "" };
-    let count = f.typed_operand(m, op, op.operand(0))?;
-    let space = match op.result_type(0).dialect_params(&m.ctx, "llvm.ptr") {
-        Some([space]) => space.as_int(&m.ctx).map(|n| format!(", addrspace({n})")).unwrap_or_default(),
-        _ => String::new(),
-    };
-    Ok(format!("alloca{inalloca} {ty}, {count}{}{space}", alignment(m, op)))
+fn store(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    access(line, op, "store");
+    line.all_typed(op, [op.operand(0), op.operand(1)])?;
+    access_tail(line, op);
+    Ok(())
+}
+
+fn alloca(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let ty = op.attr("elem_type").and_then(|t| t.as_type(&line.m.ctx));
+    let ty = ty.ok_or_else(|| no_text(op, "without a type"))?;
+    line.put(if op.attr("inalloca").is_some() { "alloca inalloca " } else { "alloca " });
+    line.ty(op, ty)?;
+    line.put(", ");
+    line.typed(op, op.operand(0))?;
+    alignment(line, op);
+    if let Some([space]) = op.result_type(0).dialect_params(&line.m.ctx, "llvm.ptr")
+        && let Some(space) = space.as_int(&line.m.ctx)
+    {
+        let _ = write!(line, ", addrspace({space})");
+    }
+    Ok(())
 }
 
 /// Returns the flags of an address computation, each before a space.
-pub(super) fn gep_flags(value: Option<i64>) -> String {
+pub(super) fn gep_flags(value: Option<i64>) -> &'static str {
     let value = value.unwrap_or(0);
-    let mut text = String::new();
     // `inbounds` implies `nusw`.
-    match value & 3 {
-        0 => {}
-        2 => text.push_str("nusw "),
-        _ => text.push_str("inbounds "),
+    match (value & 3, value & 4 != 0) {
+        (0, false) => "",
+        (0, true) => "nuw ",
+        (2, false) => "nusw ",
+        (2, true) => "nusw nuw ",
+        (_, false) => "inbounds ",
+        (_, true) => "inbounds nuw ",
     }
-    if value & 4 != 0 {
-        text.push_str("nuw ");
-    }
-    text
 }
 
-fn gep(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let ctx = m.ctx.clone();
-    let ty =
-        op.attr("elem_type").and_then(|t| t.as_type(&ctx)).ok_or_else(|| no_text(op, "without a type"))?;
-    let ty = type_text(m, op, ty)?;
-    let flags = gep_flags(op.attr("noWrapFlags").and_then(|n| n.as_int(&ctx)));
-    let mut text = format!("getelementptr {flags}{ty}, {}", f.typed_operand(m, op, op.operand(0))?);
+fn gep(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let ty = op.attr("elem_type").and_then(|t| t.as_type(&line.m.ctx));
+    let ty = ty.ok_or_else(|| no_text(op, "without a type"))?;
+    line.put("getelementptr ");
+    line.put(gep_flags(op.attr("noWrapFlags").and_then(|n| n.as_int(&line.m.ctx))));
+    line.ty(op, ty)?;
+    line.put(", ");
+    line.typed(op, op.operand(0))?;
     let mut dynamic = op.operands().skip(1);
-    for index in op.attr("rawConstantIndices").and_then(|i| i.as_dense_ints(&ctx)).unwrap_or_default() {
-        let index = match index {
-            DYNAMIC_INDEX => {
-                let value = dynamic.next().ok_or_else(|| no_text(op, "short of an index"))?;
-                f.typed_operand(m, op, value)?
-            }
-            known => format!("i32 {known}"),
-        };
-        let _ = write!(text, ", {index}");
+    let indices = op.attr("rawConstantIndices").and_then(|i| i.as_dense_ints(&line.m.ctx));
+    for index in indices.unwrap_or_default() {
+        line.put(", ");
+        if index == DYNAMIC_INDEX {
+            let value = dynamic.next().ok_or_else(|| no_text(op, "short of an index"))?;
+            line.typed(op, value)?;
+        } else {
+            line.put("i32 ");
+            line.number(index);
+        }
     }
-    Ok(text)
+    Ok(())
 }
 
-fn atomicrmw(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let bin_op =
-        op.attr("bin_op").and_then(|b| ATOMIC_BIN_OP.value(&m.ctx, b)).and_then(|b| ATOMIC_BIN_OP.text_of(b));
+fn atomicrmw(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let bin_op = op.attr("bin_op").and_then(|b| ATOMIC_BIN_OP.value(&line.m.ctx, b));
+    let bin_op = bin_op.and_then(|b| ATOMIC_BIN_OP.text_of(b));
     let bin_op = bin_op.ok_or_else(|| no_text(op, "without an operation"))?;
-    let (address, value) = (f.typed_operand(m, op, op.operand(0))?, f.typed_operand(m, op, op.operand(1))?);
-    let order = ordering(m, op).ok_or_else(|| no_text(op, "without an ordering"))?;
-    Ok(format!(
-        "atomicrmw{} {} {address}, {value}{} {order}{}",
-        volatile(op),
-        bin_op.trim_start_matches('_'),
-        syncscope(m, op),
-        alignment(m, op)
-    ))
+    let order = ordering(line.m, op).ok_or_else(|| no_text(op, "without an ordering"))?;
+    let _ = write!(line, "atomicrmw{}{} ", volatile(op), bin_op.trim_start_matches('_'));
+    line.all_typed(op, [op.operand(0), op.operand(1)])?;
+    syncscope(line, op);
+    let _ = write!(line, " {order}");
+    alignment(line, op);
+    Ok(())
 }
 
-fn cmpxchg(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let mut operands = Vec::with_capacity(3);
-    for operand in op.operands() {
-        operands.push(f.typed_operand(m, op, operand)?);
-    }
-    let order = |name| ordering_called(m, op, name).ok_or_else(|| no_text(op, "without an ordering"));
-    Ok(format!(
-        "cmpxchg{}{} {}{} {} {}{}",
-        if op.attr("weak").is_some() { " weak" } else { "" },
-        volatile(op),
-        operands.join(", "),
-        syncscope(m, op),
-        order("success_ordering")?,
-        order("failure_ordering")?,
-        alignment(m, op)
-    ))
+fn cmpxchg(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let order = |m: &Module, name| ordering_called(m, op, name);
+    let orders = (order(line.m, "success_ordering"), order(line.m, "failure_ordering"));
+    let (Some(success), Some(failure)) = orders else { return Err(no_text(op, "without an ordering")) };
+    line.put(if op.attr("weak").is_some() { "cmpxchg weak" } else { "cmpxchg" });
+    line.put(volatile(op));
+    line.all_typed(op, op.operands())?;
+    syncscope(line, op);
+    let _ = write!(line, " {success} {failure}");
+    alignment(line, op);
+    Ok(())
 }
 
-fn shuffle(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let mask = op.attr("mask").and_then(|mask| mask.as_dense_ints(&m.ctx)).unwrap_or_default();
-    let scales = match op.operand_type(0).kind(&m.ctx) {
+fn shuffle(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let mask = op.attr("mask").and_then(|mask| mask.as_dense_ints(&line.m.ctx)).unwrap_or_default();
+    let scales = match op.operand_type(0).kind(&line.m.ctx) {
         TypeKind::Vector { scalable, .. } => scalable.first() == Some(&true),
         _ => false,
     };
-    let (a, b) = (f.typed_operand(m, op, op.operand(0))?, f.typed_operand(m, op, op.operand(1))?);
-    let vscale = if scales { "vscale x " } else { "" };
-    let lanes = if mask.iter().all(|lane| *lane == -1) {
-        "poison".to_owned()
+    line.put("shufflevector ");
+    line.all_typed(op, [op.operand(0), op.operand(1)])?;
+    let _ = write!(line, ", <{}{} x i32> ", if scales { "vscale x " } else { "" }, mask.len());
+    if mask.iter().all(|lane| *lane == -1) {
+        line.put("poison");
     } else if mask.iter().all(|lane| *lane == 0) {
-        "zeroinitializer".to_owned()
+        line.put("zeroinitializer");
     } else {
-        let lanes: Vec<String> = mask
-            .iter()
-            .map(|lane| if *lane < 0 { "i32 poison".to_owned() } else { format!("i32 {lane}") })
-            .collect();
-        format!("<{}>", lanes.join(", "))
-    };
-    Ok(format!("shufflevector {a}, {b}, <{vscale}{} x i32> {lanes}", mask.len()))
+        for (index, lane) in mask.iter().enumerate() {
+            line.put(if index == 0 { "<i32 " } else { ", i32 " });
+            match *lane {
+                ..0 => line.put("poison"),
+                known => line.number(known),
+            }
+        }
+        line.put(">");
+    }
+    Ok(())
 }
 
 // Branches.
 
-/// `, !prof !n` of branch weights.
-fn weights(m: &mut Module, op: OpRef<'_>) -> String {
-    let Some(weights) = op.attr("branch_weights").and_then(|w| w.as_dense_ints(&m.ctx)) else {
-        return String::new();
-    };
+/// Writes `, !prof !n` of branch weights.
+fn weights(line: &mut Line<'_>, op: OpRef<'_>) {
+    let weights = op.attr("branch_weights").and_then(|w| w.as_dense_ints(&line.m.ctx));
+    let Some(weights) = weights else { return };
     let mut node = "!{!\"branch_weights\"".to_owned();
     for weight in weights {
         let _ = write!(node, ", i32 {}", (weight as i32).cast_unsigned());
     }
     node.push('}');
-    format!(", !prof !{}", m.metadata.node(&node))
+    let _ = write!(line.text, ", !prof !{}", line.m.metadata.node(&node));
 }
 
-fn cond_br(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let condition = f.typed_operand(m, op, op.operand(0))?;
-    let mut text = format!("br {condition}");
+fn cond_br(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    line.put("br ");
+    line.typed(op, op.operand(0))?;
     for (index, target) in op.successors().enumerate() {
-        let _ = write!(text, ", {}", f.label(op, index, target));
+        line.put(", ");
+        line.target(op, index, target);
     }
-    text.push_str(&weights(m, op));
-    text.push_str(&annotation(m, op));
+    weights(line, op);
+    annotation(line, op);
     if op.attr(CHECK).is_some() && kept_metadata(op, CHECK).is_none() {
-        let _ = write!(text, ", !{CHECK} !{}", m.metadata.node("!{}"));
+        let _ = write!(line.text, ", !{CHECK} !{}", line.m.metadata.node("!{}"));
     }
-    Ok(text)
+    Ok(())
 }
 
-/// `, !llvm.loop !n` of an annotation of a loop and of its marks, as far as they have a text.
-fn annotation(m: &mut Module, op: OpRef<'_>) -> String {
-    let nodes = match op.attr(loops::ANNOTATION).map(|attr| attr.kind(&m.ctx)) {
+/// Writes `, !llvm.loop !n` of an annotation of a loop and of its marks, as far as they have a
+/// text.
+fn annotation(line: &mut Line<'_>, op: OpRef<'_>) {
+    let ctx = &line.m.ctx;
+    let nodes = match op.attr(loops::ANNOTATION).map(|attr| attr.kind(ctx)) {
         Some(AttrKind::Opaque { body, .. }) => loops::nodes(body),
         _ => None,
     };
     let is_kept = kept_metadata(op, "llvm.loop").is_some();
-    let all = op.attributes().entries(&m.ctx).iter().map(|(name, own)| (m.ctx.str(*name), own));
+    let all = op.attributes().entries(ctx).iter().map(|(name, own)| (ctx.str(*name), own));
     let marks = all.filter(|(name, _)| OF_LOOPS.contains(name));
-    let marks = marks.map(|(name, own)| match own.as_str(&m.ctx) {
+    let marks = marks.map(|(name, own)| match own.as_str(ctx) {
         Some(text) => format!("!{{!\"{name}\", !{}}}", quoted(text.as_bytes())),
         None => format!("!{{!\"{name}\"}}"),
     });
     let marks: Vec<String> = marks.collect();
     if is_kept || (nodes.is_none() && marks.is_empty()) {
-        return String::new();
+        return;
     }
     let nodes = [nodes.unwrap_or_default(), marks].concat();
-    format!(", !llvm.loop !{}", m.metadata.of_loop(&nodes))
+    let _ = write!(line.text, ", !llvm.loop !{}", line.m.metadata.of_loop(&nodes));
 }
 
-fn switch(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
-    let ctx = m.ctx.clone();
-    let value = f.typed_operand(m, op, op.operand(0))?;
+fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let ctx = line.m.ctx.clone();
     let ty = op.operand_type(0);
-    let ty_text = type_text(m, op, ty)?;
     let mut successors = op.successors().enumerate();
     let (_, default) = successors.next().ok_or_else(|| no_text(op, "without a target"))?;
-    let mut text = format!("switch {value}, {} [\n", f.label(op, 0, default));
+    line.put("switch ");
+    line.typed(op, op.operand(0))?;
+    line.put(", ");
+    line.target(op, 0, default);
+    line.put(" [\n");
     let cases = match op.attr("case_values").map(|c| c.kind(&ctx)) {
         Some(AttrKind::DenseElements { ty, splat, bytes }) => {
             let element = ty.element(&ctx).unwrap_or(*ty);
@@ -387,12 +446,20 @@ fn switch(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
         _ => Vec::new(),
     };
     for ((index, target), case) in successors.zip(cases) {
-        let case =
-            if ty.integer_width(&ctx) == Some(1) { (case & 1 == 1).to_string() } else { case.to_string() };
-        let _ = writeln!(text, "    {ty_text} {case}, {}", f.label(op, index, target));
+        line.put("    ");
+        line.ty(op, ty)?;
+        line.put(" ");
+        match ty.integer_width(&ctx) {
+            Some(1) => line.put(if case & 1 == 1 { "true" } else { "false" }),
+            _ => line.number(case),
+        }
+        line.put(", ");
+        line.target(op, index, target);
+        line.put("\n");
     }
-    let _ = write!(text, "  ]{}", weights(m, op));
-    Ok(text)
+    line.put("  ]");
+    weights(line, op);
+    Ok(())
 }
 
 /// True if the first operand is a pointer to call.

@@ -101,13 +101,13 @@ impl Nodes {
     }
 }
 
-/// Returns the attachments of an operation, each after `separator` and a space.
-pub(super) fn attached(ctx: &Context, op: OpRef<'_>, separator: &str) -> String {
-    let mut text = String::new();
+/// Writes the attachments of an operation, each after `separator` and a space.
+pub(super) fn write_attached(text: &mut String, ctx: &Context, op: OpRef<'_>, separator: &str) {
     for (kind, node) in entries(ctx, op) {
-        let _ = write!(text, "{separator} !{kind} {node}");
+        for part in [separator, " !", kind, " ", node] {
+            text.push_str(part);
+        }
     }
-    text
 }
 
 fn entries<'c>(ctx: &'c Context, op: OpRef<'_>) -> impl Iterator<Item = (&'c str, &'c str)> {

@@ -4,19 +4,25 @@
 //! apart from it. Each check of a function has a domain, and each object a scope in it. What the
 //! program says of aliases at an access stays, and then nothing is added.
 
+use std::fmt::Write;
+
 use loomir_ir::OpRef;
 use loomir_transforms::marks::APART;
 
 use super::Module;
+use super::line::Line;
 use crate::ll::kept_metadata;
 
-/// Returns the attachments of a load or store, each behind a comma.
-pub(super) fn of_access(m: &mut Module, op: OpRef<'_>) -> String {
+/// Writes the attachments of a load or store, each behind a comma.
+pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) {
+    let Some(numbers) = numbers(op) else { return };
     let is_kept = ["alias.scope", "noalias"].into_iter().any(|kind| kept_metadata(op, kind).is_some());
-    let numbers = numbers(op).filter(|_| !is_kept).unwrap_or_default();
-    let [check, own, apart @ ..] = &numbers[..] else { return String::new() };
-    let (own, apart) = (list(m, op, *check, &[*own]), list(m, op, *check, apart));
-    format!(", !alias.scope {own}, !noalias {apart}")
+    let [check, own, apart @ ..] = &numbers[..] else { return };
+    if is_kept {
+        return;
+    }
+    let (own, apart) = (list(line.m, op, *check, &[*own]), list(line.m, op, *check, apart));
+    let _ = write!(line, ", !alias.scope {own}, !noalias {apart}");
 }
 
 /// Returns the scopes that a call of `llvm.experimental.noalias.scope.decl` declares.
