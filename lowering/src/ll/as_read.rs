@@ -128,8 +128,14 @@ fn stamp_attr(function: &Body) -> Attr {
 /// Returns a hash of operations, their order, operands and targets. Of literals only their number
 /// counts. The same on all machines.
 fn stamp(body: &Body) -> u64 {
-    let places: HashMap<Named, u64> = named(body).into_iter().zip(1..).collect();
-    let place = |named: Named| places.get(&named).copied().unwrap_or(0);
+    // The places of values and blocks, from 1.
+    let (mut values, mut blocks) = (vec![0; body.num_value_slots()], vec![0; body.num_block_slots()]);
+    for (named, place) in named(body).into_iter().zip(1u64..) {
+        match named {
+            Named::Value(value) => values[value.index()] = place,
+            Named::Block(block) => blocks[block.index()] = place,
+        }
+    }
     let mut hash = Fnv::default();
     let region = body.region(body.root(), 0);
     for block in body.blocks(region) {
@@ -138,10 +144,10 @@ fn stamp(body: &Body) -> u64 {
             hash.bytes(body.op_ref(op).name().as_bytes());
             hash.number(body.results(op).len() as u64);
             for operand in body.operands(op) {
-                hash.number(place(Named::Value(operand)));
+                hash.number(values[operand.index()]);
             }
             for successor in body.successors(op) {
-                hash.number(place(Named::Block(successor)));
+                hash.number(blocks[successor.index()]);
             }
         }
     }
@@ -158,14 +164,29 @@ impl Default for Fnv {
 }
 
 impl Fnv {
+    const PRIME: u64 = 0x0100_0000_01b3;
+
     fn bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(Fnv::PRIME);
         }
     }
 
+    /// Adds eight bytes, the lowest first. Most numbers are small: bytes that are zero only
+    /// multiply, all at once.
     fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
+        const POWERS: [u64; 9] = {
+            let mut powers = [1u64; 9];
+            let mut i = 1;
+            while i < powers.len() {
+                powers[i] = powers[i - 1].wrapping_mul(Fnv::PRIME);
+                i += 1;
+            }
+            powers
+        };
+        let zeros = number.leading_zeros() as usize / 8;
+        self.bytes(&number.to_le_bytes()[..8 - zeros]);
+        self.0 = self.0.wrapping_mul(POWERS[zeros]);
     }
 }
 
