@@ -56,6 +56,9 @@ pub fn lower_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
 /// # Errors
 /// The error of the first step that fails.
 pub fn lower_to_llvm_with(module: &mut Body, options: to_llvm::Options) -> Result<(), Diagnostics> {
+    if to_llvm::is_converted(module) {
+        return Ok(());
+    }
     loomir_dialects::irdl::meaning::lower(module)?;
     convert_linalg_to_loops(module, linalg_to_loops::Loops::Scf)?;
     lower_affine(module)?;

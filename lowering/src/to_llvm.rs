@@ -183,7 +183,7 @@ fn convert_module(module: &mut Body, options: Options, diagnostics: &mut Diagnos
             memref::global::convert_global(module.op_ref(op), &mut types)
                 .map(|body| Some(vec![body]))
                 .map_err(Diagnostics::from)
-        } else if ctx.str(info.dialect()) == "llvm" || info.is(builtin::ModuleOp::DEF) {
+        } else if is_llvm(module, op) || info.is(builtin::ModuleOp::DEF) {
             Ok(None)
         } else {
             Err(function::no_conversion(module.op_ref(op)).into())
@@ -203,8 +203,21 @@ fn convert_module(module: &mut Body, options: Options, diagnostics: &mut Diagnos
     symbols.place(module);
 }
 
+/// True if a module has nothing but operations of the `llvm` dialect: no step of lowering changes
+/// it. One walk.
+pub(crate) fn is_converted(module: &Body) -> bool {
+    module.is(module.root(), builtin::ModuleOp::DEF)
+        && module.all_ops().all(|op| match module.nested(op) {
+            Some(function) => !needs_conversion(function),
+            None => is_llvm(module, op),
+        })
+}
+
 /// True if a function is not of the `llvm` dialect, or contains operations of other dialects.
 fn needs_conversion(function: &Body) -> bool {
-    let ctx = function.ctx();
-    function.preorder(function.root()).any(|op| ctx.str(function.info(op).dialect()) != "llvm")
+    function.preorder(function.root()).any(|op| !is_llvm(function, op))
+}
+
+fn is_llvm(body: &Body, op: Op) -> bool {
+    body.ctx().str(body.info(op).dialect()) == "llvm"
 }
