@@ -525,8 +525,10 @@ struct Lines {
 impl Lines {
     fn find(&mut self, source: &str, offset: u32) -> (u32, u32) {
         if self.starts.is_empty() {
+            let ends = || memchr::memchr_iter(b'\n', source.as_bytes());
+            self.starts.reserve_exact(1 + ends().count());
             self.starts.push(0);
-            self.starts.extend(memchr::memchr_iter(b'\n', source.as_bytes()).map(|at| at as u32 + 1));
+            self.starts.extend(ends().map(|at| at as u32 + 1));
         }
         if self.starts[self.last] > offset {
             self.last = self.starts.partition_point(|start| *start <= offset) - 1;

@@ -217,6 +217,12 @@ impl OpPrinter<'_> {
 
     /// Notes an attribute and what is inside.
     pub(crate) fn collect_attr(&mut self, attr: Attr, without_type: bool, deferrable: bool) {
+        // Most attributes have neither an alias nor anything inside.
+        match attr.kind(self.ctx) {
+            AttrKind::String(_) | AttrKind::Symbol { .. } => return,
+            AttrKind::Integer { .. } | AttrKind::Float { .. } => return,
+            _ => {}
+        }
         let name = name_of(self.ctx, attr);
         self.visit(Symbol::Attr(attr), name, deferrable, |p| p.inside_attr(attr, without_type, deferrable));
     }
