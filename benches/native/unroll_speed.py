@@ -70,7 +70,7 @@ exit:
 
 
 def main():
-    ours = [sys.argv[1], "opt", "--mlir-disable-threading", "--loop-unroll"]
+    ours = [sys.argv[1], "opt", "--mlir-disable-threading", "--loop-unroll", "--emit=ll"]
     theirs = [os.path.join(os.environ["LOOMIR_LLVM"], "bin/opt"), "-S", "-passes=loop-unroll"]
     cases = [(f"body of {count:,} operations, 64 times", body(count)) for count in (500, 1000, 2000, 4000)]
     cases += [(f"nest of {size} by {size}, completely", nest(size)) for size in (50, 100, 140)]
