@@ -151,7 +151,7 @@ dialect! {
         attrs { value: Required Typed }
         traits [ConstantLike, Pure]
         syntax (syntax::parse_constant, syntax::print_constant);
-        verify verify::constant;
+        verify_signature verify::constant;
     }
 
     /// Sum. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) sum
@@ -487,7 +487,7 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::extend_int;
+        verify_signature verify::extend_int;
         fold cast::extui;
     }
 
@@ -497,7 +497,7 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::extend_int;
+        verify_signature verify::extend_int;
         fold cast::extsi;
     }
 
@@ -508,7 +508,7 @@ dialect! {
         attrs { fastmath: Optional Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
-        verify verify::extend_float;
+        verify_signature verify::extend_float;
         fold cast::extf;
     }
 
@@ -520,7 +520,7 @@ dialect! {
         attrs { fastmath: Optional Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$in `,` $scale (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `,` type($scale) `to` type($out)"
-        verify verify::scaling_extf;
+        verify_signature verify::scaling_extf;
     }
 
     /// The low bits of an integer. With `nsw` (`nuw`) the result is poison unless extending it by
@@ -531,7 +531,7 @@ dialect! {
         attrs { overflowFlags: Default = "#arith.overflow<none>" Enum(&OVERFLOW) }
         traits [Pure, Elementwise]
         format "$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)"
-        verify verify::truncate_int;
+        verify_signature verify::truncate_int;
         fold cast::trunci;
     }
 
@@ -543,7 +543,7 @@ dialect! {
         attrs { roundingmode: Optional Enum(&ROUNDING_MODE), fastmath: Optional Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
-        verify verify::truncate_float;
+        verify_signature verify::truncate_float;
         fold cast::truncf;
     }
 
@@ -555,7 +555,7 @@ dialect! {
         attrs { roundingmode: Optional Enum(&ROUNDING_MODE), fastmath: Optional Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$in `,` $scale ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `,` type($scale) `to` type($out)"
-        verify verify::scaling_truncf;
+        verify_signature verify::scaling_truncf;
     }
 
     /// An unsigned integer as the nearest float.
@@ -564,7 +564,7 @@ dialect! {
         results { out: One FloatLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::cast_shape;
+        verify_signature verify::cast_shape;
         fold cast::uitofp;
     }
 
@@ -574,7 +574,7 @@ dialect! {
         results { out: One FloatLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::cast_shape;
+        verify_signature verify::cast_shape;
         fold cast::sitofp;
     }
 
@@ -584,7 +584,7 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::cast_shape;
+        verify_signature verify::cast_shape;
         fold cast::fptoui;
     }
 
@@ -594,7 +594,7 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::cast_shape;
+        verify_signature verify::cast_shape;
         fold cast::fptosi;
     }
 
@@ -605,7 +605,7 @@ dialect! {
         results { out: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::index_cast;
+        verify_signature verify::index_cast;
         fold cast::index_cast;
     }
 
@@ -615,7 +615,7 @@ dialect! {
         results { out: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::index_cast;
+        verify_signature verify::index_cast;
         fold cast::index_castui;
     }
 
@@ -625,7 +625,7 @@ dialect! {
         results { out: One Where("signless-integer-or-float-like or memref of signless-integer or float", verify::is_bitcastable) }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
-        verify verify::bitcast;
+        verify_signature verify::bitcast;
         fold cast::bitcast;
     }
 
@@ -657,7 +657,7 @@ dialect! {
         results { result: One SameAs("true_value") }
         traits [Pure, Elementwise]
         syntax (syntax::parse_select, syntax::print_select);
-        verify verify::select;
+        verify_signature verify::select;
         fold select::select;
     }
 }

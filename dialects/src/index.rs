@@ -216,7 +216,7 @@ dialect! {
         results { output: One Where(INTEGER_OR_INDEX, is_integer_or_index) }
         traits [Pure]
         format "$input attr-dict `:` type($input) `to` type($output)"
-        verify verify::index_cast;
+        verify_signature verify::index_cast;
         fold cast::extsi;
     }
 
@@ -226,7 +226,7 @@ dialect! {
         results { output: One Where(INTEGER_OR_INDEX, is_integer_or_index) }
         traits [Pure]
         format "$input attr-dict `:` type($input) `to` type($output)"
-        verify verify::index_cast;
+        verify_signature verify::index_cast;
         fold cast::extui;
     }
 

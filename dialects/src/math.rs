@@ -378,7 +378,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)"
-        verify verify::fpowi;
+        verify_signature verify::fpowi;
     }
 
     /// `a * b + c`, rounded once.

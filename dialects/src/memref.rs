@@ -37,7 +37,7 @@ dialect! {
         attrs { alignment: Optional Where(POWER_OF_TWO, is_alignment) }
         traits [AttrSizedOperandSegments, DistinctResults]
         format "`(`$dynamicSizes`)` (`` `[` $symbolOperands^ `]`)? attr-dict `:` type($memref)"
-        verify verify::alloc;
+        verify_signature verify::alloc;
     }
 
     /// Makes an object on the stack, uninitialised. It lives until the scope around it ends: a
@@ -59,7 +59,7 @@ dialect! {
         attrs { alignment: Optional Where(POWER_OF_TWO, is_alignment) }
         traits [DistinctResults]
         format "$source (`(` $dynamicResultSize^ `)`)? attr-dict `:` type($source) `to` type($result)"
-        verify verify::realloc;
+        verify_signature verify::realloc;
     }
 
     /// Ends the life of an object made by `alloc`, given the very memref that `alloc` returned.
@@ -74,7 +74,7 @@ dialect! {
         results { result: One ElementOf("memref") }
         attrs { nontemporal: Implied = "false" Bool, alignment: Optional Where(POWER_OF_TWO, is_alignment) }
         format "$memref `[` $indices `]` attr-dict `:` type($memref)"
-        verify verify::load;
+        verify_signature verify::load;
     }
 
     /// Writes the element at a place. To be outside the memref is undefined behaviour.
@@ -82,7 +82,7 @@ dialect! {
         operands { value: One ElementOf("memref"), memref: One RankedMemRef, indices: Variadic Index }
         attrs { nontemporal: Implied = "false" Bool, alignment: Optional Where(POWER_OF_TWO, is_alignment) }
         format "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
-        verify verify::store;
+        verify_signature verify::store;
     }
 
     /// The size of a dimension. A dimension the memref does not have is undefined behaviour.
@@ -109,7 +109,7 @@ dialect! {
         results { dest: One MemRef }
         traits [Pure]
         format "$source attr-dict `:` type($source) `to` type($dest)"
-        verify views::cast;
+        verify_signature views::cast;
         fold fold::cast;
     }
 
@@ -119,7 +119,7 @@ dialect! {
         results { dest: One MemRef }
         traits [Pure]
         format "$source attr-dict `:` type($source) `to` type($dest)"
-        verify views::memory_space_cast;
+        verify_signature views::memory_space_cast;
         fold fold::memory_space_cast;
     }
 

@@ -34,7 +34,8 @@
 //! | `traits [Trait, …]` | see [`Trait`](crate::Trait) |
 //! | `format "…"` | MLIR's declarative assembly format |
 //! | `syntax (parse, print);` | custom form by functions, in place of `format` |
-//! | `verify function;` | what the tables cannot say |
+//! | `verify_signature function;` | what the tables cannot say, and attributes and types decide |
+//! | `verify function;` | what only the operation itself can say, by its values or its place |
 //! | `fold function;` | simplification without new operations |
 //! | `interfaces { dyn Trait = model, … }` | meaning for analyses and passes, attached when the dialect is registered |
 //!
@@ -233,6 +234,7 @@ macro_rules! dialect_op {
             $(traits [$($trait:ident),* $(,)?])?
             $(format $format:literal)?
             $(syntax ($parse:path, $print:path);)?
+            $(verify_signature $verify_signature:path;)?
             $(verify $verify:path;)?
             $(fold $fold:path;)?
             $(interfaces { $($interface:ty = $model:expr),* $(,)? })?
@@ -298,6 +300,7 @@ macro_rules! dialect_op {
                     format: $crate::dialect_option!($(::std::borrow::Cow::Borrowed($format))?),
                     parse: $crate::dialect_option!($($parse)?),
                     print: $crate::dialect_option!($($print)?),
+                    verify_signature: $crate::dialect_option!($($verify_signature)?),
                     verify: $crate::dialect_option!($($verify)?),
                     fold: $crate::dialect_option!($($fold)?),
                 };

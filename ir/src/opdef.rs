@@ -50,7 +50,10 @@ pub struct OpDef {
     pub parse: Option<ParseHook>,
     /// Writes the custom form, after the operation's name.
     pub print: Option<PrintHook>,
-    /// Checks what the tables cannot say. Called when they hold.
+    /// Checks what the tables cannot say, by the attributes, the types and the numbers of values
+    /// alone: of operations that have the same, one is asked. Called when the tables hold.
+    pub verify_signature: Option<VerifyHook>,
+    /// Checks everything else. Called when all other checks of the operation hold.
     pub verify: Option<VerifyHook>,
     /// Simplifies to values or constants without creating operations.
     pub fold: Option<FoldHook>,
@@ -434,6 +437,7 @@ impl OpDef {
             format: None,
             parse: None,
             print: None,
+            verify_signature: None,
             verify: None,
             fold: None,
         }

@@ -7,7 +7,8 @@
 //! 2. numbers of operands, results, regions and successors, and their segments, as the definition
 //!    says;
 //! 3. attributes: those required are there, each satisfies its constraint;
-//! 4. types of operands and results; traits about types;
+//! 4. types of operands and results; traits about types; what else the definition says of
+//!    attributes and types ([`OpDef::verify_signature`]);
 //! 5. numbers of blocks in its regions; names of symbols are unique in a table;
 //! 6. the definition's own hook;
 //! 7. every operand is defined where it is used (dominance), or anywhere in the region for graph

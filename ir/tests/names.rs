@@ -18,6 +18,7 @@ fn definition(constraint: TypeConstraint, format: Option<&'static str>) -> OpDef
         format: format.map(Cow::Borrowed),
         parse: None,
         print: None,
+        verify_signature: None,
         verify: None,
         fold: None,
     }

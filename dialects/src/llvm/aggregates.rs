@@ -35,7 +35,7 @@ dialect! {
         attrs { mask: Required DenseArray(Type::I32) }
         traits [Pure]
         syntax (syntax::parse_shuffle, syntax::print_shuffle);
-        verify verify::verify_shuffle;
+        verify_signature verify::verify_shuffle;
     }
 
     /// The part of a struct or array at a position, one index a level.
@@ -45,7 +45,7 @@ dialect! {
         attrs { position: Required DenseArray(Type::I64) }
         traits [Pure]
         syntax (syntax::parse_extract, syntax::print_extract);
-        verify verify::verify_extract;
+        verify_signature verify::verify_extract;
         fold fold::fold_extract;
     }
 
@@ -56,6 +56,6 @@ dialect! {
         attrs { position: Required DenseArray(Type::I64) }
         traits [Pure]
         syntax (syntax::parse_insert, syntax::print_insert);
-        verify verify::verify_insert;
+        verify_signature verify::verify_insert;
     }
 }

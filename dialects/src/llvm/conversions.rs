@@ -17,7 +17,7 @@ dialect! {
         results { res: One NonAggregate }
         traits [Pure]
         format "$arg attr-dict `:` type($arg) `to` type($res)"
-        verify rules::verify_bitcast;
+        verify_signature rules::verify_bitcast;
         fold rules::fold_bitcast;
     }
 
@@ -53,7 +53,7 @@ dialect! {
         results { res: One IntegerOrVector }
         traits [Pure]
         format "$arg attr-dict `:` type($arg) `to` type($res)"
-        verify rules::verify_extension;
+        verify_signature rules::verify_extension;
         fold rules::fold_sext;
     }
 
@@ -64,7 +64,7 @@ dialect! {
         attrs { nonNeg: Optional Unit }
         traits [Pure]
         format "(`nneg` $nonNeg^)? $arg attr-dict `:` type($arg) `to` type($res)"
-        verify rules::verify_extension;
+        verify_signature rules::verify_extension;
         fold rules::fold_zext;
     }
 

@@ -44,7 +44,7 @@ dialect! {
         }
         traits [Pure]
         syntax (address::parse, address::print);
-        verify address::verify;
+        verify_signature address::verify;
         fold address::fold;
     }
 
@@ -67,7 +67,7 @@ dialect! {
             tbaa: Optional Array,
         }
         format "(`volatile` $volatile_^)? $addr (`atomic` (`syncscope` `(` $syncscope^ `)`)? $ordering^)? (`invariant` $invariant^)? (`invariant_group` $invariantGroup^)? (`dereferenceable` `` $dereferenceable^)? attr-dict `:` qualified(type($addr)) `->` type($res)"
-        verify verify::verify_load;
+        verify_signature verify::verify_load;
     }
 
     /// Writes a value to memory.
@@ -86,7 +86,7 @@ dialect! {
             tbaa: Optional Array,
         }
         format "(`volatile` $volatile_^)? $value `,` $addr (`atomic` (`syncscope` `(` $syncscope^ `)`)? $ordering^)? (`invariant_group` $invariantGroup^)? attr-dict `:` type($value) `,` qualified(type($addr))"
-        verify verify::verify_store;
+        verify_signature verify::verify_store;
     }
 
     /// Reads a value, combines it with another, writes the result, all at once; yields the value
@@ -106,7 +106,7 @@ dialect! {
             tbaa: Optional Array,
         }
         format "(`volatile` $volatile_^)? $bin_op $ptr `,` $val (`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict `:` qualified(type($ptr)) `,` type($val)"
-        verify verify::verify_atomic_rmw;
+        verify_signature verify::verify_atomic_rmw;
     }
 
     /// Atomically reads a value and writes `val` if the value equals `cmp`. Yields the value read,
@@ -127,14 +127,14 @@ dialect! {
             tbaa: Optional Array,
         }
         syntax (syntax::parse_cmpxchg, syntax::print_cmpxchg);
-        verify verify::verify_cmpxchg;
+        verify_signature verify::verify_cmpxchg;
     }
 
     /// Orders the memory accesses around it.
     FenceOp = "fence" {
         attrs { ordering: Required Enum(&ATOMIC_ORDERING), syncscope: Optional String }
         format "(`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict"
-        verify verify::verify_fence;
+        verify_signature verify::verify_fence;
     }
 
     /// Reads the next argument of a list of variable arguments and advances the list.

@@ -22,7 +22,12 @@ pub(super) fn verify(op: OpRef<'_>, def: &OpDef, valid: &mut Signatures, out: &m
         return;
     }
     let before = out.len();
-    for check in [verify_counts, verify_attributes, verify_types] {
+    let hook = |op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics| {
+        if let Some(verify) = def.verify_signature {
+            verify(op, out);
+        }
+    };
+    for check in [verify_counts, verify_attributes, verify_types, hook] {
         check(op, def, out);
         if out.len() > before {
             return;
