@@ -55,6 +55,7 @@ use loomir_lowering::linalg_to_loops;
 use loomir_lowering::raising::{self, Facts, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
+use loomir_transforms::approximation::can_approximate;
 use loomir_transforms::{contraction, distribution, fusion, promotion};
 use optimize::Optimized;
 
@@ -259,7 +260,8 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
     } = *options;
     let mut fused = Fused::default();
     let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
-    let bounds = Bounds { fewest_loops: if only_loops { 2 } else { 1 }, extent, facts };
+    let bounds =
+        Bounds { fewest_loops: if only_loops { 2 } else { 1 }, approximates: optimizes, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {
         let is_for_size = loomir_lowering::ll::is_for_size(body.root_ref());
         let fusion = if is_for_size { &small } else { fusion };
@@ -519,7 +521,7 @@ fn for_each_function(
 ) -> (Raised, Vec<Name>) {
     for_each_function_with(
         module,
-        Bounds { fewest_loops: 1, extent: Extent::Whole, facts: Facts::Omitted },
+        Bounds { fewest_loops: 1, approximates: false, extent: Extent::Whole, facts: Facts::Omitted },
         f,
     )
 }
@@ -529,6 +531,8 @@ fn for_each_function(
 struct Bounds {
     /// The number of loops below which a function stays.
     fewest_loops: usize,
+    /// True if a function that computes something approximately does not stay for that.
+    approximates: bool,
     extent: Extent,
     facts: Facts,
 }
@@ -629,14 +633,15 @@ impl Raised {
         &mut self,
         function: &mut Body,
         around: &Around,
-        Bounds { fewest_loops, extent, facts }: Bounds,
+        Bounds { fewest_loops, approximates, extent, facts }: Bounds,
         f: &mut dyn FnMut(&mut Body, &Around) -> bool,
     ) -> bool {
         let places = raising::loops(function);
         if places.is_empty() {
             return false;
         }
-        let raised = match places.len() < fewest_loops {
+        let gains = || approximates && function.all_ops().any(|op| can_approximate(function, op));
+        let raised = match places.len() < fewest_loops && !gains() {
             true => Err(Opaque::Alone),
             false => raising::raise(function, &around.symbols),
         };

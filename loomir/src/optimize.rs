@@ -5,7 +5,8 @@
 //!     transposed ─┘ fuse ┘ distribute ┘ interchange ┘  tile  ┘ register tiles
 //! ```
 //!
-//! Rows that are summed along may have transposed copies. A way through this picture takes each of
+//! Functions that may be approximate become arithmetic first, inside of loops, if that is estimated
+//! to be faster. Rows that are summed along may have transposed copies. A way through this picture takes each of
 //! its steps or goes past it, and each step is made of edits that the judge approved. Inside of a
 //! step, costs choose: the order of a nest, the sizes of its tiles, the number of copies of a loop.
 //! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
@@ -16,8 +17,9 @@
 use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
 use loomir_ir::pass::EditLimit;
-use loomir_ir::{Body, Diagnostic, Diagnostics};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Op};
 use loomir_transforms::access::Analyses;
+use loomir_transforms::approximation::{approximate, can_approximate, make_exact};
 use loomir_transforms::cost::{self, Cost, OnMachine};
 use loomir_transforms::remark::Remarks;
 use loomir_transforms::transform::interchange::Interchange;
@@ -118,7 +120,7 @@ pub(super) fn optimize(
     let fusion = &FuseOptions { edits: EditLimit::default(), ..fusion.clone() };
     let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
     let original = ways.candidate(body.duplicate(), Optimized::default());
-    let present = original.cycles;
+    let (original, present) = ways.approximated(original);
     let fused = ways.fused(&original);
     let mut best: Option<Candidate> = None;
     // Costs chose the fusions already. If nothing was fused, both are the same.
@@ -205,6 +207,13 @@ fn num_loops(body: &Body) -> usize {
     body.all_ops().filter(|op| body.info(*op).interface::<dyn LoopLike>().is_some()).count()
 }
 
+/// Returns the functions inside of loops that may be approximate.
+fn approximate_calls(body: &Body) -> Vec<Op> {
+    let is_loop = |op: Op| body.info(op).interface::<dyn LoopLike>().is_some();
+    let around = |op: Op| std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
+    body.all_ops().filter(|op| can_approximate(body, *op) && around(*op).any(is_loop)).collect()
+}
+
 /// The properties of all ways.
 struct Ways<'a> {
     around: &'a Around,
@@ -225,6 +234,31 @@ impl Ways<'_> {
 
     fn candidate(&self, body: Body, made: Optimized) -> Candidate {
         Candidate { cycles: self.cycles(&body), body, made }
+    }
+
+    /// Returns the function with arithmetic for what loops may compute approximately, if that is
+    /// estimated to be faster than calls, and the cycles with calls. Calls compute one number at a
+    /// time: clang has functions of vectors only where it is told a library.
+    fn approximated(&self, original: Candidate) -> (Candidate, f64) {
+        let mut called = original.body.duplicate();
+        let calls = approximate_calls(&called);
+        if calls.is_empty() {
+            let present = original.cycles;
+            return (original, present);
+        }
+        calls.into_iter().for_each(|op| make_exact(&mut called, op));
+        let present = self.cycles(&called);
+        let (mut body, mut made) = (original.body.duplicate(), original.made.clone());
+        for op in approximate_calls(&body) {
+            let (loc, name) = (body.loc(op), body.op_ref(op).name().to_owned());
+            if approximate(&mut body, op) {
+                let text = format!("Function approximated: {name} is arithmetic now, as afn allows");
+                made.remarks.push(Remarks { body: &body, pass: NAME }.passed("Approximated", loc, &text));
+                made.edits += 1;
+            }
+        }
+        let own = self.candidate(body, made);
+        if own.cycles < present { (own, present) } else { (original, present) }
     }
 
     /// Returns the fused function.

@@ -7,6 +7,7 @@
 //! | [`simplify`] | folding, common subexpressions, dead code, invariant code |
 //! | [`affine`] | integer values as affine forms, with facts and ranges |
 //! | [`access`] | accesses of operations: objects, subscripts, iteration domains; dependences between two accesses |
+//! | [`approximation`] | functions that may be approximate become arithmetic |
 //! | [`assumption`] | the assumptions of a fast version, tested before it |
 //! | [`tree`] | the loop tree: immutable, shared, many variants at once |
 //! | [`flow`] | the last writers of reads |
@@ -49,6 +50,7 @@ pub use loomir_polyhedra as polyhedra;
 
 pub mod access;
 pub mod affine;
+pub mod approximation;
 pub mod assumption;
 pub mod carried_loads;
 pub mod catalogue;
@@ -113,6 +115,7 @@ const PASSES: &[PassInfo] = &[
     idioms::PASS,
     if_to_select::PASS,
     scf_to_affine::PASS,
+    approximation::PASS,
     while_to_for::PASS,
     saturate::PASS,
     listing::PASS,

@@ -1,6 +1,7 @@
 //! Tests of several crates together. They are one program, because each one more has to be linked.
 
 mod analyses;
+mod approximation;
 mod cfg_fusion;
 mod check;
 mod contraction;

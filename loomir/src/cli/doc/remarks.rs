@@ -163,6 +163,7 @@ const OF_PASSES: &[(&str, &[Remark])] = &[
         "The command `optimize`",
         &[
             ("Optimized", "the function became the one that is estimated to be fastest"),
+            ("Approximated", "a function that may be approximate became arithmetic"),
             ("NotOptimized", "the function is estimated to be fastest as it is"),
         ],
     ),
