@@ -48,7 +48,7 @@ pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
 pub use target::{avoid_gathers, widen};
 pub use work::{Pace, Work};
-pub(crate) use work::{only_reduces, stride_of};
+pub(crate) use work::{multiplies_narrow, only_reduces, stride_of};
 
 mod estimate;
 mod machine;

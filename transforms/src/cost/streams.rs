@@ -116,7 +116,7 @@ impl Stream {
     pub(super) fn pieces(&self, trips: f64) -> f64 {
         let mut ahead: SmallVec<[i64; 8]> = self.places.keys().map(|(_, ahead)| *ahead).collect();
         ahead.sort_unstable();
-        let is_far = |pair: &&[i64]| pair[1].saturating_sub(pair[0]) as f64 > trips;
+        let is_far = |pair: &&[i64]| pair[1].saturating_sub(pair[0]) as f64 >= trips;
         1.0 + ahead.windows(2).filter(is_far).count() as f64
     }
 

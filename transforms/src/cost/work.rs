@@ -6,7 +6,6 @@ use hashbrown::HashSet;
 use loomir_dialects::interfaces::MemoryAccess;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::affine::ceil_div;
-use loomir_ir::opdef::EnumDef;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
@@ -15,6 +14,7 @@ use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, Domain, LoopContext};
 use crate::affine::{AffineForm, Atom};
+use crate::approximation::may_be_approximate;
 use crate::tree::access_summary::{enter, guard, in_place};
 use crate::tree::levels::absolute;
 use crate::tree::{Green, Header, Map, Node, Origin, Program, Span, StatementId, TreeStore};
@@ -104,6 +104,9 @@ impl Work {
         let Scan { widest, mut streams, operations, redundant, repeated, loads, stores, .. } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
+        // A sum may be wider than what is loaded for it.
+        let sums = ir.results(lead.op).filter_map(|sum| bytes_of_element(ir.ctx(), ir.value_type(sum)));
+        let widest = sums.fold(widest, |widest, bytes| widest.max(bytes as f64));
         let lanes = machine.lanes(widest);
         let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
         let (carried, reduced) = infos.fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
@@ -540,13 +543,7 @@ impl Call {
         if !FUNCTIONS.contains(&name) {
             return None;
         }
-        let flags = |name: &str, of: &EnumDef| {
-            ir.attr(op, name).and_then(|attr| of.value(ir.ctx(), attr)).unwrap_or(0)
-                & of.value_of("afn").unwrap_or(0)
-        };
-        let is_approximate =
-            flags("fastmath", &arith::FASTMATH) | flags("fastmathFlags", &llvm::attributes::FASTMATH) != 0;
-        Some(if is_approximate { Call::Vector } else { Call::Single })
+        Some(if may_be_approximate(ir, op) { Call::Vector } else { Call::Single })
     }
 }
 
@@ -580,6 +577,23 @@ pub(crate) fn only_reduces(ir: &Body, op: Op) -> bool {
         is_free && combines && carried.is_some_and(uses)
     };
     ir.operands(end).enumerate().all(reduces)
+}
+
+/// True if a loop multiplies narrow integers, extended to 32 bits. LLVM multiplies twice as many at
+/// once, and adds them in pairs, if nothing else uses what is extended.
+pub(crate) fn multiplies_narrow(ir: &Body, op: Op) -> bool {
+    let extensions = [arith::ExtSIOp::DEF, arith::ExtUIOp::DEF, llvm::SExtOp::DEF, llvm::ZExtOp::DEF];
+    let is_narrow = |value: Value| {
+        let by = ir.defining_op(value).filter(|by| extensions.iter().any(|def| ir.is(*by, def)));
+        let from = by.and_then(|by| ir.operands(by).next());
+        let width = from.and_then(|from| ir.value_type(from).integer_width(ir.ctx()));
+        width.is_some_and(|width| width <= 16)
+    };
+    let is_product = |op: &Op| {
+        let width = ir.results(*op).next().and_then(|own| ir.value_type(own).integer_width(ir.ctx()));
+        (ir.is(*op, arith::MulIOp::DEF) || ir.is(*op, llvm::MulOp::DEF)) && width == Some(32)
+    };
+    ir.preorder(op).filter(is_product).any(|op| ir.operands(op).all(is_narrow))
 }
 
 /// The operations on floating-point numbers whose order does not matter.

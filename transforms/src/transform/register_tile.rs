@@ -47,6 +47,7 @@ use loomir_ir::{Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
 use crate::access::base::AliasMode;
+use crate::cost::multiplies_narrow;
 use crate::remark::Remarks;
 use crate::tree::Change;
 use crate::unrolling::annotation::jam_directives;
@@ -108,6 +109,13 @@ impl Transformation for RegisterTile {
         for target in loops.filter(|target| target.height() == self.level) {
             if jam_directives(target.body(), target.op()).forbids() {
                 out.missed(&target, "a directive forbids it");
+                continue;
+            }
+            if multiplies_narrow(target.body(), target.op()) {
+                out.missed(
+                    &target,
+                    "LLVM adds products of narrow integers in pairs, unless copies share them",
+                );
                 continue;
             }
             if let Some(why) = target.why_not_jammed() {
