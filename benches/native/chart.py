@@ -2,7 +2,7 @@
 import math
 
 COLORS = {"polly": "#9aa5b1", "loop-fusion": "#c3ccd5", "gcc": "#b08968", "mlir-opt": "#8d99ae",
-          "OpenBLAS": "#6d597a", "fuse": "#74c69d", "optimize": "#2d6a4f", "for this machine": "#1b4332",
+          "OpenBLAS": "#6d597a", "fveclib": "#4a6fa5", "fuse": "#74c69d", "optimize": "#2d6a4f", "for this machine": "#1b4332",
           "by hand": "#e9c46a"}
 LEFT, WIDTH, BAR, GAP, TOP = 130, 520, 7, 8, 58
 

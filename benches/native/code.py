@@ -10,7 +10,8 @@ ended goes on where it was. At the end FOLDER has a table and a chart for each g
 
 All programs of a kernel run in turns in one process, on the same memory with the same numbers; a
 time is the processor time of a call. A figure is the median of the ratios of neighbouring calls,
-with its interval of 95 %. All bytes that a program leaves are compared with what clang's leaves.
+with its interval of 95 %. All bytes that a program leaves are compared with what clang's leaves. With
+functions that may be approximate, numbers may differ in the sixth digit.
 C is compiled without contraction, so that these can be equal.
 """
 import ctypes
@@ -97,6 +98,13 @@ class Kernel:
             memory.append(data)
         return arguments, memory, [bytes(own) for own in memory]
 
+    def is_near(self, left, right):
+        """Returns true if a kernel with approximate functions leaves nearly the same numbers."""
+        if "afn" not in self.text or any(ty != "f32" for ty, _ in self.parameters):
+            return False
+        numbers = lambda all: (number for own in all for number in memoryview(own).cast("f"))
+        return all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(numbers(left), numbers(right)))
+
     def fill(self, data, count, ty, number):
         if self.group == "linalg":
             period = [(i * 2654435761 + number * 97) % 1000 for i in range(1000)]
@@ -152,7 +160,7 @@ class Ways:
     """The compilers. Each method makes the object of a kernel, or says why not."""
 
     def __init__(self, loomir, folder):
-        self.loomir, self.folder, self.vectors = loomir, folder, []
+        self.loomir, self.folder = loomir, folder
 
     def at(self, name):
         return os.path.join(self.folder, name)
@@ -163,7 +171,7 @@ class Ways:
 
     def library(self, way, object):
         path = self.at(way.replace(" ", "-") + ".so")
-        run(f"{LLVM}/clang", "-shared", object, "-o", path, "-lm", *(["-lmvec"] if self.vectors else []))
+        run(f"{LLVM}/clang", "-shared", object, "-o", path, "-lm", *(["-lmvec"] if way == "fveclib" else []))
         return path
 
     def of_c(self, kernel):
@@ -199,13 +207,9 @@ class Ways:
     def of_mlir(self, kernel):
         source = self.write("kernel.mlir", kernel.text)
         object, changed, ll = self.at("kernel.o"), self.at("changed.mlir"), self.at("changed.ll")
-        # Functions that may be approximate have vectors, for all columns.
-        self.vectors = ["-fveclib=libmvec"] if "afn" in kernel.text else []
-        flags = [*FLAGS, *self.vectors]
-
         def lowered(file, *more):
             run(self.loomir, "opt", file, "--emit=ll", "-o", ll)
-            run(f"{LLVM}/clang", *flags, *more, "-c", ll, "-o", object)
+            run(f"{LLVM}/clang", *FLAGS, *more, "-c", ll, "-o", object)
 
         def changed_by(*words):
             run(*words, source, "-o", changed)
@@ -214,12 +218,15 @@ class Ways:
         def fusion():
             run(self.loomir, "opt", source, "--emit=ll", "-o", ll)
             run(f"{LLVM}/opt", "-S", f"-passes={FUSION}", ll, "-o", self.at("b.ll"))
-            run(f"{LLVM}/clang", *flags, "-c", self.at("b.ll"), "-o", object)
+            run(f"{LLVM}/clang", *FLAGS, "-c", self.at("b.ll"), "-o", object)
 
         ours = ["--alias=distinct", "--remarks=none"]
         optimize = [self.loomir, "optimize", *ours]
+        # Functions that may be approximate are those of vectors with this option.
+        fveclib = {"fveclib": lambda: lowered(source, "-fveclib=libmvec")}
         return {
             "clang": lambda: lowered(source),
+            **(fveclib if "afn" in kernel.text else {}),
             "polly": lambda: lowered(source, "-mllvm", "-polly"),
             "loop-fusion": fusion,
             "mlir-opt": lambda: changed_by(f"{LLVM}/mlir-opt", AFFINE),
@@ -283,7 +290,7 @@ def measured(kernel, loomir, runs):
     for way in made:
         ratio, low, high = median([a / b for a, b in zip(took["clang"], took[way])])
         ways[way] = {"ms": statistics.median(took[way]) * 1e3, "ratio": ratio, "low": low, "high": high,
-                     "same": left[way] == left["clang"]}
+                     "same": left[way] == left["clang"] or kernel.is_near(left[way], left["clang"])}
     flops = FLOPS[kernel.name](kernel.sizes) if kernel.name in FLOPS else None
     wide = any(ty in ("double", "f64") for ty, _ in kernel.parameters)
     return {"group": kernel.group, "name": kernel.name, "runs": runs, "ways": ways, "missing": missing,
@@ -298,7 +305,7 @@ def median(all):
 
 
 PEAK = """
-typedef TYPE vector __attribute__((vector_size(64)));
+typedef TYPE vector __attribute__((vector_size(BYTES)));
 void compute(long n, TYPE *to) {
   vector a[12], x = {1}, y = {2};
   for (int k = 0; k < 12; k++) a[k] = x * (TYPE)k;
@@ -321,8 +328,14 @@ def peaks():
         for ty, word in [("f32", "float"), ("f64", "double")]:
             at = os.path.join(folder, ty)
             open(at + ".c", "w").write(PEAK.replace("TYPE", word))
-            run(f"{LLVM}/clang", "-O3", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", at + ".c", "-o",
-                at + ".so")
+            compile = lambda width: run(f"{LLVM}/clang", "-O3", "-march=native", "-ffp-contract=fast", "-shared",
+                                        "-fPIC", f"-DBYTES={width}", at + ".c", "-o", at + ".so")
+            try:
+                width = 64
+                compile(width)
+            except Missing:
+                width = 32
+                compile(width)
             library, one, n = ctypes.CDLL(at + ".so"), NUMBERS[ty], 10**6
 
             def best(work, *arguments):
@@ -333,7 +346,7 @@ def peaks():
                     took.append(time.thread_time() - start)
                 return min(took)
 
-            lanes = 64 // ctypes.sizeof(one)
+            lanes = width // ctypes.sizeof(one)
             seconds = best(library.compute, ctypes.c_long(n), ctypes.byref(one()))
             found[ty] = 2 * 12 * lanes * n / seconds / 1e9
     count = 4 << 20
@@ -373,7 +386,7 @@ def report(folder, rows, peak):
         means = [[row["ways"][way]["ratio"] for row in own if way in row["ways"]] for way in columns]
         cells = [f"{statistics.geometric_mean(all):.2f}" for all in means]
         out.append(f"| geometric mean | | {' | '.join(cells)} | |")
-        peers = [way for way in columns if way in ("polly", "loop-fusion", "gcc", "mlir-opt")]
+        peers = [way for way in columns if way in ("polly", "loop-fusion", "gcc", "mlir-opt", "fveclib")]
         best = [max([1.0, *(row["ways"][way]["ratio"] for way in peers if way in row["ways"])]) for row in own]
         out += ["", f"The best peer of each kernel, clang too: {statistics.geometric_mean(best):.2f}."]
         reasons = {f"{row['name']} has no {way}: {why}" for row in own for way, why in row["missing"].items()}

@@ -1,4 +1,4 @@
-// The softmax of each row, with functions that may be approximate: clang gets -fveclib=libmvec.
+// The softmax of each row, with functions that may be approximate.
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 func.func @softmax_afn(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) {
