@@ -256,8 +256,8 @@ impl<'b> Writer<'b> {
     /// two factors. Each factor is a normal number, where the power itself may be too great or too
     /// small.
     ///
-    /// The number is `x * factor`. Adding a number whose last bit is worth one rounds it, and leaves
-    /// `n` in the last bits: no conversion of a NaN to an integer is needed, which would be poison.
+    /// The number is `x * factor`. Adding a number whose last bit is worth one rounds it, and
+    /// leaves `n` in the last bits. So no NaN is converted to an integer, which would be poison.
     pub(super) fn rounded(&mut self, x: Value, factor: Option<f64>) -> (Value, [Value; 2]) {
         let Format { fraction, bias, .. } = *self.format;
         // Twice the bias, so that each half of the bits is an exponent of its own.
