@@ -6,11 +6,12 @@
 //! ```
 //!
 //! Functions that may be approximate become arithmetic first, inside of loops, if that is estimated
-//! to be faster. Rows that are summed along may have transposed copies. A way through this picture takes each of
-//! its steps or goes past it, and each step is made of edits that the judge approved. Inside of a
-//! step, costs choose: the order of a nest, the sizes of its tiles, the number of copies of a loop.
-//! At the end of each way the whole function is [estimated](loomir_transforms::cost::cycles). The
-//! cheapest one is taken, and the original if no other is cheaper by more than noise.
+//! to be faster. Rows that are summed along may have transposed copies. A way through this picture
+//! takes each of its steps or goes past it, and each step is made of edits that the judge approved.
+//! Inside of a step, costs choose: the order of a nest, the sizes of its tiles, the number of
+//! copies of a loop. At the end of each way the whole function is
+//! [estimated](loomir_transforms::cost::cycles). The cheapest one is taken, and the original if no
+//! other is cheaper by more than noise.
 //!
 //! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
 

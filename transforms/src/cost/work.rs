@@ -104,9 +104,7 @@ impl Work {
         let Scan { widest, mut streams, operations, redundant, repeated, loads, stores, .. } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
-        // A sum may be wider than what is loaded for it.
-        let sums = ir.results(lead.op).filter_map(|sum| bytes_of_element(ir.ctx(), ir.value_type(sum)));
-        let widest = sums.fold(widest, |widest, bytes| widest.max(bytes as f64));
+        let widest = widest_sum(ir, lead.op).max(widest);
         let lanes = machine.lanes(widest);
         let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
         let (carried, reduced) = infos.fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
@@ -577,6 +575,13 @@ pub(crate) fn only_reduces(ir: &Body, op: Op) -> bool {
         is_free && combines && carried.is_some_and(uses)
     };
     ir.operands(end).enumerate().all(reduces)
+}
+
+/// Returns the bytes of the widest value that a loop carries. A sum may be wider than what is
+/// loaded for it.
+fn widest_sum(ir: &Body, op: Op) -> f64 {
+    let bytes = |sum: Value| bytes_of_element(ir.ctx(), ir.value_type(sum));
+    ir.results(op).filter_map(bytes).max().unwrap_or(0) as f64
 }
 
 /// True if a loop multiplies narrow integers, extended to 32 bits. LLVM multiplies twice as many at
