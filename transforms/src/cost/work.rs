@@ -92,7 +92,7 @@ impl Work {
             straight: true,
             adjacent: true,
             innermost: true,
-            widest: 1.0,
+            widest: widest_sum(ir, lead.op),
             streams: Streams::default(),
         };
         scan.visit(
@@ -104,7 +104,6 @@ impl Work {
         let Scan { widest, mut streams, operations, redundant, repeated, loads, stores, .. } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
-        let widest = widest_sum(ir, lead.op).max(widest);
         let lanes = machine.lanes(widest);
         let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
         let (carried, reduced) = infos.fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
@@ -581,7 +580,7 @@ pub(crate) fn only_reduces(ir: &Body, op: Op) -> bool {
 /// loaded for it.
 fn widest_sum(ir: &Body, op: Op) -> f64 {
     let bytes = |sum: Value| bytes_of_element(ir.ctx(), ir.value_type(sum));
-    ir.results(op).filter_map(bytes).max().unwrap_or(0) as f64
+    ir.results(op).filter_map(bytes).max().unwrap_or(1) as f64
 }
 
 /// True if a loop multiplies narrow integers, extended to 32 bits. LLVM multiplies twice as many at
