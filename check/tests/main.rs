@@ -1,5 +1,6 @@
 //! Tests of the crate. They are one program, because each one more has to be linked.
 
+mod calls;
 mod cases;
 mod corpus;
 mod execution;

@@ -458,9 +458,6 @@ impl<'b> Reader<'b, '_> {
         if op.name() == "scf.while" {
             return self.while_loop(op, scope);
         }
-        if op.name() == "llvm.call" {
-            return self.refuse(op, "calls between functions of LLVM are not modelled");
-        }
         if let Some(model) = info.interface::<dyn CallLike>() {
             return self.call(op, model, scope);
         }

@@ -66,25 +66,47 @@ struct Stops<'w> {
     current: Option<LoopId>,
     /// The loop at whose top level the walk is.
     around: Option<&'w Around>,
+    /// The scope of the function that the graph belongs to.
+    outermost: ScopeId,
 }
 
 /// The end of a walk, with the values that the last branch passes on.
-enum Ending {
+enum Ending<'b> {
     /// At the block where the sides of a conditional meet.
     Joined(Vec<Binding>),
     /// At the header of the loop.
     Repeated(Vec<Binding>),
-    Returned,
+    /// At a return.
+    Returned(OpRef<'b>),
 }
 
 impl<'b> Reader<'b, '_> {
     /// Reads a function whose body is a graph of blocks.
     pub(super) fn graph(&mut self, function: OpRef<'b>, region: Region) -> Read<'b, ()> {
         let body = self.body();
-        let flow = ControlFlow::of(body, region);
         let Some(entry) = body.entry_block(region) else {
             return self.refuse(function, "the function has no body");
         };
+        self.arguments(function, entry)?;
+        let incoming: Vec<Binding> =
+            body.arguments(entry).map(|value| self.bindings[value.index()].clone()).collect();
+        let end = self.walked(function, region, incoming, 0)?;
+        self.returned(end)
+    }
+
+    /// Walks through the graph of a function in a scope. Returns the operation that ends it.
+    pub(super) fn walked(
+        &mut self,
+        function: OpRef<'b>,
+        region: Region,
+        incoming: Vec<Binding>,
+        scope: ScopeId,
+    ) -> Read<'b, OpRef<'b>> {
+        let body = self.body();
+        let Some(entry) = body.entry_block(region) else {
+            return self.refuse(function, "the function has no body");
+        };
+        let flow = ControlFlow::of(body, region);
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
         if cycles.iter().any(|(_, cycle)| !cycle.is_reducible()) {
             return self.refuse(function, "a cycle of its control flow is entered at several places");
@@ -93,12 +115,9 @@ impl<'b> Reader<'b, '_> {
         let loops = LoopForest::new(flow.graph(), flow.reversed(), &dominators, 0);
         let meetings = PostDominatorTree::new(flow.graph());
         let graph = Graph { body, flow, dominators, meetings, loops };
-        self.arguments(function, entry)?;
-        let incoming: Vec<Binding> =
-            body.arguments(entry).map(|value| self.bindings[value.index()].clone()).collect();
-        let stops = Stops { join: None, current: None, around: None };
-        match self.path(&graph, entry, incoming, 0, stops)? {
-            Ending::Returned => Ok(()),
+        let stops = Stops { join: None, current: None, around: None, outermost: scope };
+        match self.path(&graph, entry, incoming, scope, stops)? {
+            Ending::Returned(end) => Ok(end),
             _ => self.refuse(function, "the function does not end with a return"),
         }
     }
@@ -111,7 +130,7 @@ impl<'b> Reader<'b, '_> {
         incoming: Vec<Binding>,
         scope: ScopeId,
         stops: Stops<'_>,
-    ) -> Read<'b, Ending> {
+    ) -> Read<'b, Ending<'b>> {
         let body = graph.body;
         let (mut block, mut incoming, mut scope) = (start, incoming, scope);
         let mut is_first = true;
@@ -163,10 +182,9 @@ impl<'b> Reader<'b, '_> {
                     }
                     (block, incoming) = self.sides(graph, block, end, scope, stops)?;
                 }
-                "llvm.return" | "func.return" if scope == 0 => {
-                    self.returned(end)?;
+                "llvm.return" | "func.return" if scope == stops.outermost => {
                     self.nesting -= 1;
-                    return Ok(Ending::Returned);
+                    return Ok(Ending::Returned(end));
                 }
                 "llvm.return" | "func.return" => {
                     return self.refuse(end, "the function returns at several places");
@@ -227,7 +245,7 @@ impl<'b> Reader<'b, '_> {
         for index in [0, 1] {
             let inside = self.arm(condition, index == 0, scope, end)?;
             let incoming = self.passed(end, index)?;
-            let stops = Stops { join: Some(join), current: stops.current, around: None };
+            let stops = Stops { join: Some(join), around: None, ..stops };
             match self.path(graph, successor(end, index), incoming, inside, stops)? {
                 Ending::Joined(passed) => sides.push(passed),
                 _ => return self.refuse(end, "the sides of the branch do not meet"),

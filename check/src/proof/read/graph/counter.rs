@@ -197,7 +197,9 @@ impl<'b> Reader<'b, '_> {
 
     /// Assumes that a bound of the original which is compared as unsigned is less than 2^63.
     fn assume_unsigned(&mut self, sides: &[&Form; 2], op: OpRef<'b>, scope: ScopeId) {
-        if !self.is_original || op.operand_type(0).integer_width(op.ctx()) != Some(64) {
+        // The function around a call may use the same number as signed.
+        let is_called = self.calls > 0;
+        if !self.is_original || is_called || op.operand_type(0).integer_width(op.ctx()) != Some(64) {
             return;
         }
         for (index, side) in sides.iter().enumerate() {

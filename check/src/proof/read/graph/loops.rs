@@ -111,7 +111,7 @@ impl<'b> Reader<'b, '_> {
         let (exiting, next) = (shape.exiting, shape.next);
         let is_known = self.is_exact_modulo(&test, inside);
         let walked = Around { exiting, next, inside, body, condition: test.condition, is_known };
-        let stops = Stops { join: None, current: Some(own), around: Some(&walked) };
+        let stops = Stops { join: None, current: Some(own), around: Some(&walked), outermost: scope };
         let Ending::Repeated(repeated) = self.path(graph, shape.header, Vec::new(), inside, stops)? else {
             return self.refuse(op, "the loop does not lead back to its header");
         };
