@@ -2,7 +2,8 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `function` | numbering, blocks, phi nodes |
+//! | `numbering` | names and numbers of values and blocks |
+//! | `function` | the head, blocks, phi nodes |
 //! | `line` | the end of the text, and the parts that all instructions have |
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
@@ -13,10 +14,11 @@
 //! One walk for numbers and one for text: linear in the module and in what is written.
 
 use std::fmt::Write;
+use std::rc::Rc;
 
 use hashbrown::HashMap;
 use loomir_dialects::{builtin, llvm};
-use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Value};
+use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Type, Value};
 
 use line::Parts;
 use metadata::Nodes;
@@ -35,6 +37,7 @@ mod instructions;
 mod line;
 mod metadata;
 mod names;
+mod numbering;
 mod scopes;
 mod splice;
 mod types;
@@ -128,7 +131,7 @@ impl Module {
 
 /// Returns the label of each block of a function in its text, by the block's index.
 pub(crate) fn block_labels(function: &Body) -> Vec<Label> {
-    function::Function::new(function).into_block_labels()
+    numbering::Function::new(function).into_block_labels()
 }
 
 /// Returns the arguments and results of a function, in the order of its text: their names there,
@@ -235,4 +238,9 @@ fn write_symbol(
 /// Returns the diagnostic for something that has no LLVM IR.
 pub(crate) fn no_text(op: OpRef<'_>, what: &str) -> Diagnostic {
     Diagnostic::error(op.loc(), format!("'{}' {what} has no LLVM IR", op.name()))
+}
+
+/// Returns the text of a type, or the reason why it has none.
+fn type_text(m: &mut Module, op: OpRef<'_>, ty: Type) -> Result<Rc<str>, Diagnostic> {
+    m.types.get(ty).ok_or_else(|| no_text(op, "with a type that is not one of LLVM IR"))
 }

@@ -2,9 +2,8 @@
 
 use loomir_ir::{Attr, AttrKind, Diagnostic, OpRef};
 
-use super::Module;
-use super::function::type_text;
 use super::names::quoted;
+use super::{Module, type_text};
 use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
 
 /// Returns the attributes in the list `name`, which the dialect only passes through, as text.

@@ -8,11 +8,11 @@ use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Attr, Diagnostic, OpRef, Type, Value};
 
-use super::function::{calling_convention, type_text};
+use super::function::calling_convention;
 use super::instructions::{calls_pointer, fastmath};
 use super::line::{Line, Written};
 use super::names::quoted;
-use super::{Module, attributes, no_text, scopes};
+use super::{Module, attributes, no_text, scopes, type_text};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
 

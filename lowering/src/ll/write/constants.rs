@@ -405,6 +405,20 @@ fn write_tree(m: &mut Module, text: &mut String, tree: &Tree, ty: Type, depth: u
     Some(())
 }
 
+/// Returns the flags of an address computation, each before a space.
+pub(super) fn gep_flags(value: Option<i64>) -> &'static str {
+    let value = value.unwrap_or(0);
+    // `inbounds` implies `nusw`.
+    match (value & 3, value & 4 != 0) {
+        (0, false) => "",
+        (0, true) => "nuw ",
+        (2, false) => "nusw ",
+        (2, true) => "nusw nuw ",
+        (_, false) => "inbounds ",
+        (_, true) => "inbounds nuw ",
+    }
+}
+
 /// Returns the text of a constant expression of LLVM.
 fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<String> {
     let ctx = m.ctx.clone();
@@ -422,7 +436,7 @@ fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> O
         "add" | "sub" | "xor" => format!("{mnemonic} ({})", operands.join(", ")),
         "getelementptr" => {
             let element = m.types.get(op.attr("elem_type")?.as_type(&ctx)?)?;
-            let flags = super::instructions::gep_flags(op.attr("noWrapFlags").and_then(|a| a.as_int(&ctx)));
+            let flags = gep_flags(op.attr("noWrapFlags").and_then(|a| a.as_int(&ctx)));
             let mut parts = vec![element.to_string(), operands.first()?.clone()];
             let mut dynamic = operands.iter().skip(1);
             for index in op.attr("rawConstantIndices")?.as_dense_ints(&ctx)? {

@@ -1,127 +1,19 @@
-//! A function: numbers for unnamed values and blocks, blocks, phi nodes.
+//! A function: its head, blocks, phi nodes.
 
 use std::fmt::Write;
 
-use hashbrown::HashMap;
+use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR};
 use loomir_dialects::llvm::types::{LlvmType, void};
-use loomir_dialects::{branch, llvm};
-use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, OpRef, Value};
 
-use crate::ll::as_read::{Named, is_literal};
 use crate::ll::{CALLING_CONVENTION, CONSTANTS, DLL_STORAGE, PARTITION};
 
-use super::beside::{Beside, Label, Piece};
+use super::beside::{Label, Piece};
 use super::line::{Line, Part, Written};
 use super::names::quoted;
-use super::{Module, attributes, globals, instructions, metadata, no_text};
-
-/// An edge into a block: its source, and its operands.
-struct Edge {
-    from: Label,
-    operands: Vec<Value>,
-}
-
-/// The function being written.
-pub(super) struct Function<'b> {
-    pub(super) body: &'b Body,
-    /// Labels of values, by index.
-    values: Vec<Label>,
-    /// Labels of blocks, by index.
-    blocks: Vec<Label>,
-    /// Edges into each block, by index, in the order of the text.
-    edges: Vec<Vec<Edge>>,
-    /// The labels of blocks that split an edge.
-    detours: HashMap<(Op, usize), Label>,
-    /// The additional parts of the text, if the function is unchanged.
-    beside: Beside,
-}
-
-impl<'b> Function<'b> {
-    /// True if an operation is written at its uses.
-    pub(super) fn is_literal(&self, op: Op) -> bool {
-        self.body.results(op).next().is_some_and(|result| *self.value(result) == Label::None)
-    }
-
-    /// Returns the label of a value, which a literal has not.
-    pub(super) fn value(&self, value: Value) -> &Label {
-        &self.values[value.index()]
-    }
-
-    /// Returns the label of the block that an edge to a successor leads to.
-    pub(super) fn target(&self, op: OpRef<'_>, index: usize, block: Block) -> &Label {
-        self.detours.get(&(op.op(), index)).unwrap_or(&self.blocks[block.index()])
-    }
-
-    /// Returns the labels of the blocks, by index.
-    pub(super) fn into_block_labels(self) -> Vec<Label> {
-        self.blocks
-    }
-
-    /// Numbers arguments, blocks and results without a name in LLVM's order.
-    pub(super) fn new(body: &'b Body) -> Self {
-        let (mut labels, beside) = Beside::of(body);
-        let mut f = Function {
-            body,
-            values: vec![Label::default(); body.num_value_slots()],
-            blocks: vec![Label::default(); body.num_block_slots()],
-            edges: (0..body.num_block_slots()).map(|_| Vec::new()).collect(),
-            detours: HashMap::new(),
-            beside,
-        };
-        let region = body.region(body.root(), 0);
-        if let Some(entry) = body.entry_block(region) {
-            for argument in body.arguments(entry) {
-                f.values[argument.index()] = labels.of(Named::Value(argument));
-            }
-        }
-        for block in body.blocks(region) {
-            f.blocks[block.index()] = labels.of(Named::Block(block));
-            if !body.is_entry(block) {
-                for argument in body.arguments(block) {
-                    f.values[argument.index()] = labels.of(Named::Value(argument));
-                }
-            }
-            for op in body.ops(block) {
-                if !is_literal(body, op) {
-                    for result in body.results(op) {
-                        f.values[result.index()] = labels.of(Named::Value(result));
-                    }
-                }
-            }
-            let Some(terminator) = body.last_op(block) else { continue };
-            // The first edge to each target. Later ones are compared with it.
-            let mut first: HashMap<Block, usize> = HashMap::new();
-            let all = branch::successor_operands(body, terminator);
-            let all = all.unwrap_or_else(|| vec![Vec::new(); body.successors(terminator).len()]);
-            for (index, (target, operands)) in body.successors(terminator).zip(&all).enumerate() {
-                let differs = match first.get(&target) {
-                    Some(earlier) => all[*earlier] != *operands,
-                    None => {
-                        first.insert(target, index);
-                        false
-                    }
-                };
-                let mut from = f.blocks[block.index()].clone();
-                if differs {
-                    from = labels.number();
-                    f.detours.insert((terminator, index), from.clone());
-                }
-                f.edges[target.index()].push(Edge { from, operands: operands.clone() });
-            }
-        }
-        f
-    }
-}
-
-/// Returns the text of a type, or the reason why it has none.
-pub(super) fn type_text(
-    m: &mut Module,
-    op: OpRef<'_>,
-    ty: loomir_ir::Type,
-) -> Result<std::rc::Rc<str>, Diagnostic> {
-    m.types.get(ty).ok_or_else(|| no_text(op, "with a type that is not one of LLVM IR"))
-}
+use super::numbering::Function;
+use super::{Module, attributes, globals, instructions, metadata, no_text, type_text};
 
 /// Writes a definition or declaration.
 pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostics> {
@@ -130,8 +22,7 @@ pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -
         return Ok(());
     };
     let f = Function::new(op.body());
-    let arguments: Vec<Label> =
-        f.body.arguments(entry).map(|argument| f.values[argument.index()].clone()).collect();
+    let arguments: Vec<Label> = f.body.arguments(entry).map(|argument| f.value(argument).clone()).collect();
     let _ = writeln!(text, "\n{} {{", head(m, op, Some(&arguments))?);
     // Without a name it has a number that need not be written.
     if let Label::Name(_) = &f.blocks[entry.index()] {
@@ -193,7 +84,7 @@ fn write_operation(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
 fn record_text(f: &Function<'_>, record: &[Piece]) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
-        Piece::Value(value) => format!("%{}", f.values[value.index()]),
+        Piece::Value(value) => format!("%{}", f.value(*value)),
     };
     record.iter().map(piece).collect()
 }
@@ -205,7 +96,7 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
     for argument in
         body.entry_block(body.region(body.root(), 0)).iter().flat_map(|entry| body.arguments(*entry))
     {
-        results.push((argument, f.values[argument.index()].clone(), String::new()));
+        results.push((argument, f.value(argument).clone(), String::new()));
     }
     for block in body.blocks(body.region(body.root(), 0)) {
         if !body.is_entry(block) {
@@ -213,16 +104,14 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
             write_phis(&mut Line { m, f: &f, text: &mut lines }, block)?;
             let arguments = body.arguments(block).zip(lines.lines());
             results.extend(
-                arguments.map(|(value, line)| {
-                    (value, f.values[value.index()].clone(), line.trim_start().to_owned())
-                }),
+                arguments.map(|(value, line)| (value, f.value(value).clone(), line.trim_start().to_owned())),
             );
         }
         for op in body.ops(block).filter(|op| !f.is_literal(*op)) {
             let mut text = String::new();
             write_operation(&mut Line { m, f: &f, text: &mut text }, body.op_ref(op))?;
             if let Some(result) = body.results(op).next() {
-                results.push((result, f.values[result.index()].clone(), text));
+                results.push((result, f.value(result).clone(), text));
             }
         }
     }

@@ -6,9 +6,9 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::COMDAT;
 use loomir_ir::{AttrKind, Diagnostic, OpRef};
 
-use super::function::{linkage_words, type_text, unnamed_addr};
+use super::function::{linkage_words, unnamed_addr};
 use super::names::{quoted, symbol};
-use super::{Module, attributes, constants, metadata, no_text};
+use super::{Module, attributes, constants, metadata, no_text, type_text};
 use crate::ll::{PARTITION, THREAD_LOCAL_MODEL, VARIABLE_WORDS};
 
 /// Writes `@name = …`.

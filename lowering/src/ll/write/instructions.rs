@@ -11,6 +11,7 @@ use loomir_dialects::llvm::types::is_pointer;
 use loomir_ir::{AttrKind, OpRef, TypeKind};
 use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
+use super::constants::gep_flags;
 use super::line::{Line, Part, Written};
 use super::names::quoted;
 use super::{Module, calls, no_text, scopes};
@@ -56,24 +57,9 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
             line.put(", ");
             line.ty(op, op.result_type(0))
         }
-        "fence" => {
-            line.put("fence");
-            syncscope(line, op);
-            line.put(" ");
-            line.put(&ordering(line.m, op).unwrap_or_default());
-            Ok(())
-        }
+        "fence" => fence(line, op),
         "shufflevector" => shuffle(line, op),
-        "extractvalue" | "insertvalue" => {
-            line.put(mnemonic);
-            line.put(" ");
-            line.all_typed(op, op.operands())?;
-            for index in op.attr("position").and_then(|p| p.as_dense_ints(&line.m.ctx)).unwrap_or_default() {
-                line.put(", ");
-                line.number(index);
-            }
-            Ok(())
-        }
+        "extractvalue" | "insertvalue" => part(line, op, mnemonic),
         "br" => {
             let target = op.successors().next().ok_or_else(|| no_text(op, "without a target"))?;
             line.put("br ");
@@ -277,20 +263,6 @@ fn alloca(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     Ok(())
 }
 
-/// Returns the flags of an address computation, each before a space.
-pub(super) fn gep_flags(value: Option<i64>) -> &'static str {
-    let value = value.unwrap_or(0);
-    // `inbounds` implies `nusw`.
-    match (value & 3, value & 4 != 0) {
-        (0, false) => "",
-        (0, true) => "nuw ",
-        (2, false) => "nusw ",
-        (2, true) => "nusw nuw ",
-        (_, false) => "inbounds ",
-        (_, true) => "inbounds nuw ",
-    }
-}
-
 fn gep(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let ty = op.attr("elem_type").and_then(|t| t.as_type(&line.m.ctx));
     let ty = ty.ok_or_else(|| no_text(op, "without a type"))?;
@@ -337,6 +309,28 @@ fn cmpxchg(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     syncscope(line, op);
     let _ = write!(line, " {success} {failure}");
     alignment(line, op);
+    Ok(())
+}
+
+fn fence(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    line.put("fence");
+    syncscope(line, op);
+    line.put(" ");
+    line.put(&ordering(line.m, op).unwrap_or_default());
+    Ok(())
+}
+
+// Parts of values.
+
+/// Writes an operation on a part of an aggregate.
+fn part(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) -> Written {
+    line.put(mnemonic);
+    line.put(" ");
+    line.all_typed(op, op.operands())?;
+    for index in op.attr("position").and_then(|p| p.as_dense_ints(&line.m.ctx)).unwrap_or_default() {
+        line.put(", ");
+        line.number(index);
+    }
     Ok(())
 }
 

@@ -6,8 +6,8 @@ use hashbrown::HashMap;
 use loomir_ir::{Block, Diagnostic, Dict, OpName, OpRef, Type, Value};
 
 use super::beside::Label;
-use super::function::{Function, type_text};
-use super::{Module, constants};
+use super::numbering::Function;
+use super::{Module, constants, type_text};
 
 /// The result of writing something: nothing, or the reason why it has no text.
 pub(super) type Written = Result<(), Diagnostic>;
@@ -17,7 +17,7 @@ pub(super) type Written = Result<(), Diagnostic>;
 pub(super) enum Part {
     /// The mnemonic and its flags.
     Mnemonic,
-    /// What stands behind the operands of an access.
+    /// The text behind the operands of an access.
     Access,
     /// Attachments that were read with it.
     Attached,
