@@ -32,7 +32,6 @@ const LEFT: &[(&str, &str, usize)] = &[
     ("loomir", "cli", 3),
     ("lowering", "cfg::loop_fusion", 7),
     ("lowering", "ll::read", 5),
-    ("lowering", "ll::write", 4),
     ("lowering", "to_llvm", 2),
     ("tests", "ll", 2),
 ];

@@ -6,6 +6,7 @@
 //! | `function` | the head, blocks, phi nodes |
 //! | `line` | the end of the text, and the parts that all instructions have |
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
+//! | `flags`, `words` | flags of instructions; words of symbols, functions and calls |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
 //! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
 //! | `metadata` | kept metadata, annotations of loops |
@@ -31,6 +32,7 @@ mod attributes;
 mod beside;
 mod calls;
 mod constants;
+mod flags;
 mod function;
 mod globals;
 mod instructions;
@@ -41,6 +43,7 @@ mod numbering;
 mod scopes;
 mod splice;
 mod types;
+mod words;
 
 pub(crate) use beside::Label;
 pub use splice::splice;

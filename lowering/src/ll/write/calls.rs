@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
-use loomir_dialects::llvm::types::LlvmType;
+use loomir_dialects::llvm::types::{LlvmType, is_pointer};
 use loomir_ir::{Attr, Diagnostic, OpRef, Type, Value};
 
-use super::function::calling_convention;
-use super::instructions::{calls_pointer, fastmath};
+use super::flags::fastmath;
 use super::line::{Line, Written};
 use super::names::quoted;
+use super::words::calling_convention;
 use super::{Module, attributes, no_text, scopes, type_text};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
@@ -180,6 +180,11 @@ pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put("(");
     arguments(line, op, operands)?;
     end_call(line, op, direct)
+}
+
+/// True if the first operand is a pointer to call.
+fn calls_pointer(m: &Module, op: OpRef<'_>) -> bool {
+    op.attr("callee").is_none() && op.num_operands() > 0 && is_pointer(&m.ctx, op.operand_type(0))
 }
 
 /// Writes the tail call keyword of attribute `name`, such as `tail `.

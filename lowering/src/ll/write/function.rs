@@ -2,18 +2,17 @@
 
 use std::fmt::Write;
 
-use loomir_dialects::llvm;
-use loomir_dialects::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR};
 use loomir_dialects::llvm::types::{LlvmType, void};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, OpRef, Value};
 
-use crate::ll::{CALLING_CONVENTION, CONSTANTS, DLL_STORAGE, PARTITION};
+use crate::ll::{CONSTANTS, PARTITION};
 
 use super::beside::{Label, Piece};
 use super::line::{Line, Part, Written};
 use super::names::quoted;
 use super::numbering::Function;
-use super::{Module, attributes, globals, instructions, metadata, no_text, type_text};
+use super::words::{calling_convention, linkage_words, unnamed_addr};
+use super::{Module, attributes, instructions, metadata, no_text, type_text, words};
 
 /// Writes a definition or declaration.
 pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostics> {
@@ -205,7 +204,7 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
     if let Some(partition) = op.attr(PARTITION).and_then(|p| p.as_str(&ctx)) {
         let _ = write!(head, " partition {}", quoted(partition.as_bytes()));
     }
-    head.push_str(&globals::comdat(m, op, " "));
+    head.push_str(&words::comdat(m, op, " "));
     if let Some(alignment) = op.attr("alignment").and_then(|a| a.as_int(&ctx)) {
         let _ = write!(head, " align {alignment}");
     }
@@ -224,42 +223,4 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
         metadata::write_attached(&mut head, &ctx, op, "");
     }
     Ok(head)
-}
-
-/// Returns linkage, preemption and visibility of a symbol.
-pub(super) fn linkage_words(m: &Module, op: OpRef<'_>) -> Vec<String> {
-    let mut words = Vec::new();
-    let linkage = op.attr("linkage").and_then(|l| LINKAGE.value(&m.ctx, l)).and_then(|l| LINKAGE.text_of(l));
-    words.extend(linkage.filter(|linkage| linkage != "external"));
-    if op.attr("dso_local").is_some() {
-        words.push("dso_local".to_owned());
-    }
-    let visibility = &llvm::attributes::VISIBILITY;
-    let seen =
-        op.attr("visibility_").and_then(|v| visibility.value(&m.ctx, v)).and_then(|v| visibility.text_of(v));
-    words.extend(seen.filter(|word| !word.is_empty()));
-    words.extend(op.attr(DLL_STORAGE).and_then(|word| word.as_str(&m.ctx)).map(str::to_owned));
-    words
-}
-
-/// `unnamed_addr` or `local_unnamed_addr`.
-pub(super) fn unnamed_addr(m: &Module, op: OpRef<'_>) -> Option<String> {
-    let value = UNNAMED_ADDR.value(&m.ctx, op.attr("unnamed_addr")?)?;
-    UNNAMED_ADDR.text_of(value).filter(|word| !word.is_empty())
-}
-
-/// Returns the keyword of a calling convention other than C's.
-pub(super) fn calling_convention(m: &Module, op: OpRef<'_>) -> Option<String> {
-    if let Some(number) = op.attr(CALLING_CONVENTION).and_then(|number| number.as_int(&m.ctx)) {
-        return Some(format!("cc {number}"));
-    }
-    match CCONV.value(&m.ctx, op.attr("CConv")?)? {
-        0 => None,
-        number => match CCONV.text_of(number)?.as_str() {
-            // The dialect lacks some of LLVM's words; numbers always work.
-            word @ ("fastcc" | "coldcc" | "anyregcc" | "preserve_mostcc" | "preserve_allcc" | "swiftcc"
-            | "tailcc" | "swifttailcc" | "cxx_fast_tlscc" | "cfguard_checkcc") => Some(word.to_owned()),
-            _ => Some(format!("cc {number}")),
-        },
-    }
 }

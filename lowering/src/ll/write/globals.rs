@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::COMDAT;
-use loomir_ir::{AttrKind, Diagnostic, OpRef};
+use loomir_ir::{Diagnostic, OpRef};
 
-use super::function::{linkage_words, unnamed_addr};
 use super::names::{quoted, symbol};
+use super::words::{comdat, linkage_words, unnamed_addr};
 use super::{Module, attributes, constants, metadata, no_text, type_text};
 use crate::ll::{PARTITION, THREAD_LOCAL_MODEL, VARIABLE_WORDS};
 
@@ -114,17 +114,6 @@ pub(super) fn write_alias(m: &mut Module, op: OpRef<'_>, text: &mut String) -> R
     };
     let _ = writeln!(text, "\n{line} {keyword} {of}, {address} {value}");
     Ok(())
-}
-
-/// `comdat($name)` of a symbol behind `separator`, if it has one.
-pub(super) fn comdat(m: &Module, op: OpRef<'_>, separator: &str) -> String {
-    match op.attr("comdat").map(|attr| attr.kind(&m.ctx)) {
-        Some(AttrKind::Symbol { nested, .. }) if !nested.is_empty() => {
-            let name = m.ctx.str(nested[nested.len() - 1]);
-            format!("{separator}comdat({})", symbol('$', name))
-        }
-        _ => String::new(),
-    }
 }
 
 /// Writes the selectors of a table.

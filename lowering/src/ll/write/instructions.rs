@@ -3,15 +3,13 @@
 use std::fmt::Write;
 
 use loomir_dialects::llvm::SAME_SIGN;
-use loomir_dialects::llvm::attributes::{
-    ATOMIC_BIN_OP, ATOMIC_ORDERING, FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW,
-};
+use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING, FCMP_PREDICATE, ICMP_PREDICATE};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
-use loomir_dialects::llvm::types::is_pointer;
 use loomir_ir::{AttrKind, OpRef, TypeKind};
 use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
 use super::constants::gep_flags;
+use super::flags::flags;
 use super::line::{Line, Part, Written};
 use super::names::quoted;
 use super::{Module, calls, no_text, scopes};
@@ -107,44 +105,6 @@ fn pair(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.typed(op, op.operand(0))?;
     line.put(", ");
     line.operand(op.operand(1))
-}
-
-/// Writes the flags of an instruction, each behind a space.
-fn flags(line: &mut Line<'_>, op: OpRef<'_>) {
-    for (name, word) in [("isDisjoint", " disjoint"), ("nonNeg", " nneg")] {
-        if op.attr(name).is_some() {
-            line.put(word);
-        }
-    }
-    let overflow = op.attr("overflowFlags").and_then(|o| OVERFLOW.value(&line.m.ctx, o)).unwrap_or(0);
-    if overflow != 0 {
-        for (name, word) in [("nuw", " nuw"), ("nsw", " nsw")] {
-            if OVERFLOW.value_of(name).is_some_and(|bit| overflow & bit != 0) {
-                line.put(word);
-            }
-        }
-    }
-    if op.attr("isExact").is_some() {
-        line.put(" exact");
-    }
-    fastmath(line, op);
-}
-
-/// Writes fast-math flags, each behind a space.
-pub(super) fn fastmath(line: &mut Line<'_>, op: OpRef<'_>) {
-    let value = op.attr("fastmathFlags").and_then(|f| FASTMATH.value(&line.m.ctx, f)).unwrap_or(0);
-    if value == 0 {
-        return;
-    }
-    if FASTMATH.value_of("fast") == Some(value) {
-        return line.put(" fast");
-    }
-    for name in ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"] {
-        if FASTMATH.value_of(name).is_some_and(|bit| value & bit != 0) {
-            line.put(" ");
-            line.put(name);
-        }
-    }
 }
 
 fn compare(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) -> Written {
@@ -454,9 +414,4 @@ fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put("  ]");
     weights(line, op);
     Ok(())
-}
-
-/// True if the first operand is a pointer to call.
-pub(super) fn calls_pointer(m: &Module, op: OpRef<'_>) -> bool {
-    op.attr("callee").is_none() && op.num_operands() > 0 && is_pointer(&m.ctx, op.operand_type(0))
 }
