@@ -15,7 +15,7 @@
 //! | `exp`, `f64` | 1.05 |
 //! | `exp2`, `f64` | 1.25 |
 //!
-//! Those of `f32` are the greatest of all arguments, and those of `f64` of twenty million. Products
+//! Errors of `f32` are the greatest of all arguments, errors of `f64` of twenty million. Products
 //! may be added without being rounded (`contract`), where the target can; the bounds hold for both.
 //! Zeros, infinities, NaNs and subnormal numbers give what the function gives: `afn` does not allow
 //! to ignore them.

@@ -93,7 +93,7 @@ impl<'b> Reader<'b, '_> {
         let arguments: Vec<Binding> =
             passed.iter().map(|value| self.bindings[value.index()].clone()).collect();
         if callee.name() == "llvm.func" {
-            self.call_of_words(op, callee, &arguments)?;
+            self.call_of_words(op, callee, (model, function), &arguments)?;
         }
         let mut bindings = vec![Binding::Unknown; inside.num_value_slots()];
         for (parameter, argument) in parameters.iter().zip(&arguments) {
@@ -153,17 +153,20 @@ impl<'b> Reader<'b, '_> {
 
     /// Refuses a call of a function of LLVM that does not mean the same as its body, or that
     /// promises more.
-    fn call_of_words(&self, op: OpRef<'b>, callee: OpRef<'b>, arguments: &[Binding]) -> Read<'b, ()> {
-        let (ctx, caller) = (op.ctx(), self.body.root_ref());
-        let own = op.info().interface::<dyn CallLike>().map(|model| model.inlining(op));
-        let function = callee.info().interface::<dyn FunctionLike>();
-        let other = function.map(|model| model.inlining(callee, caller));
-        for reason in [own, other].into_iter().flatten() {
-            if let Inlining::Never(reason) = reason {
+    fn call_of_words(
+        &self,
+        op: OpRef<'b>,
+        callee: OpRef<'b>,
+        (model, function): (&dyn CallLike, &dyn FunctionLike),
+        arguments: &[Binding],
+    ) -> Read<'b, ()> {
+        let ctx = op.ctx();
+        for inlining in [model.inlining(op), function.inlining(callee, self.body.root_ref())] {
+            if let Inlining::Never(reason) = inlining {
                 return self.refuse(op, format!("the call is not read: {reason}"));
             }
         }
-        if function.is_none_or(|model| model.is_variadic(callee)) || op.attr("var_callee_type").is_some() {
+        if function.is_variadic(callee) || op.attr("var_callee_type").is_some() {
             return self.refuse(op, "the function called takes any number of arguments");
         }
         if op.attr("CConv") != callee.attr("CConv") {
