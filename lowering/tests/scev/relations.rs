@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::{affine, llvm, memref};
@@ -204,6 +205,27 @@ fn shown() {
     insta::assert_snapshot!("relations", format!("{report}\n{accesses}"));
 }
 
+/// Returns the differences in the programs of a file, and the number of equal pairs.
+fn differences(file: &Path) -> (String, usize) {
+    let (mut report, mut equal) = (String::new(), 0);
+    let name = file.file_name().expect("a name").to_string_lossy();
+    let text = std::fs::read_to_string(file).expect("a fixture");
+    for both in text.split("// -----").flat_map(|source| both(&context(), source).0) {
+        let place = format!("{name} @{}", both.name);
+        if both.tree.accesses != both.graph.accesses {
+            let _ = writeln!(report, "{place}: other accesses");
+        }
+        for ((first, second), tree, graph) in both.pairs() {
+            equal += usize::from(tree == graph);
+            if tree != graph {
+                let (tree, graph) = (list(tree), list(graph));
+                let _ = writeln!(report, "{place} {first} {second}: {tree}; graph: {graph}");
+            }
+        }
+    }
+    (report, equal)
+}
+
 /// The same for the programs that show fusion; only differences are printed.
 #[test]
 fn programs() {
@@ -212,26 +234,19 @@ fn programs() {
         std::fs::read_dir(folder).expect("fixtures").flatten().map(|f| f.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "mlir"));
     files.sort();
-    let (mut report, mut equal) = (String::new(), 0);
-    for file in files {
-        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&file).expect("a fixture");
-        for source in text.split("// -----") {
-            for both in both(&context(), source).0 {
-                let place = format!("{name} @{}", both.name);
-                if both.tree.accesses != both.graph.accesses {
-                    let _ = writeln!(report, "{place}: other accesses");
-                }
-                for ((first, second), tree, graph) in both.pairs() {
-                    equal += usize::from(tree == graph);
-                    if tree != graph {
-                        let (tree, graph) = (list(tree), list(graph));
-                        let _ = writeln!(report, "{place} {first} {second}: {tree}; graph: {graph}");
-                    }
-                }
-            }
-        }
-    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let taken = std::iter::from_fn(|| files.get(next.fetch_add(1, Ordering::Relaxed)));
+        taken.map(|file| (file, differences(file))).collect::<Vec<_>>()
+    };
+    let mut found: Vec<_> = std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|own| own.join().expect("no panic")).collect()
+    });
+    found.sort_by_key(|(file, _)| *file);
+    let equal: usize = found.iter().map(|(_, (_, equal))| equal).sum();
     assert!(equal > 900, "only {equal} pairs are equal");
+    let report: String = found.into_iter().map(|(_, (report, _))| report).collect();
     insta::assert_snapshot!("relations.programs", report);
 }
