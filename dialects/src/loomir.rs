@@ -216,6 +216,16 @@ dialect! {
         format "(`:` type($results)^)? $body attr-dict"
         verify verify::together;
     }
+
+    /// Decides up to `conditions` conditions before a loop that do not depend on it. The loop is
+    /// copied for each outcome.
+    UnswitchOp = "unswitch" {
+        operands { target: One HANDLE }
+        attrs { conditions: Default = "1 : i64" Integer(64) }
+        format "$target attr-dict `:` type($target)"
+        verify verify::unswitch;
+        interfaces { dyn Consumes = First(1) }
+    }
 }
 
 /// The attribute that names a loop.

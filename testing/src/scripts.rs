@@ -17,6 +17,7 @@
 //! | `fuse` | by how many iterations the second loop runs later |
 //! | `strip-mine` | the iterations of a block |
 //! | `unroll`, `jam` | the iterations of a block |
+//! | `unswitch` | how many conditions |
 //! | `peel` | how many of the first iterations, how many of the last |
 //!
 //! A place is the path from the root to an item: the number of the child at each node, with `.`
@@ -122,6 +123,7 @@ fn parse_edit(text: &str) -> Option<Edit> {
         ("strip-mine", [size]) => Change::StripMine { size: *size },
         ("unroll", [count]) => Change::Unroll { count: place_of(*count)? },
         ("jam", [count]) => Change::UnrollAndJam { count: place_of(*count)? },
+        ("unswitch", [conditions]) => Change::Unswitch { conditions: u32::try_from(*conditions).ok()? },
         ("peel", [first, last]) => Change::Peel { first: place_of(*first)?, last: place_of(*last)? },
         _ => return None,
     };

@@ -29,6 +29,7 @@ pub const KINDS: &[&str] = &[
     "wavefront",
     "morton",
     "separate",
+    "unswitch",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -53,7 +54,7 @@ pub fn edit(
         depth += 1;
     };
     let kind =
-        random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10]);
+        random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10, 14]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -96,6 +97,7 @@ pub fn edit(
         }
         18 => Change::Wavefront { by: random.range(-2, 2) },
         19 => Change::Morton { depth: 1 + random.below(2), levels: 1 + random.below(2) as u32 },
+        21 => Change::Unswitch { conditions: 1 + random.below(2) as u32 },
         20 => {
             let place = path(&cursor, at);
             return Some((tiled_apart(trees, program, tree, &place, random)?, kind));

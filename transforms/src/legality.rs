@@ -56,6 +56,7 @@ pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 mod atomic_updates;
 mod band;
 mod carried;
+mod cases;
 mod changed_region;
 mod check;
 mod coverage;

@@ -50,6 +50,7 @@ use strip_mine::StripMine;
 use tile::Tile;
 use unroll::Unroll;
 use unroll_and_jam::{AffineUnrollAndJam, UnrollAndJam};
+use unswitch::Unswitch;
 
 mod choice;
 mod first_iterations;
@@ -69,6 +70,7 @@ pub mod tile;
 pub mod tile_by;
 pub mod unroll;
 pub mod unroll_and_jam;
+pub mod unswitch;
 
 /// All transformations, as passes on `func.func` with their information.
 pub const ALL: &[(PassInfo, Info)] = &[
@@ -87,6 +89,7 @@ pub const ALL: &[(PassInfo, Info)] = &[
     registered::<Tile>(),
     registered::<Unroll>(),
     registered::<UnrollAndJam>(),
+    registered::<Unswitch>(),
 ];
 
 /// The name and the texts of a transformation.

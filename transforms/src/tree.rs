@@ -31,7 +31,7 @@ mod sequence;
 mod sides;
 
 pub use edit::{Change, Edit, Separation};
-pub(crate) use edit::{MAX_LEVELS, Parts, Times, Together};
+pub(crate) use edit::{MAX_CONDITIONS, MAX_LEVELS, Parts, Times, Together};
 pub(crate) use green::trip_count;
 pub use green::{AssumptionId, Green, Header, HeaderId, Map, Mark, Node, Origin, Span, TreeStore};
 pub use ids::{IfId, LoopId, Path, StatementId};

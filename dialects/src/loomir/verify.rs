@@ -116,3 +116,7 @@ pub(super) fn together(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     yields_results(op, 0, out);
 }
+
+pub(super) fn unswitch(op: OpRef<'_>, out: &mut Diagnostics) {
+    within(op, "conditions", 1, 6, out);
+}

@@ -20,6 +20,7 @@ use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 use smallvec::SmallVec;
 
 use super::band;
+use super::cases::{self, Case};
 use super::changed_region::ChangedRegion;
 use super::scheduled::{OpaqueCondition, ScheduledStatement};
 use super::{Instance, Verdict, Witness, carried};
@@ -64,8 +65,11 @@ pub(super) fn check(
         let times =
             if only_computes(whole.statement) && anchored.is_none() { Times::Any } else { Times::Once };
         let own = match &tested[..] {
-            [] => statement(part, whole, leaves, times),
-            _ => statement(&part.within(&part.loop_context.with_facts(tested)), whole, leaves, times),
+            [] => in_cases(part, whole, leaves, times, MAX_CASES),
+            _ => {
+                let within = part.loop_context.with_facts(tested);
+                in_cases(&part.within(&within), whole, leaves, times, MAX_CASES)
+            }
         };
         verdict = verdict.or(match anchored {
             // A pure computation alone may run any number of times.
@@ -81,12 +85,32 @@ pub(super) fn check(
     verdict
 }
 
+/// The maximal number of conditions with a case for each outcome.
+const MAX_CASES: u32 = 8;
+
 /// The required number of runs of each instance of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Once,
     /// Any number, within its own iterations: it is pure, but may be undefined in others.
     Any,
+}
+
+/// Judges the leaves of a statement in each case of conditions that are around leaves only.
+/// Recurses once for each, up to a number.
+fn in_cases(
+    part: &ChangedRegion<'_>,
+    whole: &ScheduledStatement,
+    leaves: &[&ScheduledStatement],
+    times: Times,
+    left: u32,
+) -> Verdict {
+    let cases =
+        left.checked_sub(1).and_then(|left| Some((left, cases::of_a_condition(part, whole, leaves)?)));
+    let Some((left, cases)) = cases else { return statement(part, whole, leaves, times) };
+    cases.iter().fold(Verdict::legal(), |verdict, Case { whole, leaves }| {
+        verdict.or(in_cases(part, whole, &leaves.iter().collect::<Vec<_>>(), times, left))
+    })
 }
 
 /// Judges the leaves of a statement against `whole`, its leaf in the program.
@@ -139,8 +163,7 @@ fn statement(
 
 /// Converts forms over the iterations of a statement to forms over the levels of one of its leaves.
 fn in_place(leaf: &ScheduledStatement, forms: &[AffineForm]) -> Option<Vec<AffineForm>> {
-    let here = |form: &AffineForm| form.substitute(&mut |level| leaf.map.get(level as usize).cloned());
-    forms.iter().map(here).collect()
+    forms.iter().map(|form| leaf.in_place(form)).collect()
 }
 
 /// True if a leaf's loops are the original loops around its statement, in any order.

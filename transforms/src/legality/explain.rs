@@ -3,7 +3,7 @@
 //! **Assumptions.**
 //! - Nothing is decided here: a verdict becomes text.
 
-use loomir_dialects::interfaces::{LoopLike, ParallelLike};
+use loomir_dialects::interfaces::{Conditional, LoopLike, ParallelLike};
 use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
 use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
@@ -42,10 +42,16 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
         Witness::Lost(instance) => of_instance(remark, instance, "not run"),
         Witness::Repeated(instance) => of_instance(remark, instance, "run more than once"),
         Witness::Added(instance) => of_instance(remark, instance, "run and did not"),
-        Witness::Extent(op) => remark.note(
-            body.loc(*op),
-            "the trip count of this loop is not known, and the edit takes its body apart",
-        ),
+        Witness::Extent(op) => {
+            let is_decided = body.info(*op).interface::<dyn Conditional>().is_some();
+            let what = match is_decided {
+                true => {
+                    "this condition is known only at run time, and the edit runs code without it or under it"
+                }
+                false => "the trip count of this loop is not known, and the edit takes its body apart",
+            };
+            remark.note(body.loc(*op), what)
+        }
         Witness::Carried(op) => {
             let is_parallel = body.info(*op).interface::<dyn ParallelLike>().is_some();
             let what = match is_parallel {

@@ -27,6 +27,7 @@ const MAX_EXPECTED: usize = 1 << 16;
 
 /// A leaf in its place. Leaves are listed in the order of the text: of two in the same iteration of
 /// all common loops, the one listed first runs first.
+#[derive(Clone)]
 pub(crate) struct ScheduledStatement {
     pub(crate) statement: StatementId,
     /// The surrounding loops, from those of the part inwards.
@@ -36,6 +37,9 @@ pub(crate) struct ScheduledStatement {
     /// The conditions that `domain` does not express, each with its iteration over the levels. If
     /// only the order is examined, all surrounding conditions instead.
     pub(crate) unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
+    /// The `if`s around, each with its outcome and the iteration that decides it, over levels, if
+    /// coverage is examined. Equivalent `if`s are represented by the first of them.
+    pub(crate) conditions: Vec<Condition>,
     /// The iteration of the statement that runs, over levels.
     pub(crate) map: Rc<[AffineForm]>,
     /// The constraints beyond `domain`, if the order is examined.
@@ -53,6 +57,14 @@ pub(crate) struct ScheduledStatement {
     pub(crate) version: Option<(u32, AssumptionId)>,
 }
 
+/// The outcome of an `if` in an iteration of the loops that decide it, over levels.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Condition {
+    pub(crate) of: IfId,
+    pub(crate) holds: bool,
+    pub(crate) iteration: Vec<AffineForm>,
+}
+
 /// A loop of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Around {
@@ -65,7 +77,7 @@ pub(crate) struct Around {
 }
 
 /// Constraints on a leaf's execution through values computed inside of the loops.
-#[derive(PartialEq, Eq, Hash, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct NonAffineContext {
     /// The iteration of the program's loops, over levels.
     pub(crate) iteration: Vec<AffineForm>,
@@ -138,6 +150,7 @@ pub(crate) fn leaves(
         sequence: 0,
         next_sequence: 1,
         unsaid: Vec::new(),
+        conditions: Vec::new(),
         item: 0,
         version: None,
         next_version: 0,
@@ -167,6 +180,7 @@ struct Walk<'a> {
     sequence: u32,
     next_sequence: u32,
     unsaid: Vec<(OpaqueCondition, Vec<AffineForm>)>,
+    conditions: Vec<Condition>,
     item: u32,
     version: Option<(u32, AssumptionId)>,
     next_version: u32,
@@ -351,18 +365,23 @@ impl Walk<'_> {
         let mut inner = Domain { exact: true, ..(**domain).clone() };
         guard(self.program, self.trees, (of, map), holds, &mut inner, u32::MAX);
         let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
+        let conditions = self.conditions.len();
         self.pin(&mut inner, domain, Some(self.trees.map(map)));
+        let info = self.program.if_info(of);
+        let iteration = self.trees.map(map).iter().take(info.decided_inside as usize);
+        let iteration = iteration.map(|form| absolute(form, domain.levels)).collect::<Option<Vec<_>>>();
         if !inner.exact || self.purpose == Purpose::Order {
-            let condition = OpaqueCondition::Condition(self.program.if_info(of).alike, holds);
-            let inside = self.program.decided_inside(self.ir, of) as usize;
-            let map = self.trees.map(map).iter().take(inside);
-            let map = map.map(|form| absolute(form, domain.levels));
-            let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
-            self.unsaid.push((condition, map));
+            let condition = OpaqueCondition::Condition(info.alike, holds);
+            self.unsaid.push((condition, iteration.clone().ok_or(info.op)?));
+        }
+        if self.purpose != Purpose::Order {
+            let condition = |iteration| Condition { of: info.alike, holds, iteration };
+            self.conditions.extend(iteration.map(condition));
         }
         inner.exact &= domain.exact;
         self.within_header(Risk::of_guard(self.program, of, domain), body, inner)?;
         self.unsaid.truncate(unsaid);
+        self.conditions.truncate(conditions);
         self.pinned.truncate(pinned);
         Ok(())
     }
@@ -420,6 +439,7 @@ impl Walk<'_> {
             loops: self.around(),
             domain: domain.clone(),
             unsaid: self.unsaid.clone(),
+            conditions: self.conditions.clone(),
             map: here,
             within,
             computed,
@@ -451,6 +471,11 @@ fn extent(
 }
 
 impl ScheduledStatement {
+    /// Returns a form over the iterations of the statement as one over the levels of the leaf.
+    pub(super) fn in_place(&self, form: &AffineForm) -> Option<AffineForm> {
+        form.substitute(&mut |level| self.map.get(level as usize).cloned())
+    }
+
     /// True if two leaves agree in everything about their schedule except for their domain.
     pub(super) fn runs_like(&self, other: &ScheduledStatement) -> bool {
         self.map == other.map && self.unsaid == other.unsaid && self.within == other.within

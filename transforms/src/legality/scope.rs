@@ -16,6 +16,8 @@
 //!   `fixtures/fusion/conditional_results.mlir`.
 //! - Results of a loop are visible behind its last part. Tried with
 //!   `fixtures/fusion/carried_parts.mlir`.
+//! - A condition that is decided before a loop around it may be poison and is frozen. Its sides are
+//!   two copies of the loop, and one runs. Tried with `fixtures/unswitch/apart.mlir`.
 //! - Bounds of loops have one value where several iterations are visible. Tried with
 //!   `fixtures/unroll/jam_refused.mlir`.
 //!
@@ -56,8 +58,9 @@ pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[G
         passed_on: HashSet::new(),
         passed: Vec::new(),
         reducing: Vec::new(),
+        decided_earlier: Vec::new(),
     };
-    match scope.sequence(items).and_then(|()| scope.end()) {
+    match scope.sequence(items).and_then(|()| scope.end()).and_then(|()| scope.sides_stay_together()) {
         Ok(()) => Verdict::legal(),
         Err(verdict) => verdict,
     }
@@ -90,6 +93,8 @@ struct Scope<'a> {
     passed: Vec<(Value, Iteration)>,
     /// The inner dimensions of the parallel loops with results around.
     reducing: Vec<HeaderId>,
+    /// Single sides of `if`s that are decided before a loop of the program around them.
+    decided_earlier: Vec<(IfId, bool)>,
 }
 
 /// The iteration of the loops of the program around a place, over levels.
@@ -159,6 +164,15 @@ impl Scope<'_> {
                     self.sequence(&[body])?;
                     self.hide(shown);
                     let own = self.yielded.split_off(yielded);
+                    if self.is_decided_earlier(of, map) {
+                        let is_second =
+                            !holds && before.as_ref().is_some_and(|(condition, _)| *condition == (of, map));
+                        let first = self.decided_earlier.iter().rposition(|own| *own == (of, true));
+                        match first.filter(|_| is_second) {
+                            Some(first) => _ = self.decided_earlier.remove(first),
+                            None => self.decided_earlier.push((of, holds)),
+                        }
+                    }
                     match before {
                         Some((condition, others)) if !holds && condition == (of, map) => {
                             let both = own.into_iter().filter(|yielded| others.contains(yielded));
@@ -188,6 +202,24 @@ impl Scope<'_> {
             }
         }
         Ok(())
+    }
+
+    /// True if a guard is before a loop of the program that is around the `if`.
+    fn is_decided_earlier(&self, of: IfId, map: Map) -> bool {
+        let depth = self.part.program.depth_of(self.part.body, self.part.program.if_info(of).op);
+        depth.is_some_and(|depth| self.part.trees.map(map).len() < depth as usize)
+    }
+
+    /// Checks that the sides of an `if` that is decided early are written as one `if`. Its
+    /// condition may be poison, and frozen: another `if` could decide otherwise.
+    fn sides_stay_together(&self) -> Result<(), Verdict> {
+        let holding: HashSet<IfId> =
+            self.decided_earlier.iter().filter(|(_, holds)| *holds).map(|(of, _)| *of).collect();
+        let apart = self.decided_earlier.iter().find(|(of, holds)| !holds && holding.contains(of));
+        match apart {
+            Some((of, _)) => Err(Verdict::MayBeIllegal(Witness::Extent(self.part.program.if_info(*of).op))),
+            None => Ok(()),
+        }
     }
 
     /// Enters a loop of sequence `number`, before some other items.

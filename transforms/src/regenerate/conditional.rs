@@ -4,6 +4,9 @@
 //! set of an `affine.if`. A branch alone becomes an `if` with an empty other branch, so no
 //! condition is ever negated.
 //!
+//! Before a loop of the program that is around the `if`, the condition is frozen if it may be
+//! poison: the loop need not run.
+//!
 //! After a yield in a branch, the yielded values replace the conditional's results inside that
 //! branch. The new `if` has the results that both its branches yield: those of several merged
 //! `if`s, and none if the yields moved elsewhere.
@@ -12,7 +15,10 @@ use hashbrown::HashSet;
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
 use super::Emit;
+use crate::access::Effects;
+use crate::access::base::Base;
 use crate::affine::AffineForm;
+use crate::affine::classes::may_be_poison;
 use crate::tree::{Green, If, Map, Node};
 
 impl Emit<'_> {
@@ -22,7 +28,13 @@ impl Emit<'_> {
         let around = std::mem::replace(&mut self.loc, self.body.loc(old));
         let operands: Vec<Value> = self.body.operands(old).collect();
         let mut state = OperationState::named(self.body.op_name(old), self.loc).regions(2);
-        state.operands = operands.into_iter().map(|value| self.resolve(value, trees.map(map), at)).collect();
+        let is_outside = trees.map(map).len() < self.program.depth_of(self.body, old).unwrap_or(0) as usize;
+        let may_be_new = is_outside && !self.is_certain(old);
+        for value in operands {
+            let new = self.resolve(value, trees.map(map), at);
+            let may_be_poison = may_be_new && may_be_poison(self.body, value, false);
+            state.operands.push(if may_be_poison { self.frozen(value, &[], at) } else { new });
+        }
         state.properties = self.body.properties(old);
         state.attributes = self.body.attributes(old);
         let results = self.results_of(bodies);
@@ -63,6 +75,25 @@ impl Emit<'_> {
         if is_outermost {
             self.outermost = None;
         }
+    }
+
+    /// True if the program certainly decides a conditional: the loops around run, and nothing keeps
+    /// it from getting there. Linear in the statements.
+    fn is_certain(&self, conditional: Op) -> bool {
+        let program = self.program;
+        let returns = |effects: &Effects| {
+            let exits = effects.classes.iter().any(|(class, _)| class.base == Base::Exit && class.writes);
+            effects.world.is_none() && !exits
+        };
+        let mut block = self.body.block_of(conditional);
+        while let Some(own) = block.filter(|own| *own != program.block) {
+            let runs = |of| program.loop_info(of).trip_count().is_some_and(|count| count > 0);
+            if !program.loop_of(own).is_some_and(|of| program.path(Some(of)).into_iter().all(runs)) {
+                return false;
+            }
+            block = self.body.block_of(self.body.region_parent(self.body.block_region(own)));
+        }
+        program.statements().all(|own| returns(&own.effects))
     }
 
     /// Maps the results of a conditional of the program to the values yielded in a branch, for the

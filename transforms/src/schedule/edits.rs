@@ -6,7 +6,7 @@
 use super::site::{Place, Sketch};
 use crate::affine::AffineForm;
 use crate::tree::edit::counted;
-use crate::tree::{Change, Node, Separation, Span};
+use crate::tree::{Change, MAX_CONDITIONS, Node, Separation, Span};
 
 /// The maximal number of copies of one body.
 const MOST_COPIES: i64 = 4096;
@@ -296,6 +296,23 @@ pub(super) fn morton(
     let (depth, levels) = (usize::try_from(depth).unwrap_or(0), u32::try_from(levels).unwrap_or(0));
     edit_nest(sketch, place, Change::Morton { depth, levels }, depth)?;
     Ok(vec![place.to_vec()])
+}
+
+/// Decides conditions before a loop. Its copies have to be found anew.
+pub(super) fn unswitch(
+    sketch: &mut Sketch<'_>,
+    place: &[usize],
+    conditions: i64,
+) -> Result<Vec<Place>, String> {
+    let conditions = u32::try_from(conditions).unwrap_or(0);
+    allowed(sketch, place, 1 << conditions.min(MAX_CONDITIONS))?;
+    edit(
+        sketch,
+        place,
+        Change::Unswitch { conditions },
+        "has no condition that is the same in all its iterations",
+    )?;
+    Ok(Vec::new())
 }
 
 /// Strip-mines the loops of a perfect nest, and moves the loops over blocks outwards. Returns the

@@ -6,6 +6,7 @@ use loomir_ir::{DYNAMIC, Diagnostic, Loc, OpRef};
 use super::edits::{
     OVERFLOW, coalesce, edit, fuse, fuse_whole, in_any_order, in_order, interchange, jam, last, morton,
     nested_fors, next, peel, peel_ends, promote, reverse, separate, skew, split, strip_mine, tile, unroll,
+    unswitch,
 };
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
@@ -78,6 +79,10 @@ pub(super) fn operations<'a>() -> Table<'a> {
             let number = |name, default| attribute(op, name).unwrap_or(default);
             let numbers = (number("depth", 2), number("levels", 3));
             run.each(frame, op, "run in Morton order", &|sketch, place| morton(sketch, place, numbers))
+        }),
+        (loomir::UnswitchOp::DEF, |run, frame, op| {
+            let conditions = attribute(op, "conditions").unwrap_or(1);
+            run.each(frame, op, "unswitched", &|sketch, place| unswitch(sketch, place, conditions))
         }),
         (loomir::ReverseOp::DEF, |run, frame, op| run.each(frame, op, "reversed", &reverse)),
         (loomir::PeelOp::DEF, |run, frame, op| {

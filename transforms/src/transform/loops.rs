@@ -112,6 +112,17 @@ impl<'a> LoopRef<'a> {
         })
     }
 
+    /// Returns true if a condition inside does not depend on the loop.
+    pub fn has_invariant_condition(&self) -> bool {
+        self.trees.invariant(self.program, self.body, 1).is_some()
+    }
+
+    /// Returns true if nothing in the loop runs unless one condition holds, or fails.
+    pub fn is_all_conditional(&self) -> bool {
+        let only = self.trees.only_item(self.body);
+        matches!(only.map(|item| self.trees.get(item)), Some(Node::Guard { .. }))
+    }
+
     /// Returns true if the loop carries values.
     pub fn carries_values(&self) -> bool {
         self.info.has_results()

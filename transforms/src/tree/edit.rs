@@ -24,10 +24,12 @@ mod substitute;
 mod swap;
 mod tile;
 mod unroll;
+mod unswitch;
 
 pub(crate) use fuse::{Parts, Times, Together};
 pub(crate) use range::counted;
 pub(crate) use tile::MAX_LEVELS;
+pub(crate) use unswitch::MAX_CONDITIONS;
 
 /// One edit of a tree: a place and a change.
 ///
@@ -151,6 +153,12 @@ pub enum Change {
         /// power iterations of each loop. Positive.
         levels: u32,
     },
+    /// Decides conditions before a loop that do not depend on it. The loop is copied for each
+    /// outcome.
+    Unswitch {
+        /// The most conditions. Positive.
+        conditions: u32,
+    },
     /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
         /// The number of first iterations.
@@ -207,6 +215,7 @@ impl Edit {
                 vec![trees.permuted(program, skewed, &[1, 0])?]
             }
             Change::Morton { depth, levels } => vec![trees.in_morton_order(program, item, *depth, *levels)?],
+            Change::Unswitch { conditions } => trees.unswitched(program, item, *conditions)?,
             Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
                 if let Node::Versioned { .. } = trees.get(sequence.node()) {

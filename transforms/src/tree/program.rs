@@ -92,6 +92,12 @@ pub struct IfInfo {
     /// The first equivalent `if`: with the same decision, or with conditions known to be equal as
     /// forms over the loops around.
     pub alike: IfId,
+    /// The number of loops around that determine the decision: in equal iterations of these it is
+    /// the same.
+    pub decided_inside: u32,
+    /// For the first of equivalent `if`s: true if they have several decisions. Their conditions
+    /// are equal, but one may be poison where another is not.
+    pub(super) has_several_decisions: bool,
 }
 
 /// An original statement.
@@ -240,10 +246,10 @@ impl Program {
             && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
     }
 
-    /// Returns the number of loops around an `if` that determine its decision: in equal iterations
-    /// of these it is the same.
-    pub fn decided_inside(&self, body: &Body, of: IfId) -> u32 {
-        let operands = match &self.if_info(of).decision {
+    /// Returns the number of loops around that determine a decision: in equal iterations of these
+    /// it is the same.
+    pub(super) fn decided_inside(&self, body: &Body, decision: &Decision) -> u32 {
+        let operands = match decision {
             Decision::Value(value) => std::slice::from_ref(value),
             Decision::Set(_, operands) => operands,
         };

@@ -303,9 +303,23 @@ impl<'a> Raise<'a> {
             None if condition.outcome(true).exact => *self.conditions.entry(condition.clone()).or_insert(of),
             None => of,
         };
+        let several = !self.decisions.contains_key(&decision);
+        if let Some(first) = self.program.ifs.get_mut(alike.0 as usize) {
+            first.has_several_decisions |= several;
+        }
         self.decisions.insert(decision.clone(), alike);
         let may_be_undefined = header_may_be_undefined(self.body, op, true);
-        self.program.ifs.push(IfInfo { op, decision, condition, may_be_undefined, bodies, alike });
+        let decided_inside = self.program.decided_inside(self.body, &decision);
+        self.program.ifs.push(IfInfo {
+            op,
+            decision,
+            condition,
+            may_be_undefined,
+            bodies,
+            alike,
+            decided_inside,
+            has_several_decisions: false,
+        });
         let map = self.identity(place.depth);
         self.trees.guards(If { of, map, bodies })
     }

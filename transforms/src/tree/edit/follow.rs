@@ -131,6 +131,7 @@ impl Followed {
                         change,
                         Change::Unroll { .. }
                             | Change::UnrollAndJam { .. }
+                            | Change::Unswitch { .. }
                             | Change::Wavefront { .. }
                             | Change::Morton { .. }
                     ) =>
