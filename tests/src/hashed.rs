@@ -9,8 +9,7 @@
 //! order of its iterations shows. The judge does not know numbers: a statement is a function of its
 //! iteration and of what it reads. [`Of::Instances`] hashes the iteration too.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use hashbrown::{HashMap, HashSet};
 use loomir::ir::{Body, Op, Trait, Value};
 use loomir::transforms::access::base::Base;
 use loomir::transforms::access::updates::{Reduction, updates_of};
@@ -20,7 +19,7 @@ use crate::instances::{Instance, Location, Values, location, rounds};
 use crate::random::Random;
 
 /// The memory behind a run: the content of each location that was written.
-pub type Memory = BTreeMap<Location, Content>;
+pub type Memory = HashMap<Location, Content>;
 
 /// The content of a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -46,6 +45,9 @@ impl Content {
     }
 }
 
+/// The hash of each value in each iteration of the loops around it.
+pub type Results = HashMap<usize, HashMap<Vec<i64>, u64>>;
+
 /// The values that a run computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
@@ -54,8 +56,8 @@ pub struct Outcome {
     /// All writes of each location, in their order. Updates of one location by one operation have
     /// none. A store hashes the memory that it replaces too, so none is forgotten.
     pub written: Memory,
-    /// The result of each operation in each iteration of the loops around it.
-    pub results: BTreeMap<(usize, Vec<i64>), u64>,
+    /// The results of operations.
+    pub results: Results,
 }
 
 /// The inputs of the hash of an operation.
@@ -84,7 +86,7 @@ pub fn outcome(
     let statements = program.statements().flat_map(|statement| statement.ops.iter().map(|op| op.index()));
     let statements = statements.collect();
     let (memory, written) = (Memory::new(), Memory::new());
-    let (loaded, results) = (BTreeMap::new(), BTreeMap::new());
+    let (loaded, results) = (HashMap::new(), Results::new());
     let mut run = Run { body, program, of, statements, memory, written, loaded, results };
     for instance in instances {
         for op in &program.statement(instance.0).ops {
@@ -99,13 +101,12 @@ struct Run<'a> {
     program: &'a Program,
     of: Of,
     /// The operations that are statements.
-    statements: BTreeSet<usize>,
+    statements: HashSet<usize>,
     memory: Memory,
     written: Memory,
     /// The contents that updates under way have read, by their loads, locations and iterations.
-    loaded: BTreeMap<(usize, Location, Vec<i64>), Content>,
-    /// The result of an operation in an iteration of the loops around it.
-    results: BTreeMap<(usize, Vec<i64>), u64>,
+    loaded: HashMap<(usize, Location, Vec<i64>), Content>,
+    results: Results,
 }
 
 impl Run<'_> {
@@ -171,7 +172,7 @@ impl Run<'_> {
         for (number, result) in results.into_iter().enumerate() {
             let hash =
                 if is_end { operands.get(number).copied().unwrap_or(hash) } else { mix(hash, number as u64) };
-            self.results.insert((result.index(), iteration.clone()), hash);
+            self.results.entry(result.index()).or_default().insert(iteration.clone(), hash);
         }
         Ok(())
     }
@@ -197,11 +198,9 @@ impl Run<'_> {
             let end = self.body.terminator(info.block).ok_or("a loop without an end")?;
             let yielded = self.body.operand(end, number);
             // The last iteration that ran.
-            let from = (yielded.index(), around.to_vec());
-            let ran = self.results.range(from..).take_while(|((index, at), _)| {
-                *index == yielded.index() && at.starts_with(around) && at.len() > depth
-            });
-            let last = ran.map(|((_, at), _)| at[depth]).max().ok_or("a loop that passes values on")?;
+            let ran = self.results.get(&yielded.index()).into_iter().flat_map(HashMap::keys);
+            let ran = ran.filter(|at| at.starts_with(around) && at.len() > depth);
+            let last = ran.map(|at| at[depth]).max().ok_or("a loop that passes values on")?;
             return self.carried(of, number, around, last + 1);
         }
         let is_conditional = self.body.own_regions(op).len() > 0;
@@ -209,8 +208,9 @@ impl Run<'_> {
             return Ok(own);
         }
         let depth = self.program.depth_of(self.body, op).ok_or("a value inside of a statement")? as usize;
-        let key = (value.index(), iteration.get(..depth).ok_or("a value out of its loop")?.to_vec());
-        Ok(self.results.get(&key).copied().unwrap_or(mix(own, u64::MAX)))
+        let around = iteration.get(..depth).ok_or("a value out of its loop")?;
+        let result = self.results.get(&value.index()).and_then(|all| all.get(around));
+        Ok(result.copied().unwrap_or(mix(own, u64::MAX)))
     }
 
     /// Returns the hash of a carried value at the start of an iteration.

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::{HashMap, HashSet};
 use loomir::dialects::arith;
 use loomir::dialects::interfaces::Decision;
 use loomir::ir::rewrite::constant_of;
@@ -259,7 +260,7 @@ pub fn compare(
     way: Direction,
 ) -> Finding {
     let is_pure = |id: StatementId| program.statement(id).is_pure(body);
-    let mut places: BTreeMap<&Instance, Vec<usize>> = BTreeMap::new();
+    let mut places: HashMap<&Instance, Vec<usize>> = HashMap::new();
     for (place, instance) in new.iter().enumerate().filter(|(_, instance)| !is_pure(instance.0)) {
         places.entry(instance).or_default().push(place);
     }
@@ -280,8 +281,8 @@ pub fn compare(
         }
     }
     if places.len() > wanted {
-        let there: std::collections::BTreeSet<&Instance> = old.iter().collect();
-        let more = places.keys().find(|instance| !there.contains(*instance));
+        let there: HashSet<&Instance> = old.iter().collect();
+        let more = new.iter().find(|instance| !is_pure(instance.0) && !there.contains(*instance));
         return Finding::Fault(format!("{} is added", more.map(|m| name(m)).unwrap_or_default()));
     }
     let mut objects: Vec<(Base, Option<Value>)> = Vec::new();
@@ -334,7 +335,7 @@ pub fn simultaneous(
     [forwards, backwards]: [&[Instance]; 2],
     values: Values<'_>,
 ) -> Finding {
-    let behind: BTreeMap<&Instance, usize> = backwards.iter().zip(0..).collect();
+    let behind: HashMap<&Instance, usize> = backwards.iter().zip(0..).collect();
     let mut objects = Vec::new();
     let mut touched: BTreeMap<Location, Vec<Touch<'_>>> = BTreeMap::new();
     for instance in forwards {
@@ -369,7 +370,7 @@ pub fn reordered(
     new: &[Instance],
     values: Values<'_>,
 ) -> Option<Vec<Op>> {
-    let places: BTreeMap<&Instance, usize> = new.iter().zip(0..).collect();
+    let places: HashMap<&Instance, usize> = new.iter().zip(0..).collect();
     let mut objects = Vec::new();
     let mut updates: BTreeMap<Location, Vec<(Reduction, Op, usize)>> = BTreeMap::new();
     for instance in old {
