@@ -5,7 +5,7 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, AttrKind, Context, Diagnostics, OpRef, Type};
 
 use super::consumed::{CONSUMED, READONLY, consumed_operands, is_consumed, is_marked};
-use super::types::is_handle;
+use super::types::{self, is_handle};
 use super::{NamedSequenceOp, WITH_NAMED_SEQUENCE, YieldOp};
 use crate::checks::{expect_implicit_terminators, terminator, types_of};
 
@@ -364,7 +364,7 @@ impl SymbolUser for Matchers {
             match found {
                 (_, None) => out.push(op_error(op, "unresolved action symbol")),
                 (Some((_, _, yielded)), Some((symbol, taken, _)))
-                    if out.len() == before && yielded != taken =>
+                    if out.len() == before && !are_alike(op.ctx(), &yielded, &taken) =>
                 {
                     let error = op_error(op, "the action must take what the matcher yields");
                     out.push(error.note(symbol.loc, "action"));
@@ -373,4 +373,11 @@ impl SymbolUser for Matchers {
             }
         }
     }
+}
+
+/// True if types are of the same kinds: operations, values or parameters. A handle of any operation
+/// may be taken as one of a certain operation; the interpreter looks at the name.
+fn are_alike(ctx: &Context, yielded: &[Type], taken: &[Type]) -> bool {
+    let kind = |ty: &Type| [types::is_handle, types::is_value, types::is_param].map(|is| is(ctx, *ty));
+    yielded.iter().map(kind).eq(taken.iter().map(kind))
 }

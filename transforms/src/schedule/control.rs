@@ -330,6 +330,11 @@ impl<'a> Interpreter<'a> {
             for own in self.walked(op, root, true)? {
                 let arguments = vec![Handle::Ops(vec![own])];
                 if let Some(yielded) = self.matches(matcher, arguments, frame.depth + 1)? {
+                    if let Some(result) = yielded.iter().position(|own| own.len() != 1) {
+                        let many = yielded[result].len();
+                        let text = format!("needs one entity as result #{result} of the matcher, not {many}");
+                        return Err(wrong(op, &text));
+                    }
                     results.iter_mut().zip(yielded).for_each(|(all, own)| all.append(own));
                 }
             }
