@@ -61,6 +61,18 @@ dialect! {
         interfaces { dyn Consumes = First(2) }
     }
 
+    /// Runs a perfect nest of two loops along Hilbert's curve: in squares of two to the power of
+    /// `levels` rows, and the iterations of a square one beside the other. The result is the
+    /// outermost loop.
+    HilbertOp = "hilbert" {
+        operands { target: One HANDLE }
+        results { squares: One HANDLE }
+        attrs { levels: Default = "3 : i64" Integer(64) }
+        format "$target attr-dict `:` functional-type(operands, results)"
+        verify verify::hilbert;
+        interfaces { dyn Consumes = First(1) }
+    }
+
     /// Writes nests inside of operations that fill or copy whole memrefs as one operation.
     IdiomsOp = "idioms" {
         operands { target: One HANDLE }

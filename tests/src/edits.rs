@@ -30,6 +30,7 @@ pub const KINDS: &[&str] = &[
     "morton",
     "separate",
     "unswitch",
+    "hilbert",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -53,8 +54,8 @@ pub fn edit(
         cursor.down(trees, *random.pick(&loops));
         depth += 1;
     };
-    let kind =
-        random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10, 14]);
+    let kind = random
+        .weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10, 14, 8]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -102,6 +103,7 @@ pub fn edit(
             let place = path(&cursor, at);
             return Some((tiled_apart(trees, program, tree, &place, random)?, kind));
         }
+        22 => Change::Hilbert { levels: 1 + random.below(2) as u32 },
         _ => {
             let new = no_edit(trees, kind, item, random)?;
             cursor.splice(trees, at..at + 1, &new);

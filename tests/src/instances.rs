@@ -83,11 +83,15 @@ pub enum Direction {
     Backwards,
     /// All at once: each item of the body runs for all iterations before the next item does.
     InStep,
+    /// As in an ordinary loop, but from the last to the first in loops that are written along a
+    /// curve, whose iterations never run at the same time.
+    Curved,
 }
 
 impl Direction {
     /// All of them.
-    pub const ALL: [Direction; 3] = [Direction::Forwards, Direction::Backwards, Direction::InStep];
+    pub const ALL: [Direction; 4] =
+        [Direction::Forwards, Direction::Backwards, Direction::InStep, Direction::Curved];
 }
 
 /// Returns the instances that a tree runs, in order. `None` if they depend on run-time values, or
@@ -160,7 +164,12 @@ impl Run<'_> {
                     }
                 };
                 let mut values: Vec<i64> = range.collect();
-                if header.parallel && self.way == Direction::Backwards {
+                let is_turned = match self.way {
+                    Direction::Backwards => header.parallel,
+                    Direction::Curved => header.in_any_order() && !header.parallel,
+                    Direction::Forwards | Direction::InStep => false,
+                };
+                if is_turned {
                     values.reverse();
                 }
                 let at_once = match header.parallel && self.way == Direction::InStep {

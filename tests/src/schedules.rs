@@ -46,7 +46,7 @@ fn step(loop_: &str, new: &str, random: &mut Random) -> String {
     let size = 2 + random.below(3);
     let both = format!("({ANY}) -> ({ANY}, {ANY})");
     let four = format!("({ANY}) -> ({ANY}, {ANY}, {ANY}, {ANY})");
-    let text = match random.below(13) {
+    let text = match random.below(14) {
         0 => format!("{new}, {more} = loomir.strip_mine {loop_} size {size} : {both}"),
         1 => format!("{new}, {more} = loomir.split {loop_} at {small} : {both}"),
         2 => format!("{new}, {more} = loomir.skew {loop_} by {} : {both}", random.range(-2, 2)),
@@ -63,6 +63,10 @@ fn step(loop_: &str, new: &str, random: &mut Random) -> String {
             "{new} = loomir.morton {loop_} {{depth = {} : i64, levels = {} : i64}} : ({ANY}) -> {ANY}",
             2 + random.below(2),
             1 + random.below(2)
+        ),
+        13 => format!(
+            "{new} = loomir.hilbert {loop_} {{levels = {} : i64}} : ({ANY}) -> {ANY}",
+            1 + random.below(3)
         ),
         12 => format!("{new}, {more} = loomir.separate {loop_} depth 1 : {both}"),
         5 => format!("{new} = loomir.peel {loop_} {{first = {small} : i64}} : ({ANY}) -> {ANY}"),

@@ -54,6 +54,7 @@ mod apply;
 mod bounds;
 mod carried;
 mod conditional;
+mod curve;
 mod expression;
 pub(crate) mod extents;
 mod extents_apart;
@@ -273,7 +274,7 @@ impl Emit<'_> {
         match trees.get(item) {
             Node::Empty | Node::Sequence { .. } => self.sequence(item, at),
             Node::Guard { of, map, holds, body } => self.conditional(If::side(of, map, holds, body), at),
-            Node::Loop { header, body } => self.new_loop(trees.header(header), body, at),
+            Node::Loop { header, body } => self.loop_or_curve(trees.header(header), body, at),
             Node::Versioned { assumption, fast, fallback } => {
                 self.versioned(trees.assumptions(assumption), fast, fallback, at);
             }
@@ -583,7 +584,7 @@ impl Emit<'_> {
             Some(Mark::Unrolled) => return self.keep(header, annotation::UNROLL, state),
             Some(Mark::Jammed) => return self.keep(header, annotation::JAM, state),
             Some(Mark::Flattened) => return self.keep(header, "", state),
-            Some(Mark::Copies) | None => return,
+            Some(Mark::Copies | Mark::Hilbert { .. }) | None => return,
         };
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }

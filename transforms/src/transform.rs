@@ -36,6 +36,7 @@ use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Change, Edit, Program, TreeStore};
 
 use flatten::Flatten;
+use hilbert::Hilbert;
 use interchange::Interchange;
 use loads_first::LoadsFirst;
 pub use loops::LoopRef;
@@ -55,6 +56,7 @@ use unswitch::Unswitch;
 mod choice;
 mod first_iterations;
 pub mod flatten;
+pub mod hilbert;
 pub mod interchange;
 pub mod loads_first;
 mod loops;
@@ -76,6 +78,7 @@ pub mod unswitch;
 pub const ALL: &[(PassInfo, Info)] = &[
     registered::<AffineUnrollAndJam>(),
     registered::<Flatten>(),
+    registered::<Hilbert>(),
     registered::<Interchange>(),
     registered::<LoadsFirst>(),
     registered::<Morton>(),

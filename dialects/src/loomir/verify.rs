@@ -53,6 +53,10 @@ fn within(op: OpRef<'_>, name: &str, least: i64, most: i64, out: &mut Diagnostic
     }
 }
 
+pub(super) fn hilbert(op: OpRef<'_>, out: &mut Diagnostics) {
+    within(op, "levels", 1, 8, out);
+}
+
 pub(super) fn morton(op: OpRef<'_>, out: &mut Diagnostics) {
     within(op, "depth", 2, 3, out);
     within(op, "levels", 1, 8, out);

@@ -149,7 +149,7 @@ impl<'a> Trial<'a> {
             let runs = self.runs(trees, tree, random);
             let says = || format!("case {}, {kinds:?}: {verdict:?}\n{}", self.index, self.text);
             // Tiles of tiles, changed again, may be too many loops for an answer.
-            let is_deep = kinds.contains(&"morton");
+            let is_deep = kinds.contains(&"morton") || kinds.contains(&"hilbert");
             self.judged(&verdict, &runs, (is_deep, &says), tally);
             if verdict.is_legal() {
                 let reordered = self.compare_order(trees, tree, &runs, &says);
@@ -186,7 +186,7 @@ impl<'a> Trial<'a> {
             let values = Values { seed: Some(random.bits()), body };
             let ran = |tree, direction| run(program, trees, tree, values, direction);
             let old = ran(program.root, Direction::Forwards);
-            let [forwards, backwards, in_step] = Direction::ALL.map(|way| ran(tree, way));
+            let [forwards, backwards, in_step, curved] = Direction::ALL.map(|way| ran(tree, way));
             let mut compared = |new: &Option<Vec<_>>, direction| {
                 let steps = old
                     .as_ref()
@@ -204,6 +204,9 @@ impl<'a> Trial<'a> {
             }
             if forwards != in_step {
                 compared(&in_step, Direction::InStep);
+            }
+            if forwards != curved {
+                compared(&curved, Direction::Curved);
             }
             if let (Some(forwards), Some(backwards)) = (&forwards, &backwards) {
                 findings.push(simultaneous(program, [forwards, backwards], values));
@@ -334,7 +337,7 @@ fn the_check_says_what_running_every_instance_says() {
     for (kind, [legal, illegal]) in &tally.edits {
         let always_wrong = ["drop", "shift"].contains(kind);
         // Alone they keep the order, or are seldom possible.
-        let seldom_wrong = ["flatten", "morton", "separate", "skew"].contains(kind);
+        let seldom_wrong = ["flatten", "hilbert", "morton", "separate", "skew"].contains(kind);
         assert!(
             (*legal > 1 || always_wrong) && (*illegal > 1 || seldom_wrong),
             "{kind}: {legal} legal, {illegal} not"

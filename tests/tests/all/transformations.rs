@@ -46,6 +46,103 @@ fn morton_order_keeps_dependences() {
     }
 }
 
+/// Hilbert order keeps all distances up to two rows and two columns, at sizes from 1 to 9, of one
+/// level to three. With squares that have all iterations, it is allowed if and only if no iteration
+/// depends on another one.
+#[test]
+fn hilbert_order_keeps_dependences() {
+    let checker = Checker::default();
+    let distances: Vec<(i64, i64)> =
+        (0..=2).flat_map(|rows| (-2..=2).map(move |columns| (rows, columns))).collect();
+    let sizes = (1..=9_i64).flat_map(|rows| [1, 2, 3, 4, 8, 9_i64].map(move |columns| (rows, columns)));
+    for ((rows, columns), levels) in sizes.flat_map(|sizes| (1..=3).map(move |levels| (sizes, levels))) {
+        let text: String = distances.iter().map(|own| grid((rows, columns), *own)).collect();
+        let before = checker.read(&text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+        let pipeline = format!("builtin.module(func.func(loop-hilbert{{levels={levels}}}))");
+        let done = checker.transformed(&pipeline, &text);
+        let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+        let said = checker.lines(&said);
+        for distance in &distances {
+            let entry = format!("grid{}", name(*distance));
+            let same =
+                same_behaviour(&before, &after, &entry, &[vec!["iota".to_owned()]], &Limits::default());
+            same.unwrap_or_else(|error| panic!("{rows} x {columns}, {levels}, {distance:?}: {error}"));
+            let is_done = said.contains(&format!("[{entry}]: Loops run in Hilbert order"));
+            // The first iterations are in one square; the distance is between two of them.
+            let needed = |trips: i64| (64 - (trips - 1).leading_zeros()).min(levels);
+            let size = 1 << needed(rows).min(needed(columns));
+            let is_carried =
+                *distance != (0, 0) && distance.0 < rows.min(size) && distance.1.abs() < columns.min(size);
+            let is_whole = rows.max(columns) <= size;
+            if rows.min(columns) > 1 {
+                assert!(!(is_done && is_carried), "{rows} x {columns}, {levels}, {distance:?}: {said}");
+                assert!(is_done || is_carried || !is_whole, "{rows} x {columns}, {levels}: {said}");
+            }
+        }
+    }
+}
+
+/// Hilbert order runs each iteration once, in squares of all sizes, full or cut short, in loops of
+/// all kinds.
+#[test]
+fn hilbert_order_runs_each_iteration_once() {
+    let checker = Checker::default();
+    for levels in 1..=8_u32 {
+        let size = 1_i64 << levels;
+        for [rows, columns] in [[size, size], [size + 1, size]] {
+            let bounds = format!("{rows} {columns}");
+            let text = ["index", "i32", "affine"].map(|kind| updates(kind, [rows, columns])).concat();
+            let before = checker.read(&text).unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+            let pipeline = format!("builtin.module(func.func(loop-hilbert{{levels={levels}}}))");
+            let done = checker.transformed(&pipeline, &text);
+            let (after, said) = done.unwrap_or_else(|error| panic!("{}", checker.lines(&error)));
+            let said = checker.lines(&said);
+            assert_eq!(said.matches("Loops run in Hilbert order").count(), 3, "{levels}, {bounds}: {said}");
+            for entry in ["index", "i32", "affine"] {
+                let calls = [vec!["iota".to_owned()]];
+                let same = same_behaviour(&before, &after, entry, &calls, &Limits::default());
+                same.unwrap_or_else(|error| panic!("{levels}, {bounds}, {entry}: {error}"));
+            }
+        }
+    }
+}
+
+/// Returns a function that adds a number of each iteration to its element.
+fn updates(kind: &str, [rows, columns]: [i64; 2]) -> String {
+    let ty = if kind == "i32" { "i32" } else { "index" };
+    let cast = |name: &str| match kind {
+        "i32" => format!("%{name}.at = arith.index_cast %{name} : i32 to index\n"),
+        _ => format!("%{name}.at = arith.addi %{name}, %zero : index\n"),
+    };
+    let loops = match kind {
+        "affine" => format!("affine.for %i = 0 to {rows} {{\naffine.for %j = 0 to {columns} {{\n"),
+        _ => format!(
+            "scf.for %i = %c0 to %rows step %c1 : {ty} {{\nscf.for %j = %c0 to %columns step %c1 : {ty} {{\n"
+        ),
+    };
+    format!(
+        "func.func @{kind}(%a: memref<{rows}x{columns}xi32>) {{
+           %zero = arith.constant 0 : index
+           %c0 = arith.constant 0 : {ty}
+           %c1 = arith.constant 1 : {ty}
+           %rows = arith.constant {rows} : {ty}
+           %columns = arith.constant {columns} : {ty}
+           {loops}{}{}
+               %k = arith.muli %i.at, %j.at : index
+               %l = arith.addi %k, %i.at : index
+               %m = arith.index_cast %l : index to i32
+               %x = memref.load %a[%i.at, %j.at] : memref<{rows}x{columns}xi32>
+               %y = arith.addi %x, %m : i32
+               memref.store %y, %a[%i.at, %j.at] : memref<{rows}x{columns}xi32>
+             }}
+           }}
+           return
+         }}\n",
+        cast("i"),
+        cast("j"),
+    )
+}
+
 /// Tiles of sizes that are arguments keep all distances up to two rows and two columns, with sizes
 /// from -1 to 9. They are allowed if and only if no distance is negative in a tiled loop. What is
 /// refused is wrong for some sizes.

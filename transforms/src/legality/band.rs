@@ -44,11 +44,11 @@ pub(super) fn keeps(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>, ov
     let is_deep = around > loops.len().saturating_sub(from);
     let is_one_band = around == first.loops.len() && around == second.loops.len() && first.map == second.map;
     let is_whole = [first, second].iter().all(|leaf| leaf.map.len() == loops.len());
-    let is_parallel = first.loops.iter().any(|own| own.parallel)
+    let is_unordered = first.loops.iter().any(|own| own.in_any_order)
         || loops.iter().any(|of| part.program.loop_info(*of).dimension.is_some());
     let turns_text = first.statement < second.statement && other_place < place;
     let is_carried = [s, t].iter().any(|class| matches!(class.base, Base::Carried(_)));
-    if !is_deep || !is_one_band || !is_whole || is_parallel || turns_text || is_carried {
+    if !is_deep || !is_one_band || !is_whole || is_unordered || turns_text || is_carried {
         return false;
     }
     if ![first, second].iter().all(|leaf| counts_upwards(leaf, from, around)) {

@@ -82,7 +82,7 @@ struct Asked<'p> {
     tested: Option<AssumptionId>,
     /// For each common loop of the program, true if it is parallel.
     in_program: SmallVec<[bool; 4]>,
-    /// For each common loop of the tree, true if it is parallel.
+    /// For each common loop of the tree, true if its iterations may run in any order.
     in_tree: SmallVec<[bool; 4]>,
     is_handed_on: bool,
     /// The textual order in the program, and in the tree.
@@ -118,7 +118,7 @@ impl<'p> Asked<'p> {
             sides: [side(a), side(b)],
             tested: tested_around(a.0, b.0),
             in_program: in_program.map(|of| part.program.loop_info(of).dimension.is_some()).collect(),
-            in_tree: shared(a.0, b.0).iter().map(|around| around.parallel).collect(),
+            in_tree: shared(a.0, b.0).iter().map(|around| around.in_any_order).collect(),
             is_handed_on: is_handed_on(a.0, b.0),
             text: [a.0.statement.cmp(&b.0.statement), a.1.cmp(&b.1)],
         }
@@ -437,9 +437,9 @@ fn later<'f>(levels: &'f [AffineForm], around: &[Around], stands_before: bool) -
     if stands_before {
         found.push(Ordered { relations: equal, in_any_order: false });
     }
-    if around.iter().any(|own| own.parallel) {
+    if around.iter().any(|own| own.in_any_order) {
         let mut forwards = Either::new();
-        parted(pairs.zip(around.iter().map(|own| own.parallel)), Order::Less, &mut forwards);
+        parted(pairs.zip(around.iter().map(|own| own.in_any_order)), Order::Less, &mut forwards);
         found.extend(forwards.into_iter().filter(|own| own.in_any_order));
     }
     found

@@ -71,6 +71,8 @@ pub(crate) struct Around {
     /// Its own.
     number: u32,
     /// True if the iterations of the loop may run in any order.
+    pub(crate) in_any_order: bool,
+    /// True if the iterations of the loop may run at the same time.
     pub(crate) parallel: bool,
     /// The number of its sequence.
     pub(crate) sequence: u32,
@@ -330,7 +332,14 @@ impl Walk<'_> {
         let mut inner = Domain { exact: true, ..(**domain).clone() };
         enter(self.program, self.trees, header, &mut inner, u32::MAX);
         let (unsaid, pinned, running) = (self.unsaid.len(), self.pinned.len(), self.running.len());
-        let Header { span, origins, parallel, .. } = self.trees.header(header);
+        let own = self.trees.header(header);
+        let Header { span, origins, parallel, .. } = own;
+        let around = Around {
+            number: self.next_loop,
+            in_any_order: own.in_any_order(),
+            parallel: *parallel,
+            sequence: self.sequence,
+        };
         let lead = origins.first().filter(|_| *span == Span::Whole);
         self.pin(&mut inner, domain, lead.map(|lead| &*lead.map));
         for origin in origins {
@@ -342,7 +351,7 @@ impl Walk<'_> {
             self.unsaid.push(extent);
         }
         inner.exact &= domain.exact;
-        self.loops.push(Around { number: self.next_loop, parallel: *parallel, sequence: self.sequence });
+        self.loops.push(around);
         self.next_loop += 1;
         let risk = Risk::of_loop(self.program, self.trees, header, domain);
         self.within_header(risk, body, inner)?;

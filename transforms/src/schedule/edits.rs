@@ -287,6 +287,20 @@ pub(super) fn in_any_order(sketch: &mut Sketch<'_>, place: &[usize]) -> Result<V
     Ok(vec![place.to_vec()])
 }
 
+/// Runs a perfect nest of two loops along Hilbert's curve, in squares that are halved `levels`
+/// times.
+pub(super) fn hilbert(sketch: &mut Sketch<'_>, place: &[usize], levels: i64) -> Result<Vec<Place>, String> {
+    let is_parallel = |place: &[usize]| match sketch.at(place) {
+        Some(Node::Loop { header, .. }) => sketch.trees.header(header).parallel,
+        _ => false,
+    };
+    if is_parallel(place) || is_parallel(&inside(place, 1)) {
+        return Err("is parallel, or the loop in it is, and would become sequential".to_owned());
+    }
+    edit_nest(sketch, place, Change::Hilbert { levels: u32::try_from(levels).unwrap_or(0) }, 2)?;
+    Ok(vec![place.to_vec()])
+}
+
 /// Runs a perfect nest of `depth` loops in Morton order, with tiles that are halved `levels` times.
 pub(super) fn morton(
     sketch: &mut Sketch<'_>,

@@ -4,9 +4,9 @@ use loomir_dialects::{loomir, transform};
 use loomir_ir::{DYNAMIC, Diagnostic, Loc, OpRef};
 
 use super::edits::{
-    OVERFLOW, coalesce, edit, fuse, fuse_whole, in_any_order, in_order, interchange, jam, last, morton,
-    nested_fors, next, peel, peel_ends, promote, reverse, separate, skew, split, strip_mine, tile, unroll,
-    unswitch,
+    OVERFLOW, coalesce, edit, fuse, fuse_whole, hilbert, in_any_order, in_order, interchange, jam, last,
+    morton, nested_fors, next, peel, peel_ends, promote, reverse, separate, skew, split, strip_mine, tile,
+    unroll, unswitch,
 };
 use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
@@ -74,6 +74,10 @@ pub(super) fn operations<'a>() -> Table<'a> {
             let make =
                 |sketch: &mut Sketch<'_>, place: &[usize]| separate(sketch, place, how, op.num_results());
             run.each(frame, op, "with full tiles apart", &make)
+        }),
+        (loomir::HilbertOp::DEF, |run, frame, op| {
+            let levels = attribute(op, "levels").unwrap_or(3);
+            run.each(frame, op, "run in Hilbert order", &|sketch, place| hilbert(sketch, place, levels))
         }),
         (loomir::MortonOp::DEF, |run, frame, op| {
             let number = |name, default| attribute(op, name).unwrap_or(default);

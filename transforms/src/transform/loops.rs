@@ -102,7 +102,7 @@ impl<'a> LoopRef<'a> {
     }
 
     /// Returns the loops of the perfect nest that begins here.
-    fn nest(&self) -> impl Iterator<Item = &'a LoopInfo> {
+    pub(super) fn nest(&self) -> impl Iterator<Item = &'a LoopInfo> {
         let (program, trees) = (self.program, self.trees);
         let mut next = Some(self.node);
         std::iter::from_fn(move || {

@@ -16,6 +16,7 @@ mod copies;
 mod flatten;
 pub mod follow;
 mod fuse;
+mod hilbert;
 mod order;
 mod range;
 mod separate;
@@ -159,6 +160,13 @@ pub enum Change {
         /// The most conditions. Positive.
         conditions: u32,
     },
+    /// Runs a perfect nest of two loops along Hilbert's curve: in tiles, and the iterations of a
+    /// tile one beside the other.
+    Hilbert {
+        /// The number of times that a tile is halved. It has two to this power iterations of each
+        /// loop. Positive.
+        levels: u32,
+    },
     /// Peels iterations at both ends of a loop. A loop with fewer iterations is peeled completely.
     Peel {
         /// The number of first iterations.
@@ -216,6 +224,7 @@ impl Edit {
             }
             Change::Morton { depth, levels } => vec![trees.in_morton_order(program, item, *depth, *levels)?],
             Change::Unswitch { conditions } => trees.unswitched(program, item, *conditions)?,
+            Change::Hilbert { levels } => vec![trees.along_hilbert(program, item, *levels)?],
             Change::Peel { first, last } => trees.peeled(program, item, *first, *last)?,
             Change::Move { to } => {
                 if let Node::Versioned { .. } = trees.get(sequence.node()) {

@@ -127,7 +127,7 @@ pub struct Header {
     pub span: Span,
     /// The loops of the program in it, in order. The first determines its form.
     pub origins: Box<[Origin]>,
-    /// True if the iterations may run in any order.
+    /// True if the iterations may run in any order, or at the same time.
     pub parallel: bool,
     /// The mark of the written loop.
     pub mark: Option<Mark>,
@@ -149,6 +149,19 @@ pub enum Mark {
     Flattened,
     /// A number of iterations that are written one after the other, without a loop.
     Copies,
+    /// One of two loops, the second inside the first, that are written as one loop along Hilbert's
+    /// curve. Its iterations run in any order. They are below two to the power of `levels`.
+    Hilbert {
+        /// The number of times that the square of both is halved.
+        levels: u32,
+    },
+}
+
+impl Header {
+    /// True if the iterations may run in another order than that of their numbers.
+    pub fn in_any_order(&self) -> bool {
+        self.parallel || matches!(self.mark, Some(Mark::Hilbert { .. }))
+    }
 }
 
 /// Stored properties of a node.

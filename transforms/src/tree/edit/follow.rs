@@ -118,6 +118,9 @@ impl Followed {
                     _ => (0, [&vec![0; blocks(sizes)][..], rest].concat()),
                 }
             }
+            // The loops over tiles.
+            (Change::Hilbert { .. }, [] | [_]) => (0, own),
+            (Change::Hilbert { .. }, rest) => (0, [&[0, 0], rest].concat()),
             (Change::Distribute { .. } | Change::Wavefront { .. } | Change::Morton { .. }, []) => {
                 return None;
             }

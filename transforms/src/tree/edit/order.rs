@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::range::{counted, ends};
 use crate::affine::{AffineForm, Atom};
-use crate::tree::green::{Green, Header, Node, Origin, TreeStore};
+use crate::tree::green::{Green, Header, Mark, Node, Origin, TreeStore};
 use crate::tree::program::Program;
 
 impl TreeStore {
@@ -28,6 +28,8 @@ impl TreeStore {
     pub(crate) fn with_order(&mut self, program: &Program, tree: Green, parallel: bool) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let header = Header { parallel, ..self.header(header).clone() };
+        let mark = header.mark.filter(|mark| !matches!(mark, Mark::Hilbert { .. }));
+        let header = Header { mark, ..header };
         let carries = header.origins.iter().any(|own| program.loop_info(own.of).has_results());
         (!parallel || !carries).then(|| self.make_loop(header, body))
     }

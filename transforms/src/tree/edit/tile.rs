@@ -44,7 +44,7 @@ impl TreeStore {
     }
 
     /// Replaces the loop that is `depth` loops inside of a perfect nest. Recurses once for each.
-    fn inside_of(
+    pub(super) fn inside_of(
         &mut self,
         tree: Green,
         depth: usize,

@@ -200,7 +200,7 @@ impl TreeStore {
                 continue;
             };
             let header = self.header(header).clone();
-            if header.parallel || !is_same_for_all(copies, &header, depth) {
+            if header.in_any_order() || !is_same_for_all(copies, &header, depth) {
                 return None;
             }
             let origins = copied(copies, &header.origins, depth + 1)?;

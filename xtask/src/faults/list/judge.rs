@@ -122,7 +122,7 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "iterations in any order keep an order",
-                "if «around.iter().any(|own| own.parallel)» {",
+                "if «around.iter().any(|own| own.in_any_order)» {",
                 "false",
             ),
             Fault(

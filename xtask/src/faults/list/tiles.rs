@@ -1,5 +1,5 @@
-//! Faults in tiles (their separation, sizes known at run time, Morton order), in results of
-//! parallel loops, and in small numbers.
+//! Faults in tiles (their separation, sizes known at run time, Morton and Hilbert order), in
+//! results of parallel loops, and in small numbers.
 
 use super::{FIXTURES, Fault, INSTANCES, Place, TRANSFORMATIONS};
 
@@ -76,6 +76,33 @@ pub(super) const FAULTS: &[Place] = &[
                 "false",
             ),
         ],
+    },
+    Place {
+        file: "transforms/src/legality/scheduled.rs",
+        tests: &[FIXTURES, INSTANCES, TRANSFORMATIONS],
+        faults: &[Fault(
+            "loops along a curve keep their order",
+            "in_any_order: «own.in_any_order()»,",
+            "*parallel",
+        )],
+    },
+    Place {
+        file: "transforms/src/regenerate/curve.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[
+            Fault("squares that stand out run whole", "bounds.extend((«!holds»).then_some", "false"),
+            Fault(
+                "the last row of a square is not compared",
+                "{ most <= 0 } else { «least > last» }",
+                "least >= last",
+            ),
+            Fault("rows are columns", "let [«outer, inner»] = sides;", "inner, outer"),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/curve/hilbert.rs",
+        tests: &[FIXTURES, TRANSFORMATIONS],
+        faults: &[Fault("the row is the column", "let row = «bits.odd(&[column, b], false)»;", "column")],
     },
     Place {
         file: "transforms/src/legality/scope/reduced.rs",
