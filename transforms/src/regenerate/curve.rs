@@ -198,6 +198,7 @@ impl<'a> Emit<'a> {
         });
         let is_affine = affine::is_loop(self.body, self.program.loop_info(lead.of).op);
         let value = form.and_then(|(begin, scale)| match is_affine && ty == Type::INDEX {
+            true if begin == AffineForm::constant(0) && scale == 1 => Ok(number),
             true => self.applied_from(&begin, scale, number, at),
             false => {
                 let form = begin.plus(&AffineForm::atom(Atom::Param(number)), scale);
