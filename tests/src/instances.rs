@@ -292,7 +292,7 @@ pub fn compare(
     if places.len() > wanted {
         let there: HashSet<&Instance> = old.iter().collect();
         let more = new.iter().find(|instance| !is_pure(instance.0) && !there.contains(*instance));
-        return Finding::Fault(format!("{} is added", more.map(|m| name(m)).unwrap_or_default()));
+        return Finding::Fault(format!("{} is added", more.map(&name).unwrap_or_default()));
     }
     let mut objects: Vec<(Base, Option<Value>)> = Vec::new();
     let mut touched: BTreeMap<Location, Vec<Touch<'_>>> = BTreeMap::new();
