@@ -2,8 +2,8 @@
 //! variants held at once, and a thousand of them written as IR and verified. A thousand edits of a
 //! hundred nests are proposed and judged.
 //!
-//! The program is a function of a thousand loops; a variant is one with two neighbours in the
-//! other's place. Run it with `cargo xtask bench --bench variants`.
+//! The program is a function of a thousand loops that do not depend on each other; a variant is one
+//! with two neighbours in the other's place. Run it with `cargo xtask bench --bench variants`.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -166,7 +166,7 @@ impl std::fmt::Display for Edits {
 /// The function of the benchmark.
 fn function() -> Body {
     let ctx = loomir::context();
-    let source = Loops::InPlace.program(LOOPS);
+    let source = Loops::Siblings.program(LOOPS);
     let mut module = text::parse(&ctx, &source, "bench.mlir").expect("the program is well formed");
     let bodies = module.nested_in_order();
     bodies.first().map(|body| body.duplicate()).expect("there is a function")
