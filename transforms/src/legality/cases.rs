@@ -1,23 +1,22 @@
 //! Case distinction on a condition, for the coverage of a statement.
 //!
-//! An unswitched loop is in the tree twice, behind a condition and behind its negation. Of the
-//! leaves of a statement, only those of one copy run. In each case the leaves that run have to
-//! cover the statement, and the condition says nothing more.
+//! An unswitched loop is in the tree twice: behind a condition, and behind its negation. Only one
+//! copy runs. In each case the leaves of that copy must cover the statement.
 //!
 //! # Assumptions
 //!
-//! - A condition decides alike in the same iteration of the loops that decide it. For an instance
-//!   of the statement it has one outcome, if that iteration is the instance's own. Tried in
+//! - A condition has one outcome in one iteration of the loops that decide it. If this iteration is
+//!   that of a statement's instance, the condition has one outcome for the instance. Tried in
 //!   `fixtures/unswitch`.
-//! - Threads come together at convergent operations in the same control flow, so that none may be
-//!   under a new condition. Each call of the `llvm` dialect with unknown effects is taken for one.
+//! - Threads may come together in a call with unknown effects. It must not get a new condition.
 //!   Tried in `fixtures/unswitch/refused.mlir`.
 //!
-//! **Cost.** Nothing for leaves without conditions of their own; else a comparison a leaf and
-//! condition.
+//! **Cost.** Nothing for leaves without conditions of their own; else a comparison for each leaf
+//! and condition.
 
+use loomir_dialects::interfaces::CallLike;
 use loomir_dialects::llvm;
-use loomir_ir::{Body, Op};
+use loomir_ir::Op;
 
 use super::changed_region::ChangedRegion;
 use super::scheduled::{Condition, OpaqueCondition, ScheduledStatement};
@@ -36,23 +35,28 @@ type Key = (IfId, usize);
 
 /// Returns the two cases of a condition that is around a leaf, but not around the statement in the
 /// program. `None` if there is no such condition.
+///
+/// # Errors
+///
+/// The `if` with the condition, if the statement may not get a new one.
 pub(super) fn of_a_condition(
     part: &ChangedRegion<'_>,
     whole: &ScheduledStatement,
     leaves: &[&ScheduledStatement],
-) -> Option<[Case; 2]> {
-    let (key, _) = leaves.iter().find_map(|leaf| {
+) -> Result<Option<[Case; 2]>, Op> {
+    let new = leaves.iter().find_map(|leaf| {
         let mut own = decided(leaf);
         own.find(|own| decided(whole).all(|wanted| wanted != *own))
-    })?;
+    });
+    let Some((key, _)) = new else { return Ok(None) };
     if may_be_convergent(part, whole.statement) {
-        return None;
+        return Err(part.program.if_info(key.0).op);
     }
     let in_case = |outcome: bool| Case {
         whole: case_of_whole(part, whole, (key, outcome)),
         leaves: leaves.iter().filter_map(|leaf| case_of_leaf(leaf, (key, outcome))).collect(),
     };
-    Some([in_case(true), in_case(false)])
+    Ok(Some([in_case(true), in_case(false)]))
 }
 
 /// Returns the conditions with their outcomes that are decided by the iteration of the leaf's own
@@ -117,7 +121,8 @@ fn without(leaf: &ScheduledStatement, known: (Key, bool)) -> ScheduledStatement 
 /// True if threads may come together in the statement.
 fn may_be_convergent(part: &ChangedRegion<'_>, id: StatementId) -> bool {
     let info = part.program.statement(id);
-    let is_call = |body: &Body, op: Op| body.is(op, llvm::CallOp::DEF) || body.is(op, llvm::InlineAsmOp::DEF);
-    let calls = |op: &Op| part.body.preorder(*op).any(|op| is_call(part.body, op));
-    info.effects.world.is_some() && info.ops.iter().any(calls)
+    let is_call = |op: Op| {
+        part.body.info(op).interface::<dyn CallLike>().is_some() || part.body.is(op, llvm::InlineAsmOp::DEF)
+    };
+    info.effects.world.is_some() && info.ops.iter().any(|op| part.body.preorder(*op).any(is_call))
 }

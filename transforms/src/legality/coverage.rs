@@ -105,9 +105,13 @@ fn in_cases(
     times: Times,
     left: u32,
 ) -> Verdict {
-    let cases =
-        left.checked_sub(1).and_then(|left| Some((left, cases::of_a_condition(part, whole, leaves)?)));
-    let Some((left, cases)) = cases else { return statement(part, whole, leaves, times) };
+    let cases = match cases::of_a_condition(part, whole, leaves) {
+        Ok(cases) => cases,
+        Err(of) => return Verdict::MayBeIllegal(Witness::Extent(of)),
+    };
+    let Some((left, cases)) = left.checked_sub(1).zip(cases) else {
+        return statement(part, whole, leaves, times);
+    };
     cases.iter().fold(Verdict::legal(), |verdict, Case { whole, leaves }| {
         verdict.or(in_cases(part, whole, &leaves.iter().collect::<Vec<_>>(), times, left))
     })

@@ -11,11 +11,12 @@
 //!
 //! The condition is a value from outside of the loop, or a set over such values; before,
 //! `loop-invariant-code-motion` moves out what computes it. It may be poison, and the loop need not
-//! run: then the condition is frozen. A loop that carries values stays as it is.
+//! run: then the condition is frozen. A loop that carries values stays as it is. A selection is no
+//! condition: both of its values are computed.
 //!
 //! **Never illegal.** In each of both cases, one copy runs each iteration that ran, in the same
 //! order. Only calls in which threads may come together (`convergent`) must not get a new condition
-//! around them: loops with calls of the `llvm` dialect that have unknown effects are left alone.
+//! around them: loops with calls that have unknown effects are left alone.
 //!
 //! **Never conditional.** No dependence has to be kept by a test.
 //!

@@ -25,6 +25,41 @@ pub(super) const FAULTS: &[Place] = &[
         )],
     },
     Place {
+        file: "transforms/src/legality/cases.rs",
+        tests: &[FIXTURES, INSTANCES],
+        faults: &[
+            Fault("copies for both outcomes run", "key == own && «holds != outcome»", "false"),
+            Fault("threads never come together", "if «may_be_convergent(part, whole.statement)» {", "false"),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/scope.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "the sides of a frozen condition may be apart",
+            "find(|(of, holds)| «!holds && holding.contains(of)»)",
+            "false && holding.contains(of) && *holds",
+        )],
+    },
+    Place {
+        file: "transforms/src/tree/edit/unswitch.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "conditions of one form are one condition",
+            "if «program.if_info(info.alike).has_several_decisions» {",
+            "false",
+        )],
+    },
+    Place {
+        file: "transforms/src/regenerate/conditional.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "a condition that need not be decided is no poison",
+            "let may_be_new = «is_outside && !self.is_certain(old)»;",
+            "false && is_outside",
+        )],
+    },
+    Place {
         file: "transforms/src/legality/schedule.rs",
         tests: &[SCHEDULES, TRAPS, FIXTURES],
         faults: &[
