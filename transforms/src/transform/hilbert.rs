@@ -7,7 +7,7 @@
 //! there for the next one.
 //!
 //! Both loops become one, which computes the two iterations from its own. That takes about 15
-//! operations for each of `levels` levels. So it pays for loops over tiles: tile first, and the two
+//! operations for each of `levels` levels. So it is for loops over tiles: tile first, and the two
 //! outermost loops of the nest run along the curve. `levels` says how often a square is halved.
 //! Squares of two to this power rows run in the old order of the nest. Positions of a square that
 //! are no iterations of the loops do nothing, so trip counts that are known make squares smaller.
