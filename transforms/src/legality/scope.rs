@@ -17,7 +17,7 @@
 //! - Results of a loop are visible behind its last part. Tried with
 //!   `fixtures/fusion/carried_parts.mlir`.
 //! - A condition that is decided before a loop around it may be poison and is frozen. Its sides are
-//!   two copies of the loop, and one runs. Tried with `fixtures/unswitch/apart.mlir`.
+//!   two copies of the loop, and one runs. Tried with `fixtures/edits/unswitch.mlir`.
 //! - Bounds of loops have one value where several iterations are visible. Tried with
 //!   `fixtures/unroll/jam_refused.mlir`.
 //!
@@ -164,7 +164,7 @@ impl Scope<'_> {
                     self.sequence(&[body])?;
                     self.hide(shown);
                     let own = self.yielded.split_off(yielded);
-                    if self.is_decided_earlier(of, map) {
+                    if self.part.program.is_decided_earlier(self.part.body, of, self.part.trees.map(map)) {
                         let is_second =
                             !holds && before.as_ref().is_some_and(|(condition, _)| *condition == (of, map));
                         let first = self.decided_earlier.iter().rposition(|own| *own == (of, true));
@@ -202,12 +202,6 @@ impl Scope<'_> {
             }
         }
         Ok(())
-    }
-
-    /// True if a guard is before a loop of the program that is around the `if`.
-    fn is_decided_earlier(&self, of: IfId, map: Map) -> bool {
-        let depth = self.part.program.depth_of(self.part.body, self.part.program.if_info(of).op);
-        depth.is_some_and(|depth| self.part.trees.map(map).len() < depth as usize)
     }
 
     /// Checks that the sides of an `if` that is decided early are written as one `if`. Its

@@ -28,7 +28,7 @@ impl Emit<'_> {
         let around = std::mem::replace(&mut self.loc, self.body.loc(old));
         let operands: Vec<Value> = self.body.operands(old).collect();
         let mut state = OperationState::named(self.body.op_name(old), self.loc).regions(2);
-        let is_outside = trees.map(map).len() < self.program.depth_of(self.body, old).unwrap_or(0) as usize;
+        let is_outside = program.is_decided_earlier(self.body, of, trees.map(map));
         let may_be_new = is_outside && !self.is_certain(old);
         for value in operands {
             let new = self.resolve(value, trees.map(map), at);

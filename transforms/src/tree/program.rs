@@ -260,6 +260,13 @@ impl Program {
         operands.iter().map(depth).max().unwrap_or(0)
     }
 
+    /// True if an instance of an `if` is before a loop that is around the `if`: it counts fewer
+    /// loops.
+    pub(crate) fn is_decided_earlier(&self, body: &Body, of: IfId, instance: &[AffineForm]) -> bool {
+        let depth = self.depth_of(body, self.if_info(of).op);
+        depth.is_some_and(|depth| instance.len() < depth as usize)
+    }
+
     /// Returns the innermost loop that computes a value anew in each iteration.
     pub fn loop_around(&self, body: &Body, value: Value) -> Option<LoopId> {
         if let Some((of, _)) = self.loop_of_argument(body, value) {
