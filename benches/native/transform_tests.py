@@ -11,7 +11,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -22,8 +21,8 @@ OURS = {
     "affine", "arith", "builtin", "cf", "func", "index", "linalg", "llvm", "loomir", "math",
     "memref", "pdl", "scf", "transform", "ub",
 }
-# Names with a dot that are no operations.
-NOT_OPS = {"readonly", "consumed"}
+# What becomes of programs that are no cases.
+NO_CASES = ("of other dialects", "not read by mlir-opt 22")
 
 
 def run(command, text):
@@ -33,12 +32,9 @@ def run(command, text):
 
 def programs(file):
     text = file.read_text(errors="replace")
-    first = text.split("func.func")[0]
-    lines = [line for line in text.splitlines() if "RUN:" in line]
-    command = " ".join(lines)
-    if "transform-interpreter" not in command:
-        return
-    if re.search(r"transform-interpreter[={]|preload", command):
+    command = " ".join(line for line in text.splitlines() if "RUN:" in line)
+    # Options choose another entry point, or another file of schedules.
+    if "transform-interpreter" not in command or re.search(r"interpreter[={]|preload", command):
         return
     for number, program in enumerate(re.split(r"^// ?-----.*$", text, flags=re.M)):
         if "transform." in program:
@@ -52,7 +48,8 @@ def dialects(text):
 
 def outcome(program):
     """Returns what became of a program, with a reason."""
-    status, generic, error = run([MLIR_OPT, "--mlir-print-op-generic", "--allow-unregistered-dialect"], program)
+    generic = [MLIR_OPT, "--mlir-print-op-generic", "--allow-unregistered-dialect"]
+    status, generic, error = run(generic, program)
     if status != 0:
         return "not read by mlir-opt 22", first_error(error)
     others = dialects(generic) - OURS
@@ -93,7 +90,6 @@ def first_error(text):
 
 def main():
     counts, rows = Counter(), []
-    keep = os.environ.get("KEEP")
     for file in sorted(FOLDER.rglob("*.mlir")):
         for number, program in programs(file):
             name = f"{file.relative_to(FOLDER)}, {number + 1}"
@@ -103,14 +99,12 @@ def main():
                 what, why = "no answer", ""
             counts[what] += 1
             rows.append((what, name, why))
-            if keep and what in ("different", "refused by Loomir alone", "refused by mlir-opt alone", "no answer", "not read again") + (("equal", "refused by both") if keep.endswith("all") else ()):
-                Path(keep, re.sub(r"[^a-z0-9]+", "-", name.lower()) + ".mlir").write_text(program)
     print("| what | programs |\n| --- | ---: |")
     for what, count in counts.most_common():
         print(f"| {what} | {count} |")
     print("\n| program | what | reason |\n| --- | --- | --- |")
     for what, name, why in rows:
-        if what not in ("equal", "of other dialects", "not read by mlir-opt 22"):
+        if what != "equal" and what not in NO_CASES:
             print(f"| {name} | {what} | {why} |")
 
 
