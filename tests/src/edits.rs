@@ -98,11 +98,11 @@ pub fn edit(
         }
         18 => Change::Wavefront { by: random.range(-2, 2) },
         19 => Change::Morton { depth: 1 + random.below(2), levels: 1 + random.below(2) as u32 },
-        21 => Change::Unswitch { conditions: 1 + random.below(2) as u32 },
         20 => {
             let place = path(&cursor, at);
             return Some((tiled_apart(trees, program, tree, &place, random)?, kind));
         }
+        21 => Change::Unswitch { conditions: 1 + random.below(2) as u32 },
         22 => Change::Hilbert { levels: 1 + random.below(2) as u32 },
         _ => {
             let new = no_edit(trees, kind, item, random)?;
