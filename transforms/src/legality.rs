@@ -60,6 +60,7 @@ mod cases;
 mod changed_region;
 mod check;
 mod coverage;
+mod difference;
 mod explain;
 mod judge;
 pub mod meeting;

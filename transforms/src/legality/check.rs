@@ -9,14 +9,13 @@
 //!   trees need no question. Tried with `tests/tests/all/legality.rs`: random edits judged, and the
 //!   trees run.
 
-use std::rc::Rc;
-
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
 use super::atomic_updates::keep_whole;
 use super::changed_region::{Alone, ChangedRegion};
+use super::difference::Difference;
 use super::scheduled::{Purpose, ScheduledStatement, leaves};
 use super::{DependenceOracle, Instance, Verdict, Witness, coverage, order, reordered, scope};
 use crate::access::base::{AliasMode, Bases};
@@ -63,19 +62,6 @@ pub struct Checker<'a> {
     dependence: &'a dyn Dependence,
     limits: Limits,
     asks_of_all: bool,
-}
-
-/// Two sequences in the same loops: one of the program, one of the tree.
-struct Difference<'a> {
-    loop_context: LoopContext,
-    /// The innermost of the common loops.
-    inside: Option<LoopId>,
-    old: Vec<Green>,
-    new: Vec<Green>,
-    /// The numbers of equal items at the start and at the end.
-    same: (usize, usize),
-    /// Set if a loop is judged separately.
-    alone: Option<Alone<'a>>,
 }
 
 impl<'a> Checker<'a> {
@@ -273,7 +259,7 @@ impl<'a> Checker<'a> {
         arm: Arm,
     ) -> Verdict {
         let part = self.part(trees, difference, arm);
-        let verdict = scope::check(&self.part(trees, written, arm), written.inside, &written.new, arm);
+        let verdict = scope::check(&self.part(trees, written, arm), written, arm);
         let verdict = verdict.or(self.covered(&part, difference, whole, arm));
         if !verdict.is_legal() {
             return verdict;
@@ -358,36 +344,5 @@ impl<'a> Checker<'a> {
             }
             None => Verdict::legal(),
         }
-    }
-}
-
-impl Difference<'_> {
-    /// Returns the items of the tree that replace items of the program.
-    fn changed(&self) -> &[Green] {
-        &self.new[self.same.0..self.new.len() - self.same.1]
-    }
-
-    /// Returns the items of the program that the tree replaces.
-    fn replaced(&self) -> &[Green] {
-        &self.old[self.same.0..self.old.len() - self.same.1]
-    }
-
-    /// Returns, for each changed item, its place among the replaced items, if it occurs there
-    /// exactly once.
-    fn places(&self) -> Rc<[Option<usize>]> {
-        // A whole loop replaces others where loops are fused.
-        if let ([_, ..], [new]) = (self.replaced(), self.changed())
-            && !self.replaced().contains(new)
-        {
-            return Rc::new([None]);
-        }
-        let mut places: HashMap<Green, Option<usize>> = HashMap::new();
-        for (place, item) in self.replaced().iter().enumerate() {
-            places.entry(*item).and_modify(|known| *known = None).or_insert(Some(place));
-        }
-        let mut times: HashMap<Green, u32> = HashMap::new();
-        self.changed().iter().for_each(|item| *times.entry(*item).or_default() += 1);
-        let place = |item: &Green| places.get(item).copied().flatten().filter(|_| times[item] == 1);
-        self.changed().iter().map(place).collect()
     }
 }

@@ -20,8 +20,12 @@
 //!   two copies of the loop, and one runs. Tried with `fixtures/edits/unswitch.mlir`.
 //! - Bounds of loops have one value where several iterations are visible. Tried with
 //!   `fixtures/unroll/jam_refused.mlir`.
+//! - A loop without results hides all that it computes. Items around a change use the same values as
+//!   in the program, unless something in the change has results. Tried with
+//!   `fixtures/edits/move.mlir`.
 //!
-//! **Cost.** Linear in the operands.
+//! **Cost.** Linear in the operands of the change, and of the sequence around it if values of the
+//! change are used there.
 
 use std::rc::Rc;
 
@@ -30,6 +34,7 @@ use loomir_ir::{Block, Op, Value, ValueDef};
 use smallvec::SmallVec;
 
 use super::changed_region::ChangedRegion;
+use super::difference::Difference;
 use super::{Verdict, Witness, carried};
 use crate::access::LoopContext;
 use crate::affine::AffineForm;
@@ -41,12 +46,13 @@ use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin,
 
 mod reduced;
 
-/// Judges the items of a sequence in `inside`, the innermost loop of the loop context.
-pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
+/// Judges a sequence. Items before the change are as in the program. They matter only for the
+/// values that later items use. Items behind the change are judged if these values may differ.
+pub(super) fn check(part: &ChangedRegion<'_>, difference: &Difference<'_>, arm: Arm) -> Verdict {
     let mut scope = Scope {
         part,
         arm,
-        inside,
+        inside: difference.inside,
         visible: HashMap::new(),
         shown: Vec::new(),
         yielded: Vec::new(),
@@ -60,9 +66,31 @@ pub(super) fn check(part: &ChangedRegion<'_>, inside: Option<LoopId>, items: &[G
         reducing: Vec::new(),
         decided_earlier: Vec::new(),
     };
-    match scope.sequence(items).and_then(|()| scope.end()).and_then(|()| scope.sides_stay_together()) {
+    let (before, rest) = difference.new.split_at(difference.same.0);
+    let mut items: Vec<Green> = before.iter().copied().filter(|item| has_results(part, *item)).collect();
+    let mut differing = difference.changed().iter().chain(difference.replaced());
+    let judged = if differing.any(|item| has_results(part, *item)) {
+        items.extend(rest);
+        scope.sequence(&items).and_then(|()| scope.end())
+    } else {
+        items.extend(difference.changed());
+        scope.sequence(&items)
+    };
+    match judged.and_then(|()| scope.sides_stay_together()) {
         Ok(()) => Verdict::legal(),
         Err(verdict) => verdict,
+    }
+}
+
+/// True if items behind this one may use values that it computes.
+fn has_results(part: &ChangedRegion<'_>, item: Green) -> bool {
+    match part.trees.get(item) {
+        Node::Empty => false,
+        Node::Loop { header, .. } => {
+            let origins = &part.trees.header(header).origins;
+            origins.iter().any(|origin| part.program.loop_info(origin.of).has_results())
+        }
+        Node::Leaf { .. } | Node::Guard { .. } | Node::Sequence { .. } | Node::Versioned { .. } => true,
     }
 }
 
