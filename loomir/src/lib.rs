@@ -245,8 +245,8 @@ pub struct Fused {
 }
 
 /// [`fuse`], or with options for contraction [`fuse_and_contract`], with all results. Functions
-/// that are to be small (`optsize`, `minsize`) get no run-time checks and no shifts, which add
-/// code.
+/// that are to be small (`optsize`, `minsize`) get no run-time checks, no shifts and no copies of
+/// loops, which add code.
 pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
     let ProgramOptions {
         fusion,
@@ -259,7 +259,8 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
         facts,
     } = *options;
     let mut fused = Fused::default();
-    let small = FuseOptions { alias: fusion.alias.untested(), max_shift: 0, ..fusion.clone() };
+    let alias = fusion.alias.untested();
+    let small = FuseOptions { alias, max_shift: 0, unroll_and_jam: false, ..fusion.clone() };
     let bounds =
         Bounds { fewest_loops: if only_loops { 2 } else { 1 }, approximates: optimizes, extent, facts };
     (fused.raised, fused.changed) = for_each_function_with(module, bounds, &mut |body, around| {

@@ -118,7 +118,8 @@ pub(super) fn optimize(
         return Optimized::default();
     }
     let edits = &fusion.edits;
-    let fusion = &FuseOptions { edits: EditLimit::default(), ..fusion.clone() };
+    // Register tiles come later.
+    let fusion = &FuseOptions { edits: EditLimit::default(), unroll_and_jam: false, ..fusion.clone() };
     let ways = Ways { around, fusion, contraction, analyses: around.known_to(&fusion.analyses) };
     let original = ways.candidate(body.duplicate(), Optimized::default());
     let (original, present) = ways.approximated(original);

@@ -28,6 +28,7 @@ class FuseOptions:
     max_shift: int = 8
     shift_multiple: int = 1
     max_tests: int = 8
+    unroll_and_jam: bool = True
     limit: Optional[int] = None
     analyses: Mapping[str, str] = field(default_factory=dict)
     contract: bool = True

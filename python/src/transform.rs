@@ -55,6 +55,7 @@ pub(crate) struct Fusion {
     max_shift: i64,
     shift_multiple: i64,
     max_tests: usize,
+    unroll_and_jam: bool,
     limit: Option<u64>,
     analyses: BTreeMap<String, String>,
     contract: bool,
@@ -81,6 +82,7 @@ impl Fusion {
             max_shift: self.max_shift,
             shift_multiple: self.shift_multiple,
             max_tests: self.max_tests,
+            unroll_and_jam: self.unroll_and_jam,
             edits: self.limit.map_or_else(EditLimit::default, EditLimit::at_most),
             ..FuseOptions::default()
         })

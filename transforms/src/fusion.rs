@@ -19,7 +19,8 @@
 //!
 //! Among legal fusions the [cost model](crate::cost) decides: it takes the grouping of a sequence
 //! with the greatest saving (`fusion/partition.rs`). Alternatively each loop is fused with the
-//! nearest.
+//! nearest. A fused loop whose sums wait for each other takes two iterations at a time
+//! (`fusion/side_by_side.rs`).
 //!
 //! All choices for a block are [judged](legality::Checker::judge) as a whole before they are
 //! written. If the judge does not approve them, the block stays unchanged.
@@ -102,6 +103,7 @@ mod reshape;
 mod rounds;
 mod schedule;
 mod search;
+mod side_by_side;
 mod times;
 mod versioned_region;
 mod whole_memrefs;
@@ -133,6 +135,9 @@ pub struct Options {
     pub profitability: Profitability,
     /// The cost model, if profitability needs one.
     pub cost: Arc<dyn Cost>,
+    /// True if a fused loop with several sums behind one another may take two iterations at a time,
+    /// as costs decide.
+    pub unroll_and_jam: bool,
     /// The limit on fusions. At the limit, a sequence fuses only the first of its loops.
     pub edits: EditLimit,
     /// The functions that fusion begins with are said here.
@@ -174,6 +179,7 @@ impl Default for Options {
             remarks: true,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
+            unroll_and_jam: true,
             edits: EditLimit::default(),
             progress: Progress::default(),
         }

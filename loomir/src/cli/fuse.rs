@@ -70,7 +70,7 @@ pub(super) fn alias_arg() -> Arg {
 }
 
 /// The arguments that say which of the loops that may be fused are.
-pub(super) fn choice_args() -> [Arg; 6] {
+pub(super) fn choice_args() -> [Arg; 7] {
     [
         Arg::new("fusion-profitability")
             .long("fusion-profitability")
@@ -96,6 +96,12 @@ pub(super) fn choice_args() -> [Arg; 6] {
             "Of which number a shift is a multiple, if it can be; with 1, costs choose between the least and a block more",
         ),
         number("max-tests", "8", "The most assumptions that one run-time check may test"),
+        Arg::new("unroll-and-jam")
+            .long("unroll-and-jam")
+            .value_name("BOOL")
+            .default_value("true")
+            .value_parser(clap::value_parser!(bool))
+            .help("Whether a fused loop may take two iterations at a time, if its sums wait for each other"),
     ]
 }
 
@@ -166,6 +172,7 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
         max_shift: number("max-shift", 8),
         shift_multiple: number("shift-multiple", 1),
         max_tests: usize::try_from(number("max-tests", 8)).unwrap_or(usize::MAX),
+        unroll_and_jam: matches.get_one::<bool>("unroll-and-jam") != Some(&false),
         ..FuseOptions::default()
     })
 }

@@ -68,6 +68,11 @@ pub const PASS: PassInfo = PassInfo {
         ("max-shift", "8", "by how many iterations the second loop may be shifted to keep a dependence"),
         ("shift-multiple", "1", "round shifts up to a multiple of this number, such as the width of vectors"),
         ("max-tests", "8", "the most assumptions that one run-time check may test"),
+        (
+            "unroll-and-jam",
+            "true",
+            "let a fused loop take two iterations at a time, if its sums wait for each other",
+        ),
         INTERFACES[0].option(),
         INTERFACES[1].option(),
         INTERFACES[2].option(),
@@ -83,7 +88,8 @@ pub const PASS: PassInfo = PassInfo {
         let profitability = options.parse("fusion-profitability", default.profitability)?;
         let cost = options.parse("cost", CostSource::default())?.cost(Machine::default());
         let analyses = Analyses::of_options(options)?;
-        let limits = Options { max_shift, shift_multiple, max_tests, ..default };
+        let unroll_and_jam = options.parse("unroll-and-jam", default.unroll_and_jam)?;
+        let limits = Options { max_shift, shift_multiple, max_tests, unroll_and_jam, ..default };
         let options = Options { alias, profitability, cost, analyses, ..limits };
         Ok(Box::new(LoopFusion { options }))
     },

@@ -6,7 +6,7 @@
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
 use loomir_ir::diagnostics::{Arg, Fields};
-use loomir_ir::{Body, Diagnostic, Op};
+use loomir_ir::{Body, Diagnostic, Loc, Op};
 
 use super::decision::{Attempt, Change, Conflict, Missed, Stuck, Which};
 use super::group::Joined;
@@ -20,6 +20,12 @@ use crate::remark::{self, Remarks};
 /// Returns the remarks of the pass on a function.
 pub(super) fn remarks(body: &Body) -> Remarks<'_> {
     Remarks { body, pass: super::NAME }
+}
+
+/// Returns the remark about a fused loop that takes two iterations at a time.
+pub(super) fn jammed(body: &Body, place: Loc) -> Diagnostic {
+    let text = "Two iterations of the fused loop run at a time: its sums wait for each other";
+    remarks(body).passed("UnrolledAndJammed", place, text)
 }
 
 /// Returns the remark about a fused pair, one of them perhaps from a conditional, that makes a loop

@@ -22,7 +22,8 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Value};
 
 use super::concatenate::concatenate;
-use super::{Fusion, Options, Report, remarks, whole_memrefs};
+use super::side_by_side::SideBySide;
+use super::{Fusion, Options, Profitability, Report, remarks, whole_memrefs};
 use crate::access::LoopContext;
 use crate::assumption;
 use crate::legality::Checker;
@@ -167,21 +168,39 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut fusion = Fusion::new(body, &program, &mut trees, options);
     let root = fusion.sequence(program.root, &LoopContext::outside(&program.surroundings));
     let (mut report, settled, done) = (fusion.report, fusion.settled, fusion.done);
+    report.has_neighbours = has_neighbours(&trees, &settled, root);
+    let checker = Checker::new(body, &program, options.alias, options.limits);
+    let checker = checker.with_dependence(&*options.analyses.dependence);
+    let jammed = match options.may_jam(done.len()) {
+        true => SideBySide::find((body, &program, &mut trees), root, &*options.cost),
+        false => None,
+    };
+    let place = jammed.as_ref().map(|own| body.loc(program.loop_info(own.of).op));
+    let jammed = jammed.and_then(|own| own.judged((body, &program, &mut trees), &checker, options.max_tests));
+    let place = place.filter(|_| jammed.is_some());
+    let judged = match jammed {
+        Some((approved, more)) => {
+            assumption::add(&mut report.assumed, more);
+            Ok(approved)
+        }
+        None => checker.judge(&mut trees, root),
+    };
     if options.remarks {
+        if let Some(place) = place {
+            report.remarks.push(remarks::jammed(body, place));
+        }
         // Values may be gone afterwards.
         let assumed = std::mem::take(&mut report.assumed);
         let mut note = |value| _ = report.names.entry(value).or_insert_with(|| called(body, value));
         assumed.iter().for_each(|assumption| assumption.each_value(&mut note));
         report.assumed = assumed;
     }
-    report.has_neighbours = has_neighbours(&trees, &settled, root);
-    let checker = Checker::new(body, &program, options.alias, options.limits);
-    match checker.with_dependence(&*options.analyses.dependence).judge(&mut trees, root) {
+    match judged {
         Ok(approved) => {
             match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
                 Ok(()) => {
                     report.changed = root != program.root;
-                    done.into_iter().for_each(|loc| options.edits.made("loop-fusion", loc));
+                    done.into_iter().chain(place).for_each(|loc| options.edits.made("loop-fusion", loc));
                 }
                 Err(why) => report.remarks.push(why.remark(remarks::remarks(body), "fused")),
             }
@@ -193,6 +212,14 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
             choice: report.choice,
             ..Report::default()
         },
+    }
+}
+
+impl Options {
+    /// True if a loop may be unrolled and jammed after so many fusions.
+    fn may_jam(&self, fused: usize) -> bool {
+        let is_within_limit = self.edits.left().is_none_or(|left| left > fused as u64);
+        self.unroll_and_jam && self.profitability == Profitability::Cost && fused > 0 && is_within_limit
     }
 }
 

@@ -71,7 +71,7 @@ impl<'a> LoopRef<'a> {
 
     /// Returns true if the loop contains no other loop.
     pub fn is_innermost(&self) -> bool {
-        !has_loops(self.trees, self.body)
+        !self.trees.any_loop(self.body, &|_| true)
     }
 
     /// Returns the number of loops of the perfect nest that begins here: each but the last contains
@@ -328,15 +328,6 @@ impl<'a> LoopRef<'a> {
     pub fn is_dimension(&self) -> bool {
         self.info.dimension.is_some()
     }
-}
-
-/// Recurses once for each guard. Raising bounds their nesting depth.
-fn has_loops(trees: &TreeStore, body: Green) -> bool {
-    trees.items(body).any(|item| match trees.get(item) {
-        Node::Loop { .. } => true,
-        Node::Guard { body, .. } => has_loops(trees, body),
-        _ => false,
-    })
 }
 
 /// Returns the number of loops of a sequence, one in the other. Recurses once for each loop and

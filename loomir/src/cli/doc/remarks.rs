@@ -29,6 +29,10 @@ const OF_PASSES: &[(&str, &[Remark])] = &[
             ("Merged", "two conditionals of one condition became one"),
             ("Concatenated", "two loops with equal bodies became one over both ranges"),
             ("Regrouped", "other loops were fused than the first that could be, which saves more"),
+            (
+                "UnrolledAndJammed",
+                "two iterations of a fused loop run at a time, because its sums wait for each other",
+            ),
             ("Reshaped", "the loops fuse only with iterations shifted, cut off or reversed"),
             ("InvalidDependencies", "an iteration would read or write too early; a note names two"),
             ("NonEqualTripCount", "the loops run different numbers of iterations"),

@@ -118,7 +118,7 @@ impl TreeStore {
     }
 
     /// Returns a loop with a mark.
-    fn marked(&mut self, tree: Green, mark: Mark) -> Green {
+    pub(crate) fn marked(&mut self, tree: Green, mark: Mark) -> Green {
         let Node::Loop { header, body } = self.get(tree) else { return tree };
         let header = Header { mark: Some(mark), ..self.header(header).clone() };
         self.make_loop(header, body)
@@ -154,7 +154,7 @@ impl TreeStore {
     }
 
     /// True if a condition holds for a loop of a tree. Recurses once for each loop or guard.
-    fn any_loop(&self, tree: Green, holds: &dyn Fn(&Header) -> bool) -> bool {
+    pub(crate) fn any_loop(&self, tree: Green, holds: &dyn Fn(&Header) -> bool) -> bool {
         self.items(tree).any(|item| match self.get(item) {
             Node::Loop { header, body } => holds(self.header(header)) || self.any_loop(body, holds),
             Node::Guard { body, .. } => self.any_loop(body, holds),
