@@ -131,8 +131,11 @@ pub struct PassManager {
     elements: Vec<Element>,
 }
 
+/// The operations that passes of one name run on, or [`pipeline::ANY`].
+type Anchors = Vec<&'static str>;
+
 enum Element {
-    Pass(Box<dyn Pass>, Options),
+    Pass(Box<dyn Pass>, Options, Anchors),
     Nested(PassManager),
 }
 
@@ -154,7 +157,12 @@ impl PassManager {
 
     /// Adds a pass that was made from options.
     pub fn add_with_options(&mut self, pass: Box<dyn Pass>, options: Options) -> &mut Self {
-        self.elements.push(Element::Pass(pass, options));
+        self.add_known(pass, options, Anchors::new())
+    }
+
+    /// Adds a pass that was made from options, with the operations that passes of its name run on.
+    fn add_known(&mut self, pass: Box<dyn Pass>, options: Options, anchors: Anchors) -> &mut Self {
+        self.elements.push(Element::Pass(pass, options, anchors));
         self
     }
 
@@ -176,9 +184,9 @@ impl PassManager {
         for element in self.elements {
             let anchor = self.anchor.clone();
             match element {
-                Element::Pass(pass, options) => {
+                Element::Pass(pass, options, anchors) => {
                     let name = pass.name().to_owned();
-                    let elements = vec![Element::Pass(pass, options)];
+                    let elements = vec![Element::Pass(pass, options, anchors)];
                     steps.push((name, PassManager { anchor, elements }));
                 }
                 // Pipelines are nested a few levels deep at most.
@@ -223,7 +231,7 @@ impl PassManager {
         let mut held = Held::default();
         for element in &self.elements {
             match element {
-                Element::Pass(pass, _) => report.append(forms::run(&**pass, scope, instrumentor, &mut held)),
+                Element::Pass(pass, ..) => report.append(forms::run(&**pass, scope, instrumentor, &mut held)),
                 Element::Nested(manager) => {
                     held.clear();
                     if outermost {
@@ -250,11 +258,12 @@ impl PassManager {
             return warnings;
         }
         for element in &self.elements {
-            let Element::Pass(pass, _) = element else { continue };
+            let Element::Pass(pass, _, anchors) = element else { continue };
             let name = pass.name();
             let message = format!("pass '{name}' runs on '{}', and the program has none", self.anchor);
             let warning = Diagnostic::new(Severity::Warning, subject(body).0, message);
-            let ways: Vec<String> = names.iter().map(|own| format!("{own}({name})")).collect();
+            let known = names.iter().filter(|own| anchors.contains(own) || anchors.contains(&pipeline::ANY));
+            let ways: Vec<String> = known.map(|own| format!("{own}({name})")).collect();
             warnings.push(match ways.is_empty() {
                 true => warning,
                 false => warning.help(format!("run it on what the program has: {}", ways.join(" or "))),
@@ -266,7 +275,7 @@ impl PassManager {
     /// Returns the surveys that its own passes need.
     fn surveys(&self) -> impl Iterator<Item = &'static Survey> + '_ {
         let of = |element: &Element| match element {
-            Element::Pass(pass, _) => pass.surveys().to_vec(),
+            Element::Pass(pass, ..) => pass.surveys().to_vec(),
             Element::Nested(_) => Vec::new(),
         };
         self.elements.iter().flat_map(of)
@@ -315,7 +324,7 @@ impl PassManager {
         for (i, element) in self.elements.iter().enumerate() {
             write!(f, "{}{inner}", if i > 0 { "," } else { "" })?;
             match element {
-                Element::Pass(pass, options) => write!(f, "{}{options}", pass.name())?,
+                Element::Pass(pass, options, _) => write!(f, "{}{options}", pass.name())?,
                 Element::Nested(manager) => manager.write(f, depth + 1)?,
             }
         }

@@ -541,4 +541,8 @@ fn passes_that_have_nothing_to_run_on_are_warned_of() {
     let args = ["opt", "-p", "builtin.module(func.func(loop-fusion))", "-o", "/dev/null"];
     assert_snapshot!(shown(&args, graph));
     assert_eq!(stderr(&args, BOTH), "");
+    // No pass of the name runs on what the program has.
+    assert!(!stderr(&["opt", "--loop-tile", "-o", "/dev/null"], graph).contains("help"));
+    let anywhere = stderr(&["opt", "-p", "builtin.module(func.func(cse))", "-o", "/dev/null"], graph);
+    assert!(anywhere.contains("help: run it on what the program has: llvm.func(cse)"), "{anywhere}");
 }

@@ -188,6 +188,12 @@ impl PassRegistry {
             .or_else(|| candidates.find(|info| info.anchor.is_none()))
     }
 
+    /// Returns the operations that passes called `name` run on, or [`ANY`].
+    fn anchors_of(&self, name: &str) -> Vec<&'static str> {
+        let all = self.infos.iter().filter(|info| info.name == name);
+        all.map(|info| info.anchor.unwrap_or(ANY)).collect()
+    }
+
     /// Reads a pipeline. Its outermost element names the operation it runs on; a bare list of
     /// passes runs on `builtin.module`.
     ///
@@ -317,12 +323,12 @@ impl<'t> Parser<'t> {
                 for anchor in &anchors {
                     let (pass, options) = self.make(start, name, anchor, &given)?;
                     let mut inner = PassManager::new(anchor);
-                    inner.add_with_options(pass, options);
+                    inner.add_known(pass, options, self.registry.anchors_of(name));
                     manager.nest(inner);
                 }
                 if anchors.is_empty() {
                     let (pass, options) = self.make(start, name, anchor, &given)?;
-                    manager.add_with_options(pass, options);
+                    manager.add_known(pass, options, self.registry.anchors_of(name));
                 }
             }
             self.skip_blanks();
