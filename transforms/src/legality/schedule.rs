@@ -264,11 +264,52 @@ fn parted_by<'f>(
     (found, Some(equal))
 }
 
-/// Returns true if relations of equal forms contradict each other.
+/// Returns true if relations of equal forms contradict each other, or of forms that are multiples
+/// of levels, plus constants; or if a relation of constants does not hold.
 pub(super) fn is_contradiction(all: &[Relation<'_>]) -> bool {
     let differ =
-        |(a, b): (&Relation<'_>, &Relation<'_>)| a.is != b.is && (a.first, a.second) == (b.first, b.second);
-    all.iter().enumerate().any(|(i, a)| all[i + 1..].iter().any(|b| differ((a, b))))
+        |a: &Relation<'_>, b: &Relation<'_>| a.is != b.is && (a.first, a.second) == (b.first, b.second);
+    let exclude = |a: &Relation<'_>, b: &Relation<'_>| excludes(a, b) == Some(true);
+    all.iter().enumerate().any(|(i, a)| {
+        is_wrong(a) || all[i + 1..].iter().any(|b| differ(a, b) || exclude(a, b) || exclude(b, a))
+    })
+}
+
+/// Returns true if a relation of constants does not hold.
+fn is_wrong(own: &Relation<'_>) -> bool {
+    let constants = own.first.as_constant().zip(own.second.as_constant());
+    constants.is_some_and(|(first, second)| match own.is {
+        Order::Less => first >= second,
+        Order::Equal => first != second,
+        Order::Greater => first <= second,
+    })
+}
+
+/// Returns true if a relation of two forms cannot hold where another one of two levels `f` and `g`
+/// does. `None` if the forms are not `k · f + c` and `k · g + d`, with one positive `k`.
+fn excludes(own: &Relation<'_>, levels: &Relation<'_>) -> Option<bool> {
+    let multiple = |form: &AffineForm, level: &AffineForm| {
+        let &[(Atom::Level(number), 1)] = level.terms() else { return None };
+        let times = form.coefficient_of_level(number);
+        Some((times, form.plus(level, times.checked_neg()?)?.as_constant()?))
+    };
+    let ((times, c), (others, d)) =
+        (multiple(own.first, levels.first)?, multiple(own.second, levels.second)?);
+    let (times, gap) = (i128::from(times), i128::from(d) - i128::from(c));
+    if times <= 0 || times != i128::from(others) {
+        return None;
+    }
+    // The forms are in relation iff `k · (f - g)` is in the same relation to the gap.
+    Some(match (own.is, levels.is) {
+        (Order::Less, Order::Less) | (Order::Greater, Order::Greater) => false,
+        (Order::Less, Order::Equal) => gap <= 0,
+        (Order::Less, Order::Greater) => gap <= times,
+        (Order::Equal, Order::Less) => gap > -times,
+        (Order::Equal, Order::Equal) => gap != 0,
+        (Order::Equal, Order::Greater) => gap < times,
+        (Order::Greater, Order::Less) => gap >= -times,
+        (Order::Greater, Order::Equal) => gap >= 0,
+    })
 }
 
 /// Judges two pieces whose second comes before the first, as far as either may not return.
@@ -304,4 +345,44 @@ fn parted(nest: &AccessSummary, holds: impl Fn(&Representative) -> bool) -> (Acc
         part.add(own.clone());
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excludes;
+    use crate::access::{Order, Relation};
+    use crate::affine::AffineForm;
+
+    #[test]
+    fn relations_exclude_each_other_if_no_numbers_satisfy_both() {
+        let holds = |first: i64, is, second: i64| match is {
+            Order::Less => first < second,
+            Order::Equal => first == second,
+            Order::Greater => first > second,
+        };
+        let orders = [Order::Less, Order::Equal, Order::Greater];
+        let levels = [AffineForm::level(0), AffineForm::level(1)];
+        let form = |level: usize, times, constant| {
+            levels[level].times(times)?.plus(&AffineForm::constant(constant), 1)
+        };
+        for (times, gap) in (1..=3).flat_map(|times| (-5..=5).map(move |gap| (times, gap))) {
+            let [first, second] = [form(0, times, 7), form(1, times, gap + 7)].map(Option::unwrap);
+            for (is, outer) in orders.into_iter().flat_map(|is| orders.map(|outer| (is, outer))) {
+                let own = Relation { first: &first, is, second: &second };
+                let other = Relation { first: &levels[0], is: outer, second: &levels[1] };
+                let both = (-9..=9).any(|apart| holds(apart, outer, 0) && holds(times * apart, is, gap));
+                // A gap between two multiples excludes equality, which is not seen.
+                let known = excludes(&own, &other);
+                let is_known = known == Some(!both) || (known == Some(false) && is == Order::Equal);
+                assert!(is_known, "{times} {gap} {is:?} {outer:?}: {known:?}");
+            }
+        }
+        // Without a common positive factor nothing is known.
+        for (own, other) in [(1, 2), (0, 0), (-1, -1)] {
+            let [first, second] = [form(0, own, 0), form(1, other, 0)].map(Option::unwrap);
+            let own = Relation { first: &first, is: Order::Less, second: &second };
+            let other = Relation { first: &levels[0], is: Order::Greater, second: &levels[1] };
+            assert_eq!(excludes(&own, &other), None);
+        }
+    }
 }
