@@ -84,6 +84,9 @@ impl Interpreter<'_> {
         if !is_loop {
             return Err(refused("only 'scf.for' and 'affine.for' are outlined"));
         }
+        if !body.is(body.root(), func::FuncOp::DEF) {
+            return Err(refused("the loop is in no 'func.func'"));
+        }
         // Handles to the loop, and to what is inside, end while the operations are still there.
         self.payload.consume(target, op.loc(), &[]);
         let body = self.payload.body_mut(&path).ok_or_else(|| failed(op, "has no function"))?;
