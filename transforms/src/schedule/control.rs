@@ -3,6 +3,7 @@
 //! Recursion follows the nesting of regions, which reading bounds, and the inclusion of named
 //! sequences, which [`MOST_DEPTH`] bounds.
 
+use hashbrown::HashSet;
 use loomir_dialects::transform::consumed::{CONSUMED, consumed_operands, is_marked};
 use loomir_dialects::{loomir, transform};
 use loomir_ir::symbols::lookup;
@@ -102,6 +103,9 @@ impl<'a> Interpreter<'a> {
         for index in 0..op.num_operands() {
             self.handle(frame, op, index)?;
         }
+        for index in consumed_operands(op) {
+            self.consumes_once(op, index, &self.handle(frame, op, index)?)?;
+        }
         let Some(run) = self.operations.get(op.name()) else {
             return Err(wrong(op, "is no operation that runs here"));
         };
@@ -119,6 +123,19 @@ impl<'a> Interpreter<'a> {
             }
         }
         self.set_results(frame, op, outcome)
+    }
+
+    /// Checks that a handle that is consumed has each operation once.
+    fn consumes_once(&self, op: OpRef<'_>, index: usize, handle: &Handle) -> Result<(), Failure> {
+        let Handle::Ops(all) = handle else { return Ok(()) };
+        let mut known = HashSet::with_capacity(all.len());
+        let Some(again) = all.iter().find(|own| !known.insert(**own)) else { return Ok(()) };
+        let text = format!(
+            "a handle passed as operand #{index} and consumed by this operation points to a payload \
+             entity more than once"
+        );
+        let error = Diagnostic::error(op.loc(), text).note(self.payload.loc(*again), "repeated target op");
+        Err(Failure::definite(error))
     }
 
     /// Consumes a handle, except operations that results have.

@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::interpreter::{Frame, Handle, Interpreter, Outcome, Table, failed, wrong};
 use super::navigate::view;
 use super::payload::{BodyPath, Entity};
+use crate::marks::APART;
 use crate::simplify::canonicalize::{canonicalize, canonicalize_within};
 use crate::simplify::cse::cse_within;
 use crate::simplify::dce::erase_dead_within;
@@ -248,9 +249,13 @@ impl Interpreter<'_> {
         for (target, value) in targets.into_iter().zip(values.into_iter().cycle()) {
             let (path, own) = self.payload.op(target, op.loc())?;
             self.payload.settle(&path, op.loc())?;
-            if let Some(body) = self.payload.body_mut(&path) {
-                body.set_attr(own, name, value);
+            let Some(body) = self.payload.body_mut(&path) else { continue };
+            if name == APART || body.info(own).def().is_some_and(|def| def.is_inherent(name)) {
+                let text = format!("'{}' is refused: '{name}' decides what the operation does", op.name());
+                let error = Diagnostic::error(op.loc(), text).help("annotate with another name");
+                return Err(Failure::silenceable(error.note(body.loc(own), "this operation")));
             }
+            body.set_attr(own, name, value);
         }
         Ok(Vec::new())
     }

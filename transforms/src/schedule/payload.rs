@@ -781,8 +781,8 @@ fn write(
     let approved = approve((body, site), trees, analyses, alias)
         .map_err(|verdict| Failure::refused(&verdict, body, by, ["the schedule", "transformed"]))?;
     regenerate_loops(body, &site.program, trees, &approved).map_err(|unwritable| {
-        let text = format!("the loops cannot be written: {}", unwritable.reason.text());
+        let text = format!("a loop cannot be written: {}", unwritable.reason.text());
         let loc = body.loc(unwritable.op);
-        Failure::silenceable(Diagnostic::error(by, text).note(loc, "'it' is this loop, after this step"))
+        Failure::silenceable(Diagnostic::error(by, text).note(loc, "this loop, after this step"))
     })
 }
