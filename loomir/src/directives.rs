@@ -6,7 +6,7 @@ use loomir_ir::symbols::{SymbolTable, symbol_name};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Name, Op};
 use loomir_lowering::raising::{self, Facts, Opaque, Uncounted};
 use loomir_transforms::access::base::AliasMode;
-use loomir_transforms::directive::DIRECTIVE;
+use loomir_transforms::directive::{DIRECTIVE, Directives};
 use loomir_transforms::schedule::{OBEY_DIRECTIVES, obey};
 
 use crate::schedule::{lower_functions, raise_functions};
@@ -156,7 +156,15 @@ fn is_branch(body: &Body, op: Op) -> bool {
 /// Removes the directives of a loop. Returns an error with the reason why they cannot be obeyed.
 fn refusal(body: &mut Body, op: Op, why: &str) -> Diagnostic {
     let text = body.attr(op, DIRECTIVE).and_then(|own| own.as_str(body.ctx())).unwrap_or_default();
-    let text = format!("'{text}' needs a loop that counts its iterations before it runs");
+    // The name of a sequence may not be in the user's program.
+    let said = Directives::read(text).map_or(text.to_owned(), |own| {
+        let all: Vec<&str> = own.of_sequence.iter().chain(&own.of_loop).map(|own| &*own.text).collect();
+        all.join("; ")
+    });
+    let text = match &*said {
+        "" => "a sequence needs loops that count their iterations before they run".to_owned(),
+        said => format!("'{said}' needs a loop that counts its iterations before it runs"),
+    };
     body.remove_attr(op, DIRECTIVE);
     let loc = body.loc(op);
     Diagnostic::error(loc, text).note(loc, format!("this loop does not: {why}"))

@@ -237,3 +237,15 @@ void flatten_too_deep(int n) {
     for (int j = 0; j < N; j++)
       b[i][j] = 1;
 }
+
+// fuse, again
+
+void fuse_that_may_wrap(unsigned n) {
+#pragma omp fuse
+  {
+    for (unsigned i = 0; i < n; i += 3)
+      bytes[i & 31] = 1;
+    for (int i = 0; i < N; i++)
+      x[i] = 1;
+  }
+}
