@@ -62,9 +62,6 @@ pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> 
         if matches!(asked, Entry::Occupied(_)) && !part.asks_of_all {
             return ControlFlow::Continue(());
         }
-        if !part.asks_of_all && keeps_order(part, first, second) && keeps_order(part, second, first) {
-            return ControlFlow::Continue(());
-        }
         let own = pair(part, first, second, overlap);
         if own == Verdict::legal() {
             asked.insert();
@@ -134,17 +131,6 @@ fn tested_around(a: &ScheduledStatement, b: &ScheduledStatement) -> Option<Assum
     a.version.filter(|own| Some(*own) == b.version).map(|(_, id)| id)
 }
 
-/// True if the tree runs `a` before `b` wherever the program does, whatever they touch.
-fn keeps_order(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>) -> bool {
-    let around = shared(a.0, b.0);
-    cases(part, (a, b), &levels(part, around), around).is_empty()
-}
-
-/// Returns the levels of these loops.
-fn levels(part: &ChangedRegion<'_>, around: &[Around]) -> SmallVec<[AffineForm; 2]> {
-    (0..around.len() as u32).map(|k| AffineForm::level(part.loop_context.depth + k)).collect()
-}
-
 /// Judges two accesses. Either may have been the first.
 fn pair(part: &ChangedRegion<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
@@ -191,13 +177,14 @@ fn turned_around(
     tested: &[Assumption],
 ) -> Verdict {
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
-    if tested.is_empty() && band::keeps(part, a, b, overlap) {
+    let around = shared(first, second);
+    let levels: SmallVec<[AffineForm; 2]> =
+        (0..around.len() as u32).map(|k| AffineForm::level(part.loop_context.depth + k)).collect();
+    let cases = cases(part, (a, b), &levels, around);
+    if cases.is_empty() || (tested.is_empty() && band::keeps(part, a, b, overlap)) {
         return Verdict::legal();
     }
     let meetings = Meetings::of(part, (a, b), overlap, tested);
-    let around = shared(first, second);
-    let levels = levels(part, around);
-    let cases = cases(part, (a, b), &levels, around);
     // If there are many cases, one question answers most of them: the two accesses never meet.
     if cases.len() > 1 {
         match meetings.meet(part.loop_context, (s, t), &[]) {

@@ -20,8 +20,8 @@
 //!   two copies of the loop, and one runs. Tried with `fixtures/edits/unswitch.mlir`.
 //! - Bounds of loops have one value where several iterations are visible. Tried with
 //!   `fixtures/unroll/jam_refused.mlir`.
-//! - A loop without results hides all that it computes. Items around a change use the same values as
-//!   in the program, unless something in the change has results. Tried with
+//! - A loop without results hides all that it computes. Items around a change use the same values
+//!   as in the program, unless something in the change has results. Tried with
 //!   `fixtures/edits/move.mlir`.
 //!
 //! **Cost.** Linear in the operands of the change, and of the sequence around it if values of the
