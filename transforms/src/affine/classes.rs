@@ -340,11 +340,20 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
         let op = body.defining_op(next).filter(|op| is_computed(body, *op));
         match op {
             _ if constant_of(body, next).is_some() => {}
-            Some(op) if looked_at < MAX_EXPRESSION && !may_make_poison(body, op) => {
-                // The side that is not taken does no harm.
+            Some(op) if looked_at < MAX_EXPRESSION => {
+                let is_source = may_make_poison(body, op);
+                if is_source {
+                    leaves.insert(next);
+                }
+                // A source is poison too if an operand is. The side of a selection that is not
+                // taken does no harm.
                 let is_selection = Operation::of(body, op) == Some(Operation::Select);
-                let certain = if is_selection && how == Poison::Certain { 1 } else { usize::MAX };
-                open.extend(body.operands(op).take(certain));
+                let followed = match how {
+                    Poison::Certain if is_selection => 1,
+                    Poison::Possible if is_source => 0,
+                    _ => usize::MAX,
+                };
+                open.extend(body.operands(op).take(followed));
             }
             _ => _ = leaves.insert(next),
         }
