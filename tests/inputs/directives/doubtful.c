@@ -190,6 +190,26 @@ void fuse_sum_and_use(int n) {
   }
 }
 
+void fuse_one_shorter(int n) {
+#pragma omp fuse
+  {
+    for (int i = 0; i < n; i++)
+      x[i] = i;
+    for (int i = 0; i < n - 1; i++)
+      y[i] = x[i + 1];
+  }
+}
+
+void fuse_other_signs(int n) {
+#pragma omp fuse
+  {
+    for (unsigned i = 0; i < (unsigned)n; i++)
+      v[i] += 1;
+    for (long i = 0; i < n; i++)
+      x[i] += 1;
+  }
+}
+
 // split
 
 void split_until_found(void) {

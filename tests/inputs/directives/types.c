@@ -328,7 +328,7 @@ static void m0(int n) {
 static void m1(int n) {
 #pragma omp fuse
   {
-    for (unsigned i = 0; i < (unsigned)n; i++)
+    for (int i = 0; i < n; i++)
       f[i] += 1;
     for (long j = 0; j < n; j++)
       g[j] -= f[j];

@@ -113,7 +113,10 @@ struct Done {
 impl Run<'_> {
     /// Reads directives. Returns a task for each loop, with the sequence that the loop is in.
     fn tasks(&mut self, found: Vec<Found>) -> Vec<(Task, Option<usize>)> {
+        // A sequence may have several copies. A member is of the one in its own block, or else of
+        // the last one: they are then apart, which is refused later.
         let mut named: HashMap<(BodyPath, Option<Op>, String), usize> = HashMap::new();
+        let mut latest: HashMap<(BodyPath, String), usize> = HashMap::new();
         let mut tasks = Vec::new();
         for (path, op, attr) in found {
             let Some(body) = self.payload.body(&path) else { continue };
@@ -128,17 +131,17 @@ impl Run<'_> {
                 }
             };
             let sequence = own.sequence.map(|name| {
-                let key = (path.clone(), around, name);
+                let (beside, anywhere) = ((path.clone(), around, name.clone()), (path.clone(), name));
                 let begins = !own.of_sequence.is_empty();
-                match named.get(&key).filter(|_| !begins) {
-                    Some(known) => *known,
-                    None => {
-                        let number = self.sequences.len();
-                        self.sequences.push(Sequence::default());
-                        named.insert(key, number);
-                        number
-                    }
+                let known = named.get(&beside).or_else(|| latest.get(&anywhere));
+                if let Some(known) = known.filter(|_| !begins) {
+                    return *known;
                 }
+                let number = self.sequences.len();
+                self.sequences.push(Sequence::default());
+                named.insert(beside, number);
+                latest.insert(anywhere, number);
+                number
             });
             let entity = self.payload.entity(&path, op);
             let task = |loops: Loops, directives: Vec<Directive>| {
@@ -260,7 +263,8 @@ impl Run<'_> {
                 || pair[0].place >= pair[1].place
         };
         if loops.windows(2).any(is_apart) {
-            let error = Diagnostic::error(task.loc, format!("'{}' needs loops in one body", task.text));
+            let error = Diagnostic::error(task.loc, format!("'{}' needs loops in one body", task.text))
+                .help("if one is behind a test of its trip count, give all loops bounds of one type");
             let error = targets
                 .iter()
                 .fold(error, |error, own| error.note(self.payload.loc(*own), "a loop of the sequence"));
