@@ -78,8 +78,9 @@ impl SideBySide {
         None
     }
 
-    /// Returns the tree if the judge approves it. The check around the loop tests more for that, if
-    /// there is one and arguments are all it has to test. It then has at most `max_tests`.
+    /// Returns the tree if the judge approves it, with what it assumes. The check around the loop
+    /// tests more for that, if there is one and arguments are all it has to test. It then has at
+    /// most `max_tests`.
     pub(super) fn judged(
         mut self,
         (body, program, trees): (&Body, &Program, &mut TreeStore),
@@ -87,7 +88,10 @@ impl SideBySide {
         max_tests: usize,
     ) -> Option<(Approved, Vec<Assumption>)> {
         let mut assumed = match checker.judge(trees, self.cursor.root()) {
-            Ok(approved) => return Some((approved, Vec::new())),
+            Ok(approved) => {
+                let assumed = approved.assumed().to_vec();
+                return Some((approved, assumed));
+            }
             Err(Verdict::Legal { assumed }) => assumed,
             Err(_) => return None,
         };
