@@ -125,8 +125,8 @@ impl SideBySide {
 }
 
 /// Returns the first loop of those fused at the cursor, with the header and the body of the fused
-/// loop. Nothing beside it or around it may be a loop or a conditional, and its inner loops contain
-/// no loops.
+/// loop. Nothing beside it or around it may be a loop or a conditional. Its inner loops, and the
+/// conditionals in it, contain no loops.
 fn fused_only_loop(trees: &TreeStore, cursor: &Red) -> Option<(LoopId, HeaderId, Green)> {
     let Node::Loop { header: id, body } = trees.get(cursor.node()) else { return None };
     let header = trees.header(id);
@@ -134,8 +134,7 @@ fn fused_only_loop(trees: &TreeStore, cursor: &Red) -> Option<(LoopId, HeaderId,
     let is_fused = header.origins.iter().any(|origin| origin.of != first);
     let is_plain = !header.parallel && header.mark.is_none() && trees.leaves(body) <= MAX_STATEMENTS;
     let contains_loops = |item: Green| match trees.get(item) {
-        Node::Loop { body, .. } => trees.any_loop(body, &|_| true),
-        Node::Guard { .. } => trees.any_loop(item, &|_| true),
+        Node::Loop { body, .. } | Node::Guard { body, .. } => trees.any_loop(body, &|_| true),
         _ => false,
     };
     if !is_fused || !is_plain || trees.items(body).any(contains_loops) {
@@ -145,8 +144,8 @@ fn fused_only_loop(trees: &TreeStore, cursor: &Red) -> Option<(LoopId, HeaderId,
     let is_only = cursor.around().zip(path).all(|(node, at)| match trees.get(node) {
         Node::Versioned { .. } => at == 0,
         Node::Empty | Node::Sequence { .. } => {
-            let beside = trees.items(node).enumerate().filter(|(place, _)| *place != at);
-            beside.into_iter().all(|(_, item)| matches!(trees.get(item), Node::Leaf { .. }))
+            let mut beside = trees.items(node).enumerate().filter(|(place, _)| *place != at);
+            beside.all(|(_, item)| matches!(trees.get(item), Node::Leaf { .. }))
         }
         _ => false,
     });
