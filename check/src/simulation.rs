@@ -6,9 +6,13 @@
 //! leave the same memory at each state, and return the same. So a proof is a simulation relation: a
 //! run of the first program has a run of the second one, state by state.
 //!
-//! Nothing needs to be known about trip counts, and operations may be any. This is the means of
-//! proof for transformations that copy blocks and keep the order of execution: unrolling, peeling,
-//! rotation, threading of branches.
+//! Operations may be any. This is the means of proof for transformations that copy blocks and keep
+//! the order of execution: unrolling, peeling, rotation, threading of branches.
+//!
+//! **Numbers.** Some branches of one program are decided by what is known of numbers: a loop that
+//! is unrolled at run time tests how often it will run, and then no longer tests each iteration. If
+//! no proof is found without, such questions are put to solvers (`questions`), and steps and bounds
+//! of counters are guessed (`guesses`).
 //!
 //! **Memory** is one value. Operations that change it make a new one, so effects keep their order.
 //!
@@ -23,6 +27,10 @@
 //!
 //! Where a value of the first program is poison, any value will do. So `x ^ x` may be zero there,
 //! and flags of constants say nothing. In the second program both are kept.
+//!
+//! Where the second program freezes a value, the path divides. On one side the value is poison,
+//! and each freeze is any number. There the first program is undefined once it branches on the
+//! value. On the other side the value is no poison in both.
 //!
 //! **Calls** of functions with bodies are assumed to do the same in both programs
 //! ([`Assumption::EqualCallees`]). A call may not return.
@@ -55,8 +63,14 @@
 //!
 //! **Bounds.** Steps, states and terms are counted.
 
+mod bits;
+mod encoding;
 mod facts;
+mod guesses;
+mod integers;
+mod models;
 mod numbers;
+mod questions;
 mod refused;
 mod side;
 mod states;
@@ -70,25 +84,32 @@ use loomir_ir::{Attr, AttrKind, Body, Context, Name, Op, OpRef, symbols, text};
 
 use crate::proof::{self, Assumption, Proof, Symbol, metadata};
 use facts::{Fact, Facts};
-use side::{Cursor, Event, Risk, Side};
+use questions::Questions;
+use side::{Cursor, Decided, Event, Risk, Side};
 use states::{Key, State, Visit, listed, matched};
-use terms::{Node, Store, TermId, Try};
+use terms::{Ask, Inside, Node, Store, TermId, Try};
 use waits::Waits;
 
 /// The most blocks that are executed.
 const MAX_STEPS: usize = 20_000;
-/// The most values that are copied or compared, for all paths of all ways together.
+/// The most values that are copied or compared, for all paths of all ways that ask nothing, and of
+/// those that do.
 const MAX_COPIED: usize = 10_000_000;
 /// The most steps of the first program on one path.
 const MAX_AHEAD: usize = 4_000;
+/// The most work on questions to a solver.
+const MAX_WORK: usize = 6_000;
+/// The most places behind the best one that are looked at.
+const MAX_BEYOND: usize = 100;
 /// The ways to go, in the order in which they are tried.
-const WAYS: [Way; 6] = [
-    Way { apart: 0, folds_poison: false, may_wait: false },
-    Way { apart: 0, folds_poison: true, may_wait: true },
-    Way { apart: 0, folds_poison: false, may_wait: true },
-    Way { apart: 0, folds_poison: true, may_wait: false },
-    Way { apart: 24, folds_poison: false, may_wait: true },
-    Way { apart: 1_100, folds_poison: true, may_wait: true },
+const WAYS: [Way; 7] = [
+    Way { apart: 0, folds_poison: false, may_wait: false, questions: 0 },
+    Way { apart: 0, folds_poison: true, may_wait: true, questions: 0 },
+    Way { apart: 0, folds_poison: false, may_wait: true, questions: 0 },
+    Way { apart: 0, folds_poison: true, may_wait: false, questions: 0 },
+    Way { apart: 24, folds_poison: false, may_wait: true, questions: 0 },
+    Way { apart: 1_100, folds_poison: true, may_wait: true, questions: 0 },
+    Way { apart: 0, folds_poison: true, may_wait: true, questions: MAX_WORK },
 ];
 
 /// A choice of what is told apart.
@@ -101,6 +122,8 @@ struct Way {
     folds_poison: bool,
     /// True if the first program may stay where it is while the second one goes on.
     may_wait: bool,
+    /// The work that may be done on questions to a solver.
+    questions: usize,
 }
 
 const POISON: &str = "a branch may be on poison";
@@ -119,6 +142,9 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op) -> Proof {
         Ok(under) => {
             let mut copied = 0;
             for way in WAYS {
+                if way.questions > 0 {
+                    copied = 0;
+                }
                 let walk = Walk::new([before, after], functions, way);
                 match walk.and_then(|walk| walk.run(&mut copied)) {
                     Ok(()) => return Proof::Equal { under },
@@ -225,10 +251,14 @@ struct Path {
     first_place: usize,
     /// The best place, and the number of values that match there.
     place: Option<(usize, Rc<Cursor>)>,
+    /// The number of places up to the best one.
+    best: usize,
     /// True if all values match at the best place.
     is_found: bool,
     risks: [Vec<Risk>; 2],
     ends: [End; 2],
+    /// The memory at the state, which is one of both.
+    start: TermId,
 }
 
 /// The place at which a program waits for the other one.
@@ -238,6 +268,8 @@ enum End {
     Running,
     /// Nothing decides the condition.
     Open(TermId),
+    /// It freezes a value that may be poison.
+    Freezes(TermId),
     /// It is at a block where branches meet.
     Meeting,
     Returned(Vec<TermId>),
@@ -247,6 +279,35 @@ enum End {
 }
 
 impl Path {
+    /// Returns the path with other terms, before the first program goes on.
+    fn with(
+        mut self,
+        store: &mut Store,
+        new: &mut dyn FnMut(&mut Store, TermId) -> Try<TermId>,
+    ) -> Try<Path> {
+        let mut moved = |store: &mut Store, cursor: &mut Cursor| -> Try<()> {
+            cursor.memory = new(store, cursor.memory)?;
+            for term in &mut cursor.values {
+                *term = new(store, *term)?;
+            }
+            Ok(())
+        };
+        for cursor in &mut self.cursors {
+            moved(store, cursor)?;
+        }
+        for (place, _) in &mut self.trail {
+            moved(store, Rc::make_mut(place))?;
+        }
+        for risk in self.risks.iter_mut().flatten() {
+            *risk = (new(store, risk.0)?, new(store, risk.1)?);
+        }
+        self.facts = self.facts.with(store, new)?;
+        self.start = new(store, self.start)?;
+        // The best place is looked for again.
+        (self.place, self.looked_at, self.is_found) = (None, self.first_place, false);
+        Ok(self)
+    }
+
     /// Forgets the places before a branch of the first program that facts decide. Both ways are
     /// open there.
     fn passes_a_choice(&mut self) {
@@ -255,10 +316,15 @@ impl Path {
     }
 }
 
+/// Returns who is asked, if questions may take some work.
+fn asked(work: usize) -> Option<Box<dyn Ask>> {
+    (work > 0).then(|| Box::new(Questions::new(work)) as Box<dyn Ask>)
+}
+
 impl<'b> Walk<'b> {
     fn new(modules: [&Body; 2], functions: [OpRef<'b>; 2], way: Way) -> Try<Walk<'b>> {
         Ok(Walk {
-            store: Store::new(),
+            store: Store::new(asked(way.questions)),
             sides: [
                 Side::new(modules[0], functions[0], true, way.folds_poison)?,
                 Side::new(modules[1], functions[1], false, false)?,
@@ -290,7 +356,7 @@ impl<'b> Walk<'b> {
             starts.push(side.start(&mut self.store)?);
         }
         let [a, b] = <[Cursor; 2]>::try_from(starts).map_err(|_| "a function has no body")?;
-        self.arrive(Visit { cursors: [a, b], facts: Facts::default() })?;
+        self.arrive(Visit { cursors: [a, b], facts: Facts::default() }, None)?;
         while let Some(number) = self.pending.pop() {
             self.states[number].is_pending = false;
             self.follow(number)?;
@@ -309,9 +375,11 @@ impl<'b> Walk<'b> {
             looked_at: 0,
             first_place: 0,
             place: None,
+            best: 0,
             is_found: false,
             risks: Default::default(),
             ends: [End::Running, End::Running],
+            start: state.cursors[0].memory,
         };
         let mut paths = vec![start];
         while let Some(mut path) = paths.pop() {
@@ -320,24 +388,42 @@ impl<'b> Walk<'b> {
                 return Err("the proof copies too many values");
             }
             self.run_second(&mut path)?;
+            if let End::Freezes(value) = path.ends[1] {
+                paths.extend(self.with_and_without_poison(path, value)?);
+                continue;
+            }
             self.run_first(number, &mut path)?;
             match self.next(number, &mut path)? {
                 Next::Done => {}
                 Next::Again => paths.push(path),
                 Next::Fork(condition) => {
-                    let ahead = self.ahead(number, &path, condition);
-                    if path.ends[0] == End::Open(condition) {
-                        path.passes_a_choice();
-                    }
+                    let is_first = path.ends[0] == End::Open(condition);
                     let mut other = path.clone();
-                    let fact = Fact { condition, holds: true, is_certain: true, ahead };
-                    path.facts.add(&self.store, fact);
-                    other.facts.add(&self.store, Fact { holds: false, ..fact });
+                    for (path, holds) in [(&mut path, true), (&mut other, false)] {
+                        self.add_fact(path, condition, holds, false);
+                        if is_first {
+                            path.passes_a_choice();
+                        }
+                    }
                     paths.extend([path, other]);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Divides a path into one on which a value is poison and one on which it is none.
+    fn with_and_without_poison(&mut self, path: Path, value: TermId) -> Try<[Path; 2]> {
+        let mut poisoned = path.clone();
+        poisoned.facts.add_poison(&self.store, value);
+        let root = facts::source(&self.store, value);
+        let symbol = self.store.symbol(true)?;
+        let mut known = HashMap::from([(root, symbol)]);
+        let solid = path.with(&mut self.store, &mut |store, term| match term {
+            side::UNSET => Ok(term),
+            term => store.replaced(term, &mut known, Inside::All),
+        })?;
+        Ok([solid, poisoned])
     }
 
     fn step(&mut self) -> Try<()> {
@@ -347,7 +433,7 @@ impl<'b> Walk<'b> {
 
     /// Runs the second program to a meeting, an open branch, or its end.
     fn run_second(&mut self, path: &mut Path) -> Try<()> {
-        while matches!(path.ends[1], End::Running | End::Open(_)) {
+        while matches!(path.ends[1], End::Running | End::Open(_) | End::Freezes(_)) {
             self.step()?;
             let side = &self.sides[1];
             let Path { cursors, facts, risks, .. } = &mut *path;
@@ -357,6 +443,10 @@ impl<'b> Walk<'b> {
                 Event::Entered(_) => End::Running,
                 Event::Open(condition) => {
                     path.ends[1] = End::Open(condition);
+                    return Ok(());
+                }
+                Event::Freezes(value) => {
+                    path.ends[1] = End::Freezes(value);
                     return Ok(());
                 }
                 Event::Returned(values) => End::Returned(values),
@@ -369,7 +459,10 @@ impl<'b> Walk<'b> {
     /// Runs the first program to an open branch or its end, or to where the second one waits.
     fn run_first(&mut self, number: usize, path: &mut Path) -> Try<()> {
         let mut straight = 0;
-        while !self.finds_place(number, path) && matches!(path.ends[0], End::Running | End::Open(_)) {
+        while !self.finds_place(number, path)
+            && !self.is_beyond(path)
+            && matches!(path.ends[0], End::Running | End::Open(_))
+        {
             self.step()?;
             let side = &self.sides[0];
             straight = if side.has_choice(path.cursors[0].block) { 0 } else { straight + 1 };
@@ -380,9 +473,14 @@ impl<'b> Walk<'b> {
             let Path { cursors, facts, risks, .. } = &mut *path;
             let event = side.advance(&mut self.store, &mut cursors[0], facts, &mut risks[0])?;
             path.ends[0] = match event {
-                Event::Entered(by_facts) => {
-                    if by_facts {
-                        path.passes_a_choice();
+                Event::Entered(by) => {
+                    if let Decided::ByFacts(branch) = by {
+                        if !self.store.asks() {
+                            path.passes_a_choice();
+                        }
+                        if let Some((condition, holds)) = branch {
+                            self.add_fact(path, condition, holds, true);
+                        }
                     }
                     self.copied += path.cursors[0].values.len();
                     if path.trail.len() > MAX_AHEAD || self.copied > MAX_COPIED {
@@ -396,6 +494,7 @@ impl<'b> Walk<'b> {
                     self.finds_place(number, path);
                     return Ok(());
                 }
+                Event::Freezes(_) => return Err("a value that may be poison is frozen"),
                 Event::Returned(values) => End::Returned(values),
                 Event::Unreachable => End::Unreachable,
             };
@@ -424,8 +523,10 @@ impl<'b> Walk<'b> {
             let old = &self.states[number].cursors[1];
             self.copied += old.values.len();
             let [found, all] = matched(&self.store, sides, [place, waiting], old);
-            if path.place.as_ref().is_none_or(|(most, _)| found >= *most) {
+            let is_better = |most: usize| found > most || found == most && !self.store.asks();
+            if path.place.as_ref().is_none_or(|(most, _)| is_better(*most)) {
                 path.place = Some((found, place.clone()));
+                path.best = path.looked_at;
             }
             if found == all {
                 path.is_found = true;
@@ -435,55 +536,80 @@ impl<'b> Walk<'b> {
         path.is_found
     }
 
+    /// True if the first program has passed the best place, and no better one is to be expected.
+    fn is_beyond(&self, path: &Path) -> bool {
+        let has_effects = path.cursors[0].memory != path.cursors[1].memory;
+        let is_far = path.trail.len() > path.best + MAX_BEYOND;
+        self.store.asks() && path.ends[1] == End::Meeting && path.place.is_some() && (has_effects || is_far)
+    }
+
+    /// Adds that a program branches on a condition with a value, which may follow from other facts.
+    fn add_fact(&self, path: &mut Path, condition: TermId, holds: bool, follows: bool) {
+        let ahead = self.ahead(path, condition);
+        path.facts.add(&self.store, Fact { condition, holds, is_certain: true, ahead, follows });
+    }
+
     /// Returns the memory at an open branch of the first program, if the second program has not
     /// come so far and the condition may be poison.
-    fn ahead(&self, number: usize, path: &Path, condition: TermId) -> Option<TermId> {
-        let [first, mut memory] = path.cursors.each_ref().map(|cursor| cursor.memory);
-        if self.store.is_solid(condition) {
-            return None;
-        }
-        let start = self.states[number].cursors[1].memory;
-        while memory != first {
-            let before = match self.store.node(memory) {
-                Node::Operation(own) if memory != start => own.memory,
-                _ => None,
-            };
-            match before {
-                Some(before) => memory = before,
-                None => return Some(first),
-            }
-        }
-        None
+    fn ahead(&self, path: &Path, condition: TermId) -> Option<TermId> {
+        let first = path.cursors[0].memory;
+        let is_ahead = || self.effects_after(path, first).is_none();
+        (!self.store.is_solid(condition) && is_ahead()).then_some(first)
     }
 
     /// True if the first program reaches an undefined place, and nothing that others see of the
     /// second one differs before.
-    fn is_undefined(&self, number: usize, path: &Path) -> bool {
-        let [first, second] = path.cursors.each_ref().map(|cursor| cursor.memory);
-        let is_before = |risk: &&Risk| risk.1 != first;
-        let covered = || {
-            let before: Vec<Risk> = path.risks[1].iter().filter(is_before).copied().collect();
-            is_covered(&before, &path.risks[0])
-        };
-        path.ends[0] == End::Unreachable
-            && !path.is_found
-            && (first == self.states[number].cursors[0].memory || first == second && covered())
+    fn is_undefined(&self, path: &Path) -> bool {
+        if path.ends[0] != End::Unreachable || path.is_found {
+            return false;
+        }
+        let first = path.cursors[0].memory;
+        if first == path.start {
+            return true;
+        }
+        let Some(later) = self.effects_after(path, first) else { return false };
+        let is_before = |risk: &&Risk| risk.1 != first && !later.contains(&risk.1);
+        let before: Vec<Risk> = path.risks[1].iter().filter(is_before).copied().collect();
+        is_covered(&before, &path.risks[0])
+    }
+
+    /// Returns the memories behind the effects of the second program that follow another memory;
+    /// `None` if it has not come so far.
+    fn effects_after(&self, path: &Path, first: TermId) -> Option<Vec<TermId>> {
+        let (mut memory, mut later) = (path.cursors[1].memory, Vec::new());
+        while memory != first {
+            later.push(memory);
+            memory = match self.store.node(memory) {
+                Node::Operation(own) if memory != path.start => own.memory?,
+                _ => return None,
+            };
+        }
+        Some(later)
     }
 
     /// Decides how a path goes on whose programs both wait.
     fn next(&mut self, number: usize, path: &mut Path) -> Try<Next> {
-        if self.is_undefined(number, path) {
+        if self.is_undefined(path) {
             return Ok(Next::Done);
         }
         if path.ends[1] == End::Meeting {
             return self.meet(number, path);
         }
+        if let End::Open(condition) = path.ends[1]
+            && path.facts.decide(&mut self.store, condition, true)?.is_some()
+        {
+            // The first program has shown more meanwhile.
+            return Ok(Next::Again);
+        }
         match (&path.ends[0], &path.ends[1]) {
             // Later branches of the first program cannot show that the condition is no poison.
             (End::Open(condition), End::Open(other))
-                if !self.store.is_solid(*other) && self.ahead(number, path, *condition).is_some() =>
+                if !self.store.is_solid(*other) && self.ahead(path, *condition).is_some() =>
             {
                 Err(POISON)
+            }
+            (End::Open(_), End::Open(other)) if self.store.asks() && self.store.is_solid(*other) => {
+                Ok(Next::Fork(*other))
             }
             (End::Open(condition), _) => Ok(Next::Fork(*condition)),
             (_, End::Open(condition)) => match self.store.is_solid(*condition) {
@@ -515,8 +641,18 @@ impl<'b> Walk<'b> {
                     let from = self.states[number].cursors[1].block;
                     self.waits.add(place.block, [from, path.cursors[1].block])?;
                 }
-                let cursors = [(*place).clone(), path.cursors[1].clone()];
-                self.arrive(Visit { cursors, facts: path.facts.settled() })?;
+                let mut cursors = [(*place).clone(), path.cursors[1].clone()];
+                let facts = path.facts.settled();
+                if self.store.asks() {
+                    // Values that change by a number are then seen to do so.
+                    let mut plain = facts.plain_sums(&mut self.store)?;
+                    for term in cursors.iter_mut().flat_map(|cursor| &mut cursor.values) {
+                        if *term != side::UNSET {
+                            *term = self.store.replaced(*term, &mut plain, Inside::Numbers)?;
+                        }
+                    }
+                }
+                self.arrive(Visit { cursors, facts }, Some(number))?;
                 Ok(Next::Done)
             }
             _ if !is_header => {
@@ -539,20 +675,20 @@ impl<'b> Walk<'b> {
         }
     }
 
-    /// Adds a visit to its state.
-    fn arrive(&mut self, visit: Visit) -> Try<()> {
+    /// Adds a visit to its state. It follows from another state, or from the start.
+    fn arrive(&mut self, visit: Visit, from: Option<usize>) -> Try<()> {
         let blocks = visit.cursors.each_ref().map(|cursor| cursor.block);
         let constants = self.constants(&visit);
         let visits = self.visits.entry(blocks).or_insert(0);
-        let mut key: Key = (blocks, Some(constants));
+        let mut key: Key = (blocks, visit.cursors[1].thawed.clone(), Some(constants));
         if !self.numbers.contains_key(&key) && *visits >= self.apart {
-            key.1 = None;
+            key.2 = None;
         }
         let sides = [&self.sides[0], &self.sides[1]];
         match self.numbers.get(&key) {
             Some(number) => {
                 let state = &mut self.states[*number];
-                let changed = state.join(&mut self.store, sides, &visit)?;
+                let changed = state.join(&mut self.store, sides, &visit, from == Some(*number))?;
                 if changed && !state.is_pending {
                     state.is_pending = true;
                     self.pending.push(*number);

@@ -11,6 +11,7 @@ mod promises;
 mod proofs;
 mod random;
 mod reduce;
+mod runtime;
 mod scale;
 mod simulation;
 mod support;

@@ -5,13 +5,14 @@
 //!
 //! **Poison.** A fact decides nothing where its condition may be poison. Values that a condition
 //! depends on are no poison where the condition is none (`Free`).
+//! What is poison is known, too, where the second program freezes a value.
 //! **Time.** The second program knows of a branch of the first one only once it has done all that
 //! the first one does before. Else a call between may keep the first one from its branch.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::numbers::{Binary, NO_SIGNED_WRAP, NO_UNSIGNED_WRAP, mask, signed};
-use super::terms::{Node, Store, TermId, Try, decided, each_operand};
+use super::terms::{Known, Node, Store, TermId, Try, decided, each_operand};
 
 /// The most facts that are kept. Older ones are forgotten.
 const MAX_FACTS: usize = 64;
@@ -30,12 +31,16 @@ pub(super) struct Fact {
     pub(super) is_certain: bool,
     /// The memory at the branch, until the second program has it too.
     pub(super) ahead: Option<TermId>,
+    /// True if it follows from others, so that it is of no use beside them.
+    pub(super) follows: bool,
 }
 
 /// The facts of a path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) known: Vec<Fact>,
+    /// Values that are poison.
+    pub(super) poison: Vec<TermId>,
 }
 
 /// Numbers as ascending intervals of bits, both ends included.
@@ -52,9 +57,11 @@ impl Facts {
         if let Some(known) = self.known.iter_mut().find(|own| own.condition == condition) {
             // Of two facts, the stronger one stays.
             let rank = |own: &Fact| (own.is_certain, own.ahead.is_none());
+            let follows = known.follows && fact.follows;
             if rank(&fact) > rank(known) {
                 *known = fact;
             }
+            known.follows = follows;
             return;
         }
         if self.known.len() >= MAX_FACTS {
@@ -72,7 +79,83 @@ impl Facts {
 
     /// Returns the facts that the second program knows of.
     pub(super) fn settled(&self) -> Facts {
-        Facts { known: self.known.iter().filter(|fact| fact.ahead.is_none()).copied().collect() }
+        let known = self.known.iter().filter(|fact| fact.ahead.is_none()).copied().collect();
+        Facts { known, poison: self.poison.clone() }
+    }
+
+    /// Returns sums that are no poison, with what they are without their promises.
+    pub(super) fn plain_sums(&self, store: &mut Store) -> Try<HashMap<TermId, TermId>> {
+        let certain = self.known.iter().filter(|fact| fact.is_certain).map(|fact| fact.condition);
+        let free = Free::of(store, certain);
+        let mut terms: Vec<TermId> = free.terms.into_iter().collect();
+        terms.sort_unstable();
+        let mut plain = HashMap::new();
+        for term in terms {
+            let sum = store.without_promises(term, &|own| plain.get(&own).copied().unwrap_or(own))?;
+            plain.extend(sum.map(|sum| (term, sum)));
+        }
+        Ok(plain)
+    }
+
+    /// Adds that a value is poison.
+    pub(super) fn add_poison(&mut self, store: &Store, term: TermId) {
+        let root = source(store, term);
+        if !self.poison.contains(&root) {
+            self.poison.push(root);
+        }
+    }
+
+    /// True if a value is poison.
+    pub(super) fn is_poison(&self, store: &Store, term: TermId) -> bool {
+        !self.poison.is_empty() && is_made_of(store, term, &self.poison)
+    }
+
+    /// Returns the facts with other terms.
+    pub(super) fn with(
+        &self,
+        store: &mut Store,
+        new: &mut dyn FnMut(&mut Store, TermId) -> Try<TermId>,
+    ) -> Try<Facts> {
+        let mut facts = Facts::default();
+        for fact in &self.known {
+            let condition = new(store, fact.condition)?;
+            let ahead = fact.ahead.map(|memory| new(store, memory)).transpose()?;
+            facts.add(store, Fact { condition, ahead, ..*fact });
+        }
+        for term in &self.poison {
+            let term = new(store, *term)?;
+            facts.add_poison(store, term);
+        }
+        Ok(facts)
+    }
+
+    /// True if a condition of the first program is poison, for no number is left for a value in it.
+    pub(super) fn is_impossible(&self, store: &Store, condition: TermId) -> bool {
+        let (condition, _) = plain(store, condition, true);
+        let value = solutions(store, condition).map(|(value, width, _)| (value, width));
+        let facts = self.about(store, condition, false).unwrap_or_default();
+        value.is_some_and(|(value, width)| possible(store, &facts, value, width, MAX_STEPS).is_empty())
+    }
+
+    /// Returns the facts that hold if a condition is no poison; `None` if it may be, and must be
+    /// none.
+    fn about(&self, store: &Store, condition: TermId, certainly: bool) -> Option<Vec<Fact>> {
+        let known = self.known.iter().filter(|fact| fact.ahead.is_none() || !certainly);
+        let mut facts: Vec<Fact> = known.copied().collect();
+        let own = facts.iter().find(|fact| fact.condition == condition);
+        if let Some(fact) = own.filter(|fact| fact.is_certain || !certainly) {
+            return Some(vec![*fact]);
+        }
+        let is_open = certainly && !store.is_solid(condition);
+        if is_open || facts.iter().any(|fact| !fact.is_certain) {
+            let certain = facts.iter().filter(|fact| fact.is_certain).map(|fact| fact.condition);
+            let free = Free::of(store, certain.chain((!certainly).then_some(condition)));
+            if is_open && !free.has(store, condition) {
+                return None;
+            }
+            facts.retain(|fact| fact.is_certain || free.has(store, fact.condition));
+        }
+        Some(facts)
     }
 
     /// Returns the value of a condition, as far as the facts decide it.
@@ -85,23 +168,9 @@ impl Facts {
         if let Some(value) = decided(condition) {
             return holds(value);
         }
-        let known = self.known.iter().filter(|fact| fact.ahead.is_none() || !certainly);
-        let mut facts: Vec<Fact> = known.copied().collect();
-        let own = facts.iter().find(|fact| fact.condition == condition);
-        if let Some(fact) = own.filter(|fact| fact.is_certain || !certainly) {
+        let Some(facts) = self.about(store, condition, certainly) else { return Ok(None) };
+        if let Some(fact) = facts.iter().find(|fact| fact.condition == condition) {
             return holds(fact.holds);
-        }
-        let is_open = certainly && !store.is_solid(condition);
-        if is_open || facts.iter().any(|fact| !fact.is_certain) {
-            let certain = facts.iter().filter(|fact| fact.is_certain).map(|fact| fact.condition);
-            let free = Free::of(store, certain.chain((!certainly).then_some(condition)));
-            if is_open && !free.has(store, condition) {
-                return Ok(None);
-            }
-            facts.retain(|fact| fact.is_certain || free.has(store, fact.condition));
-            if let Some(fact) = facts.iter().find(|fact| fact.condition == condition) {
-                return holds(fact.holds);
-            }
         }
         if let Some(value) = by_intervals(store, &facts, condition) {
             return holds(value);
@@ -111,8 +180,52 @@ impl Facts {
             Node::Less { unsigned, width, operands } => is_less(store, &facts, unsigned, width, operands)?,
             _ => None,
         };
+        let value = value.or_else(|| {
+            let conditions = facts.iter().map(|fact| fact.condition).chain([condition]);
+            let free = Free::of(store, conditions);
+            let own = facts.iter().filter(|fact| !fact.follows);
+            let known: Vec<Known> = own.map(|fact| (fact.condition, fact.holds)).collect();
+            store.ask(&known, &free.terms, condition)
+        });
         Ok(value.map(|value| value == sign))
     }
+}
+
+/// Returns a value that is poison if and only if a term is: the term, or the one operand that may
+/// be. Of a choice, what is not chosen does not matter.
+pub(super) fn source(store: &Store, mut term: TermId) -> TermId {
+    loop {
+        let node = store.node(term);
+        let mut open = Vec::new();
+        each_operand(node, &mut |operand| {
+            if !store.is_solid(operand) && !open.contains(&operand) {
+                open.push(operand);
+            }
+        });
+        match open[..] {
+            [operand] if store.keeps_solid(node) && !matches!(node, Node::Select(_)) => term = operand,
+            _ => return term,
+        }
+    }
+}
+
+/// True if a term is poison where one of some values is.
+fn is_made_of(store: &Store, term: TermId, values: &[TermId]) -> bool {
+    let (mut pending, mut seen) = (vec![term], HashSet::new());
+    while let Some(term) = pending.pop() {
+        if values.contains(&term) {
+            return true;
+        }
+        if store.is_solid(term) || seen.len() >= MAX_FREE || !seen.insert(term) {
+            continue;
+        }
+        match store.node(term) {
+            Node::Select([condition, ..]) => pending.push(*condition),
+            Node::Operation(_) => {}
+            node => each_operand(node, &mut |operand| pending.push(operand)),
+        }
+    }
+    false
 }
 
 /// Terms that are not poison.

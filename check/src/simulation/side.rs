@@ -49,6 +49,10 @@ pub(super) struct Cursor {
     pub(super) memory: TermId,
     /// True if the operations of the block ran, and its branch did not.
     pub(super) is_at_end: bool,
+    /// The operation to go on with, if it is not the first one of the block.
+    pub(super) resumes: Option<Op>,
+    /// The results of `llvm.freeze` whose operand was poison the last time.
+    pub(super) thawed: Vec<Value>,
 }
 
 /// The place of a step that some operands make undefined: its term and the memory before it.
@@ -56,14 +60,24 @@ pub(super) type Risk = (TermId, TermId);
 
 /// The end of a run.
 pub(super) enum Event {
-    /// It entered a block. True if facts of the path decided that.
-    Entered(bool),
+    /// It entered a block. Facts of the path may have decided that.
+    Entered(Decided),
     /// It depends on a condition that nothing decides.
     Open(TermId),
+    /// It freezes an integer that may be poison.
+    Freezes(TermId),
     /// It returned these values.
     Returned(Vec<TermId>),
     /// It reached a place that is undefined.
     Unreachable,
+}
+
+/// The reason why a run enters a block.
+pub(super) enum Decided {
+    /// By the program alone.
+    Plainly,
+    /// By facts of the path, with the condition of the branch and its value, if it has one.
+    ByFacts(Option<(TermId, bool)>),
 }
 
 /// The term of a value that nothing was assigned to.
@@ -154,7 +168,7 @@ impl<'b> Side<'b> {
             let is_solid = self.solid_arguments.get(index).copied().unwrap_or(false);
             values[argument.index()] = store.term(Node::Argument { index, is_solid })?;
         }
-        Ok(Cursor { block: self.entry, values, memory, is_at_end: false })
+        Ok(Cursor { block: self.entry, values, memory, is_at_end: false, resumes: None, thawed: Vec::new() })
     }
 
     /// Runs to the next block, or to a branch that is not decided.
@@ -167,31 +181,46 @@ impl<'b> Side<'b> {
     ) -> Try<Event> {
         let end = self.body.terminator(cursor.block).ok_or("a block has no end")?;
         if !cursor.is_at_end {
-            for op in self.body.ops(cursor.block).take_while(|op| *op != end) {
-                self.execute(store, cursor, self.body.op_ref(op), facts, risks)?;
+            let (start, all) = (cursor.resumes.take(), self.body.ops(cursor.block));
+            let rest = all.skip_while(|op| start.is_some_and(|start| start != *op));
+            for op in rest.take_while(|op| *op != end) {
+                if let Some(open) = self.execute(store, cursor, self.body.op_ref(op), facts, risks)? {
+                    cursor.resumes = Some(op);
+                    return Ok(Event::Freezes(open));
+                }
             }
             cursor.is_at_end = true;
         }
         let end_ref = self.body.op_ref(end);
-        let mut by_facts = false;
+        let mut by = Decided::Plainly;
         let taken = match end_ref.name() {
             "llvm.br" | "cf.br" => 0,
             "llvm.cond_br" | "cf.cond_br" => {
                 let condition = self.value(cursor, end_ref.operand(0))?;
-                by_facts = decided(condition).is_none();
-                match self.decide(store, facts, condition)? {
-                    Some(holds) => usize::from(!holds),
-                    None => return Ok(Event::Open(condition)),
+                if self.is_undefined(store, facts, condition) {
+                    return Ok(Event::Unreachable);
+                }
+                let Some(holds) = self.decide(store, facts, condition)? else {
+                    return Ok(Event::Open(condition));
+                };
+                if decided(condition).is_none() {
+                    by = Decided::ByFacts(Some((condition, holds)));
+                }
+                usize::from(!holds)
+            }
+            "llvm.switch" | "cf.switch" => {
+                let value = self.value(cursor, end_ref.operand(0))?;
+                if self.is_undefined(store, facts, value) {
+                    return Ok(Event::Unreachable);
+                }
+                if store.constant(value).is_none() {
+                    by = Decided::ByFacts(None);
+                }
+                match self.switch(store, cursor, facts, end_ref)? {
+                    Ok(taken) => taken,
+                    Err(open) => return Ok(Event::Open(open)),
                 }
             }
-            "llvm.switch" | "cf.switch" => match self.switch(store, cursor, facts, end_ref)? {
-                Ok(taken) => {
-                    let value = self.value(cursor, end_ref.operand(0))?;
-                    by_facts = store.constant(value).is_none();
-                    taken
-                }
-                Err(open) => return Ok(Event::Open(open)),
-            },
             "llvm.unreachable" => return Ok(Event::Unreachable),
             "llvm.return" | "func.return" => {
                 let values = end_ref.operands().map(|value| self.value(cursor, value));
@@ -200,7 +229,12 @@ impl<'b> Side<'b> {
             _ => return Err("a branch is not known"),
         };
         self.enter(cursor, end, taken)?;
-        Ok(Event::Entered(by_facts))
+        Ok(Event::Entered(by))
+    }
+
+    /// True if a branch on a value is undefined in the first program.
+    fn is_undefined(&self, store: &Store, facts: &Facts, value: TermId) -> bool {
+        self.is_original && (facts.is_poison(store, value) || facts.is_impossible(store, value))
     }
 
     /// Returns the edge that a switch takes, or a condition that decides about it.
@@ -284,6 +318,8 @@ impl<'b> Side<'b> {
         })
     }
 
+    /// Executes an operation. Returns the value that it freezes, if it has to be known first if
+    /// that is poison.
     fn execute(
         &self,
         store: &mut Store,
@@ -291,23 +327,19 @@ impl<'b> Side<'b> {
         op: OpRef<'b>,
         facts: &mut Facts,
         risks: &mut Vec<Risk>,
-    ) -> Try<()> {
+    ) -> Try<Option<TermId>> {
         if op.num_results() == 1
             && let Some(attr) = constant_of(self.body, op.result(0))
         {
             cursor.values[op.result(0).index()] = constant(store, op, attr)?;
-            return Ok(());
+            return Ok(None);
         }
         if op.name() == "llvm.mlir.undef" {
             return Err("a value is undefined");
         }
         let operands = op.operands().map(|value| self.value(cursor, value)).collect::<Try<Vec<_>>>()?;
         if op.name() == "llvm.freeze" {
-            if !store.is_solid(operands[0]) {
-                return Err("a value that may be poison is frozen");
-            }
-            cursor.values[op.result(0).index()] = operands[0];
-            return Ok(());
+            return self.freeze(store, cursor, op, operands[0], facts);
         }
         let model = op.info().interface::<dyn MemoryEffects>();
         let is_pure = is_computation(op);
@@ -328,7 +360,7 @@ impl<'b> Side<'b> {
             {
                 risks.push((result, cursor.memory));
             }
-            return Ok(());
+            return Ok(None);
         }
         let effects = model.map(|model| model.effects(op));
         let reads_only = |kind: &EffectKind| *kind == EffectKind::Read;
@@ -362,7 +394,35 @@ impl<'b> Side<'b> {
                 facts.reach(cursor.memory);
             }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Freezes a value: it stays if it is no poison, and is any number if it is.
+    ///
+    /// The number that the first program takes is not chosen, so its value may be no poison.
+    fn freeze(
+        &self,
+        store: &mut Store,
+        cursor: &mut Cursor,
+        op: OpRef<'b>,
+        operand: TermId,
+        facts: &Facts,
+    ) -> Try<Option<TermId>> {
+        let result = op.result(0);
+        let is_thawed = !self.is_original && facts.is_poison(store, operand);
+        let value = match is_thawed {
+            true => store.symbol(true)?,
+            false if store.is_solid(operand) => operand,
+            false if self.is_original => return Err("a value that may be poison is frozen"),
+            false => return Ok(Some(operand)),
+        };
+        cursor.values[result.index()] = value;
+        cursor.thawed.retain(|own| *own != result);
+        if is_thawed {
+            cursor.thawed.push(result);
+            cursor.thawed.sort_unstable_by_key(|own| own.index());
+        }
+        Ok(None)
     }
 }
 

@@ -10,14 +10,18 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Block, Value};
 
 use super::facts::{Fact, Facts, plain};
+use super::guesses::{self, Wider};
 use super::side::{Cursor, Side, UNSET};
-use super::terms::{Node, Store, TermId, Try, each_operand};
+use super::terms::{Inside, Node, Store, TermId, Try, each_operand};
 
+/// The most times that conditions are guessed from visits that follow from a state itself.
+const MAX_ROUNDS: usize = 3;
 /// The most times that a state becomes more general.
 const MAX_JOINS: usize = 200;
 
-/// The places of a state, and the constants that its visits share, if they are told apart.
-pub(super) type Key = ([Block; 2], Option<Box<[Option<u64>]>>);
+/// The places of a state, the results of `llvm.freeze` in the second program whose operands were
+/// poison, and the constants that its visits share, if they are told apart.
+pub(super) type Key = ([Block; 2], Vec<Value>, Option<Box<[Option<u64>]>>);
 
 /// A pair of places with the values there.
 pub(super) struct State {
@@ -30,12 +34,38 @@ pub(super) struct State {
     /// The number of the first symbol that may be one of the state.
     first: u32,
     joins: usize,
+    /// The visits that follow from other states.
+    others: Vec<Visit>,
+    /// The number of times that conditions were guessed from visits that follow from the state.
+    rounds: usize,
 }
 
 /// A visit of a pair of places.
+#[derive(Clone)]
 pub(super) struct Visit {
     pub(super) cursors: [Cursor; 2],
     pub(super) facts: Facts,
+}
+
+/// A value of one of the programs with its width, or its memory.
+type Place = (usize, Option<(Value, u32)>);
+
+/// Returns the places of all values that matter.
+fn places(sides: [&Side<'_>; 2], cursors: &[Cursor; 2]) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for (index, side) in sides.into_iter().enumerate() {
+        let values = listed(side, cursors[index].block);
+        places.extend(values.map(|value| (index, Some((value, width(side, value))))));
+    }
+    places.push((0, None));
+    places
+}
+
+fn at(cursors: &[Cursor; 2], place: &Place) -> TermId {
+    match place {
+        (side, Some((value, _))) => cursors[*side].values[value.index()],
+        (side, None) => cursors[*side].memory,
+    }
 }
 
 /// The values of a visit that took the place of others.
@@ -47,6 +77,8 @@ struct Widening<'s> {
     /// For each width and difference: the first value that changed by it, before and after, and
     /// its symbol.
     steps: HashMap<(u32, TermId), ([TermId; 2], TermId)>,
+    /// The same for values that changed by a number: the width, the number, and both.
+    strides: Vec<(u32, i64, [TermId; 2], TermId)>,
     first: u32,
     symbols: &'s mut HashSet<TermId>,
     /// New symbols with the value of the visit, and with the value of the state before.
@@ -54,9 +86,20 @@ struct Widening<'s> {
     olds: Vec<(TermId, TermId, u32)>,
 }
 
+/// A state that was made more general.
+struct Widened {
+    wider: Vec<Wider>,
+    /// The values that the state's symbols stand for at the visit, and before it.
+    known: HashMap<TermId, TermId>,
+    before: HashMap<TermId, TermId>,
+    /// Facts that held before, and may hold at the visit.
+    news: Vec<Fact>,
+}
+
 impl State {
     /// Returns a state with the values of its first visit.
     pub(super) fn new(store: &Store, sides: [&Side<'_>; 2], visit: Visit) -> State {
+        let others = vec![visit.clone()];
         let mut cursors = visit.cursors;
         for (side, cursor) in sides.into_iter().zip(&mut cursors) {
             let mut values = vec![UNSET; cursor.values.len()];
@@ -72,79 +115,47 @@ impl State {
             symbols: HashSet::new(),
             first: store.next_symbol(),
             joins: 0,
+            others,
+            rounds: 0,
         }
     }
 
     /// Makes the state so general that it has this visit. Returns true if it changed.
-    pub(super) fn join(&mut self, store: &mut Store, sides: [&Side<'_>; 2], visit: &Visit) -> Try<bool> {
-        let mut places = Vec::new();
-        for (index, side) in sides.into_iter().enumerate() {
-            let block = self.cursors[index].block;
-            places.extend(listed(side, block).map(|value| (index, Some((value, width(side, value))))));
-        }
-        places.push((0, None));
-        let at = |cursors: &[Cursor; 2], place: &(usize, Option<(Value, u32)>)| match place {
-            (side, Some((value, _))) => cursors[*side].values[value.index()],
-            (side, None) => cursors[*side].memory,
-        };
-        let mut widening = Widening {
-            bound: HashMap::new(),
-            pairs: HashMap::new(),
-            steps: HashMap::new(),
-            first: self.first,
-            symbols: &mut self.symbols,
-            news: Vec::new(),
-            olds: Vec::new(),
-        };
-        for place in &places {
-            let (old, new) = (at(&self.cursors, place), at(&visit.cursors, place));
-            let is_safe = old != UNSET && new != UNSET && (!store.is_solid(old) || store.is_solid(new));
-            if is_safe && widening.symbols.contains(&old) {
-                widening.bound.entry(old).or_insert(new);
-            }
-        }
-        let (mut changed, mut wider) = (false, Vec::new());
-        let bound = widening.bound.clone();
-        let mut known = bound.clone();
-        for place in &places {
-            let (old, new) = (at(&self.cursors, place), at(&visit.cursors, place));
-            if old == UNSET || new == UNSET {
-                return Err("a value is not known");
-            }
-            if store.replaced(old, &mut known, self.first)? == new {
-                continue;
-            }
-            let width = place.1.map_or(0, |(_, width)| width);
-            let general = widening.general(store, [old, new], width)?;
-            wider.push((general, [old, new]));
-            changed = true;
-            match place {
-                (side, Some((value, _))) => self.cursors[*side].values[value.index()] = general,
-                (_, None) => self.cursors.iter_mut().for_each(|cursor| cursor.memory = general),
-            }
-        }
-        let mut candidates = std::mem::take(&mut self.facts.known);
-        let all = candidates.len();
-        candidates.extend(widening.candidates(store, &candidates)?);
-        known.extend(widening.news.iter().copied());
-        let mut before = widening.olds.iter().map(|(symbol, old, _)| (*symbol, *old)).collect();
-        for (general, [old, new]) in wider {
-            let is_old = store.replaced(general, &mut before, self.first)? == old;
-            if !is_old || store.replaced(general, &mut known, self.first)? != new {
+    ///
+    /// `is_own` is true if the visit follows from the state itself.
+    pub(super) fn join(
+        &mut self,
+        store: &mut Store,
+        sides: [&Side<'_>; 2],
+        visit: &Visit,
+        is_own: bool,
+    ) -> Try<bool> {
+        let places = places(sides, &self.cursors);
+        let widened = self.widen(store, &places, visit)?;
+        let Widened { wider, mut known, mut before, news } = widened;
+        for Wider { general, values: [old, new], .. } in &wider {
+            let is_old = store.replaced(*general, &mut before, Inside::Symbols(self.first))? == *old;
+            if !is_old || store.replaced(*general, &mut known, Inside::Symbols(self.first))? != *new {
                 return Err("a value of a state is not an instance");
             }
         }
-        for (index, fact) in candidates.into_iter().enumerate() {
-            let own = store.replaced(fact.condition, &mut known, self.first)?;
-            let holds = |certainly: bool, store: &mut Store| {
-                Ok(visit.facts.decide(store, own, certainly)? == Some(fact.holds))
-            };
-            if holds(false, store)? {
-                let is_certain = fact.is_certain && holds(true, store)?;
-                changed |= is_certain != fact.is_certain || index >= all;
-                self.facts.add(store, Fact { is_certain, ..fact });
-            } else {
-                changed |= index < all;
+        let mut changed = !wider.is_empty();
+        changed |= self.keep_facts(store, news, visit, &mut known)?;
+        for term in std::mem::take(&mut self.facts.poison) {
+            let own = store.replaced(term, &mut known, Inside::Symbols(self.first))?;
+            match visit.facts.is_poison(store, own) {
+                true => self.facts.poison.push(term),
+                false => changed = true,
+            }
+        }
+        if store.asks() {
+            match is_own {
+                true if !changed && self.rounds < MAX_ROUNDS => {
+                    self.rounds += 1;
+                    changed = self.guess(store, &places, visit, &mut known)?;
+                }
+                true => {}
+                false => self.others.push(visit.clone()),
             }
         }
         self.joins += usize::from(changed);
@@ -153,11 +164,150 @@ impl State {
         }
         Ok(changed)
     }
+
+    /// Makes the values so general that those of a visit are an instance of them.
+    fn widen(&mut self, store: &mut Store, places: &[Place], visit: &Visit) -> Try<Widened> {
+        let mut widening = Widening {
+            bound: HashMap::new(),
+            pairs: HashMap::new(),
+            steps: HashMap::new(),
+            strides: Vec::new(),
+            first: self.first,
+            symbols: &mut self.symbols,
+            news: Vec::new(),
+            olds: Vec::new(),
+        };
+        for place in places {
+            let (old, new) = (at(&self.cursors, place), at(&visit.cursors, place));
+            let is_safe = old != UNSET && new != UNSET && (!store.is_solid(old) || store.is_solid(new));
+            if is_safe && widening.symbols.contains(&old) {
+                widening.bound.entry(old).or_insert(new);
+            }
+        }
+        let mut known = widening.bound.clone();
+        let mut open = Vec::new();
+        for place in places {
+            let (old, new) = (at(&self.cursors, place), at(&visit.cursors, place));
+            if old == UNSET || new == UNSET {
+                return Err("a value is not known");
+            }
+            if store.replaced(old, &mut known, Inside::Symbols(self.first))? != new {
+                let width = place.1.map_or(0, |(_, width)| width);
+                open.push((place, [old, new], width, store.stride(width, [old, new])));
+            }
+        }
+        // Of values that change together, the slowest one gets the symbol.
+        open.sort_by_key(|(.., stride)| stride.map_or(u64::MAX, i64::unsigned_abs));
+        let mut wider = Vec::new();
+        for (place, values, width, stride) in open {
+            let general = widening.general(store, values, width, stride)?;
+            wider.push(Wider { general, values, width });
+            match place {
+                (side, Some((value, _))) => self.cursors[*side].values[value.index()] = general,
+                (_, None) => self.cursors.iter_mut().for_each(|cursor| cursor.memory = general),
+            }
+        }
+        let mut news = widening.candidates(store, &self.facts.known)?;
+        let mut before = widening.olds.iter().map(|(symbol, old, _)| (*symbol, *old)).collect();
+        known.extend(widening.news.iter().copied());
+        if store.asks() {
+            for fact in guesses::about(store, &wider, &visit.facts)? {
+                let own = store.replaced(fact.condition, &mut before, Inside::Symbols(self.first))?;
+                if self.facts.decide(store, own, false)? == Some(fact.holds) {
+                    news.push(fact);
+                }
+            }
+        }
+        Ok(Widened { wider, known, before, news })
+    }
+
+    /// Keeps the facts that hold at a visit too, and adds new ones that do. Returns true if the
+    /// facts changed.
+    fn keep_facts(
+        &mut self,
+        store: &mut Store,
+        news: Vec<Fact>,
+        visit: &Visit,
+        known: &mut HashMap<TermId, TermId>,
+    ) -> Try<bool> {
+        let mut changed = false;
+        let olds = std::mem::take(&mut self.facts.known);
+        let all = olds.into_iter().map(|fact| (fact, false)).chain(news.into_iter().map(|fact| (fact, true)));
+        for (fact, is_new) in all {
+            if is_new && store.asks() && self.facts.decide(store, fact.condition, false)?.is_some() {
+                // It follows from others.
+                continue;
+            }
+            let own = store.replaced(fact.condition, known, Inside::Symbols(self.first))?;
+            let holds = |certainly: bool, store: &mut Store| {
+                Ok(visit.facts.decide(store, own, certainly)? == Some(fact.holds))
+            };
+            if holds(false, store)? {
+                let is_certain = fact.is_certain && holds(true, store)?;
+                changed |= is_certain != fact.is_certain || is_new;
+                self.facts.add(store, Fact { is_certain, ..fact });
+            } else {
+                changed |= !is_new;
+            }
+        }
+        Ok(changed)
+    }
+}
+
+impl State {
+    /// Adds conditions that facts of a visit suggest, which follows from the state itself. They
+    /// hold at each visit that follows from another state, and at this one if they held before. Whether
+    /// they hold at all that follow is seen when the state is followed again.
+    fn guess(
+        &mut self,
+        store: &mut Store,
+        places: &[Place],
+        visit: &Visit,
+        known: &mut HashMap<TermId, TermId>,
+    ) -> Try<bool> {
+        let mut wider: Vec<Wider> = Vec::new();
+        for place in places {
+            let (general, new) = (at(&self.cursors, place), at(&visit.cursors, place));
+            let width = place.1.map_or(0, |(_, width)| width);
+            if self.symbols.contains(&general) && wider.iter().all(|own| own.general != general) {
+                wider.push(Wider { general, values: [general, new], width });
+            }
+        }
+        let mut before = Vec::new();
+        for other in &self.others {
+            let bound = places.iter().map(|place| (at(&self.cursors, place), at(&other.cursors, place)));
+            before.push(bound.filter(|(old, _)| self.symbols.contains(old)).collect::<HashMap<_, _>>());
+        }
+        let mut changed = false;
+        for fact in guesses::about(store, &wider, &visit.facts)? {
+            let mut holds = self.facts.decide(store, fact.condition, false)?.is_none();
+            for (other, known) in self.others.iter().zip(&mut before) {
+                let own = store.replaced(fact.condition, known, Inside::Symbols(self.first))?;
+                holds = holds && other.facts.decide(store, own, false)? == Some(fact.holds);
+            }
+            if holds {
+                let mut facts = visit.facts.clone();
+                facts.add(store, fact);
+                let own = store.replaced(fact.condition, known, Inside::Symbols(self.first))?;
+                if facts.decide(store, own, false)? == Some(fact.holds) {
+                    self.facts.add(store, fact);
+                    changed = true;
+                }
+            }
+        }
+        Ok(changed)
+    }
 }
 
 impl Widening<'_> {
     /// Returns a term that is one value or the other one, whichever visit it is.
-    fn general(&mut self, store: &mut Store, [old, new]: [TermId; 2], width: u32) -> Try<TermId> {
+    fn general(
+        &mut self,
+        store: &mut Store,
+        [old, new]: [TermId; 2],
+        width: u32,
+        stride: Option<i64>,
+    ) -> Try<TermId> {
         if let Some(known) = self.pairs.get(&(old, new)) {
             return Ok(*known);
         }
@@ -181,9 +331,13 @@ impl Widening<'_> {
                     }
                 }
                 None => {
-                    let symbol = self.symbol(store, is_solid, [old, new], width)?;
-                    self.steps.insert((width, step), ([old, new], symbol));
-                    term = Some(symbol);
+                    term = self.multiple(store, [old, new], width, stride.filter(|_| is_solid))?;
+                    if term.is_none() {
+                        let symbol = self.symbol(store, is_solid, [old, new], width)?;
+                        self.steps.insert((width, step), ([old, new], symbol));
+                        self.strides.extend(stride.map(|stride| (width, stride, [old, new], symbol)));
+                        term = Some(symbol);
+                    }
                 }
             }
         }
@@ -193,6 +347,28 @@ impl Widening<'_> {
         };
         self.pairs.insert((old, new), term);
         Ok(term)
+    }
+
+    /// Returns a value that moves a number of times as far as another one, over the symbol of that.
+    fn multiple(
+        &self,
+        store: &mut Store,
+        [old, new]: [TermId; 2],
+        width: u32,
+        stride: Option<i64>,
+    ) -> Try<Option<TermId>> {
+        let Some(stride) = stride else { return Ok(None) };
+        for (own, by, first, symbol) in &self.strides {
+            let is_fit = *own == width && store.is_solid(*symbol) && stride.checked_rem(*by) == Some(0);
+            let Some(factor) = stride.checked_div(*by).filter(|_| is_fit) else { continue };
+            let rest = store.plus(width, old, first[0], factor.wrapping_neg() as u64)?;
+            if store.symbols_below(rest) <= self.first
+                && store.plus(width, rest, first[1], factor as u64)? == new
+            {
+                return Ok(Some(store.plus(width, rest, *symbol, factor as u64)?));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns conditions that may hold at each visit, for the new symbols. All hold for the values
@@ -219,7 +395,7 @@ impl Widening<'_> {
                 {
                     let condition = store.less(unsigned, width, operands)?;
                     let (condition, holds) = plain(store, condition, false);
-                    all.push(Fact { condition, holds, is_certain: false, ahead: None });
+                    all.push(Fact { condition, holds, is_certain: false, ahead: None, follows: false });
                 }
             }
         }

@@ -7,7 +7,7 @@
 //! atoms of their own, so two equal terms are poison together. They fold only if no flag is broken.
 //! **Cost.** The number of terms and their depth are bounded.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Attr, Dict, OpName, Type};
 
 use super::numbers::{self, Binary, Cast};
@@ -57,6 +57,16 @@ pub(super) enum Node {
     Operation(Box<Operation>),
 }
 
+/// The terms inside of which others may be replaced.
+#[derive(Clone, Copy)]
+pub(super) enum Inside {
+    All,
+    /// Terms that contain this symbol or a later one.
+    Symbols(u32),
+    /// Operations on integers.
+    Numbers,
+}
+
 /// An operation that is known by its name alone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Operation {
@@ -69,6 +79,22 @@ pub(super) struct Operation {
     pub(super) types: Box<[Type]>,
     /// The number of a result; `None` for the memory behind.
     pub(super) result: Option<usize>,
+}
+
+/// A condition with its value.
+pub(super) type Known = (TermId, bool);
+
+/// Someone who is asked about conditions.
+pub(super) trait Ask {
+    /// Returns the value of a condition, if all facts and it are no poison, as far as it is found.
+    /// `free` are terms that are no poison then.
+    fn ask(
+        &mut self,
+        store: &Store,
+        facts: &[Known],
+        free: &HashSet<TermId>,
+        condition: TermId,
+    ) -> Option<bool>;
 }
 
 /// Derived properties of a term.
@@ -89,16 +115,20 @@ pub(super) struct Store {
     solid_symbols: Vec<bool>,
     /// The symbols by their terms.
     symbol_terms: Vec<TermId>,
+    /// Who is asked about conditions that are not plain, if someone is.
+    asked: Option<Box<dyn Ask>>,
 }
 
 impl Store {
-    pub(super) fn new() -> Store {
+    /// Returns a store without terms.
+    pub(super) fn new(asked: Option<Box<dyn Ask>>) -> Store {
         let mut store = Store {
             nodes: Vec::new(),
             traits: Vec::new(),
             numbers: HashMap::new(),
             solid_symbols: Vec::new(),
             symbol_terms: Vec::new(),
+            asked,
         };
         for bits in [0, 1] {
             let traits = Traits { is_solid: true, symbols: 0 };
@@ -107,6 +137,19 @@ impl Store {
             store.traits.push(traits);
         }
         store
+    }
+
+    /// Returns the value of a condition, as far as it is found by someone who is asked.
+    pub(super) fn ask(&mut self, facts: &[Known], free: &HashSet<TermId>, condition: TermId) -> Option<bool> {
+        let mut asked = self.asked.take()?;
+        let answer = asked.ask(self, facts, free, condition);
+        self.asked = Some(asked);
+        answer
+    }
+
+    /// True if someone is asked.
+    pub(super) fn asks(&self) -> bool {
+        self.asked.is_some()
     }
 
     pub(super) fn node(&self, term: TermId) -> &Node {
@@ -229,6 +272,12 @@ impl Store {
         merged.iter().all(|(_, factor)| *factor == 0).then_some(constant)
     }
 
+    /// Returns the number by which a value changes, as a signed one, if it is known and not zero.
+    pub(super) fn stride(&self, width: u32, [old, new]: [TermId; 2]) -> Option<i64> {
+        let bits = self.distance(width.max(1), new, old, u64::MAX).filter(|_| width > 1)?;
+        Some(numbers::signed(width, bits)).filter(|stride| *stride != 0)
+    }
+
     /// Returns the difference of two values, which they keep unless they are poison.
     pub(super) fn difference(&mut self, width: u32, a: TermId, b: TermId) -> Try<TermId> {
         let ((x, mut all), (y, other)) = (self.parts(a), self.parts(b));
@@ -267,6 +316,19 @@ impl Store {
             Node::Select([_, yes, no]) if yes == no => Ok(yes),
             _ => Ok(term),
         }
+    }
+
+    /// Returns a sum or a multiple without its promises; `None` if it is another term.
+    pub(super) fn without_promises(
+        &mut self,
+        term: TermId,
+        new: &dyn Fn(TermId) -> TermId,
+    ) -> Try<Option<TermId>> {
+        let Node::Binary { code, width, operands, .. } = *self.node(term) else { return Ok(None) };
+        if !matches!(code, Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl) {
+            return Ok(None);
+        }
+        self.binary(code, 0, width, operands.map(new)).map(Some)
     }
 
     /// Returns a multiple of a sum as an atom.
@@ -504,23 +566,28 @@ impl Store {
         &mut self,
         term: TermId,
         known: &mut HashMap<TermId, TermId>,
-        least_symbol: u32,
+        inside: Inside,
     ) -> Try<TermId> {
         let is_open = |store: &Store, known: &HashMap<TermId, TermId>, term: TermId| {
-            store.symbols_below(term) > least_symbol && !known.contains_key(&term)
+            let may_differ = match inside {
+                Inside::All => true,
+                Inside::Symbols(first) => store.symbols_below(term) > first,
+                Inside::Numbers => !matches!(store.node(term), Node::Operation(_)),
+            };
+            may_differ && !known.contains_key(&term)
         };
         // Operands have smaller numbers than what is made of them.
-        let (mut pending, mut inside) = (vec![term], Vec::new());
-        let mut seen = hashbrown::HashSet::new();
+        let (mut pending, mut order) = (vec![term], Vec::new());
+        let mut seen = HashSet::new();
         while let Some(term) = pending.pop() {
             if !is_open(self, known, term) || !seen.insert(term) {
                 continue;
             }
-            inside.push(term);
+            order.push(term);
             each_operand(self.node(term), &mut |operand| pending.push(operand));
         }
-        inside.sort_unstable();
-        for own in inside {
+        order.sort_unstable();
+        for own in order {
             let new = self.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
             known.insert(own, new);
         }

@@ -39,6 +39,8 @@ const CHANGED: &str = "all::faults";
 const RANDOM: &str = "all::random";
 /// Proves pairs of graphs in step, right ones and wrong ones.
 const STEPS: &str = "all::simulation";
+/// Proves pairs that need numbers, right ones and wrong ones.
+const NUMBERS: &str = "all::runtime";
 /// Runs promoted programs with memory that faults.
 const PROMOTION: &str = "all::promotion";
 /// Contracts random programs, and runs them.

@@ -1,6 +1,6 @@
 //! Faults in the checker's prover: with each, some wrong program would be called equal.
 
-use super::{CHANGED, Fault, PAIRS, PROMISES, PROOFS, Place, RANDOM, STEPS};
+use super::{CHANGED, Fault, NUMBERS, PAIRS, PROMISES, PROOFS, Place, RANDOM, STEPS};
 
 const TESTS: &[&str] = &[PROOFS, PROMISES, CHANGED, RANDOM, PAIRS];
 
@@ -112,6 +112,33 @@ pub(super) const FAULTS: &[Place] = &[
         file: "check/src/simulation.rs",
         tests: &[STEPS],
         faults: &[Fault("the first program waits unseen", "if «stays» {", "false")],
+    },
+    Place {
+        file: "check/src/simulation/side.rs",
+        tests: &[NUMBERS],
+        faults: &[Fault(
+            "what may be poison is frozen as it is",
+            "false if «store.is_solid(operand)» => operand,",
+            "true",
+        )],
+    },
+    Place {
+        file: "check/src/simulation/facts.rs",
+        tests: &[NUMBERS],
+        faults: &[Fault(
+            "a choice is poison only if both values are",
+            "if store.keeps_solid(node) && «!matches!(node, Node::Select(_))» => term = operand,",
+            "true",
+        )],
+    },
+    Place {
+        file: "check/src/simulation/states.rs",
+        tests: &[NUMBERS],
+        faults: &[Fault(
+            "a guess need not hold at other visits",
+            "holds = holds && «other.facts.decide(store, own, false)? == Some(fact.holds)»;",
+            "true",
+        )],
     },
     Place {
         file: "check/src/simulation/waits.rs",

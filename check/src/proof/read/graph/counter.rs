@@ -7,6 +7,7 @@
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Value};
+use loomir_polyhedra::Conjunction;
 
 use super::super::super::form::{Condition, Constraint, Form};
 use super::super::super::model::ScopeId;
@@ -250,7 +251,7 @@ impl<'b> Reader<'b, '_> {
             if !(self.is_original && is_flagged) {
                 return self.refuse(op, "the counter may be beyond the bound that it is compared with");
             }
-            if scope == 0 && distance.is_invariant() {
+            if distance.is_invariant() && self.always_runs(scope) {
                 self.params.promised.push(Constraint::at_least_zero(distance.clone()));
             }
         }
@@ -259,6 +260,38 @@ impl<'b> Reader<'b, '_> {
             Some(room) => Ok(room),
             None => self.refuse(op, "the bound is too large a sum"),
         }
+    }
+
+    /// True if the first iteration of a scope is there for all parameters that the original allows,
+    /// as the promises say that are known.
+    fn always_runs(&mut self, scope: ScopeId) -> bool {
+        let scope = self.scope(scope).clone();
+        let depth = scope.depth();
+        scope.guards.is_empty()
+            && scope.domain.iter().any(|case| case.iter().all(|own| self.holds_at_first(own, depth)))
+    }
+
+    fn holds_at_first(&mut self, constraint: &Constraint, depth: usize) -> bool {
+        let zero = Form::default();
+        let first = (0..depth).try_fold(constraint.form.clone(), |form, dim| form.with_dim(dim, &zero));
+        let Some(form) = first else { return false };
+        if constraint.equality {
+            return form.as_constant() == Some(0);
+        }
+        let count = self.params.len();
+        let mut set = Conjunction::new(count);
+        let mut used = Vec::new();
+        form.for_each_param(&mut |param| used.push(param));
+        for known in &self.params.promised {
+            known.form.for_each_param(&mut |param| used.push(param));
+            known.add_to(&mut set, count);
+        }
+        used.sort_unstable();
+        used.dedup();
+        used.iter().for_each(|param| self.params.bound(&mut set, *param));
+        let value = form.expression(&mut set, count);
+        set.add_lt(value, 0);
+        self.solver.is_empty(&set).unwrap_or(false)
     }
 
     /// Returns an integer as a form, as if nothing wrapped.

@@ -1,0 +1,203 @@
+//! Proofs in step that need numbers: loops unrolled at run time, and values that are frozen.
+
+use crate::simulation::{answer, equal_but_not_with};
+
+const LOOP: &str = "llvm.func @g(i32)
+llvm.func @f(%x: i32 {llvm.noundef}, %n: i32) -> i32 {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %ten = llvm.mlir.constant(10 : i32) : i32
+  llvm.br ^head(%zero, %x : i32, i32)
+^head(%i: i32, %s: i32):
+  %p = llvm.mul %s, %ten : i32
+  %q = llvm.xor %p, %i : i32
+  llvm.call @g(%q) : (i32) -> ()
+  %next = llvm.add %i, %one : i32
+  %more = llvm.icmp \"slt\" %next, %n : i32
+  llvm.cond_br %more, ^head(%next, %q : i32, i32), ^exit
+^exit:
+  llvm.return %q : i32
+}";
+
+/// The loop with two iterations at once, and one more behind if their number is odd.
+const BY_TWO: &str = "llvm.func @g(i32)
+llvm.func @f(%x: i32 {llvm.noundef}, %n: i32) -> i32 {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %two = llvm.mlir.constant(2 : i32) : i32
+  %ten = llvm.mlir.constant(10 : i32) : i32
+  %known = llvm.freeze %n : i32
+  %count = llvm.intr.smax(%known, %one) : (i32, i32) -> i32
+  %rest = llvm.and %count, %one : i32
+  %even = llvm.sub %count, %rest : i32
+  %few = llvm.icmp \"ult\" %count, %two : i32
+  %odd = llvm.icmp \"ne\" %rest, %zero : i32
+  llvm.cond_br %few, ^last(%zero, %x : i32, i32), ^head(%zero, %x, %zero : i32, i32, i32)
+^head(%i: i32, %s: i32, %k: i32):
+  %p = llvm.mul %s, %ten : i32
+  %q = llvm.xor %p, %i : i32
+  llvm.call @g(%q) : (i32) -> ()
+  %i1 = llvm.add %i, %one : i32
+  %p1 = llvm.mul %q, %ten : i32
+  %q1 = llvm.xor %p1, %i1 : i32
+  llvm.call @g(%q1) : (i32) -> ()
+  %i2 = llvm.add %i1, %one : i32
+  %k2 = llvm.add %k, %two : i32
+  %more = llvm.icmp \"ne\" %k2, %even : i32
+  llvm.cond_br %more, ^head(%i2, %q1, %k2 : i32, i32, i32), ^after
+^after:
+  llvm.cond_br %odd, ^last(%i2, %q1 : i32, i32), ^exit(%q1 : i32)
+^last(%j: i32, %t: i32):
+  %u = llvm.mul %t, %ten : i32
+  %v = llvm.xor %u, %j : i32
+  llvm.call @g(%v) : (i32) -> ()
+  llvm.br ^exit(%v : i32)
+^exit(%r: i32):
+  llvm.return %r : i32
+}";
+
+#[test]
+fn a_loop_is_unrolled_at_run_time() {
+    equal_but_not_with(
+        LOOP,
+        BY_TWO,
+        &[
+            // The argument may be poison, and the first program calls `@g` before it branches.
+            ("%known = llvm.freeze %n : i32", "%known = llvm.add %n, %zero : i32"),
+            ("smax(%known, %one)", "smax(%known, %two)"),
+            ("smax(%known, %one)", "umax(%known, %one)"),
+            ("llvm.and %count, %one", "llvm.and %count, %two"),
+            ("\"ult\" %count, %two", "\"ult\" %count, %ten"),
+            ("\"ult\" %count, %two", "\"ult\" %count, %one"),
+            ("\"ne\" %rest, %zero", "\"eq\" %rest, %zero"),
+            ("\"ne\" %k2, %even", "\"ne\" %k2, %count"),
+            ("\"ne\" %k2, %even", "\"ult\" %k2, %count"),
+            ("%k2 = llvm.add %k, %two", "%k2 = llvm.add %k, %one"),
+            ("^last(%i2, %q1", "^last(%i1, %q1"),
+            ("%x, %zero : i32, i32, i32)", "%x, %two : i32, i32, i32)"),
+        ],
+    );
+    let [three, by_three] = [LOOP, BY_TWO].map(|text| text.replace("i32", "i8"));
+    assert!(answer(&three, &by_three).starts_with("equal"));
+}
+
+#[test]
+fn a_frozen_condition() {
+    // The first program branches on it in any case, so it is no poison there.
+    let program = |calls: &str, condition: &str| {
+        format!(
+            "llvm.func @g(i32)
+llvm.func @f(%c: i1, %d: i1 {{llvm.noundef}}) -> i32 {{
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %two = llvm.mlir.constant(2 : i32) : i32
+  {calls}
+  {condition}
+^a:
+  llvm.call @g(%one) : (i32) -> ()
+  llvm.return %one : i32
+^b:
+  llvm.return %two : i32
+}}"
+        )
+    };
+    let branch = "llvm.cond_br %c, ^a, ^b";
+    let frozen = "%f = llvm.freeze %c : i1\n  llvm.cond_br %f, ^a, ^b";
+    let twice = "%e = llvm.freeze %c : i1\n  %f = llvm.freeze %c : i1
+  llvm.cond_br %e, ^x, ^y
+^x:
+  llvm.cond_br %f, ^a, ^never
+^y:
+  llvm.cond_br %f, ^never, ^b
+^never:
+  llvm.call @g(%two) : (i32) -> ()
+  llvm.return %one : i32";
+    let call = "llvm.call @g(%two) : (i32) -> ()";
+    for calls in ["", call] {
+        let plain = program(calls, branch);
+        assert!(answer(&plain, &program(calls, frozen)).starts_with("equal"), "{calls}");
+        assert!(answer(&plain, &program(calls, twice)).starts_with("equal"), "{calls}");
+    }
+    // The call may exit, so it has to come first.
+    let late = format!("{frozen}\n").replace("%c : i1\n", &format!("%c : i1\n  {call}\n"));
+    assert!(answer(&program(call, branch), &program("", &late)).starts_with("equal"));
+    assert!(answer(&program("", branch), &program(call, frozen)).starts_with("undecided"));
+    // The first program may return before it branches on the condition.
+    let guarded = |inner: &str| format!("llvm.cond_br %d, ^m, ^b\n^m:\n  {inner}");
+    let early = frozen.replace("llvm.cond_br", "llvm.cond_br %d, ^m, ^b\n^m:\n  llvm.cond_br");
+    assert!(answer(&program("", &guarded(branch)), &program("", &early)).starts_with("equal"));
+    let wrong = "%f = llvm.freeze %c : i1\n  llvm.cond_br %f, ^m, ^b\n^m:\n  llvm.cond_br %d, ^a, ^b";
+    assert!(answer(&program("", &guarded(branch)), &program("", wrong)).starts_with("equal"));
+    let wrong =
+        wrong.replace("^m:\n  llvm.cond_br %d, ^a, ^b", "^m:\n  llvm.cond_br %d, ^a, ^n\n^n:\n  llvm.br ^a");
+    assert!(answer(&program("", &guarded(branch)), &program("", &wrong)).starts_with("undecided"));
+}
+
+/// Of a choice, the value that is not chosen may be poison though the frozen one is none.
+#[test]
+fn a_frozen_choice() {
+    let program = |frozen: &str, result: &str| {
+        format!(
+            "llvm.func @f(%c: i1 {{llvm.noundef}}, %x: i32) -> i32 {{
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %s = llvm.select %c, %x, %one : i1, i32
+  {frozen}
+  %d = llvm.icmp \"eq\" %x, %one : i32
+  llvm.cond_br %c, ^a, ^b
+^a:
+  llvm.cond_br %d, ^b, ^e
+^b:
+  llvm.return %one : i32
+^e:
+  llvm.return {result} : i32
+}}"
+        )
+    };
+    let plain = program("", "%x");
+    let said = answer(&plain, &program("%f = llvm.freeze %s : i32", "%x"));
+    assert!(said.starts_with("equal"), "{said}");
+    // Here the argument is taken to be no poison on both ways.
+    let wrong = program("%f = llvm.freeze %s : i32", "%x").replace(
+        "^a, ^b\n^a",
+        "^a, ^z\n^z:
+  llvm.cond_br %d, ^b, ^b\n^a",
+    );
+    let said = answer(&plain, &wrong);
+    assert!(said.starts_with("undecided"), "{said}\n{wrong}");
+}
+
+/// Where no number is left for a counter that may not wrap, the first program is undefined.
+#[test]
+fn a_counter_that_has_to_wrap() {
+    let program = |first: &str| {
+        format!(
+            "llvm.func @g(i32)
+llvm.func @f(%m: i32) -> i32 {{
+  %five = llvm.mlir.constant(5 : i32) : i32
+  %down = llvm.mlir.constant(-2 : i32) : i32
+  {first}
+^head(%i: i32):
+  %more = llvm.icmp \"ne\" %i, %five : i32
+  llvm.cond_br %more, ^body, ^exit
+^body:
+  llvm.call @g(%i) : (i32) -> ()
+  %next = llvm.add %i, %down overflow<nsw, nuw> : i32
+  llvm.br ^head(%next : i32)
+^exit:
+  llvm.return %five : i32
+}}"
+        )
+    };
+    let peeled = "%c = llvm.icmp \"ne\" %m, %five : i32
+  llvm.cond_br %c, ^first, ^exit
+^first:
+  llvm.call @g(%m) : (i32) -> ()
+  %n = llvm.add %m, %down overflow<nsw, nuw> : i32
+  llvm.br ^head(%n : i32)";
+    let start = "llvm.br ^head(%m : i32)";
+    let [before, after] = [program(start), program(peeled)];
+    equal_but_not_with(
+        &before,
+        &after,
+        &[("call @g(%m)", "call @g(%five)"), ("\"ne\" %m", "\"eq\" %m"), ("^head(%n", "^head(%m")],
+    );
+}
