@@ -40,7 +40,7 @@ mod uses;
 pub use copy::Mapping;
 pub use import::Import;
 pub use op_ref::OpRef;
-pub(crate) use signatures::Signatures;
+pub use signatures::Signatures;
 pub use trail::Fate;
 pub use uses::Use;
 
@@ -348,16 +348,7 @@ impl Body {
             loc: state.loc,
             ..OpData::vacant()
         };
-        let index = match self.free_ops.pop() {
-            Some(index) => {
-                self.ops[index as usize] = data;
-                index
-            }
-            None => {
-                self.ops.push(data);
-                (self.ops.len() - 1) as u32
-            }
-        };
+        let index = self.add_record(data);
         let op = self.op(index);
         self.init_operands(index, &state.operands);
         self.init_results(index, &state.result_types);
@@ -374,6 +365,20 @@ impl Body {
             self.init_successors(op, &state.successors);
         }
         op
+    }
+
+    /// Adds a record. Returns its index.
+    fn add_record(&mut self, data: OpData) -> u32 {
+        match self.free_ops.pop() {
+            Some(index) => {
+                self.ops[index as usize] = data;
+                index
+            }
+            None => {
+                self.ops.push(data);
+                (self.ops.len() - 1) as u32
+            }
+        }
     }
 
     fn init_results(&mut self, op: u32, types: &[Type]) {

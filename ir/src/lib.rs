@@ -46,7 +46,7 @@ pub mod walk;
 
 pub use affine::{AffineExpr, AffineExprKind, AffineMap, IntegerSet};
 pub use attributes::{Attr, AttrKind, Dict};
-pub use body::{Body, Fate, Import, Mapping, OpRef, Use, ValueDef};
+pub use body::{Body, Fate, Import, Mapping, OpRef, Signatures, Use, ValueDef};
 pub use builder::{Builder, InsertPoint, OperationState};
 pub use context::{Context, Name, OpInfo, OpName, Registry};
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};

@@ -190,7 +190,8 @@ macro_rules! rewrite_benefit {
 
 /// True if an operation has no effect and no used result.
 pub fn is_trivially_dead(body: &Body, op: Op) -> bool {
-    body.has_trait(op, Trait::Pure) && !body.has_trait(op, Trait::Terminator) && !body.has_used_results(op)
+    let info = body.info(op);
+    info.has_trait(Trait::Pure) && !info.has_trait(Trait::Terminator) && !body.has_used_results(op)
 }
 
 /// The constant a value is, if it is the result of a constant-like operation.

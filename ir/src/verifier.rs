@@ -37,7 +37,7 @@ pub(crate) use signature::{counts_hold, has_one_each};
 pub fn verify(body: &Body) -> Diagnostics {
     let mut out = Diagnostics::new();
     let mut users = Vec::new();
-    let mut valid = Signatures::default();
+    let mut valid = Signatures::<()>::default();
     // Each body with the nearest one around it, or itself, that is a table of symbols.
     let mut stack: Vec<(&Body, Option<&Body>)> = vec![(body, None)];
     while let Some((body, around)) = stack.pop() {
@@ -128,7 +128,7 @@ fn prefix(op: OpRef<'_>) -> String {
 
 /// Checks an operation of which `info` is known: looking that up in each group of rules takes a
 /// fifth of the time.
-fn verify_op(op: OpRef<'_>, info: &OpInfo, valid: &mut Signatures, out: &mut Diagnostics) {
+fn verify_op(op: OpRef<'_>, info: &OpInfo, valid: &mut Signatures<()>, out: &mut Diagnostics) {
     let before = out.len();
     verify_blocks(op, info, out);
     let Some(def) = info.def() else { return verify_unknown(op, out) };

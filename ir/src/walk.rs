@@ -13,7 +13,9 @@ impl Body {
         let mut next = Some(root);
         std::iter::from_fn(move || {
             let op = next?;
-            next = self.first_inside(op).or_else(|| self.after(op, root));
+            // Most operations hold nothing and are not the last of their block.
+            let beside = if op != root && self.is_plain(op) { self.next_op(op) } else { None };
+            next = beside.or_else(|| self.first_inside(op)).or_else(|| self.after(op, root));
             Some(op)
         })
     }

@@ -572,13 +572,43 @@ impl Body {
         for (argument, value) in self.arguments(from).collect::<Vec<_>>().into_iter().zip(arguments) {
             self.replace_all_uses(argument, *value);
         }
-        for op in self.ops(from).collect::<Vec<_>>() {
-            match before {
-                Some(before) => self.move_before(op, before),
-                None => self.move_to_end(op, block),
+        match before {
+            Some(before) => {
+                self.ops(from).collect::<Vec<_>>().into_iter().for_each(|op| self.move_before(op, before));
             }
+            None => self.move_ops_to_end(from, block),
         }
         self.unlink_block(from);
         self.free_block(from);
+    }
+
+    /// Moves all operations of a block to the end of another, without taking them apart.
+    fn move_ops_to_end(&mut self, from: Block, to: Block) {
+        let (from, to) = (from.raw(self.arena) as usize, to.raw(self.arena) as usize);
+        let (first, last) = (self.blocks[from].first_op, self.blocks[from].last_op);
+        if first == NONE {
+            return;
+        }
+        (self.blocks[from].first_op, self.blocks[from].last_op) = (NONE, NONE);
+        let before = std::mem::replace(&mut self.blocks[to].last_op, last);
+        let mut order = Some(0);
+        match before {
+            NONE => self.blocks[to].first_op = first,
+            before => {
+                self.ops[before as usize].next = first;
+                order = Some(self.ops[before as usize].order);
+            }
+        }
+        self.ops[first as usize].prev = before;
+        let mut current = first;
+        while current != NONE {
+            order = order.and_then(|own: u32| own.checked_add(STRIDE));
+            let data = &mut self.ops[current as usize];
+            (data.block, data.order) = (to as u32, order.unwrap_or(u32::MAX));
+            current = data.next;
+        }
+        if order.is_none() {
+            self.renumber_block(to as u32);
+        }
     }
 }

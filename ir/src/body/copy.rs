@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Body, Extra};
+use super::{Body, Extra, NONE, OpData, ValueData};
 use crate::builder::OperationState;
 use crate::entity::{Block, Op, Value};
 
@@ -14,6 +14,12 @@ pub struct Mapping {
 }
 
 impl Mapping {
+    /// Forgets all copies, and keeps the room.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.blocks.clear();
+    }
+
     /// Says that `from` is `to` in copies.
     pub fn map(&mut self, from: Value, to: Value) {
         self.values.insert(from, to);
@@ -130,6 +136,11 @@ impl Body {
         let Some(first) = ops.first() else { return copied };
         let mut state = OperationState::named(self.op_name(*first), self.loc(*first));
         for op in ops {
+            if self.is_plain(op) {
+                let copy = self.copy_plain(op, mapping, early);
+                self.append_op(to, copy);
+                continue;
+            }
             let copy = self.copy_shell(op, mapping, &mut state, early);
             self.append_op(to, copy);
             if self.own_regions(op).len() > 0 {
@@ -137,6 +148,38 @@ impl Body {
             }
         }
         copied
+    }
+
+    /// A copy of an operation that has neither regions nor successors nor a body. Operands that
+    /// have no copy so far are added to `early`.
+    fn copy_plain(&mut self, op: Op, mapping: &mut Mapping, early: &mut Vec<(Op, usize)>) -> Op {
+        let data = *self.data(op);
+        let place = OpData { block: NONE, prev: NONE, next: NONE, order: 0, operands: 0, results: 0, ..data };
+        let index = self.add_record(place);
+        let copy = self.op(index);
+        if data.num_operands > 0 {
+            let start = self.uses.allocate(data.num_operands as usize);
+            self.ops[index as usize].operands = start;
+            for i in 0..data.num_operands {
+                let value = self.value(self.uses[data.operands + i].value);
+                let own = mapping.get(value);
+                if own.is_none() {
+                    early.push((copy, i as usize));
+                }
+                self.link_use(start + i, index, own.unwrap_or(value).raw(self.arena));
+            }
+        }
+        if data.num_results > 0 {
+            let results = self.values.allocate(data.num_results as usize);
+            self.ops[index as usize].results = results;
+            for i in 0..data.num_results {
+                let ty = self.values[data.results + i].ty;
+                self.values[results + i] = ValueData { ty, def: index, index: i, first_use: NONE };
+                mapping.map(self.value(data.results + i), self.value(results + i));
+            }
+        }
+        self.was_copied(op, copy);
+        copy
     }
 
     /// Lets copies use copies of what stood behind them in the text.

@@ -130,6 +130,11 @@ impl<'b> OpRef<'b> {
         self.body.successors(self.op)
     }
 
+    /// Successor `index`.
+    pub fn successor(self, index: usize) -> Block {
+        self.body.successor(self.op, index)
+    }
+
     /// The type of a value of the same body.
     pub fn type_of(self, value: Value) -> Type {
         self.body.value_type(value)

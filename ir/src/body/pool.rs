@@ -54,6 +54,12 @@ impl<T: Default + Clone> Pool<T> {
         self.items.reserve(more);
     }
 
+    /// The records of a run.
+    #[inline]
+    pub(crate) fn run(&self, start: u32, len: u32) -> &[T] {
+        if len == 0 { &[] } else { &self.items[start as usize..(start + len) as usize] }
+    }
+
     /// Gives a run back.
     pub(crate) fn free(&mut self, start: u32, len: usize) {
         let class = Self::class(len);

@@ -22,15 +22,12 @@ impl Body {
         self.ops[op as usize].operands = start;
         self.ops[op as usize].num_operands = operands.len() as u32;
         for (i, value) in operands.iter().enumerate() {
-            let u = start + i as u32;
-            self.uses[u].owner = op;
-            self.link_use(u, value.raw(self.arena));
+            self.link_use(start + i as u32, op, value.raw(self.arena));
         }
     }
 
-    fn link_use(&mut self, u: u32, value: u32) {
+    pub(super) fn link_use(&mut self, u: u32, owner: u32, value: u32) {
         let head = self.values[value].first_use;
-        let owner = self.uses[u].owner;
         self.uses[u] = UseData { value, owner, prev: NONE, next: head };
         if head != NONE {
             self.uses[head].prev = u;
@@ -93,7 +90,7 @@ impl Body {
         assert!(index < self.num_operands(op), "{op:?} has no operand {index}");
         let u = self.data(op).operands + index as u32;
         self.unlink_use(u);
-        self.link_use(u, value.raw(self.arena));
+        self.link_use(u, op.raw(self.arena), value.raw(self.arena));
     }
 
     /// Replaces all operands, whatever their number.
@@ -156,7 +153,7 @@ impl Body {
             let index = (u - self.ops[owner as usize].operands) as usize;
             if which(Use { op: self.op(owner), index }) {
                 self.unlink_use(u);
-                self.link_use(u, to_raw);
+                self.link_use(u, owner, to_raw);
             }
             u = next;
         }
@@ -172,12 +169,12 @@ impl Body {
         let own = [data.name.0, data.properties.0, data.attributes.0];
         let counts = [data.num_operands, data.num_results, regions, successors];
         out.clear();
-        out.reserve(own.len() + counts.len() + (data.num_operands + data.num_results) as usize);
         out.extend(own);
         out.extend(counts);
-        let operands = data.operands..data.operands + data.num_operands;
-        out.extend(operands.map(|u| self.values[self.uses[u].value].ty.0));
-        out.extend((data.results..data.results + data.num_results).map(|v| self.values[v].ty.0));
+        let operands = self.uses.run(data.operands, data.num_operands);
+        out.extend(operands.iter().map(|used| self.values[used.value].ty.0));
+        let results = self.values.run(data.results, data.num_results);
+        out.extend(results.iter().map(|value| value.ty.0));
     }
 
     /// Operands of entry `index` of the definition's operands.
@@ -264,6 +261,16 @@ impl Body {
     ) -> impl ExactSizeIterator<Item = Block> + DoubleEndedIterator + Clone + '_ {
         let (start, count) = self.extra(op).map_or((0, 0), |e| (e.successors, e.num_successors));
         (start..start + count).map(|s| Block::new(self.successors[s].block, self.arena))
+    }
+
+    /// Successor `index`.
+    ///
+    /// # Panics
+    /// If there is no such successor.
+    pub fn successor(&self, op: Op, index: usize) -> Block {
+        let (start, count) = self.extra(op).map_or((0, 0), |e| (e.successors, e.num_successors));
+        assert!(index < count as usize, "{op:?} has no successor {index}");
+        Block::new(self.successors[start + index as u32].block, self.arena)
     }
 
     /// Replaces successor `index`.

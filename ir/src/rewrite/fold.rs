@@ -8,18 +8,25 @@ use super::rewriter::Rewriter;
 use crate::attributes::Attr;
 use crate::body::Body;
 use crate::entity::{Op, Value};
-use crate::opdef::{Folded, Trait};
+use crate::opdef::{FoldHook, Folded};
 use crate::types::Type;
 
-/// Folds an operation to values or constants. Returns true if it did.
-pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+/// The constants that the operands of an operation are.
+pub(super) type OperandConstants = SmallVec<[Option<Attr>; 4]>;
+
+/// Returns the constants that the operands of an operation are.
+pub(super) fn operand_constants(body: &Body, op: Op) -> OperandConstants {
+    body.operands(op).map(|value| constant_of(body, value)).collect()
+}
+
+/// Folds an operation to values or constants by its hook. Returns true if it did. A constant is not
+/// folded.
+pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op, hook: FoldHook, constants: &[Option<Attr>]) -> bool {
     let body = &*rewriter.body;
-    if body.nested(op).is_some() || body.has_trait(op, Trait::ConstantLike) {
+    if body.nested(op).is_some() {
         return false;
     }
-    let Some(fold) = body.info(op).def().and_then(|def| def.fold) else { return false };
-    let constants: SmallVec<[Option<Attr>; 4]> = body.operands(op).map(|v| constant_of(body, v)).collect();
-    let Some(folded) = fold(body.op_ref(op), &constants) else { return false };
+    let Some(folded) = hook(body.op_ref(op), constants) else { return false };
     let types: Vec<Type> = body.results(op).map(|v| body.value_type(v)).collect();
     if folded.len() != types.len() || types.is_empty() {
         return false;
@@ -60,18 +67,16 @@ pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Moves the constant operands of a commutative operation behind the others. Returns true if that
 /// changed something.
-pub(super) fn order_operands(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+pub(super) fn order_operands(rewriter: &mut Rewriter<'_>, op: Op, constants: &[Option<Attr>]) -> bool {
+    if constants.is_sorted_by_key(Option::is_some) {
+        return false;
+    }
     let body: &Body = rewriter.body;
-    if !body.has_trait(op, Trait::Commutative) || body.num_operands(op) < 2 {
-        return false;
-    }
-    let operands: SmallVec<[Value; 4]> = body.operands(op).collect();
-    let is_constant = |value: &Value| constant_of(body, *value).is_some();
-    if operands.is_sorted_by_key(is_constant) {
-        return false;
-    }
-    let (constants, others): (Vec<Value>, Vec<Value>) = operands.iter().copied().partition(is_constant);
-    rewriter.body.set_operands(op, &[others, constants].concat());
+    let all = || body.operands(op).zip(constants);
+    let others = all().filter(|(_, constant)| constant.is_none());
+    let ordered = others.chain(all().filter(|(_, constant)| constant.is_some())).map(|(value, _)| value);
+    let ordered: SmallVec<[Value; 4]> = ordered.collect();
+    rewriter.body.set_operands(op, &ordered);
     rewriter.revisit(op);
     true
 }

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::constants::Constants;
-use super::fold::{fold, order_operands};
+use super::fold::{OperandConstants, fold, operand_constants, order_operands};
 use super::rewriter::{Listener, Rewriter, Worklist};
 use super::{Pattern, PatternSet, defect, is_trivially_dead};
 use crate::body::Body;
@@ -181,15 +181,22 @@ impl Run<'_, '_> {
             self.report.erased += 1;
             return;
         }
-        if rewriter.body().has_trait(op, Trait::ConstantLike) {
+        let info = rewriter.body().info(op);
+        if info.has_trait(Trait::ConstantLike) {
             self.report.unified += usize::from(rewriter.unify_constant(op));
             return;
         }
-        if order_operands(rewriter, op) {
+        let (is_commutative, hook) =
+            (info.has_trait(Trait::Commutative), info.def().and_then(|def| def.fold));
+        let constants = match hook.is_some() || is_commutative {
+            true => operand_constants(rewriter.body(), op),
+            false => OperandConstants::new(),
+        };
+        if is_commutative && order_operands(rewriter, op, &constants) {
             self.report.folded += 1;
             return;
         }
-        if fold(rewriter, op) {
+        if hook.is_some_and(|hook| fold(rewriter, op, hook, &constants)) {
             self.report.folded += 1;
             if let Some(what) = rewriter.defect.take() {
                 let name = rewriter.body().op_ref(op).name().to_owned();

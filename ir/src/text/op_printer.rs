@@ -48,7 +48,7 @@ pub struct OpPrinter<'p> {
     pub(super) out: String,
     pub(super) mode: Mode,
     /// Operations whose attributes and types are noted.
-    pub(super) collected: Signatures,
+    pub(super) collected: Signatures<()>,
     /// Where in the text some types stand, one in each slot: a program writes few, and often.
     pub(super) written_types: [Option<(Type, Range<usize>)>; 16],
     pub(super) names: Names<'p>,

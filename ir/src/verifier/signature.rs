@@ -17,8 +17,8 @@ use crate::types::Type;
 
 /// Checks the numbers, attributes and types of an operation, unless its signature is known to be
 /// `valid`.
-pub(super) fn verify(op: OpRef<'_>, def: &OpDef, valid: &mut Signatures, out: &mut Diagnostics) {
-    if valid.has(op) {
+pub(super) fn verify(op: OpRef<'_>, def: &OpDef, valid: &mut Signatures<()>, out: &mut Diagnostics) {
+    if valid.get(op).is_some() {
         return;
     }
     let before = out.len();
@@ -33,7 +33,7 @@ pub(super) fn verify(op: OpRef<'_>, def: &OpDef, valid: &mut Signatures, out: &m
             return;
         }
     }
-    valid.add();
+    valid.add(());
 }
 
 /// True if there are as many operands, results, regions and successors as the definition says: what

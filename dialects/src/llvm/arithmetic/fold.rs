@@ -4,6 +4,7 @@
 
 use loomir_ir::opdef::Folded;
 use loomir_ir::{Attr, OpRef, Type};
+use smallvec::SmallVec;
 
 use crate::arith::fold::{Fold, bits, compare, integer};
 use crate::llvm::types::LlvmType;
@@ -11,7 +12,7 @@ use crate::llvm::{AllocaOp, ZeroOp};
 
 /// Returns the constants that have the type of their operand. The value of an `llvm.mlir.constant`
 /// may have another one.
-pub(in crate::llvm) fn typed(op: OpRef<'_>, constants: &[Option<Attr>]) -> Vec<Option<Attr>> {
+pub(in crate::llvm) fn typed(op: OpRef<'_>, constants: &[Option<Attr>]) -> SmallVec<[Option<Attr>; 2]> {
     let has_type = |index: usize, attr: Attr| attr.ty(op.ctx()) == Some(op.operand_type(index));
     constants.iter().enumerate().map(|(i, attr)| attr.filter(|attr| has_type(i, *attr))).collect()
 }

@@ -229,10 +229,11 @@ pub(super) fn fold(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Fold
     if op.operand_type(0) != op.result_type(0) {
         return None;
     }
-    let zero = match *indices(op) {
-        [Index::Constant(number)] => number == 0,
-        [Index::Value(_)] => constants.get(1).copied().flatten().and_then(|c| c.as_int(ctx)) == Some(0),
-        _ => false,
+    let mut raw = op.attr("rawConstantIndices").and_then(|raw| raw.dense_ints(ctx))?;
+    let (Some(only), None) = (raw.next(), raw.next()) else { return None };
+    let number = match only {
+        DYNAMIC_INDEX => constants.get(1).copied().flatten()?.as_int(ctx)?,
+        number => number,
     };
-    zero.then(|| vec![Folded::Value(op.operand(0))])
+    (number == 0).then(|| vec![Folded::Value(op.operand(0))])
 }

@@ -83,9 +83,9 @@ impl OpPrinter<'_> {
                 return false;
             }
         }
-        let is_known = self.collected.has(op);
+        let is_known = self.collected.get(op).is_some();
         if !is_known {
-            self.collected.add();
+            self.collected.add(());
         }
         is_known
     }
