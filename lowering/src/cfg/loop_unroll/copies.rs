@@ -16,6 +16,7 @@
 //!
 //! **Cost.** Linear in the blocks that are written.
 
+use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Mapping, Type};
 
 use super::shape::{Course, Exit, Shape, edge_to};
@@ -23,8 +24,8 @@ use crate::cfg::branch::{Ending, LOOP_ANNOTATION, Target, end_block, targets};
 
 /// One copy of a loop's body, or the original.
 pub(in crate::cfg) struct Copy {
-    /// The copies of blocks and values; nothing for the original.
-    mapping: Option<Mapping>,
+    /// The copies of blocks; nothing for the original.
+    blocks: HashMap<Block, Block>,
     pub(in crate::cfg) header: Block,
     pub(in crate::cfg) latch: Block,
     /// The last block in the text.
@@ -35,20 +36,26 @@ impl Copy {
     /// Returns the loop itself.
     pub(in crate::cfg) fn original(shape: &Shape) -> Copy {
         let last = *shape.blocks.last().unwrap_or(&shape.latch);
-        Copy { mapping: None, header: shape.header, latch: shape.latch, last }
+        Copy { blocks: HashMap::new(), header: shape.header, latch: shape.latch, last }
     }
 
     /// Copies the blocks of a loop behind `after`. Edges between them lead to copies.
     pub(in crate::cfg) fn of(function: &mut Body, shape: &Shape, after: Block) -> Copy {
-        let mut mapping = Mapping::default();
-        let copies = function.copy_blocks(&shape.blocks, after, &mut mapping);
+        Copy::with_room(function, shape, after, &mut Mapping::default())
+    }
+
+    /// Copies the blocks of a loop behind `after`. `mapping` only lends its room.
+    fn with_room(function: &mut Body, shape: &Shape, after: Block, mapping: &mut Mapping) -> Copy {
+        mapping.clear();
+        let copies = function.copy_blocks(&shape.blocks, after, mapping);
+        let blocks = shape.blocks.iter().copied().zip(copies.iter().copied()).collect();
         let (header, latch) = (mapping.block(shape.header), mapping.block(shape.latch));
-        Copy { mapping: Some(mapping), header, latch, last: *copies.last().unwrap_or(&after) }
+        Copy { blocks, header, latch, last: *copies.last().unwrap_or(&after) }
     }
 
     /// Returns the copy of a block.
     pub(in crate::cfg) fn block(&self, block: Block) -> Block {
-        self.mapping.as_ref().map_or(block, |mapping| mapping.block(block))
+        self.blocks.get(&block).copied().unwrap_or(block)
     }
 
     /// Returns the shape of the copy, which is entered from another block.
@@ -85,9 +92,10 @@ pub(in crate::cfg) fn unroll(
     let annotation = shape.backedge(function).and_then(|(branch, _)| function.attr(branch, LOOP_ANNOTATION));
     let mut copies = vec![Copy::original(shape)];
     function.reserve_copies(&shape.blocks, count.saturating_sub(1) as usize);
+    let mut room = Mapping::default();
     for _ in 1..count {
         let after = copies[copies.len() - 1].last;
-        copies.push(Copy::of(function, shape, after));
+        copies.push(Copy::with_room(function, shape, after, &mut room));
     }
     let end = is_full.then(|| nowhere(function, shape, copies[copies.len() - 1].last));
     for (number, copy) in copies.iter().enumerate() {
@@ -116,9 +124,9 @@ pub(in crate::cfg) fn peel(
     course: impl Fn(&Exit, u64) -> Course,
 ) -> Vec<Copy> {
     let mut copies: Vec<Copy> = Vec::new();
-    let mut after = shape.preheader;
+    let (mut after, mut room) = (shape.preheader, Mapping::default());
     for _ in 0..count {
-        let copy = Copy::of(function, shape, after);
+        let copy = Copy::with_room(function, shape, after, &mut room);
         after = copy.last;
         copies.push(copy);
     }
