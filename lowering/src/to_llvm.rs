@@ -31,7 +31,7 @@
 //! descriptor that a wrapper takes.
 
 use loomir_dialects::{builtin, func, llvm, memref as memref_dialect};
-use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Name, Op, OpRef, Registry};
 
 pub use function::FunctionConverter;
 pub use types::TypeConverter;
@@ -183,7 +183,7 @@ fn convert_module(module: &mut Body, options: Options, diagnostics: &mut Diagnos
             memref::global::convert_global(module.op_ref(op), &mut types)
                 .map(|body| Some(vec![body]))
                 .map_err(Diagnostics::from)
-        } else if is_llvm(module, op) || info.is(builtin::ModuleOp::DEF) {
+        } else if is_llvm(module, op, module.ctx().name(LLVM)) || info.is(builtin::ModuleOp::DEF) {
             Ok(None)
         } else {
             Err(function::no_conversion(module.op_ref(op)).into())
@@ -209,15 +209,19 @@ pub(crate) fn is_converted(module: &Body) -> bool {
     module.is(module.root(), builtin::ModuleOp::DEF)
         && module.all_ops().all(|op| match module.nested(op) {
             Some(function) => !needs_conversion(function),
-            None => is_llvm(module, op),
+            None => is_llvm(module, op, module.ctx().name(LLVM)),
         })
 }
 
 /// True if a function is not of the `llvm` dialect, or contains operations of other dialects.
 fn needs_conversion(function: &Body) -> bool {
-    function.preorder(function.root()).any(|op| !is_llvm(function, op))
+    let llvm = function.ctx().name(LLVM);
+    function.preorder(function.root()).any(|op| !is_llvm(function, op, llvm))
 }
 
-fn is_llvm(body: &Body, op: Op) -> bool {
-    body.ctx().str(body.info(op).dialect()) == "llvm"
+fn is_llvm(body: &Body, op: Op, llvm: Name) -> bool {
+    body.info(op).dialect() == llvm
 }
+
+/// The name of the dialect.
+const LLVM: &str = "llvm";

@@ -26,21 +26,26 @@ pub(super) enum Named {
 
 /// Returns everything with a name or number, in LLVM's order of numbering.
 pub(super) fn named(body: &Body) -> Vec<Named> {
-    let region = body.region(body.root(), 0);
     let mut all = Vec::new();
+    for_each_named(body, |named| all.push(named));
+    all
+}
+
+/// Calls `f` for everything with a name or number, in LLVM's order of numbering.
+fn for_each_named(body: &Body, mut f: impl FnMut(Named)) {
+    let region = body.region(body.root(), 0);
     if let Some(entry) = body.entry_block(region) {
-        all.extend(body.arguments(entry).map(Named::Value));
+        body.arguments(entry).for_each(|argument| f(Named::Value(argument)));
     }
     for block in body.blocks(region) {
-        all.push(Named::Block(block));
+        f(Named::Block(block));
         if !body.is_entry(block) {
-            all.extend(body.arguments(block).map(Named::Value));
+            body.arguments(block).for_each(|argument| f(Named::Value(argument)));
         }
         for op in body.ops(block).filter(|op| !is_literal(body, *op)) {
-            all.extend(body.results(op).map(Named::Value));
+            body.results(op).for_each(|result| f(Named::Value(result)));
         }
     }
-    all
 }
 
 /// The additional parts of a function's text. Places of names, flags and attachments are those of
@@ -129,25 +134,29 @@ fn stamp_attr(function: &Body) -> Attr {
 /// counts. The same on all machines.
 fn stamp(body: &Body) -> u64 {
     // The places of values and blocks, from 1.
-    let (mut values, mut blocks) = (vec![0; body.num_value_slots()], vec![0; body.num_block_slots()]);
-    for (named, place) in named(body).into_iter().zip(1u64..) {
+    let (mut values, mut blocks) = (vec![0u32; body.num_value_slots()], vec![0u32; body.num_block_slots()]);
+    let mut place = 0;
+    for_each_named(body, |named| {
+        place += 1;
         match named {
             Named::Value(value) => values[value.index()] = place,
             Named::Block(block) => blocks[block.index()] = place,
         }
-    }
+    });
+    // Literals have a result, and no place.
+    let is_literal = |op: Op| body.results(op).next().is_some_and(|result| values[result.index()] == 0);
     let mut hash = Fnv::default();
     let region = body.region(body.root(), 0);
     for block in body.blocks(region) {
         hash.number(body.arguments(block).len() as u64);
-        for op in body.ops(block).filter(|op| !is_literal(body, *op)) {
+        for op in body.ops(block).filter(|op| !is_literal(*op)) {
             hash.bytes(body.op_ref(op).name().as_bytes());
             hash.number(body.results(op).len() as u64);
             for operand in body.operands(op) {
-                hash.number(values[operand.index()]);
+                hash.number(values[operand.index()].into());
             }
             for successor in body.successors(op) {
-                hash.number(blocks[successor.index()]);
+                hash.number(blocks[successor.index()].into());
             }
         }
     }
