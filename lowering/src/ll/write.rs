@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `numbering` | names and numbers of values and blocks |
 //! | `function` | the head, blocks, phi nodes |
-//! | `line` | the end of the text, and the parts that all instructions have |
+//! | `line` | the end of the text, and lines of instructions that look alike |
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
 //! | `flags`, `words` | flags of instructions; words of symbols, functions and calls |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
@@ -21,7 +21,7 @@ use hashbrown::HashMap;
 use loomir_dialects::{builtin, llvm};
 use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Type, Value};
 
-use line::Parts;
+use line::Stencils;
 use metadata::Nodes;
 use types::TypeText;
 
@@ -58,7 +58,7 @@ pub(crate) struct Module {
     /// The numbers of symbols without a name, in the order of writing.
     unnamed: HashMap<String, usize>,
     metadata: Nodes,
-    parts: Parts,
+    stencils: Stencils,
 }
 
 impl Module {
@@ -71,7 +71,7 @@ impl Module {
             declared: HashMap::new(),
             unnamed: HashMap::new(),
             metadata: Nodes::kept(module),
-            parts: Parts::default(),
+            stencils: Stencils::default(),
         }
     }
 
@@ -167,13 +167,12 @@ pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let mut text = String::new();
-    write_head(&mut text, module, &m);
-    for part in [&variables, &functions] {
-        if !part.is_empty() {
-            text.push_str(part);
-        }
-    }
+    let mut head = String::new();
+    write_head(&mut head, module, &m);
+    head.push_str(&variables);
+    // Functions are most of the text, so all else is moved instead.
+    let mut text = functions;
+    text.insert_str(0, &head);
     m.write_tail(&mut text);
     Ok(text)
 }

@@ -1,12 +1,13 @@
 //! Calls: of functions, of intrinsics, of inline assembly.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::rc::Rc;
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::{LlvmType, is_pointer};
-use loomir_ir::{Attr, Diagnostic, OpRef, Type, Value};
+use loomir_ir::{Attr, Diagnostic, OpRef, Type};
 
 use super::flags::fastmath;
 use super::line::{Line, Written};
@@ -37,7 +38,7 @@ pub(super) fn intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str) -> Writt
     let mut params = types_of(line.m, op, direct)?;
     params.extend(immediates(name).iter().map(|own| immediate(own).0.into()));
     begin_intrinsic(line, op, &full, &params)?;
-    arguments(line, op, op.operands().take(direct))?;
+    arguments(line, op, 0..direct)?;
     for (index, own) in immediates(name).iter().enumerate() {
         line.put(if index + direct == 0 { "" } else { ", " });
         match immediate(own) {
@@ -117,7 +118,7 @@ fn memcpy_inline(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let mut params = types_of(line.m, op, op.num_operands())?;
     params.extend([len_ty.clone(), "i1".into()]);
     begin_intrinsic(line, op, &name, &params)?;
-    line.all_typed(op, op.operands())?;
+    line.all_typed(op, 0..op.num_operands())?;
     let _ = write!(line, ", {len_ty} {length}, i1 {}", op.attr("isVolatile") == Some(Attr::TRUE));
     end_call(line, op, 2)
 }
@@ -137,7 +138,7 @@ fn bundles(line: &mut Line<'_>, op: OpRef<'_>, direct: usize) -> Written {
         return Ok(());
     }
     let tags = op.attr("op_bundle_tags").and_then(|t| t.as_array(&ctx)).unwrap_or_default();
-    let mut operands = op.operands().skip(direct);
+    let mut operands = direct..op.num_operands();
     line.put(" [ ");
     for (index, (size, tag)) in sizes.iter().zip(tags).enumerate() {
         let tag = quoted(tag.as_str(&ctx).unwrap_or_default().as_bytes());
@@ -152,7 +153,7 @@ fn bundles(line: &mut Line<'_>, op: OpRef<'_>, direct: usize) -> Written {
 /// `llvm.call`.
 pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let direct = op.num_operands() - bundled_operands(line.m, op);
-    let mut operands = op.operands().take(direct);
+    let mut operands = 0..direct;
     let callee = op.attr("callee").and_then(|callee| callee.as_flat_symbol(op.ctx()));
     let pointer = match callee {
         None if calls_pointer(line.m, op) => operands.next(),
@@ -174,7 +175,7 @@ pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     called_type(line, op)?;
     line.put(" ");
     match (pointer, callee) {
-        (Some(pointer), _) => line.operand(pointer)?,
+        (Some(pointer), _) => line.operand(op, pointer)?,
         (None, name) => line.put(&line.m.symbol(name.map_or("", |name| op.ctx().str(name)))),
     }
     line.put("(");
@@ -198,7 +199,7 @@ fn tail(line: &mut Line<'_>, op: OpRef<'_>, name: &str) {
 }
 
 /// Writes arguments of a call, the first first: type, attributes and value of each.
-fn arguments(line: &mut Line<'_>, op: OpRef<'_>, operands: impl Iterator<Item = Value>) -> Written {
+fn arguments(line: &mut Line<'_>, op: OpRef<'_>, operands: Range<usize>) -> Written {
     let list = if op.is(llvm::InlineAsmOp::DEF) { "operand_attrs" } else { "arg_attrs" };
     for (index, operand) in operands.enumerate() {
         line.put(if index == 0 { "" } else { ", " });
@@ -208,14 +209,14 @@ fn arguments(line: &mut Line<'_>, op: OpRef<'_>, operands: impl Iterator<Item = 
 }
 
 /// Writes argument `index` of a call, whose attributes are in a list.
-fn argument(line: &mut Line<'_>, op: OpRef<'_>, list: &str, index: usize, operand: Value) -> Written {
-    line.ty(op, op.type_of(operand))?;
+fn argument(line: &mut Line<'_>, op: OpRef<'_>, list: &str, index: usize, operand: usize) -> Written {
+    line.ty(op, op.operand_type(operand))?;
     for attr in attributes::of_values(line.m, op, list, index)? {
         line.put(" ");
         line.put(&attr);
     }
     line.put(" ");
-    line.operand(operand)
+    line.operand(op, operand)
 }
 
 /// Writes the type before the callee: that of the result or, for a variadic callee, of the
@@ -254,21 +255,20 @@ pub(super) fn call_intrinsic(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     // Metadata stands in a list of its own, in which something else marks the place of an operand.
     let mut list = list.iter().map(|attr| attr.as_str(&ctx));
     let mut all = Vec::new();
-    for operand in op.operands().take(direct).map(Some).chain([None]) {
+    for operand in (0..direct).map(Some).chain([None]) {
         let metadata = list.by_ref().map_while(|node| node);
         all.extend(metadata.map(|node| Argument::Metadata(node.to_owned())));
-        all.extend(operand.map(Argument::Value));
+        all.extend(operand.map(Argument::Operand));
     }
-    all.extend(scopes::of_declaration(line.m, op).map(Argument::Metadata));
+    all.extend(scopes::of_declaration(line, op).map(Argument::Metadata));
     let mut params = Vec::new();
     for argument in &all {
         params.push(match argument {
             Argument::Metadata(_) => "metadata".into(),
-            Argument::Value(value) => type_text(line.m, op, op.type_of(*value))?,
+            Argument::Operand(index) => type_text(line.m, op, op.operand_type(*index))?,
         });
     }
     begin_intrinsic(line, op, name, &params)?;
-    let mut operands = 0;
     for (index, own) in all.iter().enumerate() {
         line.put(if index == 0 { "" } else { ", " });
         match own {
@@ -276,10 +276,7 @@ pub(super) fn call_intrinsic(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
                 line.put("metadata ");
                 line.put(node);
             }
-            Argument::Value(value) => {
-                argument(line, op, "arg_attrs", operands, *value)?;
-                operands += 1;
-            }
+            Argument::Operand(index) => argument(line, op, "arg_attrs", *index, *index)?,
         }
     }
     end_call(line, op, direct)
@@ -288,7 +285,7 @@ pub(super) fn call_intrinsic(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
 /// An argument of an intrinsic.
 enum Argument {
     Metadata(String),
-    Value(Value),
+    Operand(usize),
 }
 
 /// `llvm.inline_asm`.
@@ -308,7 +305,7 @@ pub(super) fn inline_asm(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         line.put(" inteldialect");
     }
     let _ = write!(line, " {}, {}(", string("asm_string"), string("constraints"));
-    arguments(line, op, op.operands())?;
+    arguments(line, op, 0..op.num_operands())?;
     line.put(")");
     for attr in attributes::of_function(line.m, op) {
         let _ = write!(line, " {attr}");

@@ -8,11 +8,14 @@ use loomir_ir::{Block, Body, Diagnostic, Diagnostics, OpRef, Value};
 use crate::ll::{CONSTANTS, PARTITION};
 
 use super::beside::{Label, Piece};
-use super::line::{Line, Part, Written};
+use super::line::{Line, Written};
 use super::names::quoted;
 use super::numbering::Function;
 use super::words::{calling_convention, linkage_words, unnamed_addr};
 use super::{Module, attributes, instructions, metadata, no_text, type_text, words};
+
+/// The bytes of a line to make room for. Few have more.
+const LINE: usize = 64;
 
 /// Writes a definition or declaration.
 pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostics> {
@@ -21,6 +24,7 @@ pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -
         return Ok(());
     };
     let f = Function::new(op.body());
+    text.reserve(f.body.num_op_slots().saturating_mul(LINE));
     let arguments: Vec<Label> = f.body.arguments(entry).map(|argument| f.value(argument).clone()).collect();
     let _ = writeln!(text, "\n{} {{", head(m, op, Some(&arguments))?);
     // Without a name it has a number that need not be written.
@@ -39,7 +43,7 @@ pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -
 
 fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let mut line = Line { m, f, text };
+    let mut line = Line::at_end_of(m, f, text);
     if !f.body.is_entry(block) {
         line.put("\n");
         f.blocks[block.index()].write(line.text);
@@ -70,13 +74,15 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
 
 /// Writes an operation with its attachments.
 fn write_operation(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
-    if let Some(result) = op.results().next() {
-        line.name(line.f.value(result));
-        line.put(" = ");
-    }
-    instructions::write(line, op)?;
-    line.once(Part::Attached, op, |line| metadata::write_attached(line.text, &line.m.ctx, op, ","));
-    Ok(())
+    line.alike(op, |line| {
+        if op.num_results() > 0 {
+            line.result(op)?;
+            line.put(" = ");
+        }
+        instructions::write(line, op)?;
+        metadata::write_attached(line.text, &line.m.ctx, op, ",");
+        Ok(())
+    })
 }
 
 /// Returns a debug record with the names and numbers of values.
@@ -100,7 +106,7 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
     for block in body.blocks(body.region(body.root(), 0)) {
         if !body.is_entry(block) {
             let mut lines = String::new();
-            write_phis(&mut Line { m, f: &f, text: &mut lines }, block)?;
+            write_phis(&mut Line::at_end_of(m, &f, &mut lines), block)?;
             let arguments = body.arguments(block).zip(lines.lines());
             results.extend(
                 arguments.map(|(value, line)| (value, f.value(value).clone(), line.trim_start().to_owned())),
@@ -108,7 +114,7 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
         }
         for op in body.ops(block).filter(|op| !f.is_literal(*op)) {
             let mut text = String::new();
-            write_operation(&mut Line { m, f: &f, text: &mut text }, body.op_ref(op))?;
+            write_operation(&mut Line::at_end_of(m, &f, &mut text), body.op_ref(op))?;
             if let Some(result) = body.results(op).next() {
                 results.push((result, f.value(result).clone(), text));
             }
@@ -141,7 +147,7 @@ fn write_phis(line: &mut Line<'_>, block: Block) -> Written {
             line.put(if number == 0 { " [ " } else { ", [ " });
             let value =
                 edge.operands.get(index).ok_or_else(|| no_text(at, "with a branch short of operands"))?;
-            line.operand(*value)?;
+            line.value(*value)?;
             line.put(", ");
             line.name(&edge.from);
             line.put(" ]");

@@ -10,7 +10,7 @@ use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
 use super::constants::gep_flags;
 use super::flags::flags;
-use super::line::{Line, Part, Written};
+use super::line::{Line, Written};
 use super::names::quoted;
 use super::{Module, calls, no_text, scopes};
 use crate::ll::{kept_metadata, loops};
@@ -29,17 +29,17 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         "icmp" | "fcmp" => compare(line, op, mnemonic),
         "fneg" | "freeze" | "select" => {
             with_flags(line, op, mnemonic);
-            line.all_typed(op, op.operands())
+            line.all_typed(op, 0..op.num_operands())
         }
         "extractelement" | "insertelement" => {
             line.put(mnemonic);
             line.put(" ");
-            line.all_typed(op, op.operands())
+            line.all_typed(op, 0..op.num_operands())
         }
         "trunc" | "zext" | "sext" | "fptrunc" | "fpext" | "fptoui" | "fptosi" | "uitofp" | "sitofp"
         | "ptrtoint" | "inttoptr" | "bitcast" | "addrspacecast" => {
             with_flags(line, op, mnemonic);
-            line.typed(op, op.operand(0))?;
+            line.typed(op, 0)?;
             line.put(" to ");
             line.ty(op, op.result_type(0))
         }
@@ -51,7 +51,7 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         "cmpxchg" => cmpxchg(line, op),
         "va_arg" => {
             line.put("va_arg ");
-            line.typed(op, op.operand(0))?;
+            line.typed(op, 0)?;
             line.put(", ");
             line.ty(op, op.result_type(0))
         }
@@ -59,24 +59,21 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         "shufflevector" => shuffle(line, op),
         "extractvalue" | "insertvalue" => part(line, op, mnemonic),
         "br" => {
-            let target = op.successors().next().ok_or_else(|| no_text(op, "without a target"))?;
             line.put("br ");
-            line.target(op, 0, target);
+            line.target(op, 0)?;
             annotation(line, op);
             Ok(())
         }
         "cond_br" => cond_br(line, op),
         "switch" => switch(line, op),
-        "return" => match op.operands().next() {
-            Some(value) => {
-                line.put("ret ");
-                line.typed(op, value)
-            }
-            None => {
-                line.put("ret void");
-                Ok(())
-            }
-        },
+        "return" if op.num_operands() > 0 => {
+            line.put("ret ");
+            line.typed(op, 0)
+        }
+        "return" => {
+            line.put("ret void");
+            Ok(())
+        }
         "unreachable" => {
             line.put("unreachable");
             Ok(())
@@ -93,18 +90,16 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
 
 /// Writes a mnemonic with the flags of its instruction, and a space.
 fn with_flags(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) {
-    line.once(Part::Mnemonic, op, |line| {
-        line.put(mnemonic);
-        flags(line, op);
-        line.put(" ");
-    });
+    line.put(mnemonic);
+    flags(line, op);
+    line.put(" ");
 }
 
 /// Writes two operands of one type, which is written once.
 fn pair(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
-    line.typed(op, op.operand(0))?;
+    line.typed(op, 0)?;
     line.put(", ");
-    line.operand(op.operand(1))
+    line.operand(op, 1)
 }
 
 fn compare(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) -> Written {
@@ -112,13 +107,11 @@ fn compare(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) -> Written {
     let predicate = op.attr("predicate").and_then(|p| table.value(&line.m.ctx, p));
     let predicate = predicate.and_then(|p| table.text_of(p));
     let predicate = predicate.ok_or_else(|| no_text(op, "without a predicate"))?;
-    line.once(Part::Mnemonic, op, |line| {
-        line.put(mnemonic);
-        flags(line, op);
-        line.put(if op.attr(SAME_SIGN).is_some() { " samesign " } else { " " });
-        line.put(predicate.trim_start_matches('_'));
-        line.put(" ");
-    });
+    line.put(mnemonic);
+    flags(line, op);
+    line.put(if op.attr(SAME_SIGN).is_some() { " samesign " } else { " " });
+    line.put(predicate.trim_start_matches('_'));
+    line.put(" ");
     pair(line, op)
 }
 
@@ -170,24 +163,20 @@ fn access_metadata(line: &mut Line<'_>, op: OpRef<'_>) {
 
 /// Writes the mnemonic of a load or store.
 fn access(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) {
-    line.once(Part::Mnemonic, op, |line| {
-        line.put(mnemonic);
-        line.put(if ordering(line.m, op).is_some() { " atomic" } else { "" });
-        line.put(volatile(op));
-    });
+    line.put(mnemonic);
+    line.put(if ordering(line.m, op).is_some() { " atomic" } else { "" });
+    line.put(volatile(op));
 }
 
 /// Writes the tail of a load or store.
 fn access_tail(line: &mut Line<'_>, op: OpRef<'_>) {
-    line.once(Part::Access, op, |line| {
-        if let Some(order) = ordering(line.m, op) {
-            syncscope(line, op);
-            line.put(" ");
-            line.put(&order);
-        }
-        alignment(line, op);
-        access_metadata(line, op);
-    });
+    if let Some(order) = ordering(line.m, op) {
+        syncscope(line, op);
+        line.put(" ");
+        line.put(&order);
+    }
+    alignment(line, op);
+    access_metadata(line, op);
     scopes::write(line, op);
 }
 
@@ -195,14 +184,14 @@ fn load(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     access(line, op, "load");
     line.ty(op, op.result_type(0))?;
     line.put(", ");
-    line.typed(op, op.operand(0))?;
+    line.typed(op, 0)?;
     access_tail(line, op);
     Ok(())
 }
 
 fn store(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     access(line, op, "store");
-    line.all_typed(op, [op.operand(0), op.operand(1)])?;
+    line.all_typed(op, [0, 1])?;
     access_tail(line, op);
     Ok(())
 }
@@ -213,7 +202,7 @@ fn alloca(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put(if op.attr("inalloca").is_some() { "alloca inalloca " } else { "alloca " });
     line.ty(op, ty)?;
     line.put(", ");
-    line.typed(op, op.operand(0))?;
+    line.typed(op, 0)?;
     alignment(line, op);
     if let Some([space]) = op.result_type(0).dialect_params(&line.m.ctx, "llvm.ptr")
         && let Some(space) = space.as_int(&line.m.ctx)
@@ -230,14 +219,14 @@ fn gep(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put(gep_flags(op.attr("noWrapFlags").and_then(|n| n.as_int(&line.m.ctx))));
     line.ty(op, ty)?;
     line.put(", ");
-    line.typed(op, op.operand(0))?;
-    let mut dynamic = op.operands().skip(1);
+    line.typed(op, 0)?;
+    let mut dynamic = 1..op.num_operands();
     let indices = op.attr("rawConstantIndices").and_then(|i| i.as_dense_ints(&line.m.ctx));
     for index in indices.unwrap_or_default() {
         line.put(", ");
         if index == DYNAMIC_INDEX {
-            let value = dynamic.next().ok_or_else(|| no_text(op, "short of an index"))?;
-            line.typed(op, value)?;
+            let operand = dynamic.next().ok_or_else(|| no_text(op, "short of an index"))?;
+            line.typed(op, operand)?;
         } else {
             line.put("i32 ");
             line.number(index);
@@ -252,7 +241,7 @@ fn atomicrmw(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let bin_op = bin_op.ok_or_else(|| no_text(op, "without an operation"))?;
     let order = ordering(line.m, op).ok_or_else(|| no_text(op, "without an ordering"))?;
     let _ = write!(line, "atomicrmw{}{} ", volatile(op), bin_op.trim_start_matches('_'));
-    line.all_typed(op, [op.operand(0), op.operand(1)])?;
+    line.all_typed(op, [0, 1])?;
     syncscope(line, op);
     let _ = write!(line, " {order}");
     alignment(line, op);
@@ -265,7 +254,7 @@ fn cmpxchg(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let (Some(success), Some(failure)) = orders else { return Err(no_text(op, "without an ordering")) };
     line.put(if op.attr("weak").is_some() { "cmpxchg weak" } else { "cmpxchg" });
     line.put(volatile(op));
-    line.all_typed(op, op.operands())?;
+    line.all_typed(op, 0..op.num_operands())?;
     syncscope(line, op);
     let _ = write!(line, " {success} {failure}");
     alignment(line, op);
@@ -286,7 +275,7 @@ fn fence(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
 fn part(line: &mut Line<'_>, op: OpRef<'_>, mnemonic: &str) -> Written {
     line.put(mnemonic);
     line.put(" ");
-    line.all_typed(op, op.operands())?;
+    line.all_typed(op, 0..op.num_operands())?;
     for index in op.attr("position").and_then(|p| p.as_dense_ints(&line.m.ctx)).unwrap_or_default() {
         line.put(", ");
         line.number(index);
@@ -301,7 +290,7 @@ fn shuffle(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         _ => false,
     };
     line.put("shufflevector ");
-    line.all_typed(op, [op.operand(0), op.operand(1)])?;
+    line.all_typed(op, [0, 1])?;
     let _ = write!(line, ", <{}{} x i32> ", if scales { "vscale x " } else { "" }, mask.len());
     if mask.iter().all(|lane| *lane == -1) {
         line.put("poison");
@@ -336,10 +325,10 @@ fn weights(line: &mut Line<'_>, op: OpRef<'_>) {
 
 fn cond_br(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put("br ");
-    line.typed(op, op.operand(0))?;
-    for (index, target) in op.successors().enumerate() {
+    line.typed(op, 0)?;
+    for index in 0..op.successors().len() {
         line.put(", ");
-        line.target(op, index, target);
+        line.target(op, index)?;
     }
     weights(line, op);
     annotation(line, op);
@@ -375,12 +364,10 @@ fn annotation(line: &mut Line<'_>, op: OpRef<'_>) {
 fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let ctx = line.m.ctx.clone();
     let ty = op.operand_type(0);
-    let mut successors = op.successors().enumerate();
-    let (_, default) = successors.next().ok_or_else(|| no_text(op, "without a target"))?;
     line.put("switch ");
-    line.typed(op, op.operand(0))?;
+    line.typed(op, 0)?;
     line.put(", ");
-    line.target(op, 0, default);
+    line.target(op, 0)?;
     line.put(" [\n");
     let cases = match op.attr("case_values").map(|c| c.kind(&ctx)) {
         Some(AttrKind::DenseElements { ty, splat, bytes }) => {
@@ -399,7 +386,7 @@ fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         }
         _ => Vec::new(),
     };
-    for ((index, target), case) in successors.zip(cases) {
+    for (index, case) in (1..op.successors().len()).zip(cases) {
         line.put("    ");
         line.ty(op, ty)?;
         line.put(" ");
@@ -408,7 +395,7 @@ fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
             _ => line.number(case),
         }
         line.put(", ");
-        line.target(op, index, target);
+        line.target(op, index)?;
         line.put("\n");
     }
     line.put("  ]");

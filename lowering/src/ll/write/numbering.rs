@@ -40,8 +40,8 @@ impl<'b> Function<'b> {
     }
 
     /// Returns the label of the block that an edge to a successor leads to.
-    pub(super) fn target(&self, op: OpRef<'_>, index: usize, block: Block) -> &Label {
-        self.detours.get(&(op.op(), index)).unwrap_or(&self.blocks[block.index()])
+    pub(super) fn target(&self, op: OpRef<'_>, index: usize) -> &Label {
+        self.detours.get(&(op.op(), index)).unwrap_or(&self.blocks[op.successor(index).index()])
     }
 
     /// Returns the labels of the blocks, by index.

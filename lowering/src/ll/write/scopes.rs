@@ -21,15 +21,17 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) {
     if is_kept {
         return;
     }
+    line.is_unlike_others();
     let (own, apart) = (list(line.m, op, *check, &[*own]), list(line.m, op, *check, apart));
     let _ = write!(line, ", !alias.scope {own}, !noalias {apart}");
 }
 
 /// Returns the scopes that a call of `llvm.experimental.noalias.scope.decl` declares.
-pub(super) fn of_declaration(m: &mut Module, op: OpRef<'_>) -> Option<String> {
+pub(super) fn of_declaration(line: &mut Line<'_>, op: OpRef<'_>) -> Option<String> {
     let numbers = numbers(op)?;
     let (check, objects) = numbers.split_first()?;
-    Some(list(m, op, *check, objects))
+    line.is_unlike_others();
+    Some(list(line.m, op, *check, objects))
 }
 
 fn numbers(op: OpRef<'_>) -> Option<Vec<i64>> {
