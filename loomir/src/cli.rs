@@ -222,12 +222,7 @@ impl Tools {
     /// Prints the answer of the parser of command lines: help, or a mistake.
     fn parsed_away(&self, said: &clap::Error) -> Result<(), Failure> {
         let status = u8::try_from(said.exit_code()).unwrap_or(2);
-        match (&self.console, said.use_stderr()) {
-            // It knows if the stream has colours.
-            (Console::Process, _) => _ = said.print(),
-            (_, true) => self.console.say(&said.to_string()),
-            (_, false) => self.console.print(&said.to_string())?,
-        }
+        self.console.answer(said)?;
         if status == 0 { Ok(()) } else { Err(Failure::Status(status)) }
     }
 

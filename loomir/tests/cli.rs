@@ -99,6 +99,20 @@ fn help_is_no_mistake() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure() {
+    for args in [&["help"][..], &["fuse", "--help"], &["--version"], &["opt", "-"], &["man"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_loomir"));
+        let output = command.args(args).stdin(std::process::Stdio::null()).stdout(full).output();
+        let output = output.expect("the command ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(said.contains("cannot write to standard output"), "{args:?}: {said}");
+    }
+}
+
 #[test]
 fn passes_run_in_the_order_they_are_given() {
     let output = loomir(

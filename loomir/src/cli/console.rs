@@ -62,13 +62,19 @@ impl Console {
             lock(printed).out.push_str(text);
             return Ok(());
         }
-        let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::input(format!("cannot write to standard output: {error}")))
-            }
-            _ => Ok(()),
+        written(std::io::stdout().write_all(text.as_bytes()))
+    }
+
+    /// Prints an answer of the parser of command lines, where it belongs. It knows if the stream
+    /// has colours.
+    pub(super) fn answer(&self, answer: &clap::Error) -> Result<(), Failure> {
+        match (self, answer.use_stderr()) {
+            (Console::Process, false) => return written(answer.print()),
+            (Console::Process, true) => _ = answer.print(),
+            (Console::Memory { .. }, false) => return self.print(&answer.to_string()),
+            (Console::Memory { .. }, true) => self.say(&answer.to_string()),
         }
+        Ok(())
     }
 
     /// Writes a text to standard error, where remarks go. Nothing can be said of a failure.
@@ -94,6 +100,16 @@ impl Console {
         if let Console::Process = self {
             std::mem::forget(value);
         }
+    }
+}
+
+/// Returns the failure to write to standard output. A reader that went away is no error.
+fn written(done: std::io::Result<()>) -> Result<(), Failure> {
+    match done.and_then(|()| std::io::stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
     }
 }
 
