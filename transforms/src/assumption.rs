@@ -79,8 +79,11 @@ impl Assumption {
 
     /// Returns the two objects that are assumed apart.
     pub(crate) fn apart_objects(&self) -> impl Iterator<Item = Named> {
-        let pair = if let Assumption::Apart(a, b) = self { Some([*a, *b]) } else { None };
-        pair.into_iter().flatten()
+        self.pair().into_iter().flat_map(|(a, b)| [a, b])
+    }
+
+    fn pair(&self) -> Option<(Named, Named)> {
+        if let Assumption::Apart(a, b) = self { Some((*a, *b)) } else { None }
     }
 
     /// Returns the number of comparisons that test the assumption.
@@ -131,11 +134,26 @@ impl Assumption {
     }
 }
 
-/// Adds assumptions. Those implied by others are dropped.
+/// Adds assumptions. Those implied by others are dropped. Linear in all of them, if they are about
+/// objects: many arrays have many pairs.
 pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>) {
-    for assumption in more {
-        if !all.iter().any(|known| assumption.follows_from(known)) {
-            all.retain(|known| !known.follows_from(&assumption));
+    let mut pairs: Option<HashSet<(Named, Named)>> = None;
+    for (place, assumption) in more.into_iter().enumerate() {
+        let Assumption::Apart(a, b) = assumption else {
+            if !all.iter().any(|known| assumption.follows_from(known)) {
+                all.retain(|known| !known.follows_from(&assumption));
+                all.push(assumption);
+            }
+            continue;
+        };
+        // A single one is not worth a table.
+        let is_known = match place {
+            0 => all.contains(&assumption),
+            _ => {
+                !pairs.get_or_insert_with(|| all.iter().filter_map(Assumption::pair).collect()).insert((a, b))
+            }
+        };
+        if !is_known {
             all.push(assumption);
         }
     }

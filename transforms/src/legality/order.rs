@@ -63,7 +63,7 @@ pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> 
             return ControlFlow::Continue(());
         }
         let own = pair(part, first, second, overlap);
-        if own == Verdict::legal() {
+        if own.is_legal() {
             asked.insert();
         }
         verdict = std::mem::replace(&mut verdict, Verdict::legal()).or(own);
