@@ -95,6 +95,8 @@ pub(super) struct Group {
     /// True if a member has results: loop-carried values, so that it runs in order, or values that
     /// its iterations combine.
     carries: bool,
+    /// True if a member is the outermost dimension of a parallel loop with results.
+    pub(super) begins_reduction: bool,
     /// True if each member may be run in parts: it carries no values, or an anchor identifies its
     /// parts.
     may_be_cut: bool,
@@ -250,6 +252,7 @@ impl Group {
             zero: lower_number,
             whole: true,
             carries: info.has_results(),
+            begins_reduction: info.begins_reduction(),
             may_be_cut: !info.has_results() || info.anchor.is_some(),
             has_part: ir.attr(op, marks::DISTRIBUTED).is_some(),
             guarded: None,
@@ -390,11 +393,6 @@ impl Group {
     /// Returns the operations of the members.
     pub(super) fn ops(&self) -> impl ExactSizeIterator<Item = Op> {
         self.members.iter().map(|member| member.op)
-    }
-
-    /// True if a member is the outermost dimension of a parallel loop with results.
-    pub(super) fn begins_reduction(&self, program: &Program) -> bool {
-        self.members.iter().any(|member| program.loop_info(member.origin.of).begins_reduction())
     }
 
     pub(super) fn is_unsigned(&self, program: &Program) -> bool {
@@ -738,6 +736,7 @@ impl Group {
         (self.starts, self.ends, self.zero) = (joined.starts, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;
+        self.begins_reduction |= second.begins_reduction;
         self.may_be_cut &= second.may_be_cut && self.scale() == second.scale();
         self.guarded = self.guarded.or(second.guarded);
         self.has_part |= second.has_part;

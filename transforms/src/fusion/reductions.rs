@@ -22,7 +22,7 @@ impl Fusion<'_> {
         plan: Plan,
         loop_context: &LoopContext,
     ) -> Option<Plan> {
-        if ![first, second].into_iter().any(|group| group.begins_reduction(self.program)) {
+        if ![first, second].into_iter().any(|group| group.begins_reduction) {
             return Some(plan);
         }
         let ops = || first.ops().chain(second.ops());
