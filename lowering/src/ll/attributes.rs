@@ -1,44 +1,34 @@
 //! The correspondence of the dialect's attributes and LLVM's words for functions, parameters and
 //! results.
 
-/// Attributes without a value, of functions, parameters or results.
+/// Attributes without a value, of functions; some also of parameters or results.
 pub(super) const WORDS: &[&str] = &[
-    "allocalign",
-    "allocptr",
     "alwaysinline",
     "builtin",
     "cold",
     "convergent",
     "coro_elide_safe",
     "coro_only_destroy_when_complete",
-    "dead_on_return",
-    "dead_on_unwind",
     "disable_sanitizer_instrumentation",
     "fn_ret_thunk_extern",
     "hot",
     "hybrid_patchable",
-    "immarg",
     "inlinehint",
-    "inreg",
     "jumptable",
     "minsize",
     "mustprogress",
     "naked",
-    "nest",
-    "noalias",
     "nobuiltin",
     "nocallback",
     "nocf_check",
     "nocreateundeforpoison",
     "nodivergencesource",
     "noduplicate",
-    "noext",
     "nofree",
     "noimplicitfloat",
     "noinline",
     "nomerge",
     "nonlazybind",
-    "nonnull",
     "noprofile",
     "norecurse",
     "noredzone",
@@ -46,7 +36,6 @@ pub(super) const WORDS: &[&str] = &[
     "nosanitize_bounds",
     "nosanitize_coverage",
     "nosync",
-    "noundef",
     "nounwind",
     "null_pointer_is_valid",
     "optdebug",
@@ -56,7 +45,6 @@ pub(super) const WORDS: &[&str] = &[
     "presplitcoroutine",
     "readnone",
     "readonly",
-    "returned",
     "returns_twice",
     "safestack",
     "sanitize_address",
@@ -70,7 +58,6 @@ pub(super) const WORDS: &[&str] = &[
     "sanitize_thread",
     "sanitize_type",
     "shadowcallstack",
-    "signext",
     "skipprofile",
     "speculatable",
     "speculative_load_hardening",
@@ -78,15 +65,35 @@ pub(super) const WORDS: &[&str] = &[
     "sspreq",
     "sspstrong",
     "strictfp",
+    "uwtable",
+    "willreturn",
+    "writeonly",
+];
+
+/// Attributes without a value, of parameters or results alone.
+const PARAMETER_WORDS: &[&str] = &[
+    "allocalign",
+    "allocptr",
+    "dead_on_return",
+    "dead_on_unwind",
+    "immarg",
+    "inreg",
+    "nest",
+    "noalias",
+    "noext",
+    "nonnull",
+    "noundef",
+    "returned",
+    "signext",
     "swiftasync",
     "swifterror",
     "swiftself",
-    "uwtable",
-    "willreturn",
     "writable",
-    "writeonly",
     "zeroext",
 ];
+
+/// Attributes of parameters or results alone that are kept as they are written.
+const PARAMETER_TEXTS: &[&str] = &["captures", "initializes", "nocapture", "nofpclass", "range"];
 
 /// Attributes of the dialect that correspond to a keyword of LLVM.
 pub(super) const FLAGS: &[(&str, &str)] = &[
@@ -130,3 +137,15 @@ pub(super) const PLACES: [(&str, &str); 6] = [
     ("targetMem0", "target_mem0"),
     ("targetMem1", "target_mem1"),
 ];
+
+/// True if a word without a value may be an attribute of a parameter or result.
+pub(super) fn is_word_of_parameter(word: &str) -> bool {
+    WORDS.contains(&word) || PARAMETER_WORDS.contains(&word)
+}
+
+/// True if an attribute belongs to parameters or results, and never to functions or calls.
+pub(super) fn is_of_parameters(word: &str) -> bool {
+    let has_value = NUMBERS.iter().chain(TYPES).any(|own| *own == word);
+    let is_of_both = matches!(word, "alignstack" | "preallocated");
+    PARAMETER_WORDS.contains(&word) || PARAMETER_TEXTS.contains(&word) || (has_value && !is_of_both)
+}

@@ -5,7 +5,9 @@ use loomir_ir::{Attr, AttrKind, OperationState, Type};
 
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
+use crate::ll::attributes::{
+    FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS, is_of_parameters, is_word_of_parameter,
+};
 
 /// Attributes of a function or call, collected for its operation.
 #[derive(Default)]
@@ -88,6 +90,9 @@ impl Reader<'_> {
             }
             Kind::Word => {
                 let word = self.text();
+                if is_of_parameters(word) {
+                    return Err(self.error(format!("'{word}' applies to parameters, not to functions")));
+                }
                 if let Some((name, _)) = FLAGS.iter().find(|(_, own)| *own == word) {
                     self.advance();
                     said.own.push((name, Attr::UNIT));
@@ -214,7 +219,7 @@ impl Reader<'_> {
                 // What `captures(none)` once was.
                 self.advance();
                 Attr::UNIT
-            } else if WORDS.contains(&word) && !self.is_sign_behind("(") {
+            } else if is_word_of_parameter(word) && !self.is_sign_behind("(") {
                 self.advance();
                 Attr::UNIT
             } else if self.is_sign_behind("(") && !is_expression(word) {

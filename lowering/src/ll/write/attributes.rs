@@ -4,7 +4,7 @@ use loomir_ir::{Attr, AttrKind, Diagnostic, OpRef};
 
 use super::names::quoted;
 use super::{Module, type_text};
-use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
+use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS, is_word_of_parameter};
 
 /// Returns the attributes in the list `name`, which the dialect only passes through, as text.
 pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<String> {
@@ -113,7 +113,7 @@ pub(super) fn of_values(
                 Some(format!("{word}({})", type_text(m, op, ty)?))
             }
             ("nocapture", ..) => Some("captures(none)".to_owned()),
-            (word, ..) if WORDS.contains(&word) => Some(word.to_owned()),
+            (word, ..) if is_word_of_parameter(word) => Some(word.to_owned()),
             _ => None,
         });
     }
