@@ -28,21 +28,23 @@ pub(crate) fn main() -> ExitCode {
     }
     let mut tally = Tally::default();
     let tools = Tools { clang: &clang, folder: &folder };
-    let broken = steps::run(cases, STEP, |first, count| {
-        run(seed, (first, count), &tools, &mut tally, &mut |difference| eprintln!("{difference}"))
+    let broken = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+        run(seed, (first, count), &tools, tally, &mut |difference| eprintln!("{difference}"))
     });
     drop(std::fs::remove_dir_all(&folder));
+    print!("seed={seed}\n{}", counts(&tally));
+    ExitCode::from(u8::from(tally.failures + broken > 0))
+}
+
+fn counts(tally: &Tally) -> String {
     let Tally { cases, changed, changed_at_all, loops, fused, edits, calls, left, undefined, .. } = tally;
     let Tally { versioned, both_ways, checks: [held, failed], failures, .. } = tally;
-    println!("seed={seed}\ncases={cases}\nchanged={changed_at_all}");
+    let mut text = format!("cases={cases}\nchanged={changed_at_all}\n");
     for (level, changed) in ["O0", "O1", "O2"].iter().zip(changed) {
-        println!("changed_at_{level}={changed}");
+        text += &format!("changed_at_{level}={changed}\n");
     }
-    println!(
-        "loops={loops}\nloops_fused={fused}\nedits={edits}\ncalls_compared={calls}\nof_these_not_returning={left}"
-    );
-    println!("calls_undefined={undefined}\nfunctions_with_checks={versioned}");
-    println!("of_these_both_ways={both_ways}\nchecks_that_hold={held}\nchecks_that_fail={failed}");
-    println!("failures={failures}");
-    ExitCode::from(u8::from(failures + broken > 0))
+    text += &format!("loops={loops}\nloops_fused={fused}\nedits={edits}\ncalls_compared={calls}\n");
+    text += &format!("of_these_not_returning={left}\ncalls_undefined={undefined}\n");
+    text += &format!("functions_with_checks={versioned}\nof_these_both_ways={both_ways}\n");
+    text + &format!("checks_that_hold={held}\nchecks_that_fail={failed}\nfailures={failures}\n")
 }

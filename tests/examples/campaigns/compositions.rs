@@ -13,28 +13,34 @@ pub(crate) fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let first = option("--first").unwrap_or(0);
     let mut tally = Tally::default();
-    let failures = steps::run(cases, STEP, |from, count| run(seed, (first + from, count), &mut tally));
-    let Tally { cases, schedules, scheduled, trees, legal, illegal, hashed, shown, .. } = tally;
-    println!("seed={seed}\ncases={cases}\nschedules={}\nschedules_unfinished={}", schedules[0], schedules[1]);
-    println!("programs_scheduled={scheduled}\ntrees={}\nedits_of_trees={}", trees[0], trees[1]);
-    println!("legal={}\nof_these_written={}\nillegal={illegal}", legal[0], legal[1]);
-    println!("of_these_with_hashes={hashed}\nof_these_other_memory={shown}");
-    println!("of_these_other_results_alone={}\nof_these_out_of_scope={}", tally.computed, tally.out_of_scope);
-    println!("of_these_other_writes_alone={}", tally.rewritten);
-    println!("of_these_by_iterations_alone={}", tally.by_instance);
-    println!("may_be_illegal={}", tally.unknown);
-    println!("racing_by_themselves={}", tally.racing);
-    println!("asked={}\nproved={}", tally.asked[0], tally.asked[1]);
-    println!("calls_compared={}\ncalls_undefined={}\nfailures={failures}", tally.calls[0], tally.calls[1]);
-    for (kind, [legal, illegal]) in tally.kinds {
-        let kind = kind.replace([' ', '-'], "_");
-        println!("{kind}_legal={legal}\n{kind}_illegal={illegal}");
-    }
-    for (why, count) in tally.not_hashed {
-        println!("without_hashes_for_{}={count}", why.replace(' ', "_"));
-    }
-    for (kind, count) in tally.unseen {
-        println!("same_memory_though_{}={count}", kind.to_lowercase());
-    }
+    let failures = steps::run((cases, STEP), &mut tally, counts, |from, count, tally| {
+        run(seed, (first + from, count), tally)
+    });
+    println!("seed={seed}\n{}failures={failures}", counts(&tally));
     ExitCode::from(u8::from(failures > 0))
+}
+
+fn counts(tally: &Tally) -> String {
+    let Tally { cases, schedules, scheduled, trees, legal, illegal, hashed, shown, .. } = tally;
+    let mut text = format!("cases={cases}\nschedules={}\nschedules_unfinished={}\n", schedules[0], schedules[1]);
+    text += &format!("programs_scheduled={scheduled}\ntrees={}\nedits_of_trees={}\n", trees[0], trees[1]);
+    text += &format!("legal={}\nof_these_written={}\nillegal={illegal}\n", legal[0], legal[1]);
+    text += &format!("of_these_with_hashes={hashed}\nof_these_other_memory={shown}\n");
+    let Tally { computed, out_of_scope, rewritten, by_instance, unknown, racing, asked, calls, .. } = tally;
+    text += &format!("of_these_other_results_alone={computed}\nof_these_out_of_scope={out_of_scope}\n");
+    text += &format!("of_these_other_writes_alone={rewritten}\nof_these_by_iterations_alone={by_instance}\n");
+    text += &format!("may_be_illegal={unknown}\nracing_by_themselves={racing}\n");
+    text += &format!("asked={}\nproved={}\n", asked[0], asked[1]);
+    text += &format!("calls_compared={}\ncalls_undefined={}\n", calls[0], calls[1]);
+    for (kind, [legal, illegal]) in &tally.kinds {
+        let kind = kind.replace([' ', '-'], "_");
+        text += &format!("{kind}_legal={legal}\n{kind}_illegal={illegal}\n");
+    }
+    for (why, count) in &tally.not_hashed {
+        text += &format!("without_hashes_for_{}={count}\n", why.replace(' ', "_"));
+    }
+    for (kind, count) in &tally.unseen {
+        text += &format!("same_memory_though_{}={count}\n", kind.to_lowercase());
+    }
+    text
 }

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use loomir_tests::campaign::{Tally, run_case, text_of_case};
 
+use crate::steps::on_a_line;
+
 /// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
@@ -41,7 +43,8 @@ pub(crate) fn main() -> ExitCode {
             }
         }
         if (index + 1) % (options.cases / 10).max(1) == 0 {
-            eprintln!("{} of {} cases, {failures} failures", index + 1, cases.end);
+            let counts = on_a_line(&tally.to_text());
+            eprintln!("{} of {} cases, {failures} failures: {counts}", index + 1, cases.end);
         }
     }
     for (case, remark) in tally.doubtful.iter().take(MAX_SHOWN) {

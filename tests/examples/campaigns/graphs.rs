@@ -19,12 +19,18 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let mut tally = Tally::default();
-    let failures = steps::run(cases, STEP, |first, count| run(seed, first, count, &opt, &mut tally));
-    println!("seed={seed}\ncases={}\nblocks={}\nloops={}", tally.cases, tally.blocks, tally.loops);
-    println!("functions_with_irreducible_cycles={}", tally.irreducible);
-    for (form, changed) in FORMS.iter().zip(tally.changed) {
-        println!("functions_changed_by_{}={changed}", form.name.replace('-', "_"));
-    }
-    println!("runs_compared={}\ndifferences={failures}", tally.runs);
+    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+        run(seed, first, count, &opt, tally)
+    });
+    println!("seed={seed}\n{}differences={failures}", counts(&tally));
     ExitCode::from(u8::from(failures > 0))
+}
+
+fn counts(tally: &Tally) -> String {
+    let mut text = format!("cases={}\nblocks={}\nloops={}\n", tally.cases, tally.blocks, tally.loops);
+    text += &format!("functions_with_irreducible_cycles={}\n", tally.irreducible);
+    for (form, changed) in FORMS.iter().zip(tally.changed) {
+        text += &format!("functions_changed_by_{}={changed}\n", form.name.replace('-', "_"));
+    }
+    text + &format!("runs_compared={}\n", tally.runs)
 }

@@ -21,10 +21,15 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let mut tally = Tally::default();
-    let failures = steps::run(cases, STEP, |first, count| run(seed, first, count, &judges, &mut tally));
-    println!("seed={seed}\ncases={}\nfunctions={}\nlines={}", tally.cases, tally.functions, tally.lines);
-    println!("operations_executed={}", tally.steps);
-    println!("written_by_loomir={}\noptimised_by_llvm={}", tally.written, tally.optimised);
-    println!("given_up_by_llvm={}\ndifferences={failures}", tally.given_up);
+    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+        run(seed, first, count, &judges, tally)
+    });
+    println!("seed={seed}\n{}differences={failures}", counts(&tally));
     ExitCode::from(u8::from(failures > 0))
+}
+
+fn counts(tally: &Tally) -> String {
+    let mut text = format!("cases={}\nfunctions={}\nlines={}\n", tally.cases, tally.functions, tally.lines);
+    text += &format!("operations_executed={}\nwritten_by_loomir={}\n", tally.steps, tally.written);
+    text + &format!("optimised_by_llvm={}\ngiven_up_by_llvm={}\n", tally.optimised, tally.given_up)
 }

@@ -24,11 +24,10 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let mut tally = Tally::default();
-    let failures = steps::run(cases, STEP, |first, count| run(seed, first, count, &opt, &mut tally));
-    println!("seed={seed}\ncases={}\nloops={}\nruns={}", tally.cases, tally.loops, tally.runs);
-    println!("pairs_fused_by_loomir={}\nfunctions_loomir_gets_wrong={failures}", tally.ours);
-    show("opt", &tally.plain);
-    show("opt_peeling_3", &tally.peeling);
+    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+        run(seed, first, count, &opt, tally)
+    });
+    println!("seed={seed}\n{}functions_loomir_gets_wrong={failures}", counts(&tally));
     for (reason, example) in tally.plain.examples.iter().chain(&tally.peeling.examples) {
         eprintln!("{reason}: {example}");
     }
@@ -36,7 +35,13 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(u8::from(failures > 0 || missed > 0))
 }
 
-fn show(name: &str, rival: &Rival) {
+fn counts(tally: &Tally) -> String {
+    let mut text = format!("cases={}\nloops={}\nruns={}\n", tally.cases, tally.loops, tally.runs);
+    text += &format!("pairs_fused_by_loomir={}\n", tally.ours);
+    text + &counts_of("opt", &tally.plain) + &counts_of("opt_peeling_3", &tally.peeling)
+}
+
+fn counts_of(name: &str, rival: &Rival) -> String {
     let Rival {
         crashed,
         fused,
@@ -51,14 +56,15 @@ fn show(name: &str, rival: &Rival) {
         ours_alone,
         ..
     } = rival;
-    println!("functions_{name}_crashes_on={crashed}");
-    println!("functions_{name}_fuses_loops_of={fused}\nfunctions_{name}_gets_wrong={wrong}");
-    println!("pairs_{name}_fuses_rightly={pairs}\nof_these_both={both}");
-    println!("of_these_loomir_fuses_one_with_another={otherwise}\nof_these_with_ordered_atomics={ordered}");
-    println!("of_these_past_what_may_not_return={unreturned}");
-    println!("of_these_against_a_dependence={turned}");
-    println!("of_these_{name}_alone={missed}\npairs_loomir_fuses_and_{name}_does_not={ours_alone}");
+    let mut text = format!(
+        "functions_{name}_crashes_on={crashed}\nfunctions_{name}_fuses_loops_of={fused}\n\
+         functions_{name}_gets_wrong={wrong}\npairs_{name}_fuses_rightly={pairs}\nof_these_both={both}\n\
+         of_these_loomir_fuses_one_with_another={otherwise}\nof_these_with_ordered_atomics={ordered}\n\
+         of_these_past_what_may_not_return={unreturned}\nof_these_against_a_dependence={turned}\n\
+         of_these_{name}_alone={missed}\npairs_loomir_fuses_and_{name}_does_not={ours_alone}\n"
+    );
     for (reason, count) in &rival.reasons {
-        println!("{name}_alone_because_{}={count}", reason.replace([' ', ':', '='], "_"));
+        text += &format!("{name}_alone_because_{}={count}\n", reason.replace([' ', ':', '='], "_"));
     }
+    text
 }

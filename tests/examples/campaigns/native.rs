@@ -29,11 +29,18 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let mut tally = Tally::default();
-    let failures =
-        steps::run(cases, STEP, |first, count| run(seed, (first, count), &clang, &folder, &mut tally));
+    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+        run(seed, (first, count), &clang, &folder, tally)
+    });
     drop(std::fs::remove_dir_all(&folder));
-    let Tally { cases, narrow, fused, interpreted, native } = tally;
-    println!("seed={seed}\ncases={cases}\nfor_32_bit_addresses={narrow}\nloops_fused={fused}");
-    println!("calls_interpreted={interpreted}\ncalls_as_machine_code={native}\nfailures={failures}");
+    println!("seed={seed}\n{}failures={failures}", counts(&tally));
     ExitCode::from(u8::from(failures > 0))
+}
+
+fn counts(tally: &Tally) -> String {
+    let Tally { cases, narrow, fused, interpreted, native } = tally;
+    format!(
+        "cases={cases}\nfor_32_bit_addresses={narrow}\nloops_fused={fused}\n\
+         calls_interpreted={interpreted}\ncalls_as_machine_code={native}\n"
+    )
 }

@@ -23,12 +23,18 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let mut tally = Tally::default();
-    let failures =
-        steps::run(cases, STEP, |first, count| run(seed, (first, count), &clang, &folder, &mut tally));
+    let failures = steps::run((cases, STEP), &mut tally, counts, |first, count, tally| {
+        run(seed, (first, count), &clang, &folder, tally)
+    });
     drop(std::fs::remove_dir_all(&folder));
-    let Tally { cases, promoted, elements, compared, undefined, read_only } = tally;
-    println!("seed={seed}\ncases={cases}\npromoted={promoted}\nelements_promoted={elements}");
-    println!("calls_compared={compared}\ncalls_undefined={undefined}\nread_only_buffers={read_only}");
-    println!("failures={failures}");
+    println!("seed={seed}\n{}failures={failures}", counts(&tally));
     ExitCode::from(u8::from(failures > 0))
+}
+
+fn counts(tally: &Tally) -> String {
+    let Tally { cases, promoted, elements, compared, undefined, read_only } = tally;
+    format!(
+        "cases={cases}\npromoted={promoted}\nelements_promoted={elements}\ncalls_compared={compared}\n\
+         calls_undefined={undefined}\nread_only_buffers={read_only}\n"
+    )
 }

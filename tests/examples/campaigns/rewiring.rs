@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use loomir_tests::rewiring::{Tally, run_case};
 
+use crate::steps::on_a_line;
+
 /// The maximal number of shown failures. Then the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
@@ -34,7 +36,8 @@ pub(crate) fn main() -> ExitCode {
             }
         }
         if (index + 1) % (cases / 10).max(1) == 0 {
-            eprintln!("{} of {cases} cases, {failures} failures", index + 1);
+            let counts = on_a_line(&tally.to_text());
+            eprintln!("{} of {cases} cases, {failures} failures: {counts}", index + 1);
         }
     }
     print!("seed={seed}\n{}different={failures}\n", tally.to_text());

@@ -1,5 +1,7 @@
 //! Shared code of campaigns that run in steps of many cases and end with the first difference:
 //! their command line and their progress reports.
+//!
+//! A campaign has a function `counts` that lists its counts, one `key=value` a line.
 
 use std::fmt::Display;
 
@@ -11,16 +13,26 @@ pub(crate) fn option(name: &str) -> Option<u64> {
 }
 
 /// Runs `cases` cases in steps of `step`. Each step starts at the number of its first case. Prints
-/// the number of finished cases after each step. Stops at the first failure and returns the number
-/// of failures.
-pub(crate) fn run<E: Display>(cases: u64, step: u64, mut run: impl FnMut(u64, u64) -> Result<(), E>) -> u64 {
+/// the number of finished cases and the counts after each step, so that a stopped run has figures.
+/// Stops at the first failure and returns the number of failures.
+pub(crate) fn run<T, E: Display>(
+    (cases, step): (u64, u64),
+    tally: &mut T,
+    counts: fn(&T) -> String,
+    mut run: impl FnMut(u64, u64, &mut T) -> Result<(), E>,
+) -> u64 {
     for first in (0..cases).step_by(step as usize) {
         let count = step.min(cases - first);
-        if let Err(difference) = run(first, count) {
+        if let Err(difference) = run(first, count, tally) {
             eprintln!("{difference}");
             return 1;
         }
-        eprintln!("{} of {cases}", first + count);
+        eprintln!("{} of {cases}: {}", first + count, on_a_line(&counts(tally)));
     }
     0
+}
+
+/// Returns counts on one line.
+pub(crate) fn on_a_line(counts: &str) -> String {
+    counts.split_whitespace().collect::<Vec<_>>().join(" ")
 }
