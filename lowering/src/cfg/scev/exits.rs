@@ -57,6 +57,13 @@ pub struct Counts {
     pub constant_max: Option<ExprId>,
 }
 
+/// A number that another one extends.
+#[derive(Clone, Copy)]
+enum Narrow {
+    Value(Value),
+    Expr(ExprId),
+}
+
 impl ScalarEvolution<'_> {
     /// Returns the backedge-taken counts of a loop.
     pub fn counts(&mut self, of: LoopId) -> Rc<Counts> {
@@ -370,7 +377,10 @@ impl ScalarEvolution<'_> {
     /// wrap.
     fn extended_limit(&mut self, goes_on: Predicate, value: Value, bound: ExprId, at: Setting) -> Limit {
         let Some((is_signed, narrow)) = self.extended(value) else { return Limit::default() };
-        let width = self.expr_type(narrow).map_or(0, |ty| ty.width());
+        let width = match narrow {
+            Narrow::Value(value) => self.expr_type(value).map_or(0, |ty| ty.width()),
+            Narrow::Expr(id) => self.width(id),
+        };
         let bound = match self.get(bound).clone() {
             Expr::Cast(Cast::SignExtend, inner, _) if is_signed && self.width(inner) == width => inner,
             Expr::Cast(Cast::ZeroExtend, inner, _) if !is_signed && self.width(inner) == width => inner,
@@ -386,15 +396,40 @@ impl ScalarEvolution<'_> {
         };
         // Both readings of zero-extended numbers are the unsigned one.
         let goes_on = if is_signed { goes_on } else { goes_on.unsigned() };
-        self.while_limit(goes_on, narrow, bound, at)
+        match narrow {
+            Narrow::Value(value) => self.while_limit(goes_on, value, bound, at),
+            Narrow::Expr(id) => self.recurrence_limit(goes_on, id, bound, at),
+        }
     }
 
-    /// Returns the narrow number that a value extends, and true if its sign is extended.
-    fn extended(&self, value: Value) -> Option<(bool, Value)> {
+    /// Returns the narrow number that a value extends, and true if its sign is extended. A mask of
+    /// low bits extends them.
+    fn extended(&mut self, value: Value) -> Option<(bool, Narrow)> {
         let op = self.function.defining_op(value)?;
         let (signed, unsigned) =
             (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));
-        (signed || unsigned).then(|| (signed, self.function.operand(op, 0)))
+        if signed || unsigned {
+            return Some((signed, Narrow::Value(self.function.operand(op, 0))));
+        }
+        let id = self.expr(value);
+        match self.get(id) {
+            Expr::Cast(Cast::ZeroExtend, inner, _) => Some((false, Narrow::Expr(*inner))),
+            _ => None,
+        }
+    }
+
+    /// Returns the count of a loop that continues while a recurrence compares like this with a
+    /// loop-invariant bound.
+    fn recurrence_limit(&mut self, goes_on: Predicate, id: ExprId, bound: ExprId, at: Setting) -> Limit {
+        match self.pool.get(id) {
+            Expr::AddRec(own, operands) if *own == at.of && operands.len() == 2 => {
+                let (start, step) = (operands[0], operands[1]);
+                let start_range = self.range_in(start, Some(at.of));
+                let tested = Tested { start, start_range, step, flags: self.pool.flags(id) };
+                self.count_while(goes_on, tested, bound, at)
+            }
+            _ => Limit::default(),
+        }
     }
 
     /// Returns the count of a loop that continues while a value compares like this with a varying
@@ -432,15 +467,9 @@ impl ScalarEvolution<'_> {
     fn distance_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, at: Setting) -> Limit {
         let distance = self.minus(a, b);
         let zero = self.constant(self.width(distance), 0);
-        match self.pool.get(distance) {
-            Expr::AddRec(own, operands) if *own == at.of && operands.len() == 2 => {
-                let (start, step) = (operands[0], operands[1]);
-                let start_range = self.range_in(start, Some(at.of));
-                let tested = Tested { start, start_range, step, flags: self.pool.flags(distance) };
-                self.count_while(goes_on, tested, zero, at)
-            }
-            _ if self.is_available(distance, at.of) => self.fixed_limit(goes_on, distance, zero, at.of),
-            _ => Limit::default(),
+        match self.is_available(distance, at.of) {
+            true => self.fixed_limit(goes_on, distance, zero, at.of),
+            false => self.recurrence_limit(goes_on, distance, zero, at),
         }
     }
 
