@@ -50,8 +50,11 @@ class Tally:
 
     def add(self, loomir, path, level, verbose):
         loops, llvm = counted_by_llvm(path, level)
-        remarks = run([loomir, "explain", "--remarks=json", path]).stdout.splitlines()
-        remarks = [json.loads(line) for line in remarks if line.startswith("{")]
+        explained = run([loomir, "explain", "--remarks=json", path])
+        if explained.returncode != 0:
+            print(f"{path} is left out: {explained.stderr.splitlines()[:1]}", file=sys.stderr)
+            return
+        remarks = [json.loads(line) for line in explained.stdout.splitlines() if line.startswith("{")]
         own = [remark for remark in remarks if remark["pass"] == "lift-cf-to-scf"]
         others = collections.Counter(r["function"] for r in own if r["name"] != "NotAffine")
         kept = {r["function"] for r in own if r["name"] == "FunctionKept"}

@@ -1,9 +1,9 @@
 //! Loops with less than two to the power of 63 iterations.
 //!
-//! `scf.for` reads its number of iterations as signed. A count of 64 bits fits if ranges say so, if
-//! a guard orders the two numbers that it is the difference of, if it falls to its last value over
-//! the iterations of a loop around, or if the loop accesses another place of one object in each
-//! iteration.
+//! `scf.for` reads its number of iterations as signed, unless it is an unsigned loop. A count of 64
+//! bits fits if ranges say so, if a guard orders the two numbers that it is the difference of, if it
+//! falls to its last value over the iterations of a loop around, or if the loop accesses another
+//! place of one object in each iteration.
 //!
 //! **Assumptions.**
 //! - No object covers half of all addresses. An access is in the object that its address is based
@@ -47,17 +47,31 @@ pub(super) fn fits(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) ->
     scev.width(count) < WIDTH || is_natural(scev, of, count)
 }
 
+/// True if a backedge-taken count of 64 bits, read as unsigned, leaves room for one more.
+pub(super) fn fits_unsigned(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
+    if scev.width(count) != WIDTH {
+        return false;
+    }
+    let most = u128::from(u64::MAX) - 1;
+    scev.range_in(count, Some(of)).unsigned.1 <= most
+        || is_guarded(scev, of, count, most.cast_signed())
+        || is_told_apart(scev, of, count)
+}
+
 /// True if a backedge-taken count of a loop, read as signed, is not negative and leaves room for
 /// one more.
 pub(super) fn is_natural(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
     let (range, width) = (scev.range_in(count, Some(of)), scev.width(count));
     let is_small = i128::try_from(range.unsigned.1).is_ok_and(|most| most <= highest(width.min(WIDTH)));
-    is_small
-        || (width <= WIDTH && (is_guarded(scev, of, count) || is_falling(scev, of, count, range.signed.1)))
+    let is_bounded = |scev: &mut ScalarEvolution<'_>| {
+        is_guarded(scev, of, count, highest(width)) || is_falling(scev, of, count, range.signed.1)
+    };
+    is_small || (width <= WIDTH && is_bounded(scev))
 }
 
-/// True if a guard of the loop says that the count is a difference of ordered numbers.
-fn is_guarded(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
+/// True if a guard of the loop says that the count is a difference of ordered numbers, from zero to
+/// `highest`.
+fn is_guarded(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId, highest: i128) -> bool {
     let width = scev.width(count);
     for fact in scev.facts(of).iter() {
         let (less, more) = match fact.predicate.unsigned() {
@@ -83,7 +97,7 @@ fn is_guarded(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool
             true => high.signed.1 - low.signed.0,
             false => high.unsigned.1 as i128 - low.unsigned.0 as i128,
         };
-        if i128::from(is_strict) + behind >= 0 && most + behind <= highest(width) {
+        if i128::from(is_strict) + behind >= 0 && most + behind <= highest {
             return true;
         }
     }
@@ -105,6 +119,26 @@ fn is_falling(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId, greates
     let Some(times) = scev.counts(around).exact.filter(|_| scev.flags(count).nsw) else { return false };
     let Some(end) = scev.at_iteration(count, times) else { return false };
     [start, end].into_iter().all(|id| scev.range_in(id, Some(around)).signed.0 >= 0)
+}
+
+/// True if a guard of the loop says that two numbers differ, and the count is one less than the
+/// difference.
+fn is_told_apart(scev: &mut ScalarEvolution<'_>, of: LoopId, count: ExprId) -> bool {
+    let width = scev.width(count);
+    for fact in scev.facts(of).iter() {
+        if fact.predicate != Predicate::Ne || scev.width(fact.a) != width {
+            continue;
+        }
+        let [a, b] = [fact.a, fact.b].map(|id| scev.ptr_to_int(id));
+        for (from, to) in [(a, b), (b, a)] {
+            let way = scev.minus(to, from);
+            let behind = scev.minus(count, way);
+            if scev.as_constant(behind).is_some_and(|behind| signed(width, behind) == -1) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 impl Bounds {

@@ -8,8 +8,9 @@
 //! - A backedge-taken count is exact only if each iteration reaches the latch, so evaluating it
 //!   before the loop is no earlier than the program would.
 //! - A recurrence with the flag `nsw` has its exact value in each iteration, read as signed.
-//!   In 64 bits neither `k * step` nor the sum with the start leaves the range then.
-//! - There are less than two to the power of 63 iterations (`bounded`).
+//!   In 64 bits neither `k * step` nor the sum with the start leaves the range then, if there are
+//!   less than two to the power of 63 iterations (`bounded`). Other loops count unsigned, and their
+//!   sums of 64 bits have no flags.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
@@ -30,8 +31,10 @@ use crate::cfg::scev::expr::{Expr, ExprId, Flags};
 
 /// A loop with a number of iterations that is known when it begins.
 pub(super) struct Counted {
-    /// The number of iterations. At least 1 and less than two to the power of 63.
+    /// The number of iterations. At least 1 and less than two to the power of 64.
     pub(super) trips: Recipe,
+    /// True if there may be two to the power of 63 iterations or more.
+    pub(super) unsigned: bool,
     /// Values that are not poison if the loop runs.
     pub(super) settled: HashSet<Value>,
     /// For each header argument, its steps.
@@ -71,11 +74,13 @@ pub(super) fn counted_loops(
 fn counted(scev: &mut ScalarEvolution<'_>, of: LoopId, bounds: &mut Bounds) -> Result<Counted, Uncounted> {
     let roles = Roles::of(scev.analysis(), of);
     let Some(count) = scev.counts(of).exact else { return Err(why_unknown(scev, of, &roles)) };
-    if scev.width(count) > 64 || !(bounded::fits(scev, of, count) || bounds.by_object(scev, of, count)) {
+    let is_signed =
+        scev.width(count) <= 64 && (bounded::fits(scev, of, count) || bounds.by_object(scev, of, count));
+    if !is_signed && !bounded::fits_unsigned(scev, of, count) {
         return Err(Uncounted::Long);
     }
     let trips = trips(scev, of, count).ok_or(Uncounted::Unwritten)?;
-    written(scev, of, &roles, trips).ok_or(Uncounted::Unwritten)
+    written(scev, of, &roles, (trips, !is_signed)).ok_or(Uncounted::Unwritten)
 }
 
 /// Returns the number of iterations, which is one more than the count. It has at most 64 bits.
@@ -138,13 +143,18 @@ fn why_unknown(scev: &mut ScalarEvolution<'_>, of: LoopId, roles: &Roles) -> Unc
     }
 }
 
-/// Returns a loop that counts, with this number of iterations.
-fn written(scev: &mut ScalarEvolution<'_>, of: LoopId, roles: &Roles, trips: Recipe) -> Option<Counted> {
+/// Returns a loop that counts, with this number of iterations, which may be unsigned.
+fn written(
+    scev: &mut ScalarEvolution<'_>,
+    of: LoopId,
+    roles: &Roles,
+    (trips, unsigned): (Recipe, bool),
+) -> Option<Counted> {
     let (function, analysis) = (scev.function(), scev.analysis());
     let header = analysis.block(roles.header);
     let arguments: Vec<Value> = function.arguments(header).collect();
     let variables: Vec<Option<Variable>> =
-        arguments.iter().map(|argument| variable(scev, of, *argument)).collect();
+        arguments.iter().map(|argument| variable(scev, of, *argument, unsigned)).collect();
     let variable_of = |value: Value| {
         let is_next = |argument: &Value| scev.header_argument(*argument).is_some_and(|own| own.next == value);
         let own = arguments.iter().position(|argument| *argument == value).map(|at| (at, false));
@@ -168,10 +178,16 @@ fn written(scev: &mut ScalarEvolution<'_>, of: LoopId, roles: &Roles, trips: Rec
         _ => roles.header,
     };
     let settled = values_of_tests(scev, of, &[certain]).collect();
-    Some(Counted { trips, settled, variables, finals })
+    Some(Counted { trips, unsigned, settled, variables, finals })
 }
 
-fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Option<Variable> {
+/// Returns a header argument of a loop, which may count unsigned, if it changes by a fixed step.
+fn variable(
+    scev: &mut ScalarEvolution<'_>,
+    of: LoopId,
+    argument: Value,
+    unsigned: bool,
+) -> Option<Variable> {
     let ty = scev.expr_type(argument).filter(|ty| ty.width() <= 64)?;
     let id = scev.expr(argument);
     let Expr::AddRec(around, parts) = scev.get(id).clone() else { return None };
@@ -193,7 +209,10 @@ fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value) -> Opti
         Kind::Address(stays)
     } else {
         // What the steps promise holds where the value is not poison.
-        let flags = scev.flags(id).and(scev.promised(argument, of, step));
+        let flags = match unsigned && ty.width() == 64 {
+            true => Flags::NONE,
+            false => scev.flags(id).and(scev.promised(argument, of, step)),
+        };
         Kind::Integer(ty.width(), flags)
     };
     Some(Variable { step: Recipe::of(scev, of, step)?, kind })

@@ -96,7 +96,10 @@ impl Structure<'_> {
         let end = cast(&mut builder, trips, Type::INDEX);
         let types: Vec<Type> = carried.yielded.iter().map(|value| builder.type_of(*value)).collect();
         let operands: Vec<Value> = [zero, end, one].into_iter().chain(carried.inits).collect();
-        let state = builder.state(scf::ForOp::DEF).operands(&operands).results(&types).regions(1);
+        let mut state = builder.state(scf::ForOp::DEF).operands(&operands).results(&types).regions(1);
+        if counted.unsigned {
+            state.set_attr(&builder.ctx(), "unsignedCmp", Attr::UNIT);
+        }
         let op = builder.insert(state);
         let region = self.body.region(op, 0);
         self.body.move_block(inside, region, None);

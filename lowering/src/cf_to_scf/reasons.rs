@@ -53,7 +53,7 @@ pub enum Uncounted {
     Bound,
     /// Its counter may wrap around before the test fails.
     Wraps,
-    /// It may have two to the power of 63 iterations or more.
+    /// It may have two to the power of 64 iterations or more.
     Long,
     /// The number of its iterations has no expression in values from before the loop.
     Unwritten,
@@ -88,7 +88,7 @@ impl Uncounted {
             Uncounted::Data => "its test depends on data",
             Uncounted::Bound => "its test compares two numbers that both change",
             Uncounted::Wraps => "its counter may wrap around before the test fails",
-            Uncounted::Long => "it may have 2^63 iterations or more",
+            Uncounted::Long => "it may have 2^64 iterations or more",
             Uncounted::Unwritten => "the number of iterations has no expression before it",
             Uncounted::Structured => "it has no counter",
         }
@@ -104,7 +104,7 @@ impl Uncounted {
             Uncounted::Data => ("depends on data", "depend on data"),
             Uncounted::Bound => ("with a bound that changes", "with bounds that change"),
             Uncounted::Wraps => ("with a counter that may wrap", "with counters that may wrap"),
-            Uncounted::Long => ("may run 2^63 times", "may run 2^63 times"),
+            Uncounted::Long => ("may run 2^64 times", "may run 2^64 times"),
             Uncounted::Unwritten => ("without an expression", "without an expression"),
             Uncounted::Structured => ("without a counter", "without a counter"),
         };

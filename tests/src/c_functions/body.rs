@@ -27,9 +27,11 @@ enum Oddity {
     Signed,
     /// Several forms of headers in one function.
     Mixed,
+    /// Outer loops that may run 2^63 times or more, if a call does not leave them.
+    Long,
 }
 
-use Oddity::{Atomic, Block, Call, Exit, Local, Mixed, Signed, Switch, Vla, Volatile, Walk};
+use Oddity::{Atomic, Block, Call, Exit, Local, Long, Mixed, Signed, Switch, Vla, Volatile, Walk};
 
 /// Makes the body of one function.
 pub(super) struct Maker<'r> {
@@ -45,11 +47,12 @@ pub(super) struct Maker<'r> {
 
 impl<'r> Maker<'r> {
     pub(super) fn new(random: &'r mut Random, of: Signature, pointees: Vec<Pointee>) -> Self {
-        let all = [Call, Exit, Volatile, Atomic, Block, Local, Vla, Switch, Walk, Signed, Mixed];
-        let weights = [3, 3, 1, 1, 2, 4, 1, 1, 2, 4, 3];
+        let all = [Call, Exit, Volatile, Atomic, Block, Local, Vla, Switch, Walk, Signed, Mixed, Long];
+        let weights = [3, 3, 1, 1, 2, 4, 1, 1, 2, 4, 3, 2];
         let count = random.weighted(&[60, 30, 10]);
-        let oddities = (0..count).map(|_| all[random.weighted(&weights)]).collect();
-        let is_nest = random.chance(18) || pointees.iter().any(|own| matches!(own, Pointee::Rows(_)));
+        let oddities: Vec<Oddity> = (0..count).map(|_| all[random.weighted(&weights)]).collect();
+        let is_long = oddities.contains(&Long);
+        let is_nest = is_long || random.chance(18) || pointees.iter().any(|own| matches!(own, Pointee::Rows(_)));
         let shifted = *random.pick(&[5, 25, 25, 60]);
         Maker { random, of, pointees, oddities, is_nest, shifted }
     }
@@ -158,8 +161,18 @@ impl<'r> Maker<'r> {
             body += &self.statement(at, &i, shape);
             body += "\n";
         }
-        let text = self.header(shape, &body);
+        let mut text = self.header(shape, &body);
         match self.is_nest {
+            true if self.has(Long) => {
+                if self.random.chance(60) {
+                    // Neighbours inside of one outer loop.
+                    text += &self.header(shape, &body);
+                }
+                let less = *self.random.pick(&[1, 1, 12]);
+                format!(
+                    "  for (unsigned long j = 0; j < (unsigned long)lo - {less}; j++) {{\n    maybe((long)j);\n{text}  }}\n"
+                )
+            }
             true => {
                 let outer = *self.random.pick(&["m", "m", "m", "4"]);
                 let c = self.of.counter.name();

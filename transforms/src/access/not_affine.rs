@@ -1,8 +1,9 @@
 //! The reasons why a load or store through a pointer is not an affine class.
 
+use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm::{AddressOfOp, LoadOp, SelectOp, StoreOp};
 use loomir_dialects::scf;
-use loomir_ir::{Block, Body, Op, Value};
+use loomir_ir::{Block, Body, Op, Value, ValueDef};
 
 use super::pointers;
 use super::reader::Reader;
@@ -27,6 +28,8 @@ pub enum NotAffine {
     Memory,
     /// A subscript is carried from one iteration to the next, without fixed step.
     Carried,
+    /// A subscript depends on the variable of an unsigned loop.
+    Unsigned,
     /// A subscript depends on a condition.
     Chosen,
     /// A subscript may wrap around.
@@ -47,6 +50,7 @@ impl NotAffine {
             NotAffine::Object => "the address of its object changes in the loop",
             NotAffine::Memory => "a subscript is loaded from memory",
             NotAffine::Carried => "a subscript is carried without a fixed step",
+            NotAffine::Unsigned => "a subscript depends on a counter that may pass 2^63",
             NotAffine::Chosen => "a subscript depends on a condition",
             NotAffine::Wraps => "a subscript may wrap around",
             NotAffine::Product => "a subscript multiplies numbers that change",
@@ -133,7 +137,10 @@ impl Reader<'_> {
     fn why(&mut self, value: Value, entered: &Entered<'_>) -> NotAffine {
         let (body, mut value) = (self.body, value);
         for _ in 0..MAX_STEPS {
-            let Some(op) = body.defining_op(value) else { return NotAffine::Carried };
+            let Some(op) = body.defining_op(value) else {
+                let is_unsigned = is_unsigned_variable(body, value);
+                return if is_unsigned { NotAffine::Unsigned } else { NotAffine::Carried };
+            };
             if body.is(op, LoadOp::DEF) {
                 return NotAffine::Memory;
             }
@@ -165,6 +172,13 @@ impl Reader<'_> {
         }
         NotAffine::Operation
     }
+}
+
+/// True if a value is the variable of an unsigned loop.
+fn is_unsigned_variable(body: &Body, value: Value) -> bool {
+    let ValueDef::BlockArgument { block, index: 0 } = body.def(value) else { return false };
+    let view = body.op_ref(body.region_parent(body.block_region(block)));
+    view.info().interface::<dyn LoopLike>().is_some_and(|model| model.is_unsigned(view))
 }
 
 impl Entered<'_> {

@@ -1,4 +1,11 @@
 //! Operations that are loops and conditionals of a tree, and no statements.
+//!
+//! An unsigned loop around other loops is a statement. Its variable has no form over levels. In the
+//! trees inside it is a number from before, so subscripts there are affine.
+//!
+//! # Limits
+//!
+//! - An unsigned loop around other loops stays as it is. The loops inside are trees of their own.
 
 use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
 use loomir_dialects::scf;
@@ -42,7 +49,9 @@ impl<'b> Structure<'b> {
         let view = body.op_ref(op);
         let ended = |region| body.single_block(region).filter(|block| body.terminator(*block).is_some());
         if let Some(model) = view.info().interface::<dyn LoopLike>() {
-            return Some(Structure::Loop { model, block: ended(model.body(view))? });
+            let block = ended(model.body(view))?;
+            let is_statement = model.is_unsigned(view) && has_loop(body, op);
+            return (!is_statement).then_some(Structure::Loop { model, block });
         }
         if let Some(model) = view.info().interface::<dyn ParallelLike>() {
             let (dimensions, block) = (model.dimensions(view), ended(model.body(view))?);
@@ -80,6 +89,14 @@ impl<'b> Structure<'b> {
         };
         blocks.into_iter().flatten()
     }
+}
+
+/// True if there is a loop in an operation. Linear in the operations before that.
+fn has_loop(body: &Body, op: Op) -> bool {
+    body.preorder(op).skip(1).any(|op| {
+        let info = body.info(op);
+        info.interface::<dyn LoopLike>().is_some() || info.interface::<dyn ParallelLike>().is_some()
+    })
 }
 
 /// True if an operation with this body is an `scf.parallel` whose results are combined in pairs,
