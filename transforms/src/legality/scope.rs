@@ -30,6 +30,7 @@
 use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::MemoryEffects;
 use loomir_ir::{Block, Op, Value, ValueDef};
 use smallvec::SmallVec;
 
@@ -195,11 +196,7 @@ impl Scope<'_> {
                     if self.part.program.is_decided_earlier(self.part.body, of, self.part.trees.map(map)) {
                         let is_second =
                             !holds && before.as_ref().is_some_and(|(condition, _)| *condition == (of, map));
-                        let first = self.decided_earlier.iter().rposition(|own| *own == (of, true));
-                        match first.filter(|_| is_second) {
-                            Some(first) => _ = self.decided_earlier.remove(first),
-                            None => self.decided_earlier.push((of, holds)),
-                        }
+                        self.decide_earlier((of, holds), is_second)?;
                     }
                     match before {
                         Some((condition, others)) if !holds && condition == (of, map) => {
@@ -228,6 +225,22 @@ impl Scope<'_> {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Enters a side of an `if` before a loop that is around it. The loop need not run, so the
+    /// decision must not be undefined, as a division by zero is.
+    fn decide_earlier(&mut self, (of, holds): (IfId, bool), is_second: bool) -> Result<(), Verdict> {
+        let view = self.part.body.op_ref(self.part.program.if_info(of).op);
+        let effects = view.info().interface::<dyn MemoryEffects>();
+        if effects.is_some_and(|model| model.may_be_undefined(view)) {
+            return Err(Verdict::MayBeIllegal(Witness::Extent(view.op())));
+        }
+        let first = self.decided_earlier.iter().rposition(|own| *own == (of, true));
+        match first.filter(|_| is_second) {
+            Some(first) => _ = self.decided_earlier.remove(first),
+            None => self.decided_earlier.push((of, holds)),
         }
         Ok(())
     }

@@ -11,8 +11,8 @@
 //!
 //! The condition is a value from outside of the loop, or a set over such values; before,
 //! `loop-invariant-code-motion` moves out what computes it. It may be poison, and the loop need not
-//! run: then the condition is frozen. A loop that carries values stays as it is. A selection is no
-//! condition: both of its values are computed.
+//! run: then the condition is frozen. One that may divide by zero stays in the loop. A loop that
+//! carries values stays as it is. A selection is no condition: both of its values are computed.
 //!
 //! **Never illegal.** In each of both cases, one copy runs each iteration that ran, in the same
 //! order. Only calls in which threads may come together (`convergent`) must not get a new condition
