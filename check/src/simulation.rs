@@ -101,15 +101,19 @@ const MAX_AHEAD: usize = 4_000;
 const MAX_WORK: usize = 6_000;
 /// The most places behind the best one that are looked at.
 const MAX_BEYOND: usize = 100;
+/// A way without any liberty.
+const PLAIN: Way =
+    Way { apart: 0, folds_poison: false, may_wait: false, questions: 0, tells_constants: false };
 /// The ways to go, in the order in which they are tried.
-const WAYS: [Way; 7] = [
-    Way { apart: 0, folds_poison: false, may_wait: false, questions: 0 },
-    Way { apart: 0, folds_poison: true, may_wait: true, questions: 0 },
-    Way { apart: 0, folds_poison: false, may_wait: true, questions: 0 },
-    Way { apart: 0, folds_poison: true, may_wait: false, questions: 0 },
-    Way { apart: 24, folds_poison: false, may_wait: true, questions: 0 },
-    Way { apart: 1_100, folds_poison: true, may_wait: true, questions: 0 },
-    Way { apart: 0, folds_poison: true, may_wait: true, questions: MAX_WORK },
+const WAYS: [Way; 8] = [
+    PLAIN,
+    Way { folds_poison: true, may_wait: true, ..PLAIN },
+    Way { may_wait: true, ..PLAIN },
+    Way { folds_poison: true, ..PLAIN },
+    Way { apart: 24, may_wait: true, ..PLAIN },
+    Way { apart: 1_100, folds_poison: true, may_wait: true, ..PLAIN },
+    Way { folds_poison: true, may_wait: true, tells_constants: true, questions: MAX_WORK, ..PLAIN },
+    Way { folds_poison: true, may_wait: true, questions: MAX_WORK, ..PLAIN },
 ];
 
 /// A choice of what is told apart.
@@ -124,6 +128,8 @@ struct Way {
     may_wait: bool,
     /// The work that may be done on questions to a solver.
     questions: usize,
+    /// True if a loop that begins with constants is told apart from other places by them.
+    tells_constants: bool,
 }
 
 const POISON: &str = "a branch may be on poison";
@@ -233,6 +239,7 @@ struct Walk<'b> {
     waits: Waits,
     apart: usize,
     may_wait: bool,
+    tells_constants: bool,
     steps: usize,
     copied: usize,
 }
@@ -336,6 +343,7 @@ impl<'b> Walk<'b> {
             waits: Waits::default(),
             apart: way.apart,
             may_wait: way.may_wait,
+            tells_constants: way.tells_constants,
             steps: 0,
             copied: 0,
         })
@@ -511,6 +519,7 @@ impl<'b> Walk<'b> {
         let waiting = &path.cursors[1];
         let sides = [&self.sides[0], &self.sides[1]];
         let start = self.states[number].cursors[1].block;
+        let knows_constants = !self.tells_constants || !self.sides[1].headers.contains(&waiting.block);
         while let Some((place, risks)) = path.trail.get(path.looked_at) {
             path.looked_at += 1;
             let stays = self.may_wait && path.looked_at == 1;
@@ -522,7 +531,7 @@ impl<'b> Walk<'b> {
             }
             let old = &self.states[number].cursors[1];
             self.copied += old.values.len();
-            let [found, all] = matched(&self.store, sides, [place, waiting], old);
+            let [found, all] = matched(&self.store, sides, [place, waiting], old, knows_constants);
             let is_better = |most: usize| found > most || found == most && !self.store.asks();
             if path.place.as_ref().is_none_or(|(most, _)| is_better(*most)) {
                 path.place = Some((found, place.clone()));

@@ -12,7 +12,7 @@ use loomir_ir::{Block, Value};
 use super::facts::{Fact, Facts, plain};
 use super::guesses::{self, Wider};
 use super::side::{Cursor, Side, UNSET};
-use super::terms::{Inside, Node, Store, TermId, Try, each_operand};
+use super::terms::{Inside, Store, TermId, Try, each_operand};
 
 /// The most times that conditions are guessed from visits that follow from a state itself.
 const MAX_ROUNDS: usize = 3;
@@ -256,8 +256,8 @@ impl State {
 
 impl State {
     /// Adds conditions that facts of a visit suggest, which follows from the state itself. They
-    /// hold at each visit that follows from another state, and at this one if they held before. Whether
-    /// they hold at all that follow is seen when the state is followed again.
+    /// hold at each visit that follows from another state, and at this one if they held before.
+    /// Following the state again shows that they hold at all visits that follow, or drops them.
     fn guess(
         &mut self,
         store: &mut Store,
@@ -432,12 +432,13 @@ fn width(side: &Side<'_>, value: Value) -> u32 {
 }
 
 /// Returns how many live values of the second program are known in the first one too, and the
-/// number of all.
+/// number of all. Constants are known anywhere, unless that is too weak.
 pub(super) fn matched(
     store: &Store,
     sides: [&Side<'_>; 2],
     cursors: [&Cursor; 2],
     old: &Cursor,
+    knows_constants: bool,
 ) -> [usize; 2] {
     let terms = |side: usize| {
         let cursor = cursors[side];
@@ -445,7 +446,8 @@ pub(super) fn matched(
     };
     let mut known: HashSet<TermId> = terms(0).collect();
     known.extend(old.values.iter().filter(|term| **term != UNSET));
-    let is_known = |term: &TermId| known.contains(term) || matches!(store.node(*term), Node::Int { .. });
+    let is_constant = |term: &TermId| knows_constants && store.constant(*term).is_some();
+    let is_known = |term: &TermId| known.contains(term) || is_constant(term);
     let all: Vec<TermId> = terms(1).collect();
     [all.iter().filter(|term| is_known(term)).count(), all.len()]
 }

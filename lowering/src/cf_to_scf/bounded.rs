@@ -1,9 +1,9 @@
 //! Loops with less than two to the power of 63 iterations.
 //!
-//! `scf.for` reads its number of iterations as signed, unless it is an unsigned loop. A count of 64
-//! bits fits if ranges say so, if a guard orders the two numbers that it is the difference of, if it
-//! falls to its last value over the iterations of a loop around, or if the loop accesses another
-//! place of one object in each iteration.
+//! `scf.for` reads its number of iterations as signed, unless it is an unsigned loop. A count of
+//! 64 bits fits if ranges say so, if a guard orders the two numbers that it is the difference of,
+//! if it falls to its last value over the iterations of a loop around, or if the loop accesses
+//! another place of one object in each iteration.
 //!
 //! **Assumptions.**
 //! - No object covers half of all addresses. An access is in the object that its address is based

@@ -182,12 +182,7 @@ fn written(
 }
 
 /// Returns a header argument of a loop, which may count unsigned, if it changes by a fixed step.
-fn variable(
-    scev: &mut ScalarEvolution<'_>,
-    of: LoopId,
-    argument: Value,
-    unsigned: bool,
-) -> Option<Variable> {
+fn variable(scev: &mut ScalarEvolution<'_>, of: LoopId, argument: Value, unsigned: bool) -> Option<Variable> {
     let ty = scev.expr_type(argument).filter(|ty| ty.width() <= 64)?;
     let id = scev.expr(argument);
     let Expr::AddRec(around, parts) = scev.get(id).clone() else { return None };

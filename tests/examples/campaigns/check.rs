@@ -23,7 +23,8 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn counts(tally: &Tally) -> String {
-    let Tally { pairs, changed, equal, conditional, open, different, undecided, compared, missed, .. } = tally;
+    let Tally { pairs, changed, equal, conditional, open, different, undecided, compared, missed, .. } =
+        tally;
     format!(
         "pairs={pairs}\nchanged={changed}\nequal={equal}\nconditional={conditional}\nopen={open}\n\
          different={different}\nundecided={undecided}\nmissed={missed}\ncalls_compared={compared}\n"

@@ -22,7 +22,8 @@ pub(crate) fn main() -> ExitCode {
 
 fn counts(tally: &Tally) -> String {
     let Tally { cases, schedules, scheduled, trees, legal, illegal, hashed, shown, .. } = tally;
-    let mut text = format!("cases={cases}\nschedules={}\nschedules_unfinished={}\n", schedules[0], schedules[1]);
+    let mut text =
+        format!("cases={cases}\nschedules={}\nschedules_unfinished={}\n", schedules[0], schedules[1]);
     text += &format!("programs_scheduled={scheduled}\ntrees={}\nedits_of_trees={}\n", trees[0], trees[1]);
     text += &format!("legal={}\nof_these_written={}\nillegal={illegal}\n", legal[0], legal[1]);
     text += &format!("of_these_with_hashes={hashed}\nof_these_other_memory={shown}\n");

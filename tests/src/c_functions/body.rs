@@ -52,7 +52,8 @@ impl<'r> Maker<'r> {
         let count = random.weighted(&[60, 30, 10]);
         let oddities: Vec<Oddity> = (0..count).map(|_| all[random.weighted(&weights)]).collect();
         let is_long = oddities.contains(&Long);
-        let is_nest = is_long || random.chance(18) || pointees.iter().any(|own| matches!(own, Pointee::Rows(_)));
+        let is_nest =
+            is_long || random.chance(18) || pointees.iter().any(|own| matches!(own, Pointee::Rows(_)));
         let shifted = *random.pick(&[5, 25, 25, 60]);
         Maker { random, of, pointees, oddities, is_nest, shifted }
     }
