@@ -93,7 +93,7 @@ use waits::Waits;
 /// The most blocks that are executed.
 const MAX_STEPS: usize = 20_000;
 /// The most values that are copied or compared, for all paths of all ways that ask nothing, and of
-/// those that do.
+/// each way that does.
 const MAX_COPIED: usize = 10_000_000;
 /// The most steps of the first program on one path.
 const MAX_AHEAD: usize = 4_000;

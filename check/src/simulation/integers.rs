@@ -1,7 +1,8 @@
 //! Conditions about sums and multiples of integers, as constraints of an exact integer set.
 //!
 //! A term stands for its value as a signed number, with another variable for how often it wraps.
-//! Operations that are not linear are a choice between lists of constraints, or any number.
+//! Operations that are not linear are a choice between lists of constraints, or any number. Numbers
+//! of operands never exclude all lists of a choice.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_polyhedra::{Affine, Conjunction, Emptiness, Int, Limits, Point};
@@ -288,7 +289,6 @@ impl<'s> Numbers<'s> {
         width: u32,
         depth: usize,
     ) -> Option<Affine> {
-        let [a, b] = operands;
         let constants = operands.map(|own| self.store.constant(own));
         let exact = |numbers: &mut Self, unsigned: bool| {
             let factor = |bits: u64| {
@@ -304,7 +304,6 @@ impl<'s> Numbers<'s> {
                 _ => return None,
             })
         };
-        let _ = (a, b);
         let value = exact(self, false)?;
         let value = match flags & NO_SIGNED_WRAP != 0 {
             true => {
