@@ -405,7 +405,10 @@ impl<'b> Walk<'b> {
                 Next::Done => {}
                 Next::Again => paths.push(path),
                 Next::Fork(condition) => {
-                    let is_first = path.ends[0] == End::Open(condition);
+                    // If both branch on it, the first one need not have passed the place.
+                    let is_both =
+                        self.store.asks() && !self.tells_constants && path.ends[1] == End::Open(condition);
+                    let is_first = path.ends[0] == End::Open(condition) && !is_both;
                     let mut other = path.clone();
                     for (path, holds) in [(&mut path, true), (&mut other, false)] {
                         self.add_fact(path, condition, holds, false);
@@ -447,8 +450,13 @@ impl<'b> Walk<'b> {
             let Path { cursors, facts, risks, .. } = &mut *path;
             let event = side.advance(&mut self.store, &mut cursors[1], facts, &mut risks[1])?;
             path.ends[1] = match event {
-                Event::Entered(_) if side.is_meeting(path.cursors[1].block) => End::Meeting,
-                Event::Entered(_) => End::Running,
+                Event::Entered(by) => {
+                    if let Decided::ByFacts(Some((condition, holds))) = by {
+                        let fact = Fact { condition, holds, is_certain: true, ahead: None, follows: true };
+                        facts.add(&self.store, fact);
+                    }
+                    if side.is_meeting(path.cursors[1].block) { End::Meeting } else { End::Running }
+                }
                 Event::Open(condition) => {
                     path.ends[1] = End::Open(condition);
                     return Ok(());

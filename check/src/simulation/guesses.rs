@@ -14,6 +14,8 @@ const MAX_GUESSES: usize = 200;
 pub(super) struct Wider {
     pub(super) general: TermId,
     pub(super) values: [TermId; 2],
+    /// The value at the first visit.
+    pub(super) start: TermId,
     pub(super) width: u32,
 }
 
@@ -21,24 +23,29 @@ pub(super) struct Wider {
 /// facts of the visit tell of them.
 pub(super) fn about(store: &mut Store, wider: &[Wider], facts: &Facts) -> Try<Vec<Fact>> {
     let mut guesses = Vec::new();
-    for Wider { general, values: [old, new], width } in wider.iter().filter(|own| own.width > 1) {
-        let (general, old, new, width) = (*general, *old, *new, *width);
+    for Wider { general, values: [old, new], start, width } in wider.iter().filter(|own| own.width > 1) {
+        let (general, old, new, start, width) = (*general, *old, *new, *start, *width);
         let mut guess = |condition: TermId, holds: bool| {
             if decided(condition).is_none() && guesses.len() < MAX_GUESSES {
                 guesses.push(Fact { condition, holds, is_certain: false, ahead: None, follows: false });
             }
         };
-        let stride = store.stride(width, [old, new]).filter(|stride| stride.unsigned_abs() > 1);
-        if let Some(stride) = stride {
-            let ends = if stride > 0 { [general, old] } else { [old, general] };
-            let apart = store.plus(width, ends[0], ends[1], u64::MAX)?;
+        let stride = store.stride(width, [old, new]);
+        let is_down = stride.is_some_and(|stride| stride < 0);
+        // The way that the value went, without the turns that it may have made.
+        let way = |store: &mut Store, to: TermId| {
+            let ends = if is_down { [start, to] } else { [to, start] };
+            store.plus(width, ends[0], ends[1], u64::MAX)
+        };
+        if let Some(stride) = stride.filter(|stride| stride.unsigned_abs() > 1) {
+            let apart = way(store, general)?;
             let step = store.int(width, stride.unsigned_abs())?;
             let rest = store.binary(Binary::RemU, 0, width, [apart, step])?;
             let zero = store.int(width, 0)?;
             guess(store.equal(width, rest, zero)?, true);
         }
         // Of what says the same, the first guess is kept.
-        for fact in facts.known.iter().rev().filter(|fact| !fact.follows) {
+        for fact in facts.known.iter().rev() {
             if let Node::Zero { width: own, operand } = *store.node(fact.condition)
                 && own == width
             {
@@ -56,6 +63,8 @@ pub(super) fn about(store: &mut Store, wider: &[Wider], facts: &Facts) -> Try<Ve
                         guess(store.less(unsigned, width, operands)?, true);
                     }
                     guess(store.equal(width, general, other)?, false);
+                    let ways = [way(store, general)?, way(store, other)?];
+                    guess(store.less(true, width, ways)?, true);
                 }
             }
         }

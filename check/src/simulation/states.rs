@@ -150,9 +150,9 @@ impl State {
         }
         if store.asks() {
             match is_own {
-                true if !changed && self.rounds < MAX_ROUNDS => {
+                true if wider.is_empty() && self.rounds < MAX_ROUNDS => {
                     self.rounds += 1;
-                    changed = self.guess(store, &places, visit, &mut known)?;
+                    changed |= self.guess(store, &places, visit, &mut known)?;
                 }
                 true => {}
                 false => self.others.push(visit.clone()),
@@ -201,7 +201,7 @@ impl State {
         let mut wider = Vec::new();
         for (place, values, width, stride) in open {
             let general = widening.general(store, values, width, stride)?;
-            wider.push(Wider { general, values, width });
+            wider.push(Wider { general, values, start: values[0], width });
             match place {
                 (side, Some((value, _))) => self.cursors[*side].values[value.index()] = general,
                 (_, None) => self.cursors.iter_mut().for_each(|cursor| cursor.memory = general),
@@ -270,7 +270,8 @@ impl State {
             let (general, new) = (at(&self.cursors, place), at(&visit.cursors, place));
             let width = place.1.map_or(0, |(_, width)| width);
             if self.symbols.contains(&general) && wider.iter().all(|own| own.general != general) {
-                wider.push(Wider { general, values: [general, new], width });
+                let start = self.others.first().map_or(general, |first| at(&first.cursors, place));
+                wider.push(Wider { general, values: [general, new], start, width });
             }
         }
         let mut before = Vec::new();
