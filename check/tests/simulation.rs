@@ -198,8 +198,17 @@ llvm.func @f(%n: i32) {
   llvm.return
 }";
     equal_but_not_with(before, after, &[("call @g(%one)", "call @g(%i)")]);
-    // If the counter wraps, the condition may hold again.
+    // A counter that goes by one meets the bound before it is zero again.
     let [before, after] = [before, after].map(|text| text.replace(" overflow<nuw>", "").replace("ult", "ne"));
+    equal_but_not_with(&before, &after, &[("call @g(%one)", "call @g(%i)"), ("ne\" %one", "ne\" %n")]);
+    // One that goes by two may miss it, wrap, and be zero again.
+    let two = "%one = llvm.mlir.constant(1 : i32) : i32\n  %two = llvm.mlir.constant(2 : i32) : i32";
+    let [before, after] = [before, after].map(|text| {
+        let text = text.replace("%one = llvm.mlir.constant(1 : i32) : i32", two);
+        text.replace("%i, %one", "%i, %two")
+            .replace("ne\" %one", "ne\" %two")
+            .replace("^loop(%one", "^loop(%two")
+    });
     assert!(answer(&before, &after).starts_with("undecided"));
 }
 
