@@ -22,7 +22,7 @@ pub struct Access {
 }
 
 /// Returns the accesses through pointers whose innermost loop counts, in the order of the text.
-/// Those beside the loops inside an unsigned loop are left out: that loop is a statement.
+/// Accesses beside the loops inside an unsigned loop are left out: that loop is a statement.
 pub fn accesses(body: &Body, analyses: &Analyses) -> Vec<Access> {
     let mut found = Vec::new();
     for block in roots(body, analyses) {

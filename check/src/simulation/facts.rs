@@ -5,7 +5,7 @@
 //!
 //! **Poison.** A fact decides nothing where its condition may be poison. Values that a condition
 //! depends on are no poison where the condition is none (`Free`).
-//! What is poison is known, too, where the second program freezes a value.
+//! Where the second program freezes a value, poison is known, too.
 //! **Time.** The second program knows of a branch of the first one only once it has done all that
 //! the first one does before. Else a call between may keep the first one from its branch.
 
@@ -219,13 +219,19 @@ fn is_made_of(store: &Store, term: TermId, values: &[TermId]) -> bool {
         if store.is_solid(term) || seen.len() >= MAX_FREE || !seen.insert(term) {
             continue;
         }
-        match store.node(term) {
-            Node::Select([condition, ..]) => pending.push(*condition),
-            Node::Operation(_) => {}
-            node => each_operand(node, &mut |operand| pending.push(operand)),
-        }
+        each_strict_operand(store.node(term), &mut |operand| pending.push(operand));
     }
     false
+}
+
+/// Calls `f` for each operand with which a node is poison. What is not chosen may be poison, and so
+/// may operands of other operations.
+fn each_strict_operand(node: &Node, f: &mut dyn FnMut(TermId)) {
+    match node {
+        Node::Select([condition, ..]) => f(*condition),
+        Node::Operation(_) => {}
+        node => each_operand(node, f),
+    }
 }
 
 /// Terms that are not poison.
@@ -241,12 +247,7 @@ impl Free {
             if store.is_solid(term) || found.len() >= MAX_FREE || !found.insert(term) {
                 continue;
             }
-            match store.node(term) {
-                // What is not chosen may be poison, and so may operands of other operations.
-                Node::Select([condition, ..]) => pending.push(*condition),
-                Node::Operation(_) => {}
-                node => each_operand(node, &mut |operand| pending.push(operand)),
-            }
+            each_strict_operand(store.node(term), &mut |operand| pending.push(operand));
         }
         Free { terms: found }
     }

@@ -13,7 +13,7 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Op, OpRef, Type, Value};
 
 use super::facts::Facts;
 use super::numbers::{self, Binary, Cast};
-use super::terms::{Node, Operation, Store, TermId, Try, decided};
+use super::terms::{Known, Node, Operation, Store, TermId, Try, decided};
 use crate::proof::{flag_bits, is_computation};
 
 /// The most words of all sets of live values.
@@ -64,7 +64,7 @@ pub(super) enum Event {
     Entered(Decided),
     /// It depends on a condition that nothing decides.
     Open(TermId),
-    /// It freezes an integer that may be poison.
+    /// It freezes a value that may be poison.
     Freezes(TermId),
     /// It returned these values.
     Returned(Vec<TermId>),
@@ -77,7 +77,7 @@ pub(super) enum Decided {
     /// By the program alone.
     Plainly,
     /// By facts of the path, with the condition of the branch and its value, if it has one.
-    ByFacts(Option<(TermId, bool)>),
+    ByFacts(Option<Known>),
 }
 
 /// The term of a value that nothing was assigned to.
@@ -204,6 +204,9 @@ impl<'b> Side<'b> {
                     return Ok(Event::Open(condition));
                 };
                 if decided(condition).is_none() {
+                    if self.is_original && facts.is_impossible(store, condition) {
+                        return Ok(Event::Unreachable);
+                    }
                     by = Decided::ByFacts(Some((condition, holds)));
                 }
                 usize::from(!holds)
@@ -234,7 +237,7 @@ impl<'b> Side<'b> {
 
     /// True if a branch on a value is undefined in the first program.
     fn is_undefined(&self, store: &Store, facts: &Facts, value: TermId) -> bool {
-        self.is_original && (facts.is_poison(store, value) || facts.is_impossible(store, value))
+        self.is_original && facts.is_poison(store, value)
     }
 
     /// Returns the edge that a switch takes, or a condition that decides about it.

@@ -34,7 +34,7 @@ pub(super) struct State {
     /// The number of the first symbol that may be one of the state.
     first: u32,
     joins: usize,
-    /// The visits that follow from other states.
+    /// The visits that follow from other states, if someone is asked.
     others: Vec<Visit>,
     /// The number of times that conditions were guessed from visits that follow from the state.
     rounds: usize,
@@ -99,7 +99,7 @@ struct Widened {
 impl State {
     /// Returns a state with the values of its first visit.
     pub(super) fn new(store: &Store, sides: [&Side<'_>; 2], visit: Visit) -> State {
-        let others = vec![visit.clone()];
+        let others = if store.asks() { vec![visit.clone()] } else { Vec::new() };
         let mut cursors = visit.cursors;
         for (side, cursor) in sides.into_iter().zip(&mut cursors) {
             let mut values = vec![UNSET; cursor.values.len()];

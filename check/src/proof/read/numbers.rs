@@ -44,36 +44,41 @@ impl<'b> Reader<'b, '_> {
             return i128::from(value) < least || i128::from(value) > greatest;
         }
         let scope = self.scope(scope).clone();
+        scope.domain.iter().any(|case| self.may_leave_in(form, case, scope.depth(), (least, greatest)))
+    }
+
+    /// True if a form over the variables of `depth` loops may have a value outside of a range where
+    /// some constraints hold.
+    pub(super) fn may_leave_in(
+        &mut self,
+        form: &Form,
+        case: &[Constraint],
+        depth: usize,
+        (least, greatest): (i128, i128),
+    ) -> bool {
         let count = self.params.len();
-        for case in &scope.domain {
-            let mut set = Conjunction::new(count + scope.depth());
-            let mut used = Vec::new();
-            form.for_each_param(&mut |param| used.push(param));
-            for constraint in case {
-                constraint.form.for_each_param(&mut |param| used.push(param));
-                constraint.add_to(&mut set, count);
-            }
-            used.sort_unstable();
-            used.dedup();
-            used.iter().for_each(|param| self.params.bound(&mut set, *param));
-            let value = form.expression(&mut set, count);
-            let mut outside = Vec::new();
-            if least > i128::MIN {
-                let mut below = set.clone();
-                below.add_lt(value.clone(), Affine::constant(least));
-                outside.push(below);
-            }
-            if greatest < i128::MAX {
-                set.add_gt(value, Affine::constant(greatest));
-                outside.push(set);
-            }
-            for outside in outside {
-                if !self.solver.is_empty(&outside).unwrap_or(false) {
-                    return true;
-                }
-            }
+        let mut set = Conjunction::new(count + depth);
+        let mut used = Vec::new();
+        form.for_each_param(&mut |param| used.push(param));
+        for constraint in case {
+            constraint.form.for_each_param(&mut |param| used.push(param));
+            constraint.add_to(&mut set, count);
         }
-        false
+        used.sort_unstable();
+        used.dedup();
+        used.iter().for_each(|param| self.params.bound(&mut set, *param));
+        let value = form.expression(&mut set, count);
+        let mut outside = Vec::new();
+        if least > i128::MIN {
+            let mut below = set.clone();
+            below.add_lt(value.clone(), Affine::constant(least));
+            outside.push(below);
+        }
+        if greatest < i128::MAX {
+            set.add_gt(value, Affine::constant(greatest));
+            outside.push(set);
+        }
+        outside.iter().any(|outside| !self.solver.is_empty(outside).unwrap_or(false))
     }
 
     /// Returns a form that provably stays in the range of a type.

@@ -7,7 +7,6 @@
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Value};
-use loomir_polyhedra::Conjunction;
 
 use super::super::super::form::{Condition, Constraint, Form};
 use super::super::super::model::ScopeId;
@@ -278,20 +277,8 @@ impl<'b> Reader<'b, '_> {
         if constraint.equality {
             return form.as_constant() == Some(0);
         }
-        let count = self.params.len();
-        let mut set = Conjunction::new(count);
-        let mut used = Vec::new();
-        form.for_each_param(&mut |param| used.push(param));
-        for known in &self.params.promised {
-            known.form.for_each_param(&mut |param| used.push(param));
-            known.add_to(&mut set, count);
-        }
-        used.sort_unstable();
-        used.dedup();
-        used.iter().for_each(|param| self.params.bound(&mut set, *param));
-        let value = form.expression(&mut set, count);
-        set.add_lt(value, 0);
-        self.solver.is_empty(&set).unwrap_or(false)
+        let promised = self.params.promised.clone();
+        !self.may_leave_in(&form, &promised, 0, (0, i128::MAX))
     }
 
     /// Returns an integer as a form, as if nothing wrapped.
