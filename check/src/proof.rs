@@ -338,7 +338,7 @@ fn read_both<'b>(
     if !linear::number_elements(&mut programs) {
         return Err(whole(0, "a buffer has too many elements to number them"));
     }
-    programs.iter_mut().for_each(|program| program.finish(params.len()));
+    programs.iter_mut().for_each(|program| program.finish(params));
     let may_overlap = alias::mark(&mut programs);
     if options.distinct {
         programs.iter_mut().flat_map(|program| &mut program.objects).for_each(|own| own.is_ordered = false);

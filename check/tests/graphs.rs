@@ -451,3 +451,117 @@ fn values_that_a_loop_carries_may_be_constants() {
     let answer = answer(&function(""), &function(" {alignment = 1 : i64}"));
     assert!(answer.starts_with("equal"), "{answer}");
 }
+
+/// `for (i = 0, k = 1; i < n; i++, k *= 3) for (j = 0; j < 8; j++) a[8 * i + j] = k`.
+const NEST: &str = "llvm.func @f(%a: !llvm.ptr, %n: i64) -> i64 {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %three = llvm.mlir.constant(3 : i64) : i64
+  %eight = llvm.mlir.constant(8 : i64) : i64
+  llvm.br ^outer(%zero, %one : i64, i64)
+^outer(%i: i64, %k: i64):
+  llvm.br ^inner(%zero : i64)
+^inner(%j: i64):
+  %row = llvm.mul %i, %eight overflow<nsw> : i64
+  %at = llvm.add %row, %j overflow<nsw> : i64
+  %p = llvm.getelementptr inbounds %a[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %k, %p : i64, !llvm.ptr
+  %j1 = llvm.add %j, %one overflow<nsw, nuw> : i64
+  %again = llvm.icmp \"ne\" %j1, %eight : i64
+  llvm.cond_br %again, ^inner(%j1 : i64), ^latch
+^latch:
+  %k1 = llvm.mul %k, %three : i64
+  %i1 = llvm.add %i, %one overflow<nsw, nuw> : i64
+  %more = llvm.icmp \"ne\" %i1, %n : i64
+  llvm.cond_br %more, ^outer(%i1, %k1 : i64, i64), ^end
+^end:
+  llvm.return %k1 : i64
+}";
+
+/// The nest with three outer iterations in one, and the rest behind it.
+const JAMMED: &str = "llvm.func @f(%a: !llvm.ptr, %n: i64) -> i64 {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %two = llvm.mlir.constant(2 : i64) : i64
+  %three = llvm.mlir.constant(3 : i64) : i64
+  %eight = llvm.mlir.constant(8 : i64) : i64
+  %less = llvm.mlir.constant(-1 : i64) : i64
+  %known = llvm.freeze %n : i64
+  %last = llvm.add %known, %less : i64
+  %count = llvm.add %last, %one : i64
+  %over = llvm.urem %last, %three : i64
+  %over1 = llvm.add %over, %one : i64
+  %rest = llvm.urem %over1, %three : i64
+  %most = llvm.sub %count, %rest : i64
+  %few = llvm.icmp \"ult\" %last, %two : i64
+  %some = llvm.icmp \"ne\" %rest, %zero : i64
+  llvm.cond_br %few, ^before(%zero, %one : i64, i64), ^outer(%zero, %one, %zero : i64, i64, i64)
+^outer(%i: i64, %k: i64, %t: i64):
+  %k1 = llvm.mul %k, %three : i64
+  %i1 = llvm.add %i, %one overflow<nsw, nuw> : i64
+  %k2 = llvm.mul %k1, %three : i64
+  %i2 = llvm.add %i1, %one overflow<nsw, nuw> : i64
+  %k3 = llvm.mul %k2, %three : i64
+  %i3 = llvm.add %i2, %one overflow<nsw, nuw> : i64
+  llvm.br ^inner(%zero : i64)
+^inner(%j: i64):
+  %row = llvm.mul %i, %eight overflow<nsw> : i64
+  %at = llvm.add %row, %j overflow<nsw> : i64
+  %p = llvm.getelementptr inbounds %a[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %k, %p : i64, !llvm.ptr
+  %row1 = llvm.mul %i1, %eight overflow<nsw> : i64
+  %at1 = llvm.add %row1, %j overflow<nsw> : i64
+  %p1 = llvm.getelementptr inbounds %a[%at1] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %k1, %p1 : i64, !llvm.ptr
+  %row2 = llvm.mul %i2, %eight overflow<nsw> : i64
+  %at2 = llvm.add %row2, %j overflow<nsw> : i64
+  %p2 = llvm.getelementptr inbounds %a[%at2] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %k2, %p2 : i64, !llvm.ptr
+  %j1 = llvm.add %j, %one overflow<nsw, nuw> : i64
+  %again = llvm.icmp \"ne\" %j1, %eight : i64
+  llvm.cond_br %again, ^inner(%j1 : i64), ^latch
+^latch:
+  %t3 = llvm.add %t, %three : i64
+  %more = llvm.icmp \"ne\" %t3, %most : i64
+  llvm.cond_br %more, ^outer(%i3, %k3, %t3 : i64, i64, i64), ^after
+^after:
+  llvm.cond_br %some, ^before(%i3, %k3 : i64, i64), ^end(%k3 : i64)
+^before(%l0: i64, %m0: i64):
+  llvm.br ^rest(%l0, %m0 : i64, i64)
+^rest(%l: i64, %m: i64):
+  llvm.br ^deep(%zero : i64)
+^deep(%o: i64):
+  %line = llvm.mul %l, %eight overflow<nsw> : i64
+  %to = llvm.add %line, %o overflow<nsw> : i64
+  %q = llvm.getelementptr inbounds %a[%to] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %m, %q : i64, !llvm.ptr
+  %o1 = llvm.add %o, %one overflow<nsw, nuw> : i64
+  %deeper = llvm.icmp \"ne\" %o1, %eight : i64
+  llvm.cond_br %deeper, ^deep(%o1 : i64), ^turn
+^turn:
+  %m1 = llvm.mul %m, %three : i64
+  %l1 = llvm.add %l, %one overflow<nsw, nuw> : i64
+  %left = llvm.icmp \"ne\" %l1, %n : i64
+  llvm.cond_br %left, ^rest(%l1, %m1 : i64, i64), ^end(%m1 : i64)
+^end(%r: i64):
+  llvm.return %r : i64
+}";
+
+#[test]
+fn jammed_nests_with_a_remainder() {
+    let wrong = [
+        ("%over1 = llvm.add %over, %one", "%over1 = llvm.add %over, %two"),
+        ("%rest = llvm.urem %over1, %three", "%rest = llvm.urem %over1, %two"),
+        ("%rest = llvm.urem %over1, %three", "%rest = llvm.add %over1, %zero"),
+        ("\"ult\" %last, %two", "\"ult\" %last, %one"),
+        ("%k3 = llvm.mul %k2, %three", "%k3 = llvm.mul %k1, %three"),
+        ("%i3 = llvm.add %i2, %one", "%i3 = llvm.add %i2, %two"),
+        ("%i3 = llvm.add %i2, %one", "%i3 = llvm.add %i1, %one"),
+        ("%t3 = llvm.add %t, %three", "%t3 = llvm.add %t, %one"),
+        ("%some, ^before(%i3, %k3", "%some, ^before(%i3, %k2"),
+        ("%some, ^before(%i3, %k3 : i64, i64)", "%few, ^before(%i3, %k3 : i64, i64)"),
+        ("llvm.store %k1, %p1", "llvm.store %k2, %p1"),
+        ("llvm.store %k2, %p2", "llvm.store %k2, %p1"),
+    ];
+    equal_but_not_with(NEST, JAMMED, &wrong);
+}

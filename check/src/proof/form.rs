@@ -153,6 +153,10 @@ impl Form {
         self.minus(&self.floor_div(divisor)?.times(divisor)?)
     }
 
+    pub(super) fn terms(&self) -> &[(Atom, i64)] {
+        &self.terms
+    }
+
     /// Returns the form divided by a positive number; `None` if a factor is no multiple of it.
     pub(super) fn divided(&self, by: i64) -> Option<Form> {
         let is_multiple = |value: i64| by > 0 && value % by == 0;
@@ -187,6 +191,23 @@ impl Form {
             let part = match atom {
                 Atom::Dim(own) if *own as usize == depth => value.clone(),
                 Atom::Quotient(form, divisor) => form.with_dim(depth, value)?.floor_div(*divisor)?,
+                other => Form::atom(other.clone()),
+            };
+            sum = sum.plus(&part.times(*factor)?)?;
+        }
+        Some(sum)
+    }
+
+    /// Returns the form with other forms in place of the quotients that no loop changes, as `name`
+    /// says. `None` if the form grows too large, or `name` has none.
+    pub(super) fn with_quotients(&self, name: &mut dyn FnMut(Form, i64) -> Option<Form>) -> Option<Form> {
+        let mut sum = Form::constant(self.constant);
+        for (atom, factor) in &self.terms {
+            let part = match atom {
+                Atom::Quotient(form, divisor) => {
+                    let form = form.with_quotients(name)?;
+                    if form.is_invariant() { name(form, *divisor)? } else { form.floor_div(*divisor)? }
+                }
                 other => Form::atom(other.clone()),
             };
             sum = sum.plus(&part.times(*factor)?)?;

@@ -12,8 +12,8 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
-use super::form::{Cases, Condition, Constraint, Form};
-use super::sets::{Asked, OutOfReach, Pieces, Solver, var};
+use super::form::{Atom, Cases, Condition, Constraint, Form};
+use super::sets::{Asked, OutOfReach, Pieces, Solver, intersect, moved, var};
 
 /// The most cases of what parameters are.
 const MAX_FACTS: usize = 16;
@@ -239,9 +239,16 @@ impl Program<'_> {
     }
 
     /// Makes the iteration domains, when all parameters are known, and the contents of buffers.
-    pub(super) fn finish(&mut self, params: usize) {
+    pub(super) fn finish(&mut self, params: &Params) {
         self.add_states();
-        let domain = |scope: &Scope| cases_over(&scope.domain, params, scope.depth());
+        let definitions = vec![params.quotients.iter().flat_map(|own| own.definition.clone()).collect()];
+        let defined = cases_over(&definitions, params.len(), 0);
+        let domain = |scope: &Scope| {
+            let vars = params.len() + scope.depth();
+            let defined: Pieces = defined.iter().map(|set| moved(set, vars, |v| v)).collect();
+            let domain = cases_over(&scope.domain, params.len(), scope.depth());
+            if params.quotients.is_empty() { domain } else { intersect(&domain, &defined) }
+        };
         self.domains = self.scopes.iter().map(domain).collect();
     }
 
@@ -302,6 +309,8 @@ pub(super) enum ParamKey {
     Extreme(bool, Vec<Form>),
     /// The product of two parameters, as integers that do not wrap.
     Product(u32, u32),
+    /// The quotient of a number and a positive one, rounded down.
+    Quotient(Form, i64),
     /// The result of an operation without effects.
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
@@ -334,6 +343,16 @@ impl Promise {
 /// Offsets, strides and extents of a view.
 pub(super) type Shown = (Vec<(Form, i64)>, Vec<Option<Form>>);
 
+/// A parameter that is the quotient of a number and a positive one, rounded down. Quotients in the
+/// number are parameters with smaller numbers.
+#[derive(Debug)]
+pub(super) struct Quotient {
+    param: u32,
+    form: Form,
+    /// The remainder is at least zero, and less than the divisor.
+    definition: [Constraint; 2],
+}
+
 /// The parameters of two functions: equal computations are one parameter.
 ///
 /// **Invariant.** Both functions are read with one table, so a number means the same in both.
@@ -348,6 +367,8 @@ pub(super) struct Params {
     pub(super) parts: Vec<(ObjectKey, [Shown; 2])>,
     /// Extents of buffers that the original copies whenever it runs.
     pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
+    /// The parameters that are quotients, in the order of their numbers.
+    pub(super) quotients: Vec<Quotient>,
     /// The values of parameters computed in loops, where the loops run. Elsewhere any value will
     /// do, so goals may rely on this everywhere. Ranges of types are no part of it.
     pub(super) facts: Vec<Cases>,
@@ -375,9 +396,10 @@ impl Params {
             }
         }
         let mut known = vec![sizes];
-        for fact in &self.facts {
-            let fact = cases_over(fact, self.len(), 0);
-            let more = solver.pruned(super::sets::intersect(&known, &fact))?;
+        let definitions = self.quotients.iter().map(|own| vec![own.definition.to_vec()]);
+        for fact in definitions.chain(self.facts.iter().cloned()) {
+            let fact = cases_over(&fact, self.len(), 0);
+            let more = solver.pruned(intersect(&known, &fact))?;
             if more.is_empty() {
                 return Err(OutOfReach);
             }
@@ -428,6 +450,58 @@ impl Params {
         }
         let range = (*ends.iter().min()?, *ends.iter().max()?);
         Some(self.number(ParamKey::Product(a.min(b), a.max(b)), range))
+    }
+
+    /// Returns a quotient by a positive number as a parameter. `None` if a number overflows.
+    pub(super) fn quotient(&mut self, form: &Form, divisor: i64) -> Option<Form> {
+        let mut range = (i128::from(form.constant), i128::from(form.constant));
+        for (atom, factor) in form.terms() {
+            let Atom::Param(param) = atom else { return None };
+            let (least, greatest) = self.ranges[*param as usize];
+            let ends = [least, greatest].map(|end| end.checked_mul(i128::from(*factor)));
+            let [Some(x), Some(y)] = ends else { return None };
+            range = (range.0.checked_add(x.min(y))?, range.1.checked_add(x.max(y))?);
+        }
+        let key = ParamKey::Quotient(form.clone(), divisor);
+        if let Some(param) = self.known.get(&key) {
+            return Some(Form::atom(Atom::Param(*param)));
+        }
+        let own = Form::atom(Atom::Param(self.len() as u32));
+        let rest = form.minus(&own.times(divisor)?)?;
+        let below = Form::constant(divisor - 1).minus(&rest)?;
+        let range = (range.0.div_euclid(divisor.into()), range.1.div_euclid(divisor.into()));
+        let param = self.number(key, range);
+        let definition = [rest, below].map(Constraint::at_least_zero);
+        self.quotients.push(Quotient { param, form: form.clone(), definition });
+        Some(own)
+    }
+
+    /// Calls `visit` on each parameter that a form is computed from. A quotient is computed from
+    /// those in it.
+    pub(super) fn for_each_source(&self, form: &Form, visit: &mut dyn FnMut(u32)) {
+        let mut params = Vec::new();
+        form.for_each_param(&mut |param| params.push(param));
+        for param in params {
+            match self.quotients.binary_search_by_key(&param, |own| own.param) {
+                Ok(index) => self.for_each_source(&self.quotients[index].form, visit),
+                Err(_) => visit(param),
+            }
+        }
+    }
+
+    /// Returns the constraints that define the quotients among some parameters. Adds the parameters
+    /// in them.
+    pub(super) fn definitions(&self, params: &mut Vec<u32>) -> Vec<Constraint> {
+        let mut all = Vec::new();
+        for quotient in self.quotients.iter().rev() {
+            if params.contains(&quotient.param) {
+                for constraint in &quotient.definition {
+                    constraint.form.for_each_param(&mut |param| params.push(param));
+                }
+                all.extend(quotient.definition.iter().cloned());
+            }
+        }
+        all
     }
 
     /// Adds the range of a parameter to a set.

@@ -287,7 +287,7 @@ fn is_written(matcher: &mut Matcher<'_, '_>, load: AccessId) -> Asked<bool> {
     // For some parameters the original itself reads what was never written.
     let (programs, params) = (matcher.programs, matcher.params);
     let all = initial.first().map_or(params, Conjunction::visible);
-    let mut covered = Pieces::new();
+    let mut covered = undefined_first(matcher, all)?;
     for (other, access) in programs[0].accesses.iter().enumerate() {
         let scope = &programs[0].scopes[access.scope];
         // A load of such an element is undefined; a copy of it is not.
@@ -329,23 +329,29 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
             }
         }
     }
-    // For some parameters the original itself is undefined.
-    for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
-        let depth = programs[0].scopes[other.scope].depth();
+    covered.extend(undefined_first(matcher, params + program.scopes[own.scope].depth())?);
+    matcher.solver.is_subset(&outside, &covered)
+}
+
+/// Returns the points of `all` variables for whose parameters the original leaves a buffer, and so
+/// is undefined.
+fn undefined_first(matcher: &mut Matcher<'_, '_>, all: usize) -> Asked<Pieces> {
+    let (program, params) = (matcher.programs[0], matcher.params);
+    let mut undefined = Pieces::new();
+    for other in program.accesses.iter().filter(|other| !other.is_virtual) {
+        let scope = &program.scopes[other.scope];
+        // Nothing is beyond an extent that is not known.
+        let has_sizes = program.objects[other.object].sizes.iter().all(Option::is_some);
         if let Some(element) = &other.element
-            && programs[0].scopes[other.scope].guards.is_empty()
+            && scope.guards.is_empty()
+            && has_sizes
         {
-            // Nothing is beyond an extent that is not known.
-            if programs[0].objects[other.object].sizes.iter().any(Option::is_none) {
-                continue;
-            }
-            let undefined = out_of_bounds(programs[0], params, other, element);
-            let undefined = matcher.solver.pruned(hide(&undefined, params..params + depth))?;
-            let all = params + program.scopes[own.scope].depth();
-            covered.extend(undefined.iter().map(|set| moved(set, all, |v| v)));
+            let outside = out_of_bounds(program, params, other, element);
+            let outside = matcher.solver.pruned(hide(&outside, params..params + scope.depth()))?;
+            undefined.extend(outside.iter().map(|set| moved(set, all, |v| v)));
         }
     }
-    matcher.solver.is_subset(&outside, &covered)
+    Ok(undefined)
 }
 
 /// True if the value of a load is promised to be what the original may not promise: an element that

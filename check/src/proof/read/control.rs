@@ -235,12 +235,10 @@ impl<'b> Reader<'b, '_> {
             Some(forms) if !forms.is_empty() => {
                 // A loop that runs whenever the original does has bounds that are no poison.
                 if self.is_original && scope == 0 {
-                    let certain = &mut self.params.certain;
-                    forms.iter().for_each(|form| {
-                        form.for_each_param(&mut |param| {
-                            certain.insert(param);
-                        });
-                    });
+                    let mut certain = Vec::new();
+                    let mut note = |form| self.params.for_each_source(form, &mut |param| certain.push(param));
+                    forms.iter().for_each(&mut note);
+                    self.params.certain.extend(certain);
                 }
                 Ok(forms)
             }

@@ -64,6 +64,9 @@ impl<'b> Reader<'b, '_> {
             constraint.form.for_each_param(&mut |param| used.push(param));
             constraint.add_to(&mut set, count);
         }
+        for constraint in self.params.definitions(&mut used) {
+            constraint.add_to(&mut set, count);
+        }
         used.sort_unstable();
         used.dedup();
         used.iter().for_each(|param| self.params.bound(&mut set, *param));
@@ -292,13 +295,21 @@ impl<'b> Reader<'b, '_> {
             _ if self.may_leave_a_rest(op, &a, constant?) => return None,
             _ => {
                 let form = self.quotient(name, &a, constant?, scope)?;
+                let form = self.with_named_quotients(form);
                 return (!self.forgets_poison([&a, &b], &form)).then_some(Kind::Number(form));
             }
         };
+        let form = self.with_named_quotients(form);
         if self.forgets_poison([&a, &b], &form) || self.breaks_no_unsigned_wrap(op, &[&a, &b, &form], scope) {
             return None;
         }
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
+    }
+
+    /// Returns a form with parameters in place of the quotients that no loop changes. So a bound
+    /// that is rounded to a multiple is affine.
+    pub(super) fn with_named_quotients(&mut self, form: Form) -> Form {
+        form.with_quotients(&mut |form, divisor| self.params.quotient(&form, divisor)).unwrap_or(form)
     }
 
     /// Returns the quotient or remainder by a positive constant. Neither leaves the type.

@@ -59,7 +59,7 @@ impl<'b> Reader<'b, '_> {
     pub(super) fn forgets_poison(&self, operands: [&Form; 2], result: &Form) -> bool {
         let is_in = |form: &Form, param: u32| {
             let mut found = false;
-            form.for_each_param(&mut |own| found |= own == param);
+            self.params.for_each_source(form, &mut |own| found |= own == param);
             found
         };
         let is_used = |param: u32| operands.iter().any(|form| is_in(form, param));
@@ -131,14 +131,14 @@ impl<'b> Reader<'b, '_> {
     /// True if a parameter of a form may be poison in the other program.
     pub(super) fn is_poisoned(&self, form: &Form) -> bool {
         let mut found = false;
-        form.for_each_param(&mut |param| found |= self.poison.contains(&param));
+        self.params.for_each_source(form, &mut |param| found |= self.poison.contains(&param));
         found
     }
 
     /// Takes the parameters of a result to be poison if those of an operand may be.
     pub(super) fn spread_poison<'f>(&mut self, operands: impl IntoIterator<Item = &'f Form>, result: &Form) {
         if operands.into_iter().any(|form| self.is_poisoned(form)) {
-            result.for_each_param(&mut |param| self.poison.push(param));
+            self.params.for_each_source(result, &mut |param| self.poison.push(param));
         }
     }
 

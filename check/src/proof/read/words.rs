@@ -89,6 +89,7 @@ impl<'b> Reader<'b, '_> {
     pub(super) fn bitwise(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Form> {
         let own = self.form_in(op.operand(0), scope)?;
         let form = self.shifted_or_masked(op, scope)?;
+        let form = self.with_named_quotients(form);
         (!self.forgets_poison([&own, &own], &form)).then_some(form)
     }
 

@@ -16,6 +16,8 @@ use super::Graph;
 
 /// The deepest nesting of operations between a counter and its test.
 const MAX_DEPTH: usize = 8;
+/// The most sums that make one step of a counter, as unrolling leaves them.
+const MAX_CHAIN: usize = 1_100;
 
 /// An argument of a header that goes up or down by a constant.
 #[derive(Clone)]
@@ -78,18 +80,27 @@ impl<'b> Reader<'b, '_> {
         numbers::range_of(body.ctx(), body.value_type(argument))?;
         let Binding::Term(first) = first else { return None };
         let first = self.form_of(*first)?.clone();
-        // The next value may be a constant.
-        let op = defining(body, next).filter(|op| op.num_operands() == 2)?;
-        let constant = |value: Value| constant_of(body, value)?.as_int(body.ctx());
-        let step = match (words::name(op)?, op.operand(0) == argument) {
-            ("addi", true) => constant(op.operand(1))?,
-            ("addi", false) if op.operand(1) == argument => constant(op.operand(0))?,
-            ("subi", true) => constant(op.operand(1))?.checked_neg()?,
-            _ => return None,
-        };
-        let form = first.plus(&Form::dim(depth).times(step)?)?;
-        let is_unsigned = words::bits(op, "overflowFlags") & 2 != 0;
-        Some(Counter { argument, form, is_flagged: numbers::has_no_signed_wrap(op), is_unsigned })
+        let (mut value, mut step) = (next, 0i64);
+        let (mut is_flagged, mut is_unsigned) = (true, true);
+        for _ in 0..MAX_CHAIN {
+            let op = defining(body, value).filter(|op| op.num_operands() == 2)?;
+            let constant = |index: usize| constant_of(body, op.operand(index))?.as_int(body.ctx());
+            let (from, by) = match (words::name(op)?, constant(1)) {
+                ("addi", Some(by)) => (op.operand(0), by),
+                ("addi", None) => (op.operand(1), constant(0)?),
+                ("subi", Some(by)) => (op.operand(0), by.checked_neg()?),
+                _ => return None,
+            };
+            step = step.checked_add(by)?;
+            is_flagged &= numbers::has_no_signed_wrap(op);
+            is_unsigned &= words::bits(op, "overflowFlags") & 2 != 0;
+            if from == argument {
+                let form = first.plus(&Form::dim(depth).times(step)?)?;
+                return Some(Counter { argument, form, is_flagged, is_unsigned });
+            }
+            value = from;
+        }
+        None
     }
 
     /// Returns the test of a loop over the integers.

@@ -181,7 +181,8 @@ impl<'b> Reader<'b, '_> {
         };
         let last = match (&test.rooms[..], &starts[..]) {
             ([room], [start]) if is_simple && room.factor_of_dim(depth) < 0 => {
-                start.floor_div(room.factor_of_dim(depth).checked_neg()?)
+                let last = start.floor_div(room.factor_of_dim(depth).checked_neg()?);
+                last.map(|last| self.with_named_quotients(last))
             }
             _ => None,
         };
