@@ -76,6 +76,7 @@ mod side;
 mod states;
 mod terms;
 mod waits;
+mod ways;
 
 use std::rc::Rc;
 
@@ -89,6 +90,7 @@ use side::{Cursor, Decided, Event, Risk, Side};
 use states::{Key, State, Visit, listed, matched};
 use terms::{Ask, Inside, Node, Store, TermId, Try};
 use waits::Waits;
+use ways::{WAYS, Way};
 
 /// The most blocks that are executed.
 const MAX_STEPS: usize = 20_000;
@@ -97,41 +99,8 @@ const MAX_STEPS: usize = 20_000;
 const MAX_COPIED: usize = 10_000_000;
 /// The most steps of the first program on one path.
 const MAX_AHEAD: usize = 4_000;
-/// The most work on questions to a solver.
-const MAX_WORK: usize = 6_000;
 /// The most places behind the best one that are looked at.
 const MAX_BEYOND: usize = 100;
-/// A way without any liberty.
-const PLAIN: Way =
-    Way { apart: 0, folds_poison: false, may_wait: false, questions: 0, tells_constants: false };
-/// The ways to go, in the order in which they are tried.
-const WAYS: [Way; 8] = [
-    PLAIN,
-    Way { folds_poison: true, may_wait: true, ..PLAIN },
-    Way { may_wait: true, ..PLAIN },
-    Way { folds_poison: true, ..PLAIN },
-    Way { apart: 24, may_wait: true, ..PLAIN },
-    Way { apart: 1_100, folds_poison: true, may_wait: true, ..PLAIN },
-    Way { folds_poison: true, may_wait: true, tells_constants: true, questions: MAX_WORK, ..PLAIN },
-    Way { folds_poison: true, may_wait: true, questions: MAX_WORK, ..PLAIN },
-];
-
-/// A choice of what is told apart.
-#[derive(Clone, Copy)]
-struct Way {
-    /// The number of visits of a pair of places that are told apart by their constants. Loops with
-    /// a constant trip count may need it.
-    apart: usize,
-    /// True if values of the first program are what they are where nothing is poison.
-    folds_poison: bool,
-    /// True if the first program may stay where it is while the second one goes on.
-    may_wait: bool,
-    /// The work that may be done on questions to a solver.
-    questions: usize,
-    /// True if a loop that begins with constants is told apart from other places by them.
-    tells_constants: bool,
-}
-
 const POISON: &str = "a branch may be on poison";
 
 /// True if a function is a graph of blocks, which this prover reads.
@@ -237,9 +206,7 @@ struct Walk<'b> {
     pending: Vec<usize>,
     /// The paths on which the first program stays.
     waits: Waits,
-    apart: usize,
-    may_wait: bool,
-    tells_constants: bool,
+    way: Way,
     steps: usize,
     copied: usize,
 }
@@ -341,9 +308,7 @@ impl<'b> Walk<'b> {
             visits: HashMap::new(),
             pending: Vec::new(),
             waits: Waits::default(),
-            apart: way.apart,
-            may_wait: way.may_wait,
-            tells_constants: way.tells_constants,
+            way,
             steps: 0,
             copied: 0,
         })
@@ -375,7 +340,7 @@ impl<'b> Walk<'b> {
     /// Follows all paths from a state.
     fn follow(&mut self, number: usize) -> Try<()> {
         let state = &self.states[number];
-        let own = self.may_wait.then(|| (Rc::new(state.cursors[0].clone()), 0));
+        let own = self.way.may_wait.then(|| (Rc::new(state.cursors[0].clone()), 0));
         let start = Path {
             cursors: state.cursors.clone(),
             facts: state.facts.clone(),
@@ -406,8 +371,7 @@ impl<'b> Walk<'b> {
                 Next::Again => paths.push(path),
                 Next::Fork(condition) => {
                     // If both branch on it, the first one need not have passed the place.
-                    let is_both =
-                        self.store.asks() && !self.tells_constants && path.ends[1] == End::Open(condition);
+                    let is_both = self.way.keeps_places && path.ends[1] == End::Open(condition);
                     let is_first = path.ends[0] == End::Open(condition) && !is_both;
                     let mut other = path.clone();
                     for (path, holds) in [(&mut path, true), (&mut other, false)] {
@@ -490,12 +454,14 @@ impl<'b> Walk<'b> {
             let event = side.advance(&mut self.store, &mut cursors[0], facts, &mut risks[0])?;
             path.ends[0] = match event {
                 Event::Entered(by) => {
+                    let mut decided = None;
                     if let Decided::ByFacts(branch) = by {
                         if !self.store.asks() {
                             path.passes_a_choice();
                         }
                         if let Some((condition, holds)) = branch {
                             self.add_fact(path, condition, holds, true);
+                            decided = self.ahead(path, condition).is_none().then_some(condition);
                         }
                     }
                     self.copied += path.cursors[0].values.len();
@@ -503,6 +469,11 @@ impl<'b> Walk<'b> {
                         return Err("the first program runs too far ahead");
                     }
                     path.trail.push((Rc::new(path.cursors[0].clone()), path.risks[0].len()));
+                    // The second program may wait for this branch.
+                    if decided.is_some_and(|branch| path.ends[1] == End::Open(branch)) {
+                        path.ends[0] = End::Running;
+                        return Ok(());
+                    }
                     End::Running
                 }
                 Event::Open(condition) => {
@@ -527,10 +498,10 @@ impl<'b> Walk<'b> {
         let waiting = &path.cursors[1];
         let sides = [&self.sides[0], &self.sides[1]];
         let start = self.states[number].cursors[1].block;
-        let knows_constants = !self.tells_constants || !self.sides[1].headers.contains(&waiting.block);
+        let knows_constants = !self.way.tells_constants;
         while let Some((place, risks)) = path.trail.get(path.looked_at) {
             path.looked_at += 1;
-            let stays = self.may_wait && path.looked_at == 1;
+            let stays = self.way.may_wait && path.looked_at == 1;
             if stays && !self.waits.allows(place.block, [start, waiting.block]) {
                 continue;
             }
@@ -634,7 +605,7 @@ impl<'b> Walk<'b> {
                 false => Err(POISON),
             },
             (End::Returned(a), End::Returned(b)) => {
-                if a != b {
+                if a != b && !self.are_settled_alike(path, [a, b])? {
                     return Err("the results are not seen to be equal");
                 }
                 if path.cursors[0].memory != path.cursors[1].memory {
@@ -647,13 +618,27 @@ impl<'b> Walk<'b> {
         }
     }
 
+    /// True if values of both programs are equal once all choices inside are made that facts decide.
+    fn are_settled_alike(&mut self, path: &Path, values: [&Vec<TermId>; 2]) -> Try<bool> {
+        let mut settled = [Vec::new(), Vec::new()];
+        for (side, values) in values.into_iter().enumerate() {
+            let mut known = HashMap::new();
+            for value in values {
+                let value = self.sides[side].settled(&mut self.store, &path.facts, *value, &mut known)?;
+                settled[side].push(value);
+            }
+        }
+        Ok(settled[0] == settled[1])
+    }
+
     /// Ends a path at a pair of places, or lets it go on.
     fn meet(&mut self, number: usize, path: &mut Path) -> Try<Next> {
         let is_header = self.sides[1].headers.contains(&path.cursors[1].block);
         match path.place.take() {
             Some((_, place)) if path.is_found || is_header => {
                 self.covered(path)?;
-                let stays = self.may_wait && path.trail.first().is_some_and(|own| Rc::ptr_eq(&own.0, &place));
+                let stays =
+                    self.way.may_wait && path.trail.first().is_some_and(|own| Rc::ptr_eq(&own.0, &place));
                 if stays {
                     let from = self.states[number].cursors[1].block;
                     self.waits.add(place.block, [from, path.cursors[1].block])?;
@@ -666,6 +651,15 @@ impl<'b> Walk<'b> {
                     for term in cursors.iter_mut().flat_map(|cursor| &mut cursor.values) {
                         if *term != side::UNSET {
                             *term = self.store.replaced(*term, &mut plain, Inside::Numbers)?;
+                        }
+                    }
+                    for (side, cursor) in self.sides.iter().zip(&mut cursors) {
+                        let mut known = HashMap::new();
+                        for value in listed(side, cursor.block).collect::<Vec<_>>() {
+                            let term = &mut cursor.values[value.index()];
+                            if *term != side::UNSET {
+                                *term = side.settled(&mut self.store, &facts, *term, &mut known)?;
+                            }
                         }
                     }
                 }
@@ -698,7 +692,7 @@ impl<'b> Walk<'b> {
         let constants = self.constants(&visit);
         let visits = self.visits.entry(blocks).or_insert(0);
         let mut key: Key = (blocks, visit.cursors[1].thawed.clone(), Some(constants));
-        if !self.numbers.contains_key(&key) && *visits >= self.apart {
+        if !self.numbers.contains_key(&key) && *visits >= self.way.apart {
             key.2 = None;
         }
         let sides = [&self.sides[0], &self.sides[1]];
@@ -722,12 +716,13 @@ impl<'b> Walk<'b> {
         Ok(())
     }
 
-    /// Returns the constants among the arguments of the blocks of a visit.
+    /// Returns the constants by which visits are told apart.
     fn constants(&self, visit: &Visit) -> Box<[Option<u64>]> {
         let mut all = Vec::new();
         for (side, cursor) in self.sides.iter().zip(&visit.cursors) {
-            let arguments = listed(side, cursor.block).take(side.body.num_arguments(cursor.block));
-            all.extend(arguments.map(|value| self.store.constant(cursor.values[value.index()])));
+            let count = if self.way.tells_all { usize::MAX } else { side.body.num_arguments(cursor.block) };
+            let values = listed(side, cursor.block).take(count);
+            all.extend(values.map(|value| self.store.constant(cursor.values[value.index()])));
         }
         all.into()
     }

@@ -183,7 +183,9 @@ impl Facts {
         let value = value.or_else(|| {
             let conditions = facts.iter().map(|fact| fact.condition).chain([condition]);
             let free = Free::of(store, conditions);
-            let own = facts.iter().filter(|fact| !fact.follows);
+            // A fact that follows from others may say that no promise of a sum is broken.
+            let says_more = |fact: &&Fact| !fact.follows || !store.is_solid(fact.condition);
+            let own = facts.iter().filter(says_more);
             let known: Vec<Known> = own.map(|fact| (fact.condition, fact.holds)).collect();
             store.ask(&known, &free.terms, condition)
         });

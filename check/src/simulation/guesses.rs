@@ -4,7 +4,7 @@
 //! bounds it. A guess becomes a fact of a state only if it holds at all visits, as any other fact.
 
 use super::facts::{Fact, Facts};
-use super::numbers::Binary;
+use super::numbers::{Binary, signed};
 use super::terms::{Node, Store, TermId, Try, decided};
 
 /// The most conditions that are tried when a state becomes more general.
@@ -49,6 +49,22 @@ pub(super) fn about(store: &mut Store, wider: &[Wider], facts: &Facts) -> Try<Ve
             if let Node::Zero { width: own, operand } = *store.node(fact.condition)
                 && own == width
             {
+                if let Some(stride) = stride.filter(|stride| !fact.holds && stride.unsigned_abs() > 1)
+                    && let Some((_, factor)) = store.parts(operand).1.into_iter().find(|own| own.0 == old)
+                    && matches!(signed(width, factor), 1 | -1)
+                {
+                    // A value that is compared with its end goes there by whole steps.
+                    let change = store.plus(width, general, old, u64::MAX)?;
+                    let apart = store.plus(width, operand, change, factor)?;
+                    let zero = store.int(width, 0)?;
+                    let apart = match is_down == (signed(width, factor) == 1) {
+                        true => apart,
+                        false => store.plus(width, zero, apart, u64::MAX)?,
+                    };
+                    let step = store.int(width, stride.unsigned_abs())?;
+                    let rest = store.binary(Binary::RemU, 0, width, [apart, step])?;
+                    guess(store.equal(width, rest, zero)?, true);
+                }
                 for factor in [1, u64::MAX] {
                     // The value is equal to this one, or it is not.
                     let other = store.plus(width, new, operand, factor)?;

@@ -13,7 +13,7 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Op, OpRef, Type, Value};
 
 use super::facts::Facts;
 use super::numbers::{self, Binary, Cast};
-use super::terms::{Known, Node, Operation, Store, TermId, Try, decided};
+use super::terms::{Inside, Known, Node, Operation, Store, TermId, Try, decided};
 use crate::proof::{flag_bits, is_computation};
 
 /// The most words of all sets of live values.
@@ -319,6 +319,23 @@ impl<'b> Side<'b> {
             Some(false) => no,
             None => term,
         })
+    }
+
+    /// Returns a value with all choices inside that facts decide. These may have become known later
+    /// than the value. `known` holds what was replaced before.
+    pub(super) fn settled(
+        &self,
+        store: &mut Store,
+        facts: &Facts,
+        value: TermId,
+        known: &mut HashMap<TermId, TermId>,
+    ) -> Try<TermId> {
+        for own in store.inside(value, known, Inside::Numbers) {
+            let new = store.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
+            let new = self.chosen(store, facts, new)?;
+            known.insert(own, new);
+        }
+        Ok(known.get(&value).copied().unwrap_or(value))
     }
 
     /// Executes an operation. Returns the value that it freezes, if it has to be known first if

@@ -7,6 +7,7 @@
 //! become symbols. Values that always were equal stay equal.
 
 use hashbrown::{HashMap, HashSet};
+use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Value};
 
 use super::facts::{Fact, Facts, plain};
@@ -234,10 +235,10 @@ impl State {
         let olds = std::mem::take(&mut self.facts.known);
         let all = olds.into_iter().map(|fact| (fact, false)).chain(news.into_iter().map(|fact| (fact, true)));
         for (fact, is_new) in all {
-            if is_new && store.asks() && self.facts.decide(store, fact.condition, false)?.is_some() {
-                // It follows from others.
-                continue;
-            }
+            // What follows from others may not do so any more once these are lost.
+            let follows =
+                is_new && store.asks() && self.facts.decide(store, fact.condition, false)?.is_some();
+            let fact = Fact { follows: fact.follows || follows, ..fact };
             let own = store.replaced(fact.condition, known, Inside::Symbols(self.first))?;
             let holds = |certainly: bool, store: &mut Store| {
                 Ok(visit.facts.decide(store, own, certainly)? == Some(fact.holds))
@@ -433,7 +434,8 @@ fn width(side: &Side<'_>, value: Value) -> u32 {
 }
 
 /// Returns how many live values of the second program are known in the first one too, and the
-/// number of all. Constants are known anywhere, unless that is too weak.
+/// number of all. Constants are known anywhere, unless that is too weak. Then operations that are
+/// constants count for nothing in both.
 pub(super) fn matched(
     store: &Store,
     sides: [&Side<'_>; 2],
@@ -442,13 +444,15 @@ pub(super) fn matched(
     knows_constants: bool,
 ) -> [usize; 2] {
     let terms = |side: usize| {
-        let cursor = cursors[side];
-        listed(sides[side], cursor.block).map(|value| cursor.values[value.index()])
+        let (side, cursor) = (sides[side], cursors[side]);
+        let counts = move |value: &Value| knows_constants || constant_of(side.body, *value).is_none();
+        listed(side, cursor.block).filter(counts).map(|value| cursor.values[value.index()])
     };
     let mut known: HashSet<TermId> = terms(0).collect();
-    known.extend(old.values.iter().filter(|term| **term != UNSET));
-    let is_constant = |term: &TermId| knows_constants && store.constant(*term).is_some();
-    let is_known = |term: &TermId| known.contains(term) || is_constant(term);
+    let is_constant = |term: &TermId| store.constant(*term).is_some();
+    let is_old = |term: &&TermId| **term != UNSET && (knows_constants || !is_constant(term));
+    known.extend(old.values.iter().filter(is_old));
+    let is_known = |term: &TermId| known.contains(term) || knows_constants && is_constant(term);
     let all: Vec<TermId> = terms(1).collect();
     [all.iter().filter(|term| is_known(term)).count(), all.len()]
 }

@@ -568,11 +568,25 @@ impl Store {
         known: &mut HashMap<TermId, TermId>,
         inside: Inside,
     ) -> Try<TermId> {
-        let is_open = |store: &Store, known: &HashMap<TermId, TermId>, term: TermId| {
+        for own in self.inside(term, known, inside) {
+            let new = self.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
+            known.insert(own, new);
+        }
+        Ok(known.get(&term).copied().unwrap_or(term))
+    }
+
+    /// Returns a term and those inside which are not known, operands first.
+    pub(super) fn inside(
+        &self,
+        term: TermId,
+        known: &HashMap<TermId, TermId>,
+        inside: Inside,
+    ) -> Vec<TermId> {
+        let is_open = |term: TermId| {
             let may_differ = match inside {
                 Inside::All => true,
-                Inside::Symbols(first) => store.symbols_below(term) > first,
-                Inside::Numbers => !matches!(store.node(term), Node::Operation(_)),
+                Inside::Symbols(first) => self.symbols_below(term) > first,
+                Inside::Numbers => !matches!(self.node(term), Node::Operation(_)),
             };
             may_differ && !known.contains_key(&term)
         };
@@ -580,18 +594,14 @@ impl Store {
         let (mut pending, mut order) = (vec![term], Vec::new());
         let mut seen = HashSet::new();
         while let Some(term) = pending.pop() {
-            if !is_open(self, known, term) || !seen.insert(term) {
+            if !is_open(term) || !seen.insert(term) {
                 continue;
             }
             order.push(term);
             each_operand(self.node(term), &mut |operand| pending.push(operand));
         }
         order.sort_unstable();
-        for own in order {
-            let new = self.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
-            known.insert(own, new);
-        }
-        Ok(known.get(&term).copied().unwrap_or(term))
+        order
     }
 }
 
