@@ -201,3 +201,102 @@ llvm.func @f(%m: i32) -> i32 {{
         &[("call @g(%m)", "call @g(%five)"), ("\"ne\" %m", "\"eq\" %m"), ("^head(%n", "^head(%m")],
     );
 }
+
+/// The loop is unrolled by four, and runs ten times. Only every other copy tests the counter.
+#[test]
+fn copies_without_tests() {
+    let body = |copy: usize, more: &str| {
+        format!(
+            "%c{copy} = llvm.icmp \"eq\" %i{copy}, %three : i32
+  llvm.cond_br %c{copy}, ^a{copy}, ^b{copy}
+^a{copy}:
+  %p{copy} = llvm.add %s{copy}, %ten : i32
+  llvm.br ^m{copy}(%p{copy} : i32)
+^b{copy}:
+  %q{copy} = llvm.xor %s{copy}, %i{copy} : i32
+  llvm.br ^m{copy}(%q{copy} : i32)
+^m{copy}(%t{copy}: i32):
+  llvm.call @g(%t{copy}) : (i32) -> ()
+  %n{copy} = llvm.add %i{copy}, %one : i32
+  {more}\n"
+        )
+    };
+    let function = |body: &str| {
+        format!(
+            "llvm.func @g(i32)
+llvm.func @f(%x: i32) -> i32 {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %three = llvm.mlir.constant(3 : i32) : i32
+  %ten = llvm.mlir.constant(10 : i32) : i32
+  llvm.br ^head(%zero, %x : i32, i32)
+^head(%i0: i32, %s0: i32):
+  {body}^exit(%r: i32):
+  llvm.return %r : i32
+}}"
+        )
+    };
+    let test = |copy: usize, next: &str| {
+        format!(
+            "%k{copy} = llvm.icmp \"slt\" %n{copy}, %ten : i32
+  llvm.cond_br %k{copy}, {next}, ^exit(%t{copy} : i32)"
+        )
+    };
+    let goes = |copy: usize| {
+        let next = copy + 1;
+        format!("llvm.br ^x{next}(%n{copy}, %t{copy} : i32, i32)\n^x{next}(%i{next}: i32, %s{next}: i32):")
+    };
+    let before = function(&body(0, &test(0, "^head(%n0, %t0 : i32, i32)")));
+    let middle = test(1, "^x2(%n1, %t1 : i32, i32)") + "\n^x2(%i2: i32, %s2: i32):";
+    let last = "llvm.br ^head(%n3, %t3 : i32, i32)";
+    let after = [body(0, &goes(0)), body(1, &middle), body(2, &goes(2)), body(3, last)].concat();
+    equal_but_not_with(
+        &before,
+        &function(&after),
+        &[
+            ("%n2 = llvm.add %i2, %one", "%n2 = llvm.add %i2, %three"),
+            ("\"slt\" %n1, %ten", "\"sle\" %n1, %ten"),
+            ("\"slt\" %n1, %ten", "\"slt\" %i1, %ten"),
+            ("%q3 = llvm.xor %s3, %i3", "%q3 = llvm.xor %s3, %i2"),
+        ],
+    );
+    // With nine iterations a copy without a test would be one too many.
+    let nine = |text: &str| text.replace("constant(10 ", "constant(9 ");
+    assert!(answer(&nine(&before), &nine(&function(&after))).starts_with("undecided"));
+}
+
+/// A counter that goes down and must not wrap never passes the bound above it.
+#[test]
+fn a_loop_that_does_not_end() {
+    let function = |more: &str| {
+        format!(
+            "llvm.func @g(i16)
+llvm.func @f(%n: i16) {{
+  %less = llvm.mlir.constant(-1 : i16) : i16
+  %two = llvm.mlir.constant(-2 : i16) : i16
+  %low = llvm.icmp \"slt\" %n, %less : i16
+  llvm.cond_br %low, ^exit, ^start
+^start:
+  llvm.br ^head(%two : i16)
+^head(%i: i16):
+  llvm.call @g(%i) : (i16) -> ()
+  %next = llvm.add %i, %two overflow<nsw> : i16
+  {more}
+^exit:
+  llvm.return
+}}"
+        )
+    };
+    let test = "%more = llvm.icmp \"slt\" %next, %n : i16
+  llvm.cond_br %more, ^head(%next : i16), ^exit";
+    let (before, after) = (function(test), function("llvm.br ^head(%next : i16)"));
+    assert!(answer(&before, &after).starts_with("equal"), "{}", answer(&before, &after));
+    for (from, to) in [("\"slt\" %n, %less", "\"slt\" %n, %two"), (" overflow<nsw>", "")] {
+        let [before, after] = [&before, &after].map(|text| text.replace(from, to));
+        let is_equal = answer(&before, &after).starts_with("equal");
+        // Where the bound is the least number that is met, the test fails in no iteration either.
+        assert_eq!(is_equal, from.starts_with('"'), "{from}");
+    }
+    let lower = |text: &str| text.replace("\"slt\" %n, %less", "\"eq\" %n, %less");
+    assert!(answer(&lower(&before), &lower(&after)).starts_with("undecided"));
+}
