@@ -1,9 +1,11 @@
 //! The correspondence of the dialect's attributes and LLVM's words for functions, parameters and
 //! results.
 
-/// Attributes without a value, of functions; some also of parameters or results.
+/// Attributes without a value, of functions; some also of parameters or results. LLVM before 16
+/// said `argmemonly` and the like for `memory(argmem: readwrite)`; newer versions read them too.
 pub(super) const WORDS: &[&str] = &[
     "alwaysinline",
+    "argmemonly",
     "builtin",
     "cold",
     "convergent",
@@ -13,6 +15,8 @@ pub(super) const WORDS: &[&str] = &[
     "fn_ret_thunk_extern",
     "hot",
     "hybrid_patchable",
+    "inaccessiblemem_or_argmemonly",
+    "inaccessiblememonly",
     "inlinehint",
     "jumptable",
     "minsize",
