@@ -1,5 +1,5 @@
 //! The campaigns: `cargo run --release -p loomir-tests --example campaigns -- NAME [--cases N]
-//! [--seed S]`. They are one program, because each one more has to be linked.
+//! [--seed S] [--first K]`. They are one program, because each one more has to be linked.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "campaigns report to the terminal")]
 
 use std::process::ExitCode;

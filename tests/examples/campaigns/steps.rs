@@ -12,22 +12,24 @@ pub(crate) fn option(name: &str) -> Option<u64> {
     words.get(at + 1)?.parse().ok()
 }
 
-/// Runs `cases` cases in steps of `step`. Each step starts at the number of its first case. Prints
-/// the number of finished cases and the counts after each step, so that a stopped run has figures.
-/// Stops at the first failure and returns the number of failures.
+/// Runs `cases` cases in steps of `step`, from the number given as `--first` on. Each step starts
+/// at the number of its first case. Prints the number of finished cases and the counts after each
+/// step, so that a stopped run has figures and can go on elsewhere. Stops at the first failure and
+/// returns the number of failures.
 pub(crate) fn run<T, E: Display>(
     (cases, step): (u64, u64),
     tally: &mut T,
     counts: fn(&T) -> String,
     mut run: impl FnMut(u64, u64, &mut T) -> Result<(), E>,
 ) -> u64 {
-    for first in (0..cases).step_by(step as usize) {
-        let count = step.min(cases - first);
-        if let Err(difference) = run(first, count, tally) {
+    let first = option("--first").unwrap_or(0);
+    for done in (0..cases).step_by(step as usize) {
+        let count = step.min(cases - done);
+        if let Err(difference) = run(first + done, count, tally) {
             eprintln!("{difference}");
             return 1;
         }
-        eprintln!("{} of {cases}: {}", first + count, on_a_line(&counts(tally)));
+        eprintln!("{} of {cases}: {}", done + count, on_a_line(&counts(tally)));
     }
     0
 }
