@@ -147,3 +147,14 @@ fn truncated_programs_are_read_in_part_or_refused() {
         }
     }
 }
+
+/// LLVM declares an intrinsic for each type that its calls have, if the text does not.
+#[test]
+fn undeclared_intrinsics_stay_undeclared() {
+    let call = |ty: &str| format!("call i32 @llvm.experimental.get.vector.length({ty} 9, i32 4, i1 true)");
+    let ends = format!("  %v = {}\n  %w = add i32 %t, %v\n  ret i32 %w\n", call("i64"));
+    let other = format!("define i32 @other() {{\n  %v = {}\n  ret i32 %v\n}}\n", call("i32"));
+    let output = fused(&(other + &UNREAD.replace("  ret i32 %t\n", &ends)));
+    assert!(output.contains(&call("i32")) && output.contains(&call("i64")), "{output}");
+    assert!(!output.contains("declare i32 @llvm.experimental"), "{output}");
+}

@@ -52,9 +52,11 @@ pub use splice::splice;
 pub(crate) struct Module {
     ctx: Context,
     types: TypeText,
-    /// The declarations of intrinsics by name, in the order of their first call.
+    /// The declarations of intrinsics, in the order of their first call. Empty if LLVM has to
+    /// declare them.
     intrinsics: Vec<String>,
-    declared: HashMap<String, ()>,
+    /// The declared symbols, intrinsics with the place of their declaration.
+    declared: HashMap<String, Option<usize>>,
     /// The numbers of symbols without a name, in the order of writing.
     unnamed: HashMap<String, usize>,
     metadata: Nodes,
@@ -79,7 +81,7 @@ impl Module {
     fn behind(module: &Body, outline: &Outline) -> Module {
         Module {
             types: TypeText::behind(module.ctx(), outline.types.clone()),
-            declared: outline.symbols.iter().map(|name| (name.clone(), ())).collect(),
+            declared: outline.symbols.iter().map(|name| (name.clone(), None)).collect(),
             unnamed: outline.unnamed.clone(),
             metadata: Nodes::behind(module, outline.next_node),
             ..Module::new(module)
@@ -92,7 +94,7 @@ impl Module {
         let mut functions = Vec::new();
         for op in blocks.flat_map(|block| module.ops(block)).map(|op| module.op_ref(op)) {
             let Some(name) = op.attr("sym_name").and_then(|name| name.as_str(&self.ctx)) else { continue };
-            self.declared.insert(name.to_owned(), ());
+            self.declared.insert(name.to_owned(), None);
             if op.attr(UNNAMED).is_none() {
                 continue;
             }
@@ -115,17 +117,35 @@ impl Module {
         }
     }
 
-    /// Declares an intrinsic, once.
-    fn declare(&mut self, name: &str, declaration: impl FnOnce() -> String) {
-        if !self.declared.contains_key(name) {
-            self.declared.insert(name.to_owned(), ());
-            self.intrinsics.push(declaration());
+    /// Declares an intrinsic, once. A name that is `as_called` may lack the types that it is
+    /// overloaded on. If its calls differ, LLVM declares an intrinsic for each.
+    fn declare(&mut self, name: &str, as_called: bool, declaration: impl FnOnce() -> String) {
+        match self.declared.get(name) {
+            None => {
+                self.declared.insert(name.to_owned(), Some(self.intrinsics.len()));
+                self.intrinsics.push(declaration());
+            }
+            Some(&Some(at)) if as_called && self.intrinsics[at] != declaration() => {
+                self.intrinsics[at].clear();
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Leaves intrinsics undeclared that a text calls without a declaration.
+    fn leave_undeclared(&mut self, text: &str) {
+        for (name, at) in &self.declared {
+            if let Some(at) = *at
+                && text.contains(&(names::symbol('@', name) + "("))
+            {
+                self.intrinsics[at].clear();
+            }
         }
     }
 
     /// Writes declarations of intrinsics, and metadata.
     fn write_tail(&self, text: &mut String) {
-        for declaration in &self.intrinsics {
+        for declaration in self.intrinsics.iter().filter(|own| !own.is_empty()) {
             let _ = writeln!(text, "\n{declaration}");
         }
         self.metadata.write(text);

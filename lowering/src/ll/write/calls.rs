@@ -69,6 +69,7 @@ fn begin_intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str, params: &[Rc<
         None => "void".into(),
     };
     let callee = line.m.symbol(name);
+    let as_called = op.is(llvm::CallIntrinsicOp::DEF);
     // A call of a variadic function states its whole type.
     let result = match variadic_type(line.m, op) {
         Some(ty) => {
@@ -76,11 +77,11 @@ fn begin_intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str, params: &[Rc<
             let Some((result, params)) = text.split_once('(') else {
                 return Err(no_text(op, "of this type"));
             };
-            line.m.declare(name, || format!("declare {result}{callee}({params}"));
+            line.m.declare(name, as_called, || format!("declare {result}{callee}({params}"));
             text
         }
         None => {
-            line.m.declare(name, || format!("declare {result} {callee}({})", params.join(", ")));
+            line.m.declare(name, as_called, || format!("declare {result} {callee}({})", params.join(", ")));
             result
         }
     };

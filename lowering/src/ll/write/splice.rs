@@ -49,6 +49,7 @@ pub fn splice(source: &str, module: &Body, changed: &[Name]) -> Result<String, D
     functions.extend(outline.use_orders.into_iter().map(|old| (old, String::new())));
     let mut text = replaced(source, functions);
     text.push_str(&added);
+    m.leave_undeclared(source);
     m.write_tail(&mut text);
     Ok(text)
 }
