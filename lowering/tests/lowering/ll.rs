@@ -62,6 +62,21 @@ fn kept() {
     insta::assert_snapshot!("ll.kept", report);
 }
 
+/// A splat of an address fills all lanes of a vector, however many there are.
+#[test]
+fn splats_of_scalable_vectors() {
+    let splat = "<vscale x 2 x ptr> splat (ptr @x)";
+    let text = format!("@x = global i32 0\ndefine <vscale x 2 x ptr> @f() {{\n  ret {splat}\n}}\n");
+    let module = read(&text).unwrap_or_else(|errors| panic!("{errors}"));
+    let text = written(&module);
+    assert_eq!(text.matches("insertelement <vscale x 2 x ptr> poison, ptr @x, i32 0").count(), 1, "{text}");
+    let lanes = "<vscale x 2 x ptr> poison, <vscale x 2 x i32> zeroinitializer";
+    assert!(text.contains("shufflevector") && text.contains(lanes), "{text}");
+    if let Some(folder) = llvm() {
+        tool(&folder, "opt", &["-passes=verify", "-S", "-", "-o", "-"], &text);
+    }
+}
+
 /// Returns a text as LLVM writes it. Metadata, which is numbered anew, the name of the file, and
 /// remains of its upgrade are left out.
 fn normal_form(folder: &std::path::Path, text: &str) -> Vec<String> {

@@ -332,9 +332,23 @@ impl<'s> Reader<'s> {
             if let Some(op) = known {
                 return Some((op, rest));
             }
-            rest = rest.rsplit_once('.')?.0;
+            let (shorter, ty) = rest.rsplit_once('.')?;
+            // `llvm.memset.element.unordered.atomic` is not `llvm.memset`.
+            rest = Some(shorter).filter(|_| is_mangled_type(ty))?;
         }
     }
+}
+
+/// True for the part of an intrinsic's name for a type that it is overloaded on. Names of
+/// structures that have dots are not known: such intrinsics keep their names.
+fn is_mangled_type(part: &str) -> bool {
+    let has_number = |prefix: &&str| {
+        part.strip_prefix(*prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    ["i", "f", "bf", "p", "v", "nxv", "a"].iter().any(|prefix| has_number(prefix))
+        || part.starts_with("s_")
+        || part.starts_with("sl_")
+        || matches!(part, "ppcf128" | "x86amx" | "isVoid" | "Metadata" | "token")
 }
 
 /// Returns true for `llvm.lifetime.start.…` and `llvm.lifetime.end.…`.

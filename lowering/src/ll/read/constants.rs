@@ -338,7 +338,7 @@ impl Reader<'_> {
     }
 
     fn splat(&mut self, ty: Type, element: Type, value: Constant) -> Result<Constant> {
-        let TypeKind::Vector { element: own, shape, .. } = ty.kind(&self.ctx) else {
+        let TypeKind::Vector { element: own, shape, scalable } = ty.kind(&self.ctx) else {
             return Err(self.error("only a vector has a splat"));
         };
         if *own != element {
@@ -361,6 +361,17 @@ impl Reader<'_> {
         let count = usize::try_from(shape[0]).unwrap_or(usize::MAX);
         if count > MAX_WRITTEN_OUT {
             return Err(self.error("a splat of so many elements is not supported"));
+        }
+        if scalable.contains(&true) {
+            // The first lane is copied to all others, whose number is not known.
+            let mask = self.ctx.dense_ints_attr(Type::I32, &vec![0; count]);
+            let first = Constant::Parts(vec![(element, value)]);
+            return Ok(Constant::Expression(Box::new(Expression {
+                def: llvm::ShuffleVectorOp::DEF,
+                operands: vec![(ty, first), (ty, Constant::Poison)],
+                attrs: vec![("mask", mask)],
+                to: None,
+            })));
         }
         Ok(Constant::Parts(vec![(element, value); count]))
     }
