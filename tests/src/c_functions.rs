@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use loomir::ir::pass::EditLimit;
 use loomir::lowering::raising::Facts;
 use loomir::{ContractionOptions, FuseOptions, ProgramOptions};
 
@@ -59,6 +60,8 @@ pub struct Tally {
     pub fused: u64,
     /// Edits of `optimize` beside fusion.
     pub edits: u64,
+    /// Functions that were written anew without edits.
+    pub anew: u64,
     /// Defined calls, each compared at each level.
     pub calls: u64,
     /// Calls that end in a function that does not return.
@@ -200,7 +203,7 @@ impl Batch {
         for (level, flags) in LEVELS.iter().enumerate() {
             let options = [flags, &["-w", rules, "-S", "-emit-llvm", &source, "-o", "-"][..]].concat();
             let before = tools.clang.run("", &options)?;
-            let (after, names) = transformed(&before, false, Facts::Told, tally)?;
+            let (after, names) = transformed(&before, Edits::Fuse, Facts::Told, tally)?;
             tally.changed[level] += names.len() as u64;
             for name in names {
                 let index = name.strip_prefix('f').and_then(|number| number.parse::<u64>().ok());
@@ -208,15 +211,24 @@ impl Batch {
                 own.into_iter().for_each(|own| *own = true);
             }
             let mut variants = vec![(flags[0].to_owned(), after)];
-            // One level of each batch traps where a fact does not hold, and counts checks.
-            if (self.first / BATCH) % LEVELS.len() as u64 == level as u64 {
-                let (text, _) = transformed(&before, false, Facts::Checked, &mut Tally::default())?;
-                variants.push((format!("{} --check-metadata", flags[0]), self.with_counts(&text)));
-            } else {
-                let mut own = Tally::default();
-                let (text, _) = transformed(&before, true, Facts::Told, &mut own)?;
-                tally.edits += own.edits;
-                variants.push((format!("{} optimised", flags[0]), text));
+            let mut own = Tally::default();
+            // One level of each batch traps where a fact does not hold, and counts checks. Another
+            // one has all functions written anew.
+            match (self.first / BATCH + level as u64) % LEVELS.len() as u64 {
+                0 => {
+                    let (text, _) = transformed(&before, Edits::Fuse, Facts::Checked, &mut own)?;
+                    variants.push((format!("{} --check-metadata", flags[0]), self.with_counts(&text)));
+                }
+                1 => {
+                    let (text, _) = transformed(&before, Edits::Optimize, Facts::Told, &mut own)?;
+                    tally.edits += own.edits;
+                    variants.push((format!("{} optimised", flags[0]), text));
+                }
+                _ => {
+                    let (text, names) = transformed(&before, Edits::None, Facts::Told, &mut own)?;
+                    tally.anew += names.len() as u64;
+                    variants.push((format!("{} --regenerate=all", flags[0]), text));
+                }
             }
             for (how, after) in variants {
                 let said = tools.differences(&after, &object, &expected)?;
@@ -243,20 +255,38 @@ impl Batch {
     }
 }
 
-/// Returns a text after `fuse` or `optimize`, with the names of changed functions.
+/// The edits of functions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edits {
+    /// No edits. Functions with loops are written anew from their loops.
+    None,
+    /// Fusion and contraction, as `fuse` makes.
+    Fuse,
+    /// All edits that `optimize` makes.
+    Optimize,
+}
+
+/// Returns a text after `fuse` or `optimize`, or written anew, with the names of changed functions.
 fn transformed(
     text: &str,
-    optimizes: bool,
+    edits: Edits,
     facts: Facts,
     tally: &mut Tally,
 ) -> Result<(String, Vec<String>), String> {
     let checker = Checker::default();
     let (mut module, _) =
         loomir::parse_ll_in_part(&checker.ctx, text, "cases.ll").map_err(|errors| checker.lines(&errors))?;
-    let options = FuseOptions { remarks: false, ..FuseOptions::default() };
+    let is_anew = edits == Edits::None;
+    let most = if is_anew { EditLimit::at_most(0) } else { EditLimit::default() };
+    let options = FuseOptions { remarks: false, edits: most, ..FuseOptions::default() };
     let contraction = ContractionOptions::after(&options);
-    let contraction = Some(&contraction);
-    let program = ProgramOptions { contraction, optimizes, facts, ..ProgramOptions::of(&options) };
+    let program = ProgramOptions {
+        contraction: Some(&contraction),
+        optimizes: edits == Edits::Optimize,
+        regenerate_all: is_anew,
+        facts,
+        ..ProgramOptions::of(&options)
+    };
     let done = loomir::fuse_program(&mut module, &program);
     tally.edits += done.edits;
     tally.loops += done.raised.loops as u64;

@@ -38,12 +38,13 @@ pub(crate) fn main() -> ExitCode {
 
 fn counts(tally: &Tally) -> String {
     let Tally { cases, changed, changed_at_all, loops, fused, edits, calls, left, undefined, .. } = tally;
-    let Tally { versioned, both_ways, checks: [held, failed], failures, .. } = tally;
+    let Tally { anew, versioned, both_ways, checks: [held, failed], failures, .. } = tally;
     let mut text = format!("cases={cases}\nchanged={changed_at_all}\n");
     for (level, changed) in ["O0", "O1", "O2"].iter().zip(changed) {
         text += &format!("changed_at_{level}={changed}\n");
     }
-    text += &format!("loops={loops}\nloops_fused={fused}\nedits={edits}\ncalls_compared={calls}\n");
+    text += &format!("loops={loops}\nloops_fused={fused}\nedits={edits}\nanew={anew}\n");
+    text += &format!("calls_compared={calls}\n");
     text += &format!("of_these_not_returning={left}\ncalls_undefined={undefined}\n");
     text += &format!("functions_with_checks={versioned}\nof_these_both_ways={both_ways}\n");
     text + &format!("checks_that_hold={held}\nchecks_that_fail={failed}\nfailures={failures}\n")
