@@ -345,7 +345,7 @@ fn is_mangled_type(part: &str) -> bool {
     let has_number = |prefix: &&str| {
         part.strip_prefix(*prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    ["i", "f", "bf", "p", "v", "nxv", "a"].iter().any(|prefix| has_number(prefix))
+    ["i", "f", "bf", "p", "v", "nxv", "a"].iter().any(has_number)
         || part.starts_with("s_")
         || part.starts_with("sl_")
         || matches!(part, "ppcf128" | "x86amx" | "isVoid" | "Metadata" | "token")
