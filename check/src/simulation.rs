@@ -618,7 +618,7 @@ impl<'b> Walk<'b> {
         }
     }
 
-    /// True if values of both programs are equal once all choices inside are made that facts decide.
+    /// True if values of both programs are equal once the choices that facts decide are made.
     fn are_settled_alike(&mut self, path: &Path, values: [&Vec<TermId>; 2]) -> Try<bool> {
         let mut settled = [Vec::new(), Vec::new()];
         for (side, values) in values.into_iter().enumerate() {
