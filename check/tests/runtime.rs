@@ -300,3 +300,86 @@ llvm.func @f(%n: i16) {{
     let lower = |text: &str| text.replace("\"slt\" %n, %less", "\"eq\" %n, %less");
     assert!(answer(&lower(&before), &lower(&after)).starts_with("undecided"));
 }
+
+/// A loop that compares its counter before it counts.
+const COMPARES_FIRST: &str = "llvm.func @g(i8)
+llvm.func @f(%x: i8 {llvm.noundef}, %n: i8 {llvm.noundef}) -> i8 {
+  %zero = llvm.mlir.constant(0 : i8) : i8
+  %one = llvm.mlir.constant(1 : i8) : i8
+  %ten = llvm.mlir.constant(10 : i8) : i8
+  llvm.br ^head(%zero, %x : i8, i8)
+^head(%i: i8, %s: i8):
+  %p = llvm.mul %s, %ten : i8
+  %q = llvm.xor %p, %i : i8
+  llvm.call @g(%q) : (i8) -> ()
+  %next = llvm.add %i, %one : i8
+  %more = llvm.icmp \"ne\" %i, %n : i8
+  llvm.cond_br %more, ^head(%next, %q : i8, i8), ^exit
+^exit:
+  llvm.return %q : i8
+}";
+
+/// The loop with three iterations at once, and the rest of them before.
+const REST_FIRST: &str = "llvm.func @g(i8)
+llvm.func @f(%x: i8 {llvm.noundef}, %n: i8 {llvm.noundef}) -> i8 {
+  %zero = llvm.mlir.constant(0 : i8) : i8
+  %one = llvm.mlir.constant(1 : i8) : i8
+  %two = llvm.mlir.constant(2 : i8) : i8
+  %three = llvm.mlir.constant(3 : i8) : i8
+  %ten = llvm.mlir.constant(10 : i8) : i8
+  %over = llvm.urem %n, %three : i8
+  %over1 = llvm.add %over, %one : i8
+  %rest = llvm.urem %over1, %three : i8
+  %few = llvm.icmp \"ult\" %n, %two : i8
+  %some = llvm.icmp \"ne\" %rest, %zero : i8
+  llvm.cond_br %some, ^first(%zero, %x, %zero : i8, i8, i8), ^main(%zero, %x, %x : i8, i8, i8)
+^first(%a: i8, %b: i8, %k: i8):
+  %c = llvm.mul %b, %ten : i8
+  %d = llvm.xor %c, %a : i8
+  llvm.call @g(%d) : (i8) -> ()
+  %e = llvm.add %a, %one : i8
+  %k1 = llvm.add %k, %one : i8
+  %again = llvm.icmp \"ne\" %k1, %rest : i8
+  llvm.cond_br %again, ^first(%e, %d, %k1 : i8, i8, i8), ^main(%e, %d, %d : i8, i8, i8)
+^main(%i0: i8, %s0: i8, %r0: i8):
+  llvm.cond_br %few, ^exit(%r0 : i8), ^head(%i0, %s0 : i8, i8)
+^head(%i: i8, %s: i8):
+  %p = llvm.mul %s, %ten : i8
+  %q = llvm.xor %p, %i : i8
+  llvm.call @g(%q) : (i8) -> ()
+  %i1 = llvm.add %i, %one : i8
+  %p1 = llvm.mul %q, %ten : i8
+  %q1 = llvm.xor %p1, %i1 : i8
+  llvm.call @g(%q1) : (i8) -> ()
+  %i2 = llvm.add %i1, %one : i8
+  %p2 = llvm.mul %q1, %ten : i8
+  %q2 = llvm.xor %p2, %i2 : i8
+  llvm.call @g(%q2) : (i8) -> ()
+  %i3 = llvm.add %i2, %one : i8
+  %more = llvm.icmp \"ne\" %i2, %n : i8
+  llvm.cond_br %more, ^head(%i3, %q2 : i8, i8), ^exit(%q2 : i8)
+^exit(%r: i8):
+  llvm.return %r : i8
+}";
+
+#[test]
+fn a_loop_is_unrolled_behind_the_rest() {
+    equal_but_not_with(
+        COMPARES_FIRST,
+        REST_FIRST,
+        &[
+            ("%over1 = llvm.add %over, %one", "%over1 = llvm.add %over, %two"),
+            ("%rest = llvm.urem %over1, %three", "%rest = llvm.urem %over1, %two"),
+            ("%rest = llvm.urem %over1, %three", "%rest = llvm.add %over1, %zero"),
+            ("\"ult\" %n, %two", "\"ult\" %n, %one"),
+            ("\"ult\" %n, %two", "\"ult\" %n, %three"),
+            ("\"ne\" %k1, %rest", "\"ne\" %k, %rest"),
+            ("^main(%e, %d, %d", "^main(%a, %d, %d"),
+            ("\"ne\" %i2, %n", "\"ne\" %i3, %n"),
+            ("\"ne\" %i2, %n", "\"ult\" %i2, %zero"),
+            ("%i3 = llvm.add %i2, %one", "%i3 = llvm.add %i2, %two"),
+        ],
+    );
+    let [before, after] = [COMPARES_FIRST, REST_FIRST].map(|text| text.replace("i8", "i32"));
+    assert!(answer(&before, &after).starts_with("equal"));
+}

@@ -235,10 +235,12 @@ impl State {
         let olds = std::mem::take(&mut self.facts.known);
         let all = olds.into_iter().map(|fact| (fact, false)).chain(news.into_iter().map(|fact| (fact, true)));
         for (fact, is_new) in all {
-            // What follows from others may not do so any more once these are lost.
-            let follows =
-                is_new && store.asks() && self.facts.decide(store, fact.condition, false)?.is_some();
-            let fact = Fact { follows: fact.follows || follows, ..fact };
+            // What followed from facts that are lost counts from now on.
+            let follows = match fact.is_certain {
+                false if store.asks() => self.facts.decide(store, fact.condition, false)?.is_some(),
+                _ => fact.follows,
+            };
+            let fact = Fact { follows, ..fact };
             let own = store.replaced(fact.condition, known, Inside::Symbols(self.first))?;
             let holds = |certainly: bool, store: &mut Store| {
                 Ok(visit.facts.decide(store, own, certainly)? == Some(fact.holds))
