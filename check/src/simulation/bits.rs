@@ -57,9 +57,14 @@ impl Formula {
         formula
     }
 
+    /// Returns the number of variables.
+    pub(super) fn size(&self) -> u32 {
+        self.solver.num_vars()
+    }
+
     /// True if the formula has grown beyond its limit.
     pub(super) fn is_too_large(&self) -> bool {
-        self.solver.num_vars() > MAX_VARIABLES
+        self.size() > MAX_VARIABLES
     }
 
     /// Returns true if the clauses can hold together, and false if they cannot; `None` if that is

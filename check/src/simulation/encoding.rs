@@ -56,6 +56,11 @@ impl<'s> Writer<'s> {
         self.formula.is_too_large()
     }
 
+    /// Returns the number of variables of the formula.
+    pub(super) fn size(&self) -> u32 {
+        self.formula.size()
+    }
+
     /// Returns true if some numbers meet all that is required, and false if none do; `None` if that
     /// is not found.
     pub(super) fn is_possible(&mut self) -> Option<bool> {

@@ -25,8 +25,10 @@ mod tests;
 
 /// The most steps of the solver for a question.
 const MAX_STEPS: u64 = 6_000;
-/// The work of a search of the solver of propositional logic.
+/// The least work of a search of the solver of propositional logic.
 const SOLVING: usize = 3;
+/// The variables of a formula that make one more piece of work.
+const VARIABLES: u32 = 2_000;
 /// The most lists of numbers that are kept.
 const MAX_MODELS: usize = 100;
 /// The most terms of a question.
@@ -122,8 +124,8 @@ impl Question<'_> {
             if is_possible[usize::from(holds)] {
                 continue;
             }
-            work += SOLVING;
-            let mut found = self.solve(holds, &unknowns);
+            let (mut found, size) = self.solve(holds, &unknowns);
+            work += SOLVING + (size / VARIABLES) as usize;
             if let Found::Nothing = found {
                 let numbers = numbers
                     .get_or_insert_with(|| Numbers::of(self.store, self.facts, self.free, unknowns.clone()));
@@ -151,25 +153,27 @@ impl Question<'_> {
         Some(*value != 0)
     }
 
-    /// Looks for numbers as bits that give the condition a value.
-    fn solve(&self, value: bool, unknowns: &[(TermId, u32)]) -> Found {
+    /// Looks for numbers as bits that give the condition a value. Returns the number of variables of
+    /// the formula, too.
+    fn solve(&self, value: bool, unknowns: &[(TermId, u32)]) -> (Found, u32) {
         let mut writer = Writer::new(self.store, MAX_STEPS);
         for (term, width) in &self.terms {
             writer.write(*term, *width, self.free.contains(term));
             if writer.is_too_large() {
-                return Found::Nothing;
+                return (Found::Nothing, writer.size());
             }
         }
         for (condition, holds) in self.facts.iter().copied().chain([(self.condition, value)]) {
             writer.require(condition, holds);
         }
-        match writer.is_possible() {
+        let found = match writer.is_possible() {
             Some(false) => Found::Excluded,
             None => Found::Nothing,
             Some(true) => {
                 Found::Numbers(Model::new(unknowns.iter().map(|(term, _)| (*term, writer.found(*term)))))
             }
-        }
+        };
+        (found, writer.size())
     }
 }
 
