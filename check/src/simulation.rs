@@ -618,17 +618,13 @@ impl<'b> Walk<'b> {
         }
     }
 
-    /// True if values of both programs are equal once the choices that facts decide are made.
+    /// True if values of both programs are equal by the facts of a path.
     fn are_settled_alike(&mut self, path: &Path, values: [&Vec<TermId>; 2]) -> Try<bool> {
-        let mut settled = [Vec::new(), Vec::new()];
-        for (side, values) in values.into_iter().enumerate() {
-            let mut known = HashMap::new();
-            for value in values {
-                let value = self.sides[side].settled(&mut self.store, &path.facts, *value, &mut known)?;
-                settled[side].push(value);
-            }
+        let mut values = values.map(Vec::clone);
+        for (side, own) in self.sides.iter().zip(&mut values) {
+            side.settle(&mut self.store, &path.facts, own.iter_mut())?;
         }
-        Ok(settled[0] == settled[1])
+        Ok(values[0] == values[1])
     }
 
     /// Ends a path at a pair of places, or lets it go on.
@@ -654,13 +650,11 @@ impl<'b> Walk<'b> {
                         }
                     }
                     for (side, cursor) in self.sides.iter().zip(&mut cursors) {
-                        let mut known = HashMap::new();
-                        for value in listed(side, cursor.block).collect::<Vec<_>>() {
-                            let term = &mut cursor.values[value.index()];
-                            if *term != side::UNSET {
-                                *term = side.settled(&mut self.store, &facts, *term, &mut known)?;
-                            }
-                        }
+                        let listed: HashSet<usize> =
+                            listed(side, cursor.block).map(|value| value.index()).collect();
+                        let values = cursor.values.iter_mut().enumerate();
+                        let values = values.filter(|(index, _)| listed.contains(index));
+                        side.settle(&mut self.store, &facts, values.map(|(_, value)| value))?;
                     }
                 }
                 self.arrive(Visit { cursors, facts }, Some(number))?;

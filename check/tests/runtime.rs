@@ -383,3 +383,26 @@ fn a_loop_is_unrolled_behind_the_rest() {
     let [before, after] = [COMPARES_FIRST, REST_FIRST].map(|text| text.replace("i8", "i32"));
     assert!(answer(&before, &after).starts_with("equal"));
 }
+
+/// What the first program has branched on is no poison, so it is zero if it is combined with itself.
+#[test]
+fn a_value_is_no_poison_behind_a_branch() {
+    let function = |tested: &str, result: &str| {
+        format!(
+            "llvm.func @f(%x: i8, %y: i8) -> i8 {{
+  %zero = llvm.mlir.constant(0 : i8) : i8
+  %c = llvm.icmp \"slt\" {tested}, %zero : i8
+  llvm.cond_br %c, ^a, ^b
+^a:
+  %v = llvm.xor %x, %x : i8
+  llvm.return {result} : i8
+^b:
+  llvm.return %y : i8
+}}"
+        )
+    };
+    for (tested, is_equal) in [("%x", true), ("%y", false)] {
+        let answer = answer(&function(tested, "%zero"), &function(tested, "%v"));
+        assert_eq!(answer.starts_with("equal"), is_equal, "{answer}");
+    }
+}

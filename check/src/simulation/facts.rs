@@ -97,6 +97,12 @@ impl Facts {
         Ok(plain)
     }
 
+    /// Returns what is no poison, as the first program branches on it, and the second one knows.
+    pub(super) fn free(&self, store: &Store) -> Free {
+        let certain = self.known.iter().filter(|fact| fact.is_certain && fact.ahead.is_none());
+        Free::of(store, certain.map(|fact| fact.condition))
+    }
+
     /// Adds that a value is poison.
     pub(super) fn add_poison(&mut self, store: &Store, term: TermId) {
         let root = source(store, term);
@@ -237,7 +243,7 @@ fn each_strict_operand(node: &Node, f: &mut dyn FnMut(TermId)) {
 }
 
 /// Terms that are not poison.
-struct Free {
+pub(super) struct Free {
     terms: HashSet<TermId>,
 }
 
@@ -252,6 +258,13 @@ impl Free {
             each_strict_operand(store.node(term), &mut |operand| pending.push(operand));
         }
         Free { terms: found }
+    }
+
+    /// True if all operands of a term are not poison.
+    pub(super) fn has_operands(&self, store: &Store, term: TermId) -> bool {
+        let mut are_free = true;
+        each_operand(store.node(term), &mut |operand| are_free = are_free && self.has(store, operand));
+        are_free
     }
 
     /// True if a term is not poison.
@@ -392,12 +405,15 @@ fn solutions(store: &Store, condition: TermId) -> Option<(TermId, u32, Intervals
         Node::Less { unsigned, width, operands: [a, b] } => {
             let (least, most) = ends(unsigned, width);
             match (store.constant(a), store.constant(b)) {
+                // Nothing is below the least number, or above the greatest one.
+                (_, Some(bound)) if bound == least => Some((line(store, width, a)?.0, width, Vec::new())),
+                (Some(bound), _) if bound == most => Some((line(store, width, b)?.0, width, Vec::new())),
                 // All numbers from the least one to the one before the bound.
-                (_, Some(bound)) if bound != least => {
+                (_, Some(bound)) => {
                     let (value, factor, constant) = line(store, width, a)?;
                     Some((value, width, moved(width, (least, bound.wrapping_sub(1)), factor, constant)))
                 }
-                (Some(bound), _) if bound != most => {
+                (Some(bound), _) => {
                     let (value, factor, constant) = line(store, width, b)?;
                     Some((value, width, moved(width, (bound.wrapping_add(1), most), factor, constant)))
                 }
@@ -422,7 +438,6 @@ fn solutions(store: &Store, condition: TermId) -> Option<(TermId, u32, Intervals
                     };
                     Some((value, width, moved(width, own, 1, x)))
                 }
-                _ => None,
             }
         }
         _ => None,

@@ -321,21 +321,28 @@ impl<'b> Side<'b> {
         })
     }
 
-    /// Returns a value with all choices inside that facts decide. These may have become known later
-    /// than the value. `known` holds what was replaced before.
-    pub(super) fn settled(
+    /// Settles values by facts, which may have become known later than the values: makes all choices
+    /// inside that are decided, and forgets poison that is none.
+    pub(super) fn settle<'v>(
         &self,
         store: &mut Store,
         facts: &Facts,
-        value: TermId,
-        known: &mut HashMap<TermId, TermId>,
-    ) -> Try<TermId> {
-        for own in store.inside(value, known, Inside::Numbers) {
-            let new = store.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
-            let new = self.chosen(store, facts, new)?;
-            known.insert(own, new);
+        values: impl Iterator<Item = &'v mut TermId>,
+    ) -> Try<()> {
+        let (free, mut known) = (facts.free(store), HashMap::new());
+        for value in values.filter(|value| **value != UNSET) {
+            for own in store.inside(*value, &known, Inside::Numbers) {
+                let mut new =
+                    store.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
+                if !self.is_original && free.has_operands(store, new) {
+                    new = store.without_poison(new)?;
+                }
+                new = self.chosen(store, facts, new)?;
+                known.insert(own, new);
+            }
+            *value = known.get(value).copied().unwrap_or(*value);
         }
-        Ok(known.get(&value).copied().unwrap_or(value))
+        Ok(())
     }
 
     /// Executes an operation. Returns the value that it freezes, if it has to be known first if
