@@ -384,7 +384,8 @@ fn a_loop_is_unrolled_behind_the_rest() {
     assert!(answer(&before, &after).starts_with("equal"));
 }
 
-/// What the first program has branched on is no poison, so it is zero if it is combined with itself.
+/// A value that the first program has branched on is no poison. So it is zero if it is combined
+/// with itself.
 #[test]
 fn a_value_is_no_poison_behind_a_branch() {
     let function = |tested: &str, result: &str| {

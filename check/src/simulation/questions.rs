@@ -153,8 +153,8 @@ impl Question<'_> {
         Some(*value != 0)
     }
 
-    /// Looks for numbers as bits that give the condition a value. Returns the number of variables of
-    /// the formula, too.
+    /// Looks for numbers as bits that give the condition a value. Returns the number of variables
+    /// of the formula, too.
     fn solve(&self, value: bool, unknowns: &[(TermId, u32)]) -> (Found, u32) {
         let mut writer = Writer::new(self.store, MAX_STEPS);
         for (term, width) in &self.terms {

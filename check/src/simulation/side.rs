@@ -321,8 +321,8 @@ impl<'b> Side<'b> {
         })
     }
 
-    /// Settles values by facts, which may have become known later than the values: makes all choices
-    /// inside that are decided, and forgets poison that is none.
+    /// Settles values by facts, which may have become known later than the values. Makes all
+    /// choices inside that are decided, and forgets poison that is none.
     pub(super) fn settle<'v>(
         &self,
         store: &mut Store,
