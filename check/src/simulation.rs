@@ -60,6 +60,7 @@
 //!   where the first program is undefined. A bound that is met ends the proof.
 //! - Facts of a state are those that hold at all of its visits. One that is lost weakens only what
 //!   can be shown.
+//! - A state is forgotten only if all that visits it is forgotten or followed again (`visits`).
 //!
 //! **Bounds.** Steps, states and terms are counted.
 
@@ -75,6 +76,7 @@ mod refused;
 mod side;
 mod states;
 mod terms;
+mod visits;
 mod waits;
 mod ways;
 
@@ -87,8 +89,9 @@ use crate::proof::{self, Assumption, Proof, Symbol, metadata};
 use facts::{Fact, Facts};
 use questions::Questions;
 use side::{Cursor, Decided, Event, Risk, Side};
-use states::{Key, State, Visit, listed, matched};
+use states::{Visit, listed, matched};
 use terms::{Ask, Inside, Node, Store, TermId, Try};
+use visits::States;
 use waits::Waits;
 use ways::{WAYS, Way};
 
@@ -199,11 +202,7 @@ fn may_name(ctx: &Context, attr: Attr) -> bool {
 struct Walk<'b> {
     store: Store,
     sides: [Side<'b>; 2],
-    states: Vec<State>,
-    numbers: HashMap<Key, usize>,
-    /// The number of states of each pair of blocks.
-    visits: HashMap<[loomir_ir::Block; 2], usize>,
-    pending: Vec<usize>,
+    states: States,
     /// The paths on which the first program stays.
     waits: Waits,
     way: Way,
@@ -303,10 +302,7 @@ impl<'b> Walk<'b> {
                 Side::new(modules[0], functions[0], true, way.folds_poison)?,
                 Side::new(modules[1], functions[1], false, false)?,
             ],
-            states: Vec::new(),
-            numbers: HashMap::new(),
-            visits: HashMap::new(),
-            pending: Vec::new(),
+            states: States::default(),
             waits: Waits::default(),
             way,
             steps: 0,
@@ -330,8 +326,7 @@ impl<'b> Walk<'b> {
         }
         let [a, b] = <[Cursor; 2]>::try_from(starts).map_err(|_| "a function has no body")?;
         self.arrive(Visit { cursors: [a, b], facts: Facts::default() }, None)?;
-        while let Some(number) = self.pending.pop() {
-            self.states[number].is_pending = false;
+        while let Some(number) = self.states.pop() {
             self.follow(number)?;
         }
         Ok(())
@@ -339,7 +334,7 @@ impl<'b> Walk<'b> {
 
     /// Follows all paths from a state.
     fn follow(&mut self, number: usize) -> Try<()> {
-        let state = &self.states[number];
+        let Some(state) = self.states.get(number) else { return Ok(()) };
         let own = self.way.may_wait.then(|| (Rc::new(state.cursors[0].clone()), 0));
         let start = Path {
             cursors: state.cursors.clone(),
@@ -367,6 +362,8 @@ impl<'b> Walk<'b> {
             }
             self.run_first(number, &mut path)?;
             match self.next(number, &mut path)? {
+                // The state may be gone now.
+                Next::Done if self.states.get(number).is_none() => return Ok(()),
                 Next::Done => {}
                 Next::Again => paths.push(path),
                 Next::Fork(condition) => {
@@ -497,18 +494,17 @@ impl<'b> Walk<'b> {
         }
         let waiting = &path.cursors[1];
         let sides = [&self.sides[0], &self.sides[1]];
-        let start = self.states[number].cursors[1].block;
+        let Some(old) = self.states.get(number).map(|state| &state.cursors[1]) else { return false };
         let knows_constants = !self.way.tells_constants;
         while let Some((place, risks)) = path.trail.get(path.looked_at) {
             path.looked_at += 1;
             let stays = self.way.may_wait && path.looked_at == 1;
-            if stays && !self.waits.allows(place.block, [start, waiting.block]) {
+            if stays && !self.waits.allows(place.block, [old.block, waiting.block]) {
                 continue;
             }
             if place.memory != waiting.memory || !is_covered(&path.risks[1], &path.risks[0][..*risks]) {
                 continue;
             }
-            let old = &self.states[number].cursors[1];
             self.copied += old.values.len();
             let [found, all] = matched(&self.store, sides, [place, waiting], old, knows_constants);
             let is_better = |most: usize| found > most || found == most && !self.store.asks();
@@ -635,9 +631,8 @@ impl<'b> Walk<'b> {
                 self.covered(path)?;
                 let stays =
                     self.way.may_wait && path.trail.first().is_some_and(|own| Rc::ptr_eq(&own.0, &place));
-                if stays {
-                    let from = self.states[number].cursors[1].block;
-                    self.waits.add(place.block, [from, path.cursors[1].block])?;
+                if stays && let Some(state) = self.states.get(number) {
+                    self.waits.add(place.block, [state.cursors[1].block, path.cursors[1].block])?;
                 }
                 let mut cursors = [(*place).clone(), path.cursors[1].clone()];
                 let facts = path.facts.settled();
@@ -682,32 +677,9 @@ impl<'b> Walk<'b> {
 
     /// Adds a visit to its state. It follows from another state, or from the start.
     fn arrive(&mut self, visit: Visit, from: Option<usize>) -> Try<()> {
-        let blocks = visit.cursors.each_ref().map(|cursor| cursor.block);
-        let constants = self.constants(&visit);
-        let visits = self.visits.entry(blocks).or_insert(0);
-        let mut key: Key = (blocks, visit.cursors[1].thawed.clone(), Some(constants));
-        if !self.numbers.contains_key(&key) && *visits >= self.way.apart {
-            key.2 = None;
-        }
+        let apart = (self.constants(&visit), self.way.apart);
         let sides = [&self.sides[0], &self.sides[1]];
-        match self.numbers.get(&key) {
-            Some(number) => {
-                let state = &mut self.states[*number];
-                let changed = state.join(&mut self.store, sides, &visit, from == Some(*number))?;
-                if changed && !state.is_pending {
-                    state.is_pending = true;
-                    self.pending.push(*number);
-                }
-            }
-            None => {
-                *visits += 1;
-                let number = self.states.len();
-                self.states.push(State::new(&self.store, sides, visit));
-                self.numbers.insert(key, number);
-                self.pending.push(number);
-            }
-        }
-        Ok(())
+        self.states.arrive(&mut self.store, sides, visit, from, apart)
     }
 
     /// Returns the constants by which visits are told apart.

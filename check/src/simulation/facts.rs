@@ -14,7 +14,8 @@ use hashbrown::{HashMap, HashSet};
 use super::numbers::{Binary, NO_SIGNED_WRAP, NO_UNSIGNED_WRAP, mask, signed};
 use super::terms::{Known, Node, Store, TermId, Try, decided, each_operand};
 
-/// The most facts that are kept. Older ones are forgotten.
+/// The most facts that are kept. Those that follow from others are forgotten first, then older
+/// ones.
 const MAX_FACTS: usize = 64;
 /// The most values inside of facts that are looked at for poison.
 const MAX_FREE: usize = 1_000;
@@ -65,7 +66,14 @@ impl Facts {
             return;
         }
         if self.known.len() >= MAX_FACTS {
-            self.known.remove(0);
+            // A fact that follows may still say that something is no poison.
+            let rank = |own: &Fact| match own.follows {
+                true if store.is_solid(own.condition) => 0,
+                true => 1 + u8::from(own.is_certain),
+                false => 3,
+            };
+            let least = (0..self.known.len()).min_by_key(|index| rank(&self.known[*index]));
+            self.known.remove(least.unwrap_or(0));
         }
         self.known.push(fact);
     }

@@ -121,7 +121,10 @@ pub(super) fn is_neutral(code: Binary, width: u32, second: u64) -> bool {
         Binary::Add | Binary::Sub | Binary::Or | Binary::Xor | Binary::Address => second == 0,
         Binary::Shl | Binary::ShrS | Binary::ShrU => second == 0,
         Binary::Mul | Binary::DivS | Binary::DivU => second == 1 && width > 1,
-        Binary::And => second == mask(width),
+        Binary::And | Binary::MinU => second == mask(width),
+        Binary::MaxU => second == 0,
+        Binary::MinS => second == mask(width) >> 1,
+        Binary::MaxS => second == 1 << (width - 1),
         _ => false,
     }
 }

@@ -13,7 +13,7 @@ use loomir_ir::{Block, Value};
 use super::facts::{Fact, Facts, plain};
 use super::guesses::{self, Wider};
 use super::side::{Cursor, Side, UNSET};
-use super::terms::{Inside, Store, TermId, Try, each_operand};
+use super::terms::{Inside, Store, TermId, Try};
 
 /// The most times that conditions are guessed from visits that follow from a state itself.
 const MAX_ROUNDS: usize = 3;
@@ -35,8 +35,8 @@ pub(super) struct State {
     /// The number of the first symbol that may be one of the state.
     first: u32,
     joins: usize,
-    /// The visits that follow from other states, if someone is asked.
-    others: Vec<Visit>,
+    /// The visits that follow from other states, with these, if someone is asked.
+    others: Vec<(Option<usize>, Visit)>,
     /// The number of times that conditions were guessed from visits that follow from the state.
     rounds: usize,
 }
@@ -99,8 +99,8 @@ struct Widened {
 
 impl State {
     /// Returns a state with the values of its first visit.
-    pub(super) fn new(store: &Store, sides: [&Side<'_>; 2], visit: Visit) -> State {
-        let others = if store.asks() { vec![visit.clone()] } else { Vec::new() };
+    pub(super) fn new(store: &Store, sides: [&Side<'_>; 2], visit: Visit, from: Option<usize>) -> State {
+        let others = if store.asks() { vec![(from, visit.clone())] } else { Vec::new() };
         let mut cursors = visit.cursors;
         for (side, cursor) in sides.into_iter().zip(&mut cursors) {
             let mut values = vec![UNSET; cursor.values.len()];
@@ -121,15 +121,17 @@ impl State {
         }
     }
 
-    /// Makes the state so general that it has this visit. Returns true if it changed.
+    /// Makes the state so general that it has this visit, which follows from another state, or from
+    /// the start. Returns true if it changed.
     ///
-    /// `is_own` is true if the visit follows from the state itself.
+    /// `inside` are the states that come again if it does, itself too.
     pub(super) fn join(
         &mut self,
         store: &mut Store,
         sides: [&Side<'_>; 2],
         visit: &Visit,
-        is_own: bool,
+        from: Option<usize>,
+        inside: &HashSet<usize>,
     ) -> Try<bool> {
         let places = places(sides, &self.cursors);
         let widened = self.widen(store, &places, visit)?;
@@ -150,14 +152,12 @@ impl State {
             }
         }
         if store.asks() {
-            match is_own {
-                true if wider.is_empty() && self.rounds < MAX_ROUNDS => {
-                    self.rounds += 1;
-                    changed |= self.guess(store, &places, visit, &mut known)?;
-                }
-                true => {}
-                false => self.others.push(visit.clone()),
+            let is_inside = |from: Option<usize>| from.is_some_and(|from| inside.contains(&from));
+            if is_inside(from) && wider.is_empty() && self.rounds < MAX_ROUNDS {
+                self.rounds += 1;
+                changed |= self.guess(store, &places, visit, &mut known, &is_inside)?;
             }
+            self.others.push((from, visit.clone()));
         }
         self.joins += usize::from(changed);
         if self.joins > MAX_JOINS {
@@ -258,34 +258,43 @@ impl State {
 }
 
 impl State {
-    /// Adds conditions that facts of a visit suggest, which follows from the state itself. They
-    /// hold at each visit that follows from another state, and at this one if they held before.
-    /// Following the state again shows that they hold at all visits that follow, or drops them.
+    /// Forgets the visits that follow from some states.
+    pub(super) fn forget_visits(&mut self, from: &HashSet<usize>) {
+        self.others.retain(|(own, _)| own.is_none_or(|own| !from.contains(&own)));
+    }
+
+    /// Adds conditions that facts of a visit suggest, which follows from the state itself, or from
+    /// one inside. They hold at each visit that follows from another state, and at this one if they
+    /// held before. Following the state again shows that they hold at all visits that follow, or
+    /// drops them.
     fn guess(
         &mut self,
         store: &mut Store,
         places: &[Place],
         visit: &Visit,
         known: &mut HashMap<TermId, TermId>,
+        is_inside: &dyn Fn(Option<usize>) -> bool,
     ) -> Try<bool> {
         let mut wider: Vec<Wider> = Vec::new();
         for place in places {
             let (general, new) = (at(&self.cursors, place), at(&visit.cursors, place));
             let width = place.1.map_or(0, |(_, width)| width);
             if self.symbols.contains(&general) && wider.iter().all(|own| own.general != general) {
-                let start = self.others.first().map_or(general, |first| at(&first.cursors, place));
+                let start = self.others.first().map_or(general, |(_, first)| at(&first.cursors, place));
                 wider.push(Wider { general, values: [general, new], start, width });
             }
         }
+        let others: Vec<&Visit> =
+            self.others.iter().filter(|(from, _)| !is_inside(*from)).map(|(_, visit)| visit).collect();
         let mut before = Vec::new();
-        for other in &self.others {
+        for other in &others {
             let bound = places.iter().map(|place| (at(&self.cursors, place), at(&other.cursors, place)));
             before.push(bound.filter(|(old, _)| self.symbols.contains(old)).collect::<HashMap<_, _>>());
         }
         let mut changed = false;
         for fact in guesses::about(store, &wider, &visit.facts)? {
             let mut holds = self.facts.decide(store, fact.condition, false)?.is_none();
-            for (other, known) in self.others.iter().zip(&mut before) {
+            for (other, known) in others.iter().zip(&mut before) {
                 let own = store.replaced(fact.condition, known, Inside::Symbols(self.first))?;
                 holds = holds && other.facts.decide(store, own, false)? == Some(fact.holds);
             }
@@ -380,16 +389,18 @@ impl Widening<'_> {
     fn candidates(&self, store: &mut Store, facts: &[Fact]) -> Try<Vec<Fact>> {
         let mut all = Vec::new();
         for (symbol, old, width) in self.olds.iter().copied().filter(|(_, _, width)| *width > 1) {
+            if store.asks() {
+                all.extend(guesses::equal_to(store, (symbol, old, width), facts)?);
+            }
             if self.symbols.contains(&old) {
+                // They may go on being equal.
+                let condition = store.equal(width, symbol, old)?;
+                all.push(guesses::guess(condition, true));
+                let mut known = HashMap::from([(old, symbol)]);
                 for fact in facts {
-                    let is_about = |store: &Store| {
-                        let mut found = false;
-                        each_operand(store.node(fact.condition), &mut |operand| found |= operand == old);
-                        found
-                    };
-                    if is_about(store) {
-                        let new = |operand| if operand == old { symbol } else { operand };
-                        let condition = store.rebuilt(fact.condition, &new)?;
+                    let condition =
+                        store.replaced(fact.condition, &mut known, Inside::Symbols(self.first))?;
+                    if condition != fact.condition {
                         all.push(Fact { condition, ..*fact });
                     }
                 }
@@ -399,7 +410,7 @@ impl Widening<'_> {
                 {
                     let condition = store.less(unsigned, width, operands)?;
                     let (condition, holds) = plain(store, condition, false);
-                    all.push(Fact { condition, holds, is_certain: false, ahead: None, follows: false });
+                    all.push(guesses::guess(condition, holds));
                 }
             }
         }
