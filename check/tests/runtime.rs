@@ -384,6 +384,136 @@ fn a_loop_is_unrolled_behind_the_rest() {
     assert!(answer(&before, &after).starts_with("equal"));
 }
 
+/// The copies behind the rest come by other places before the loop begins again. What is guessed
+/// where it begins has to reach them.
+#[test]
+fn a_loop_with_a_choice_is_unrolled_behind_the_rest() {
+    let before = WITH_A_CHOICE.replace("FIRST", &format!("llvm.br ^head(%zero, %x : i8, i8)\n{ONE_LOOP}"));
+    let mut after = WITH_A_CHOICE.replace("FIRST", REST_WITH_A_CHOICE);
+    for (copy, counter) in [(0, "%i"), (1, "%i1"), (2, "%i2")] {
+        let choice = "llvm.cond_br %cN, ^aN, ^bN
+^aN:
+  %pN = llvm.mul %sN, %ten : i8
+  llvm.br ^mN(%pN : i8)
+^bN:
+  %qN = llvm.xor %sN, COUNTER : i8
+  llvm.br ^mN(%qN : i8)
+^mN(%rN: i8):
+  llvm.call @g(%rN) : (i8) -> ()";
+        let choice = format!("%cN = llvm.icmp \"slt\" COUNTER, %zero : i8\n  {choice}");
+        let choice = choice.replace("COUNTER", counter).replace('N', &copy.to_string());
+        after = after.replace(&format!("CHOICE{copy}"), &choice);
+    }
+    let after = after.replace("%s1", "%r0").replace("%s2", "%r1");
+    equal_but_not_with(
+        &before,
+        &after,
+        &[
+            ("%over1 = llvm.add %over, %one", "%over1 = llvm.add %over, %two"),
+            ("%rest = llvm.urem %over1, %three", "%rest = llvm.add %over1, %zero"),
+            ("\"ult\" %n, %two", "\"ult\" %n, %one"),
+            ("\"ult\" %n, %two", "\"ult\" %n, %three"),
+            ("\"ne\" %k1, %rest", "\"ne\" %k, %rest"),
+            ("\"slt\" %i1, %zero", "\"slt\" %i, %zero"),
+            ("%q2 = llvm.xor %r1, %i2", "%q2 = llvm.xor %r1, %i1"),
+            ("\"ne\" %i2, %n", "\"ult\" %i2, %zero"),
+            ("^head(%i3, %r2", "^head(%i3, %r1"),
+        ],
+    );
+}
+
+/// A function with a loop, and what the loop needs.
+const WITH_A_CHOICE: &str = "llvm.func @g(i8)
+llvm.func @f(%x: i8 {llvm.noundef}, %n: i8 {llvm.noundef}) -> i8 {
+  %zero = llvm.mlir.constant(0 : i8) : i8
+  %one = llvm.mlir.constant(1 : i8) : i8
+  %two = llvm.mlir.constant(2 : i8) : i8
+  %three = llvm.mlir.constant(3 : i8) : i8
+  %ten = llvm.mlir.constant(10 : i8) : i8
+  FIRST
+^exit(%out: i8):
+  llvm.return %out : i8
+}";
+
+const ONE_LOOP: &str = "^head(%i: i8, %s: i8):
+  %c = llvm.icmp \"slt\" %i, %zero : i8
+  llvm.cond_br %c, ^a, ^b
+^a:
+  %p = llvm.mul %s, %ten : i8
+  llvm.br ^m(%p : i8)
+^b:
+  %q = llvm.xor %s, %i : i8
+  llvm.br ^m(%q : i8)
+^m(%r: i8):
+  llvm.call @g(%r) : (i8) -> ()
+  %next = llvm.add %i, %one : i8
+  %more = llvm.icmp \"ne\" %i, %n : i8
+  llvm.cond_br %more, ^head(%next, %r : i8, i8), ^exit(%r : i8)";
+
+const REST_WITH_A_CHOICE: &str = "%over = llvm.urem %n, %three : i8
+  %over1 = llvm.add %over, %one : i8
+  %rest = llvm.urem %over1, %three : i8
+  %few = llvm.icmp \"ult\" %n, %two : i8
+  %some = llvm.icmp \"ne\" %rest, %zero : i8
+  llvm.cond_br %some, ^first(%zero, %x, %zero : i8, i8, i8), ^main(%zero, %x, %x : i8, i8, i8)
+^first(%a: i8, %b: i8, %k: i8):
+  %c = llvm.icmp \"slt\" %a, %zero : i8
+  llvm.cond_br %c, ^a, ^b
+^a:
+  %p = llvm.mul %b, %ten : i8
+  llvm.br ^m(%p : i8)
+^b:
+  %q = llvm.xor %b, %a : i8
+  llvm.br ^m(%q : i8)
+^m(%r: i8):
+  llvm.call @g(%r) : (i8) -> ()
+  %e = llvm.add %a, %one : i8
+  %k1 = llvm.add %k, %one : i8
+  %again = llvm.icmp \"ne\" %k1, %rest : i8
+  llvm.cond_br %again, ^first(%e, %r, %k1 : i8, i8, i8), ^main(%e, %r, %r : i8, i8, i8)
+^main(%j: i8, %t: i8, %u: i8):
+  llvm.cond_br %few, ^exit(%u : i8), ^head(%j, %t : i8, i8)
+^head(%i: i8, %s0: i8):
+  CHOICE0
+  %i1 = llvm.add %i, %one : i8
+  CHOICE1
+  %i2 = llvm.add %i1, %one : i8
+  CHOICE2
+  %i3 = llvm.add %i2, %one : i8
+  %more = llvm.icmp \"ne\" %i2, %n : i8
+  llvm.cond_br %more, ^head(%i3, %r2 : i8, i8), ^exit(%r2 : i8)";
+
+/// A loop that is unrolled inside another one. What is known of the inner counter is found anew
+/// when the outer values change.
+#[test]
+fn a_loop_is_unrolled_inside_another_one() {
+    let outer = "llvm.br ^outer(%x : i8)\n^outer(%t: i8):\n  llvm.";
+    let inside = |text: &str, start: &str, result: &str| {
+        let end = format!(
+            "%outer = llvm.call @h() : () -> i1
+  llvm.cond_br %outer, ^outer({result} : i8), ^end
+^end:
+  llvm.return {result}"
+        );
+        text.replace("@g(i8)\n", "@g(i8)\nllvm.func @h() -> i1\n")
+            .replace("\"ne\" %i", "\"ult\" %i")
+            .replace("(%zero, %x, %x", "(%zero, %t, %t")
+            .replace("(%zero, %x", "(%zero, %t")
+            .replacen(&format!("llvm.{start}"), &format!("{outer}{start}"), 1)
+            .replace(&format!("llvm.return {result}"), &end)
+    };
+    equal_but_not_with(
+        &inside(COMPARES_FIRST, "br ^head", "%q"),
+        &inside(REST_FIRST, "cond_br %some", "%r"),
+        &[
+            ("%over1 = llvm.add %over, %one", "%over1 = llvm.add %over, %two"),
+            ("\"ult\" %n, %two", "\"ult\" %n, %three"),
+            ("\"ult\" %i2, %n", "\"ult\" %i1, %n"),
+            ("^outer(%r", "^outer(%t"),
+        ],
+    );
+}
+
 /// A value that the first program has branched on is no poison. So it is zero if it is combined
 /// with itself.
 #[test]
@@ -405,5 +535,26 @@ fn a_value_is_no_poison_behind_a_branch() {
     for (tested, is_equal) in [("%x", true), ("%y", false)] {
         let answer = answer(&function(tested, "%zero"), &function(tested, "%v"));
         assert_eq!(answer.starts_with("equal"), is_equal, "{answer}");
+    }
+}
+
+/// The least and the greatest number leave the other operand as it is, even poison.
+#[test]
+fn an_end_of_a_range_is_neutral() {
+    let function = |code: &str, end: &str| {
+        format!(
+            "llvm.func @f(%x: i8) -> i8 {{
+  %end = llvm.mlir.constant({end} : i8) : i8
+  %y = llvm.intr.{code}(%x, %end) : (i8, i8) -> i8
+  llvm.return %y : i8
+}}"
+        )
+    };
+    let same = "llvm.func @f(%x: i8) -> i8 {\n  llvm.return %x : i8\n}";
+    for (code, end, other) in
+        [("umin", "-1", "0"), ("umax", "0", "-1"), ("smin", "127", "-128"), ("smax", "-128", "127")]
+    {
+        assert!(answer(same, &function(code, end)).starts_with("equal"), "{code}");
+        assert!(answer(same, &function(code, other)).starts_with("undecided"), "{code}");
     }
 }
