@@ -1,7 +1,7 @@
 //! Branches between blocks: the code that the branches of `cf` and `llvm` share.
 //!
 //! A branch passes ranges of its operands to its successors. A conditional branch keeps them in the
-//! segments behind its condition. A switch keeps them in the segments behind its flag: first the
+//! segments behind its condition, and a call that may unwind behind what it calls. A switch keeps them in the segments behind its flag: first the
 //! operands of the default block, then those of all cases, one case after the other. The attribute
 //! `case_operand_segments` holds the number of operands of each case.
 
@@ -20,6 +20,9 @@ use crate::interfaces::{BranchLike, Constants};
 /// The attribute of a switch with the number of operands that each case passes on.
 pub const CASE_SEGMENTS: &str = "case_operand_segments";
 
+/// The attribute of a branch to an address with the number of operands for each successor.
+pub const INDIRECT_SEGMENTS: &str = "indbr_operand_segments";
+
 /// Returns, for each successor of an operation, the operands that become its arguments. Returns
 /// `None` if the operation has successors and does not implement `BranchLike`. Linear.
 pub fn successor_operands(body: &Body, op: Op) -> Option<Vec<Vec<Value>>> {
@@ -32,24 +35,42 @@ pub fn successor_operands(body: &Body, op: Op) -> Option<Vec<Vec<Value>>> {
     Some(ranges(op, model).into_iter().map(|range| operands[range].to_vec()).collect())
 }
 
+/// Returns the operands that a branch passes to its successors, which stand side by side. `None` if
+/// the operation has successors and does not implement `BranchLike`. Linear.
+pub fn passed_operands(body: &Body, op: Op) -> Option<Range<usize>> {
+    let view = body.op_ref(op);
+    let end = view.num_operands();
+    if view.successors().len() == 0 {
+        return Some(end..end);
+    }
+    let ranges = ranges(view, view.info().interface::<dyn BranchLike>()?);
+    let (first, last) = (ranges.first()?, ranges.last()?);
+    Some(first.start..last.end.max(first.start))
+}
+
 /// Gives each successor of a branch other operands. Linear.
 pub fn set_successor_operands(body: &mut Body, op: Op, operands: &[Vec<Value>]) {
-    let before = successor_operands(body, op).unwrap_or_default();
-    let own = body.num_operands(op) - before.iter().map(Vec::len).sum::<usize>();
-    let all = body.operands(op).take(own).chain(operands.iter().flatten().copied()).collect::<Vec<_>>();
+    let Some(passed) = passed_operands(body, op) else { return };
+    let before: Vec<Value> = body.operands(op).collect();
+    let (own, behind) = (&before[..passed.start], &before[passed.end..]);
+    let all: Vec<Value> = own.iter().chain(operands.iter().flatten()).chain(behind).copied().collect();
     body.set_operands(op, &all);
-    if body.attr(op, OPERAND_SEGMENTS).is_none() {
-        return;
-    }
     let ctx = body.ctx().clone();
     let sizes: Vec<i64> = operands.iter().map(|own| own.len() as i64).collect();
-    let mut segments = vec![own as i64];
+    if body.attr(op, INDIRECT_SEGMENTS).is_some() {
+        body.set_attr(op, INDIRECT_SEGMENTS, ctx.dense_ints_attr(Type::I32, &sizes));
+    }
+    let Some(segments) = body.segments(op, false).map(Vec::from_iter) else { return };
+    let mut segments = segments;
     if body.attr(op, CASE_SEGMENTS).is_some() {
         let (default, cases) = sizes.split_first().map_or((0, &[][..]), |(default, cases)| (*default, cases));
-        segments.extend([default, cases.iter().sum()]);
+        segments = vec![own.len() as i64, default, cases.iter().sum()];
         body.set_attr(op, CASE_SEGMENTS, ctx.dense_ints_attr(Type::I32, cases));
     } else {
-        segments.extend(sizes);
+        // The first segment is the branch's own, and others may follow those of the successors.
+        for (segment, size) in segments.iter_mut().skip(1).zip(sizes) {
+            *segment = size;
+        }
     }
     body.set_attr(op, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
 }
@@ -59,6 +80,12 @@ pub(crate) struct Branch;
 
 /// A condition, then a segment for each successor.
 pub(crate) struct CondBranch;
+
+/// The callee and its arguments, then a segment for each successor, then operands of bundles.
+pub(crate) struct Invoke;
+
+/// An address, then the operands of the successors.
+pub(crate) struct Indirect;
 
 /// A flag, then the operands of the default block and of the cases.
 pub(crate) struct Switch;
@@ -96,6 +123,19 @@ impl BranchLike for CondBranch {
     }
 }
 
+impl BranchLike for Invoke {
+    fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
+        CondBranch.successor_operands(op, index)
+    }
+}
+
+impl BranchLike for Indirect {
+    fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
+        let sizes = std::iter::once(1).chain(indirect_segments(op));
+        nth_segment(sizes, index + 1, op.num_operands())
+    }
+}
+
 impl BranchLike for Switch {
     fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
         let mut segments = operand_segments(op);
@@ -122,6 +162,10 @@ fn case_segments(op: OpRef<'_>) -> Vec<i64> {
     op.attr(CASE_SEGMENTS).and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
 }
 
+fn indirect_segments(op: OpRef<'_>) -> Vec<i64> {
+    op.attr(INDIRECT_SEGMENTS).and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
+}
+
 /// Returns the range of segment `index`. The range is empty if the sizes don't fit `total`.
 fn nth_segment(sizes: impl Iterator<Item = i64>, index: usize, total: usize) -> Range<usize> {
     let mut start = 0usize;
@@ -139,13 +183,16 @@ fn nth_segment(sizes: impl Iterator<Item = i64>, index: usize, total: usize) -> 
 /// successor would be quadratic.
 fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> SmallVec<[Range<usize>; 2]> {
     let count = op.successors().len();
-    if op.attr(CASE_SEGMENTS).is_none() {
+    let mut sizes = indirect_segments(op);
+    if op.attr(CASE_SEGMENTS).is_some() {
+        sizes.push(operand_segments(op).get(1).copied().unwrap_or(0));
+        sizes.extend(case_segments(op));
+    } else if op.attr(INDIRECT_SEGMENTS).is_none() {
         return (0..count).map(|i| model.successor_operands(op, i)).collect();
     }
-    let defaults = operand_segments(op).get(1).copied().unwrap_or(0);
     let total = op.num_operands();
     let mut start = 1usize;
-    let sizes = std::iter::once(defaults).chain(case_segments(op)).chain(std::iter::repeat(0));
+    let sizes = sizes.into_iter().chain(std::iter::repeat(0));
     sizes
         .take(count)
         .map(|size| {

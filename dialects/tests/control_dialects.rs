@@ -203,15 +203,25 @@ fn no_change_of_a_program_panics() {
     assert!(read_back > 100 && well_formed > 20, "{read_back} were read, {well_formed} are well formed");
 }
 
-/// `mlir-opt` knows the dialect not, so only our own forms are compared.
-#[test]
-fn loomir() {
+/// Returns the custom form of a program that `mlir-opt` does not know. Only our own forms are
+/// compared.
+fn own_forms(name: &str) -> String {
     let ctx = loomir_dialects::context();
-    let body = read(&ctx, &fixture("loomir.mlir")).unwrap_or_else(|message| panic!("{message}"));
+    let body = read(&ctx, &fixture(name)).unwrap_or_else(|message| panic!("{message}"));
     let custom = support::print(&body, false);
     let again = read(&ctx, &support::print(&body, true)).unwrap_or_else(|message| panic!("{message}"));
     assert_eq!(support::print(&again, false), custom);
-    assert_snapshot!(custom);
+    custom
+}
+
+#[test]
+fn loomir() {
+    assert_snapshot!(own_forms("loomir.mlir"));
+}
+
+#[test]
+fn llvm_without_mlir() {
+    assert_snapshot!(own_forms("llvm.own.mlir"));
 }
 
 #[test]

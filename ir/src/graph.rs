@@ -31,6 +31,7 @@ use hashbrown::HashMap;
 
 use crate::body::{Body, ValueDef};
 use crate::entity::{Block, Op, Region, Value};
+use crate::opdef::Trait;
 use dominators::DominatorTree;
 
 /// Which values may be used where, for all regions of a body. Trees are made on demand, for regions
@@ -93,11 +94,29 @@ impl Dominance {
                 match body.block_of(at) {
                     // An operation's own regions do not see its results.
                     Some(at_block) if at_block == block => at != op && body.is_before_in_block(op, at),
-                    Some(at_block) => self.block_dominates(body, block, at_block),
+                    Some(at_block) => {
+                        self.block_dominates(body, block, at_block)
+                            && (!body.has_trait(op, Trait::ResultsOnFirstEdge)
+                                || self.first_edge_dominates(body, op, at_block))
+                    }
                     None => false,
                 }
             }
         }
+    }
+
+    /// True if every path to a block ends with the edge to the first successor of `branch`, or goes
+    /// on from there. Linear in the edges into that successor.
+    fn first_edge_dominates(&mut self, body: &Body, branch: Op, at: Block) -> bool {
+        let Some(to) = body.successors(branch).next() else { return false };
+        if !self.block_dominates(body, to, at) {
+            return false;
+        }
+        let others: Vec<Op> =
+            body.predecessor_edges(to).filter(|edge| *edge != (branch, 0)).map(|edge| edge.0).collect();
+        let mut is_behind =
+            |op: Op| body.block_of(op).is_some_and(|from| self.block_dominates(body, to, from));
+        others.into_iter().all(&mut is_behind)
     }
 }
 

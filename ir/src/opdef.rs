@@ -399,6 +399,8 @@ traits! {
     DistinctResults,
     /// Elementwise on vectors and tensors.
     Elementwise,
+    /// A terminator whose results are defined only on the edge to its first successor.
+    ResultsOnFirstEdge,
 }
 
 /// A set of [`Trait`]s.

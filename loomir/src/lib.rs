@@ -646,7 +646,13 @@ impl Raised {
             true => Err(Opaque::Alone),
             false => raising::raise(function, &around.symbols),
         };
-        let (raised, Lifted { counted, uncounted }) = match raised {
+        // Loops apart from those with calls that may unwind.
+        let apart = match raised {
+            Err(Opaque::Unwinding) => raising::raise_parts(function, &around.symbols),
+            _ => None,
+        };
+        let is_apart = apart.is_some();
+        let (raised, Lifted { counted, uncounted }) = match apart.map_or(raised, Ok) {
             Ok(raised) => (Some(raised.body), raised.loops),
             Err(why) => {
                 let kept = places.into_iter().map(|place| (place, Uncounted::Kept(why)));
@@ -663,7 +669,9 @@ impl Raised {
             why,
         }));
         let Some(mut raised) = raised else { return false };
+        self.in_part += usize::from(is_apart);
         let is_in_part = match extent {
+            _ if is_apart => false,
             Extent::Whole => false,
             Extent::Parts => true,
             Extent::Direct => raising::dispatches(&raised) > 0,
@@ -671,7 +679,7 @@ impl Raised {
         if is_in_part {
             self.in_part += 1;
             let Some(parts) = raising::raise_parts(function, &around.symbols) else { return false };
-            raised = parts;
+            raised = parts.body;
         }
         if !f(&mut raised, around) || raising::lower(&mut raised, facts).is_err() {
             return false;

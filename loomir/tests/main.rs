@@ -5,6 +5,7 @@ mod cc;
 mod check;
 mod cli;
 mod directives;
+mod exceptions;
 mod facts;
 mod limit;
 mod new;

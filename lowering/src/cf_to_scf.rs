@@ -31,22 +31,23 @@
 //! # Limits
 //!
 //! - A function stays as it is if it branches in other ways than `br`, `cond_br` and `switch`, or
-//!   if a `switch` is on more than 64 bits.
+//!   if a `switch` is on more than 64 bits. Of one with calls that may unwind, parts are lifted.
 //! - Regions nest at most 200 deep, and a construct passes on at most a million values.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Diagnostics};
+use loomir_ir::{Body, Diagnostics, Op};
 
 use crate::cfg::Analysis;
-use crate::cfg::branch::all_known;
+use crate::cfg::branch::{Ending, Target, all_known, end_block, has_unwinding};
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify};
 use counted::Counted;
+use regions::Part;
 use structure::Structure;
 
 mod bounded;
@@ -78,31 +79,65 @@ pub fn lift_cf_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<Lift
     if function.blocks(region).nth(1).is_none() {
         return Ok(Lifted::as_read(function));
     }
-    let Prepared { function: mut copy, analysis, counted, lifted } = Prepared::of(function, symbols, true)?;
+    let Prepared { function: mut copy, analysis, counted, uncounted } =
+        Prepared::of(function, symbols, true)?;
+    let place = |of| place_of(&copy, analysis.block(analysis.loops().get(of).header()));
+    let uncounted = uncounted.into_iter().map(|(of, why)| (place(of), why)).collect();
+    let lifted = Lifted { counted: counted.len(), uncounted };
     Structure::new(&mut copy, &analysis, counted).run()?;
     *function = copy;
     Ok(lifted)
 }
 
 /// Writes only those parts of an `llvm.func` with structured control flow that need no branches on
-/// data and have two counted loops side by side. Everything else keeps its blocks. Returns the
-/// number of parts. Without any the function is unchanged.
+/// data and have two counted loops side by side. Everything else keeps its blocks, such as loops
+/// with calls that may unwind. Returns the number of parts, and the loops in them. Without any part
+/// the function is unchanged.
 ///
 /// # Errors
 /// The reason why a part has no such form here. The function is unchanged then.
-pub fn lift_parts_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<usize, Opaque> {
+pub fn lift_parts_to_scf(function: &mut Body, symbols: &SymbolTable) -> Result<(usize, Lifted), Opaque> {
     let region = function.region(function.root(), 0);
     if function.blocks(region).nth(1).is_none() {
-        return Ok(0);
+        return Ok((0, Lifted::default()));
     }
-    let Prepared { function: mut copy, analysis, counted, .. } = Prepared::of(function, symbols, false)?;
+    let prepared = Prepared::of(function, symbols, false)?;
+    let Prepared { function: mut copy, analysis, counted, uncounted } = prepared;
     let structure = Structure::new(&mut copy, &analysis, counted);
     let parts = structure.parts();
+    let lifted = in_parts(structure.body, &analysis, &parts, &structure.counted, &uncounted);
     if !parts.is_empty() {
         structure.run_parts(&parts)?;
         *function = copy;
     }
-    Ok(parts.len())
+    Ok((parts.len(), lifted))
+}
+
+/// Returns the loops of a function of which only parts are lifted. The others are kept.
+fn in_parts(
+    function: &Body,
+    analysis: &Analysis,
+    parts: &[Part],
+    counted: &HashMap<LoopId, Counted>,
+    uncounted: &[(LoopId, Uncounted)],
+) -> Lifted {
+    let nodes: HashSet<u32> = parts.iter().flat_map(|part| &part.nodes).copied().collect();
+    let mut lifted = Lifted::default();
+    let all = Analysis::with_all_loops(function);
+    for id in all.loops().outer_first() {
+        let header = all.block(all.loops().get(id).header());
+        let node = analysis.number(header);
+        let own = analysis.loops().innermost(node).filter(|_| nodes.contains(&node));
+        if own.is_some_and(|own| counted.contains_key(&own)) {
+            lifted.counted += 1;
+            continue;
+        }
+        let known = uncounted.iter().find(|(of, _)| Some(*of) == own).map(|(_, why)| *why);
+        lifted
+            .uncounted
+            .push((place_of(function, header), known.unwrap_or(Uncounted::Kept(Opaque::Unwinding))));
+    }
+    lifted
 }
 
 /// A copy of a function in the form that lifting needs, with its loops.
@@ -110,7 +145,7 @@ struct Prepared {
     function: Body,
     analysis: Analysis,
     counted: HashMap<LoopId, Counted>,
-    lifted: Lifted,
+    uncounted: Vec<(LoopId, Uncounted)>,
 }
 
 impl Prepared {
@@ -119,9 +154,13 @@ impl Prepared {
         if all_known(function).is_err() || !ends_are_known(function) {
             return Err(Opaque::Branch);
         }
+        if whole && has_unwinding(function) {
+            return Err(Opaque::Unwinding);
+        }
         let mut copy = function.duplicate();
-        if whole {
-            fix_irreducible::fix_irreducible(&mut copy, false);
+        match whole {
+            true => drop(fix_irreducible::fix_irreducible(&mut copy, false)),
+            false => part_landing_pads(&mut copy),
         }
         let (mut analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
         lcssa::lcssa(&mut copy, &analysis);
@@ -129,24 +168,36 @@ impl Prepared {
         let (analysis, _) = loop_simplify::loop_simplify(&mut copy, symbols, false);
         lcssa::lcssa(&mut copy, &analysis);
         let layout = DataLayout::of_symbols(copy.ctx(), symbols);
-        let ((counted, others), extended) = {
+        let ((counted, uncounted), extended) = {
             let mut scev = ScalarEvolution::new(&copy, &analysis, &layout);
             (counted::counted_loops(&mut scev), extensions::find(&mut scev))
         };
         extensions::replace(&mut copy, &extended);
-        let place = |of| place_of(&copy, analysis.block(analysis.loops().get(of).header()));
-        let uncounted = others.into_iter().map(|(of, why)| (place(of), why)).collect();
-        let lifted = Lifted { counted: counted.len(), uncounted };
-        Ok(Prepared { function: copy, analysis, counted, lifted })
+        Ok(Prepared { function: copy, analysis, counted, uncounted })
     }
 }
 
-/// True if each block without a successor returns or is never left.
+/// Gives each landing pad a block of its own, so that loops behind it may become regions.
+fn part_landing_pads(function: &mut Body) {
+    let blocks = function.blocks(function.region(function.root(), 0));
+    let first = blocks.filter_map(|block| function.first_op(block));
+    let pads: Vec<Op> = first.filter(|op| function.is(*op, llvm::LandingpadOp::DEF)).collect();
+    for pad in pads {
+        let block = function.block_of(pad);
+        let tail = function.next_op(pad).and_then(|next| function.split_block(next));
+        if let (Some(block), Some(to)) = (block, tail) {
+            end_block(function, block, &Ending::Branch(Target { block: to, operands: Vec::new() }));
+        }
+    }
+}
+
+/// True if each block without a successor returns, goes on with an exception, or is never left.
 fn ends_are_known(function: &Body) -> bool {
     let region = function.region(function.root(), 0);
     let mut ends = function.blocks(region).filter_map(|block| function.last_op(block));
     ends.all(|op| {
-        let is_end = [llvm::ReturnOp::DEF, llvm::UnreachableOp::DEF].iter().any(|def| function.is(op, def));
+        let known = [llvm::ReturnOp::DEF, llvm::UnreachableOp::DEF, llvm::ResumeOp::DEF];
+        let is_end = known.iter().any(|def| function.is(op, def));
         function.successors(op).len() > 0 || is_end
     })
 }
@@ -171,7 +222,7 @@ impl Pass for LiftCfToScf {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let parts = match self.parts {
-            true => lift_parts_to_scf(body, cx.symbols),
+            true => lift_parts_to_scf(body, cx.symbols).map(|(parts, _)| parts),
             false => lift_cf_to_scf(body, cx.symbols).map(|_| 1),
         };
         match parts {

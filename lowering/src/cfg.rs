@@ -32,12 +32,14 @@
 //! - Loops that share a header are told apart by what their backedges keep, as LLVM does.
 //! - A loop is rotated once, if its header branches on a condition and has at most 16 operations.
 //!   Branch weights stay as they are.
+//! - A loop with a call that may unwind to a landing pad stays as it is, and so do those around it.
 //! - Exits are folded by constants, comparisons and ranges, in at most 32 rounds.
 //! - A loop that `opt` calls parallel, by its accesses, is printed as a plain loop.
 //! - Post-dominators are recomputed when a region without an exit changes. Functions of more than
 //!   2,000 blocks and edges are not drawn.
 
 use hashbrown::HashMap;
+use loomir_ir::graph::cycles::Cycle;
 use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::{LoopForest, LoopId, NaturalLoop};
 use loomir_ir::graph::post_dominators::PostDominatorTree;
@@ -117,8 +119,25 @@ enum Upkeep {
 }
 
 impl Analysis {
-    /// Returns the analysis of a function. Linear, except for nested loops (see [`LoopForest`]).
+    /// Returns the analysis of a function, with those of its loops that may be changed: a cycle with
+    /// a call that may unwind is no loop, and neither are cycles around it. Linear, except for
+    /// nested loops (see [`LoopForest`]).
     pub fn of(function: &Body) -> Analysis {
+        let mut analysis = Analysis::with_all_loops(function);
+        analysis.leave_out_opaque(function);
+        analysis
+    }
+
+    /// Takes out the loops that can't be changed.
+    fn leave_out_opaque(&mut self, function: &Body) {
+        let is_opaque = |block: &Block| branch::is_opaque(function, *block);
+        let blocks = function.blocks(function.region(function.root(), 0)).filter(is_opaque);
+        let nodes: Vec<u32> = blocks.map(|block| self.number(block)).collect();
+        self.loops.dissolve(nodes);
+    }
+
+    /// Returns the analysis of a function, with all its loops, for those who only look at them.
+    pub fn with_all_loops(function: &Body) -> Analysis {
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let dominators = DominatorTree::new(flow.graph(), 0);
         let loops = LoopForest::new(flow.graph(), flow.reversed(), &dominators, 0);
@@ -192,6 +211,13 @@ impl Analysis {
     /// Returns the natural loops.
     pub fn loops(&self) -> &LoopForest {
         &self.loops
+    }
+
+    /// True if a cycle is no loop: it has several entries, or can't be changed.
+    pub(super) fn is_irregular(&self, flow: &ControlFlow, cycle: &Cycle) -> bool {
+        let (loops, own) = (&self.loops, self.number(flow.block(cycle.header())));
+        let header = loops.innermost(own).map(|id| loops.get(id).header());
+        !cycle.is_reducible() || header != Some(own)
     }
 
     /// True if the analysis equals a fresh one, apart from orders. Linear times the depth of nests,

@@ -23,9 +23,11 @@
 //!
 //! # Limits
 //!
-//! - Exceptions (`invoke` and its companions), `indirectbr`, `callbr`, block addresses, functions
-//!   in other address spaces and summaries are refused by a diagnostic. [`from_ll_in_part`]
-//!   declares such functions and variables instead, and [`splice`] leaves their text as it is.
+//! - Exceptions of Windows and WebAssembly (`catchswitch` and its companions), assembly that
+//!   unwinds or branches (`callbr`), functions in other address spaces and summaries are refused by
+//!   a diagnostic. [`from_ll_in_part`] declares such functions and variables instead, and
+//!   [`splice`] leaves their text as it is.
+//! - A function with blocks whose address is taken, or with `indirectbr`, is never changed.
 //! - A call of a function as another type goes through its address.
 //! - Names of values and blocks, debug records, flags and locations of phi nodes are kept while a
 //!   function is unchanged (`ll/as_read.rs`). A function that a pass changes loses them.
@@ -91,6 +93,13 @@ const DLL_STORAGE: &str = "llvm.dll_storage";
 
 /// The number of a calling convention that the dialect has no name for.
 const CALLING_CONVENTION: &str = "llvm.calling_convention";
+
+/// An attribute of a branch: its block is an edge of the text. A value that is known on an edge
+/// alone passes into a block through such a block.
+const EDGE: &str = "llvm.edge";
+
+/// An attribute of `llvm.alloca`: the memory is for errors of Swift, which a register holds.
+const SWIFT_ERROR: &str = "llvm.swifterror";
 
 /// The assembly of a module, one line each, as MLIR stores it.
 const MODULE_ASM: &str = "llvm.module_asm";

@@ -9,6 +9,7 @@ use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{OVERFLOW, TAIL_CALL_KIND};
+use loomir_dialects::llvm::control::addresses::has_fixed_blocks;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_dialects::scf;
 use loomir_ir::symbols::SymbolTable;
@@ -50,7 +51,7 @@ pub fn loops(function: &Body) -> Vec<Loc> {
         };
         return function.all_ops().filter(is_loop).map(|op| function.loc(op)).collect();
     }
-    let analysis = Analysis::of(function);
+    let analysis = Analysis::with_all_loops(function);
     let place = |header| place_of(function, analysis.block(header));
     analysis.loops().iter().map(|(_, own)| place(own.header())).collect()
 }
@@ -79,13 +80,14 @@ pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, O
 /// Returns a copy of an `llvm.func` whose counted loops that stand side by side have structured
 /// control flow, as far as this needs no [branches on data](dispatches). Everything else keeps its
 /// blocks. `None` if there are no such loops, or if the function has no such form here.
-pub fn raise_parts(function: &Body, symbols: &SymbolTable) -> Option<Body> {
+pub fn raise_parts(function: &Body, symbols: &SymbolTable) -> Option<RaisedFunction> {
     let mut body = promoted(function, symbols).ok()?;
-    if lift_parts_to_scf(&mut body, symbols).ok()? == 0 {
+    let (parts, loops) = lift_parts_to_scf(&mut body, symbols).ok()?;
+    if parts == 0 {
         return None;
     }
     clean_up(&mut body, symbols);
-    Some(body)
+    Some(RaisedFunction { body, loops })
 }
 
 /// Returns a copy of a function that may change, with its variables in values.
@@ -155,13 +157,15 @@ fn extended_original(function: &Body, op: Op) -> Option<Value> {
 }
 
 /// True if the attributes of a function forbid changes: `optnone`, `naked`, strict floating-point
-/// rules, or a coroutine that is not split yet.
+/// rules, or a coroutine that is not split yet. Also true if addresses of its blocks are taken.
 fn is_untouchable(function: &Body) -> bool {
     let forbidden = ["optnone", "naked", "strictfp", "presplitcoroutine"];
     let passed = function.root_ref().attr("passthrough");
     let passed = passed.and_then(|all| all.as_array(function.ctx())).unwrap_or_default();
     let says = |attr: &Attr| attr.as_str(function.ctx()).is_some_and(|own| forbidden.contains(&own));
-    function.root_ref().attr("optimize_none").is_some() || passed.iter().any(says)
+    function.root_ref().attr("optimize_none").is_some()
+        || passed.iter().any(says)
+        || has_fixed_blocks(function)
 }
 
 /// The calls that must stand before a return.

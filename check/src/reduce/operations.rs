@@ -63,6 +63,9 @@ fn is_llvm(body: &Body) -> bool {
 
 /// Leads a branch to one of its successors, and erases the blocks that nothing reaches any more.
 pub(super) fn branch(body: &mut Body, op: Op, to: usize) -> bool {
+    if body.has_used_results(op) {
+        return false;
+    }
     let (Some(block), Some(all)) = (body.block_of(op), successor_operands(body, op)) else { return false };
     let (Some(operands), Some(target)) = (all.get(to).cloned(), body.successors(op).nth(to)) else {
         return false;

@@ -61,8 +61,8 @@ pub trait Execute {
     }
 
     /// Continues after the called function returned. The results are in its registers.
-    fn returned(&self, _m: &mut Machine) -> Result<(), Box<Fault>> {
-        Ok(())
+    fn returned(&self, _m: &mut Machine) -> Step {
+        Ok(Flow::Next)
     }
 }
 

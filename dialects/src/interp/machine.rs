@@ -323,8 +323,7 @@ impl Machine {
                             self.call_external(external, code.places[*at as usize].results().len())?;
                             self.note_writer(program, code, *at, frames);
                             self.receive(code.places[*at as usize].results(), "results")?;
-                            code.actions[*at as usize].returned(self)?;
-                            *at += 1;
+                            *at = continued(code.actions[*at as usize].returned(self)?, *at);
                             continue;
                         }
                     };
@@ -350,8 +349,7 @@ impl Machine {
                     (*code, *at, self.base, stack) = (caller.code, caller.at, caller.base, caller.stack);
                     self.extra = caller.extra;
                     self.receive(code.places[*at as usize].results(), "results")?;
-                    code.actions[*at as usize].returned(self)?;
-                    *at += 1;
+                    *at = continued(code.actions[*at as usize].returned(self)?, *at);
                 }
             }
         }
@@ -542,4 +540,12 @@ pub(super) fn initialise_globals(
         machine.memory.set_constant(pointer.object, constant);
     }
     Ok(())
+}
+
+/// Returns the number of the action that follows a call at `at`.
+fn continued(flow: Flow, at: u32) -> u32 {
+    match flow {
+        Flow::Goto(Target(target)) => target,
+        _ => at + 1,
+    }
 }

@@ -4,6 +4,8 @@
 //! Other structured attributes (loop annotations, debug information) are kept as text.
 
 use loomir_ir::opdef::{EnumStorage, StructAttrDef};
+
+use super::control::addresses;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::{Attr, EnumDef, Name, Type};
 
@@ -247,6 +249,18 @@ pub(super) static ENUMS: &[&EnumDef] = &[&FASTMATH, &LINKAGE, &CCONV, &TAIL_CALL
 
 /// The structured attributes.
 pub(super) static STRUCTS: &[StructAttrDef] = &[
+    StructAttrDef {
+        name: "llvm.blockaddress",
+        alias: None,
+        parse: addresses::parse_address_params,
+        print: addresses::print_address_params,
+    },
+    StructAttrDef {
+        name: "llvm.blocktag",
+        alias: None,
+        parse: addresses::parse_tag_params,
+        print: addresses::print_tag_params,
+    },
     StructAttrDef {
         name: "llvm.dereferenceable",
         alias: None,

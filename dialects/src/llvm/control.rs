@@ -3,10 +3,12 @@
 use loomir_ir::{Type, dialect};
 
 use super::attributes::{ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND};
-use super::constraints::{Integer, LlvmType};
+use super::constraints::{Integer, LlvmType, Pointer};
 
+pub mod addresses;
 mod branches;
 pub(crate) mod calls;
+mod exceptions;
 
 dialect! {
     /// Branches, calls, returns.
@@ -50,6 +52,32 @@ dialect! {
         traits [AttrSizedOperandSegments, Pure, Terminator]
         syntax (branches::parse_switch, branches::print_switch);
         verify branches::verify_switch;
+    }
+
+    /// Goes to the block whose address is its operand, which is one of the successors. The operands
+    /// of the successors follow each other.
+    IndirectBrOp = "indirectbr" {
+        operands { addr: One Pointer, succOperands: Variadic LlvmType }
+        attrs { indbr_operand_segments: Required DenseArray(Type::I32) }
+        successors { successors variadic }
+        traits [Pure, Terminator]
+        syntax (addresses::parse_indirectbr, addresses::print_indirectbr);
+        verify addresses::verify_indirectbr;
+    }
+
+    /// The address of a block of a function.
+    BlockAddressOp = "blockaddress" {
+        results { res: One Pointer }
+        attrs { block_addr: Required Dialect("llvm.blockaddress") }
+        traits [Pure]
+        format "$block_addr attr-dict `:` qualified(type($res))"
+    }
+
+    /// Gives its block a number, by which addresses name the block.
+    BlockTagOp = "blocktag" {
+        attrs { tag: Required Dialect("llvm.blocktag") }
+        format "$tag attr-dict"
+        verify addresses::verify_tag;
     }
 
     /// Returns from the function.
@@ -97,6 +125,52 @@ dialect! {
         traits [AttrSizedOperandSegments]
         syntax (calls::parse_call, calls::print_call);
         verify calls::verify_call;
+    }
+
+    /// Calls a function as `llvm.call` does, and goes to the first block when it returns, or to the
+    /// second if it throws. The result is known in the first only. Behind the arguments are the
+    /// operands of both blocks, and those of the bundles.
+    InvokeOp = "invoke" {
+        operands {
+            callee_operands: Variadic LlvmType,
+            normalDestOperands: Variadic LlvmType,
+            unwindDestOperands: Variadic LlvmType,
+            op_bundle_operands: Variadic LlvmType,
+        }
+        results { result: Optional LlvmType }
+        attrs {
+            var_callee_type: Optional TypeAttr,
+            callee: Optional FlatSymbol,
+            arg_attrs: Optional Array,
+            res_attrs: Optional Array,
+            branch_weights: Optional DenseArray(Type::I32),
+            CConv: Default = "#llvm.cconv<ccc>" Enum(&CCONV),
+            op_bundle_sizes: Default = "array<i32>" DenseArray(Type::I32),
+            op_bundle_tags: Optional Array,
+        }
+        successors { normalDest, unwindDest }
+        traits [AttrSizedOperandSegments, ResultsOnFirstEdge, Terminator]
+        syntax (exceptions::parse_invoke, exceptions::print_invoke);
+        verify exceptions::verify_invoke;
+    }
+
+    /// Is where control goes when a function throws: the value that describes the exception. The
+    /// operands are the types that are caught, as pointers, and those that filters let pass, as
+    /// arrays.
+    LandingpadOp = "landingpad" {
+        operands { clauses: Variadic LlvmType }
+        results { res: One LlvmType }
+        attrs { cleanup: Optional Unit }
+        syntax (exceptions::parse_landingpad, exceptions::print_landingpad);
+        verify exceptions::verify_landingpad;
+    }
+
+    /// Lets an exception go on to the callers of the function.
+    ResumeOp = "resume" {
+        operands { value: One LlvmType }
+        traits [Terminator]
+        format "$value attr-dict `:` type($value)"
+        verify exceptions::verify_resume;
     }
 
     /// Calls the intrinsic function of a given name.

@@ -3,7 +3,7 @@
 //!
 //! Arithmetic is shared with `arith`, branches with `cf`. Only the names of attributes differ.
 
-use loomir_ir::{Attr, OpRef, Registry};
+use loomir_ir::{Attr, OpRef, Registry, Value};
 
 use crate::arith::evaluate as arith;
 use crate::cf::evaluate as cf;
@@ -16,8 +16,8 @@ use crate::interp::integer::{self, Rounding, Trouble};
 use crate::interp::layout::{DataLayout, Layout, Repr};
 use crate::interp::unusable;
 use crate::interp::{
-    Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, Flow, GlobalDefinition, Machine,
-    Pointer, Signature, action,
+    Action, Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Entry, Evaluate, Execute, Fault, Flow,
+    GlobalDefinition, Machine, Pointer, Signature, Slot, Step, action,
 };
 use crate::llvm::types::LlvmType;
 use crate::ub::evaluate::{decode_poison, decode_unreachable};
@@ -44,6 +44,12 @@ pub(super) fn register(registry: &mut Registry) {
     attach("return", promises::decode_return);
     attach("unreachable", decode_unreachable);
     attach("call", decode_call);
+    attach("invoke", decode_invoke);
+    attach("blocktag", |_, _| Ok(action(|_| Ok(Flow::Next))));
+    attach("blockaddress", |_, _| Err(Fault::unsupported("the address of a block")));
+    attach("indirectbr", |_, _| Err(Fault::unsupported("a branch to an address")));
+    attach("landingpad", |_, _| Err(Fault::unsupported("an exception")));
+    attach("resume", |_, _| Err(Fault::unsupported("an exception")));
     attach("call_intrinsic", decode_call_intrinsic);
     attach("mlir.constant", decode_constant);
     attach("mlir.undef", |op, d| {
@@ -139,9 +145,14 @@ fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
 
 fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let operands = d.segments(op, 2)?.swap_remove(0);
+    decode_callee(op, d, &operands)
+}
+
+/// Decodes the call of a function with its arguments.
+fn decode_callee(op: OpRef<'_>, d: &mut Decoder<'_>, operands: &[Value]) -> Decoded {
     let results = d.slots(op.results());
     if let Some(symbol) = op.attr("callee") {
-        let arguments = d.slots(operands);
+        let arguments = d.slots(operands.iter().copied());
         let call = call(d.callee(symbol)?, arguments.clone(), results)?;
         return promises::kept(op, d, &arguments, promises::in_words(op, d, call)?);
     }
@@ -156,6 +167,35 @@ fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let signature = Signature::new(d.ctx(), types, op.results().map(|value| op.type_of(value)).collect());
     let call = call_through(d.slot(*callee), arguments.clone(), signature)?;
     promises::kept(op, d, &arguments, promises::in_words(op, d, call)?)
+}
+
+/// A call that goes on at the start of a block when the function returns.
+struct CallAndBranch {
+    call: Action,
+    entry: Entry,
+    passed: Box<[Slot]>,
+}
+
+impl Execute for CallAndBranch {
+    fn execute(&self, m: &mut Machine) -> Step {
+        match self.call.execute(m)? {
+            Flow::Next => m.enter(&self.entry, &self.passed),
+            flow => Ok(flow),
+        }
+    }
+
+    fn returned(&self, m: &mut Machine) -> Step {
+        self.call.returned(m)?;
+        m.enter(&self.entry, &self.passed)
+    }
+}
+
+/// Decodes a call that may unwind. No function throws here, so control goes to the first block.
+fn decode_invoke(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let groups = d.segments(op, 4)?;
+    let call = decode_callee(op, d, &groups[0])?;
+    let block = op.successors().next().ok_or_else(|| malformed("a successor"))?;
+    Ok(Box::new(CallAndBranch { call, entry: d.block(block), passed: d.slots(groups[1].iter().copied()) }))
 }
 
 /// Decodes a call of an intrinsic without an operation of its own. Known are intrinsics that only

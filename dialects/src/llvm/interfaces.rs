@@ -4,11 +4,12 @@ use loomir_ir::pass::LeftAlone;
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::{Attr, OpRef, Registry, Value};
 
+use super::control::addresses::{BlockAddress, has_fixed_blocks};
 use super::control::calls::Call;
 use super::globals::{AddressOf, Resolver};
 use super::inlining;
 use super::memory::{Order, order, promote, split};
-use crate::branch::{Branch, CondBranch, Switch};
+use crate::branch::{Branch, CondBranch, Indirect, Invoke, Switch};
 use crate::interfaces::{BranchLike, Effect, EffectKind, MemoryEffects, Resource, ViewLike};
 
 /// Effects on the memory that one operand points to.
@@ -113,12 +114,12 @@ impl MemoryEffects for Barrier {
     }
 }
 
-/// Functions that say `optnone`.
-struct OptNone;
+/// Functions that say `optnone`, and those with blocks whose address is taken.
+struct Untouchable;
 
-impl LeftAlone for OptNone {
+impl LeftAlone for Untouchable {
     fn is_left_alone(&self, op: OpRef<'_>) -> bool {
-        op.attr("optimize_none").is_some()
+        op.attr("optimize_none").is_some() || has_fixed_blocks(op.body())
     }
 }
 
@@ -136,11 +137,15 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn BranchLike>(crate::llvm::BrOp::DEF, Box::new(Branch));
     registry.attach_to::<dyn BranchLike>(crate::llvm::CondBrOp::DEF, Box::new(CondBranch));
     registry.attach_to::<dyn BranchLike>(crate::llvm::SwitchOp::DEF, Box::new(Switch));
+    registry.attach_to::<dyn BranchLike>(crate::llvm::InvokeOp::DEF, Box::new(Invoke));
+    registry.attach_to::<dyn BranchLike>(crate::llvm::IndirectBrOp::DEF, Box::new(Indirect));
+    registry.attach_to::<dyn SymbolUser>(crate::llvm::BlockAddressOp::DEF, Box::new(BlockAddress));
     promote::register(registry);
     split::register(registry);
     inlining::register(registry);
-    registry.attach_to::<dyn LeftAlone>(crate::llvm::FuncOp::DEF, Box::new(OptNone));
+    registry.attach_to::<dyn LeftAlone>(crate::llvm::FuncOp::DEF, Box::new(Untouchable));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::CallOp::DEF, Box::new(Call));
+    registry.attach_to::<dyn SymbolUser>(crate::llvm::InvokeOp::DEF, Box::new(Call));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::AddressOfOp::DEF, Box::new(AddressOf));
     registry.attach_to::<dyn SymbolUser>(crate::llvm::IFuncOp::DEF, Box::new(Resolver));
     for name in ["llvm.getelementptr", "llvm.addrspacecast", "llvm.bitcast"] {

@@ -306,6 +306,41 @@ impl LoopForest {
         self.place(children);
     }
 
+    /// Takes out each loop that holds one of some nodes. Loops in it that hold none of them stay, and
+    /// have no loop around. Linear in the loops and in the nodes of the graph.
+    pub fn dissolve(&mut self, nodes: impl IntoIterator<Item = u32>) {
+        let mut is_gone = vec![false; self.loops.len()];
+        let mut any = false;
+        for node in nodes {
+            let mut at = self.innermost[node as usize];
+            while let Some(own) = at.filter(|own| !is_gone[own.0 as usize]) {
+                is_gone[own.0 as usize] = true;
+                any = true;
+                at = self.get(own).parent;
+            }
+        }
+        if !any {
+            return;
+        }
+        let order = self.outer_first();
+        self.top.retain(|id| !is_gone[id.0 as usize]);
+        let mut freed = Vec::new();
+        for id in order.into_iter().filter(|id| is_gone[id.0 as usize]) {
+            let own = &mut self.loops[id.0 as usize];
+            own.nodes.clear();
+            own.parent = None;
+            freed.extend(std::mem::take(&mut own.children).into_iter().filter(|id| !is_gone[id.0 as usize]));
+        }
+        for id in &freed {
+            self.loops[id.0 as usize].parent = None;
+        }
+        self.top.extend(&freed);
+        for innermost in &mut self.innermost {
+            *innermost = innermost.filter(|id| !is_gone[id.0 as usize]);
+        }
+        self.place(freed);
+    }
+
     /// Gives loops, and those in them, the depth and the jump that follow from their parents'. A
     /// loop jumps as far as its parent's two jumps lead if these are equally long, else to its
     /// parent: so the way to a loop `n` further out has O(log n) steps.

@@ -14,6 +14,8 @@ pub enum Opaque {
     Bound,
     /// It branches in a way that structured control flow does not have.
     Branch,
+    /// A call in it may unwind to a landing pad.
+    Unwinding,
     /// Its regions would nest too deep.
     Deep,
     /// Its regions would pass on too many values.
@@ -26,9 +28,10 @@ impl Opaque {
     /// Returns the reason in words.
     pub fn reason(self) -> &'static str {
         match self {
-            Opaque::Untouchable => "it says optnone",
+            Opaque::Untouchable => "it says optnone or the like, or addresses of its blocks are taken",
             Opaque::Bound => "a call in it is bound to the branches around it",
             Opaque::Branch => "it branches in a way that structured control flow does not have",
+            Opaque::Unwinding => "a call in it may unwind to a landing pad",
             Opaque::Deep => "its structured control flow would nest too deep",
             Opaque::Large => "its regions would pass on too many values",
             Opaque::Alone => "it has no other loop",

@@ -20,6 +20,7 @@ use loomir_ir::Body;
 use loomir_ir::graph::loops::LoopId;
 
 use crate::cfg::Analysis;
+use crate::cfg::branch::is_opaque;
 
 /// The maximal number of rounds over all blocks.
 const MAX_ROUNDS: usize = 8;
@@ -114,7 +115,7 @@ impl<'a> Merging<'a> {
     }
 
     fn sequence(&mut self, node: u32, next: u32) -> bool {
-        if !self.owns(node, next) || next == 0 {
+        if !self.owns(node, next) || next == 0 || self.begins_with_pad(node) {
             return false;
         }
         self.take(node, next);
@@ -148,8 +149,19 @@ impl<'a> Merging<'a> {
         true
     }
 
+    /// True if a block begins with a landing pad, which must stay the first operation there.
+    fn begins_with_pad(&self, node: u32) -> bool {
+        let first = self.body.first_op(self.analysis.block(node));
+        first.is_some_and(|op| self.body.is(op, llvm::LandingpadOp::DEF))
+    }
+
     /// Merges the sides of a branch that meet in one block.
     fn choice(&mut self, node: u32) -> bool {
+        let end = self.ends[node as usize];
+        let may_go = end.is_some_and(|end| !is_opaque(self.body, self.analysis.block(end)));
+        if !may_go || self.begins_with_pad(node) {
+            return false;
+        }
         let all = &self.successors[node as usize];
         // A side is a region of its own only if a single edge leads there.
         let is_side = |to: &u32| {

@@ -162,9 +162,10 @@ impl<'f> Accesses<'f> {
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
         let is_tangled = |node: &u32| {
             let around = std::iter::successors(cycles.innermost(*node), |id| cycles.get(*id).parent);
-            around.into_iter().any(|id| !cycles.get(id).is_reducible())
+            around.into_iter().any(|id| analysis.is_irregular(&flow, cycles.get(id)))
         };
-        let tangled: HashSet<u32> = (0..flow.blocks().len() as u32).filter(is_tangled).collect();
+        let tangled = (0..flow.blocks().len() as u32).filter(is_tangled);
+        let tangled: HashSet<u32> = tangled.map(|node| analysis.number(flow.block(node))).collect();
         let order: Vec<u32> = (0..analysis.graph().len() as u32).collect();
         let post_dominators = PostDominatorTree::of_mutable(analysis.graph(), &order);
         let mut reader = Reader {
@@ -428,7 +429,10 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) 
 
 /// Returns the locations that an operation touches according to its effects.
 fn others(op: OpRef<'_>) -> Vec<Touch> {
-    // A terminator touches no memory itself. Terminators that call are refused.
+    if op.is(llvm::InvokeOp::DEF) {
+        return vec![Touch::WORLD];
+    }
+    // Another terminator touches no memory itself.
     let harmless = [Trait::Pure, Trait::Terminator, Trait::ReturnLike];
     if harmless.into_iter().any(|own| op.info().has_trait(own)) {
         return Vec::new();

@@ -22,14 +22,43 @@ pub(crate) fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
     branch::successor_operands(body, op).unwrap_or_else(|| vec![Vec::new(); body.successors(op).len()])
 }
 
-/// Refuses a function with a branch of another dialect, whose operands are unknown.
+/// True for a branch that may be changed as a loop needs it: to any block, with any operands.
+pub(crate) fn is_plain(body: &Body, op: Op) -> bool {
+    [llvm::BrOp::DEF, llvm::CondBrOp::DEF, llvm::SwitchOp::DEF].into_iter().any(|def| body.is(op, def))
+}
+
+/// True if a block ends with a branch that is not [plain](is_plain): one of its edges can't be split
+/// or lead elsewhere, and it can't be repeated. Cycles through such a block are no loops here.
+pub(crate) fn is_opaque(body: &Body, block: Block) -> bool {
+    body.last_op(block).is_some_and(|op| body.successors(op).len() > 0 && !is_plain(body, op))
+}
+
+/// True if a function has a call that may unwind to a landing pad, or goes on with an exception.
+pub(crate) fn has_unwinding(body: &Body) -> bool {
+    let unwinds = [llvm::InvokeOp::DEF, llvm::ResumeOp::DEF];
+    let region = body.region(body.root(), 0);
+    let mut ends = body.blocks(region).filter_map(|block| body.last_op(block));
+    ends.any(|op| unwinds.into_iter().any(|def| body.is(op, def)))
+}
+
+/// Refuses a function with a branch of another dialect, whose operands are unknown. Calls that may
+/// unwind are known, but not [plain](is_plain).
 ///
 /// # Errors
 /// The first such branch.
 pub(crate) fn all_known(body: &Body) -> Result<(), Diagnostics> {
-    let is_known = |op: Op| {
-        [llvm::BrOp::DEF, llvm::CondBrOp::DEF, llvm::SwitchOp::DEF].into_iter().any(|def| body.is(op, def))
-    };
+    all_are(body, |op| is_plain(body, op) || body.is(op, llvm::InvokeOp::DEF))
+}
+
+/// Refuses a function with a branch that is not [plain](is_plain).
+///
+/// # Errors
+/// The first such branch.
+pub(crate) fn all_plain(body: &Body) -> Result<(), Diagnostics> {
+    all_are(body, |op| is_plain(body, op))
+}
+
+fn all_are(body: &Body, is_known: impl Fn(Op) -> bool) -> Result<(), Diagnostics> {
     let region = body.region(body.root(), 0);
     let mut branches = body.blocks(region).filter_map(|block| body.last_op(block));
     match branches.find(|op| body.successors(*op).len() > 0 && !is_known(*op)) {
@@ -135,6 +164,7 @@ pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     let loc = old.map_or(Loc::UNKNOWN, |old| body.loc(old));
     let kept = old.map_or_else(Vec::new, |old| annotations(body, old));
     if let Some(old) = old {
+        forget_results(body, old);
         body.erase(old);
     }
     let ctx = body.ctx().clone();
@@ -174,6 +204,18 @@ pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     let op = body.create(state);
     body.append_op(block, op);
     op
+}
+
+/// Puts poison in place of the results of a branch that goes. Nothing that runs uses them.
+fn forget_results(body: &mut Body, branch: Op) {
+    let results: Vec<Value> = body.results(branch).filter(|result| body.is_used(*result)).collect();
+    let ctx = body.ctx().clone();
+    for result in results {
+        let state = OperationState::of(&ctx, llvm::PoisonOp::DEF, body.loc(branch));
+        let poison = body.create(state.results(&[body.value_type(result)]));
+        body.insert_before(branch, poison);
+        body.replace_all_uses(result, body.result(poison, 0));
+    }
 }
 
 /// Returns a vector constant of numbers. `None` if there are no numbers.

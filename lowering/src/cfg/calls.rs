@@ -102,7 +102,8 @@ pub(super) fn is_convergent(function: &Body, op: Op, symbols: &SymbolTable) -> b
 
 /// True if an operation may not return to the next one.
 pub(super) fn may_not_return(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
-    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
+    let is_call = function.is(op, llvm::InvokeOp::DEF);
+    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) && !is_call {
         return false;
     }
     let model = function.info(op).interface::<dyn MemoryEffects>();

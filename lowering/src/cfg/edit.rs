@@ -221,6 +221,7 @@ impl Analysis {
             self.erase_block(function, *block);
         }
         self.loops = LoopForest::of_mutable(&self.graph, &self.dominators, 0);
+        self.leave_out_opaque(function);
         blocks.len()
     }
 

@@ -42,7 +42,8 @@ pub(super) fn is_seen(function: &Body, op: Op) -> bool {
 
 /// True if an operation may read or write memory.
 pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
-    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
+    let is_call = function.is(op, llvm::InvokeOp::DEF);
+    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) && !is_call {
         return false;
     }
     let effects = function.info(op).interface::<dyn MemoryEffects>();

@@ -13,6 +13,9 @@
 //! before every entry, or in the cycle behind the same entry as its use. Arguments of the entries
 //! go through the new block.
 //!
+//! A cycle with a call that may unwind to a landing pad stays as it is, and so does one that such a
+//! call leads into.
+//!
 //! Unreachable blocks are erased first. Linear in blocks and edges times the depth of nests, plus
 //! the cost of dominators, which are computed anew once.
 
@@ -24,7 +27,7 @@ use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op};
 
 use super::Analysis;
-use super::branch::all_known;
+use super::branch::{all_known, is_opaque, is_plain};
 use super::constants::Constants;
 use super::edit::erase_unreachable;
 use super::hub::{by_branch, lead_through_hub, part_edges};
@@ -40,7 +43,7 @@ pub fn fix_irreducible(function: &mut Body, checks: bool) -> (Analysis, usize) {
     analysis.defer_updates();
     while let Some(id) = pending.pop() {
         pending.extend(&cycles.get(id).children);
-        if !cycles.get(id).is_reducible() {
+        if !cycles.get(id).is_reducible() && may_be_fixed(function, &analysis, cycles.get(id)) {
             fix(function, &mut analysis, &mut constants, cycles.get(id));
             fixed += 1;
             analysis.step(function, NAME);
@@ -55,9 +58,9 @@ fn cycles_of(function: &Body) -> CycleForest {
     CycleForest::new(flow.graph(), flow.reversed(), 0)
 }
 
-fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, cycle: &Cycle) {
+/// Returns the edges that get a new target if a cycle gets a header.
+fn redirected(function: &Body, analysis: &Analysis, cycle: &Cycle, own: &HashSet<u32>) -> Vec<(Op, usize)> {
     let header = cycle.header();
-    let own: HashSet<u32> = cycle.nodes.iter().copied().collect();
     let mut edges: Vec<(Op, usize)> = Vec::new();
     for entry in &cycle.entries {
         let is_redirected = |edge: &(Op, usize)| {
@@ -66,6 +69,21 @@ fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, 
         };
         edges.extend(function.predecessor_edges(analysis.block(*entry)).filter(is_redirected));
     }
+    edges
+}
+
+/// True if all edges of a cycle, and those into it, may lead elsewhere.
+fn may_be_fixed(function: &Body, analysis: &Analysis, cycle: &Cycle) -> bool {
+    let own: HashSet<u32> = cycle.nodes.iter().copied().collect();
+    let edges = redirected(function, analysis, cycle, &own);
+    edges.into_iter().all(|(op, _)| is_plain(function, op))
+        && !cycle.nodes.iter().any(|node| is_opaque(function, analysis.block(*node)))
+}
+
+fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, cycle: &Cycle) {
+    let header = cycle.header();
+    let own: HashSet<u32> = cycle.nodes.iter().copied().collect();
+    let edges = redirected(function, analysis, cycle, &own);
     let mut parted = Vec::new();
     // Blocks inside the cycle that separate its edges.
     let mut inner = Vec::new();
@@ -89,12 +107,14 @@ fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, 
 
 const NAME: &str = "fix-irreducible";
 
-/// The form: every cycle is a natural loop.
+/// The form: every cycle that may be changed is a natural loop.
 pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(FixIrreducible) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     let flow = ControlFlow::of(function, function.region(function.root(), 0));
-    match cycles_of(function).iter().find(|(_, cycle)| !cycle.is_reducible()) {
+    let analysis = Analysis::of(function);
+    let is_wrong = |cycle: &Cycle| !cycle.is_reducible() && may_be_fixed(function, &analysis, cycle);
+    match cycles_of(function).iter().find(|(_, cycle)| is_wrong(cycle)) {
         None => Ok(()),
         Some((_, cycle)) => {
             let place = |node: u32| {

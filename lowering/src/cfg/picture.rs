@@ -137,7 +137,7 @@ impl Picture {
         let root = function.root();
         let region = function.region(root, 0);
         function.entry_block(region)?;
-        let analysis = Analysis::of(function);
+        let analysis = Analysis::with_all_loops(function);
         let flow = ControlFlow::of(function, region);
         let numbers = block_labels(function);
         let name = OpRef::new(function, root).attr("sym_name");

@@ -65,7 +65,7 @@ struct Printer<'f> {
 }
 
 fn print_function(function: &Body, what: Printed, text: &mut String) {
-    let analysis = Analysis::of(function);
+    let analysis = Analysis::with_all_loops(function);
     let numbers = block_labels(function);
     let flow = ControlFlow::of(function, function.region(function.root(), 0));
     let names = flow.blocks().iter().map(|block| numbers[block.index()].clone()).collect();

@@ -252,7 +252,8 @@ impl Round<'_> {
             if function.attr(branch, LOOP_ANNOTATION).is_some() {
                 let has_room = says.is_none() && function.attr(op, LOOP_ANNOTATION).is_none();
                 let is_only = function.predecessor_edges(at.block).nth(1).is_none();
-                if !has_room || !is_only || function.is(op, llvm::SwitchOp::DEF) {
+                let can_say = [llvm::BrOp::DEF, llvm::CondBrOp::DEF].iter().any(|def| function.is(op, def));
+                if !has_room || !is_only || !can_say {
                     break;
                 }
                 says = Some(branch);
@@ -268,7 +269,11 @@ impl Round<'_> {
                 let place = function.arguments(at.block).position(|argument| argument == value);
                 place.map_or(value, |place| at.operands[place])
             };
-            let operands = function.operands(branch).map(value).collect();
+            let operands: Vec<Value> = function.operands(branch).map(value).collect();
+            // The result of a call that may unwind is known behind its edge only.
+            if operands.iter().any(|operand| function.defining_op(*operand) == Some(op)) {
+                break;
+            }
             at = Target { block: onward, operands };
         }
         (at.block != edge.block).then_some((at, says))

@@ -10,7 +10,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
-use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, Type, Value};
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, OpRef, Type, Value};
 
 /// An attribute of a function: the additional parts of its text.
 const AS_READ: &str = "llvm.as_read";
@@ -212,12 +212,42 @@ pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
     lines
 }
 
-/// True if an operation is a constant that is written as a literal at its uses.
+/// The most operations between a part of a clause and its landing pad.
+const MAX_CLAUSE: usize = 64;
+
+/// True if an operation is written as a literal at its uses: a constant, or a part of a clause of a
+/// landing pad.
 pub(super) fn is_literal(body: &Body, op: Op) -> bool {
-    let info = body.info(op);
+    is_constant_op(body.op_ref(op)) || is_clause(body, op)
+}
+
+/// True for a part of an aggregate or an expression that nothing but a landing pad uses.
+fn is_clause(body: &Body, op: Op) -> bool {
+    let is_part = |op: Op| {
+        let parts = [llvm::InsertValueOp::DEF, llvm::GEPOp::DEF, llvm::AddrSpaceCastOp::DEF];
+        parts.into_iter().any(|def| body.is(op, def))
+    };
+    let mut at = op;
+    for _ in 0..MAX_CLAUSE {
+        if !is_part(at) || !body.has_one_use(body.result(at, 0)) {
+            return false;
+        }
+        let Some(user) = body.uses(body.result(at, 0)).next() else { return false };
+        if body.is(user.op, llvm::LandingpadOp::DEF) {
+            return true;
+        }
+        at = user.op;
+    }
+    false
+}
+
+/// True if an operation is a constant by itself.
+pub(super) fn is_constant_op(op: OpRef<'_>) -> bool {
+    let info = op.info();
     [
         llvm::ConstantOp::DEF,
         llvm::AddressOfOp::DEF,
+        llvm::BlockAddressOp::DEF,
         llvm::ZeroOp::DEF,
         llvm::UndefOp::DEF,
         llvm::PoisonOp::DEF,

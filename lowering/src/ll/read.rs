@@ -14,6 +14,7 @@
 //! | `attributes`, `metadata` | attributes and metadata of functions, parameters and instructions |
 //! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
 //! | `instructions`, `calls` | one instruction each |
+//! | `addresses` | the blocks whose address is taken |
 //! | `beside` | names, debug records and other data that is kept beside the dialect |
 //! | `outline` | where definitions are in a text |
 //! | `places` | the outline for editors |
@@ -31,9 +32,11 @@ use loomir_ir::{
     Severity,
 };
 
+use addresses::TakenBlocks;
 use lexer::{Kind, Token, unescape};
 use types::Named;
 
+mod addresses;
 mod attributes;
 mod beside;
 mod callees;
@@ -73,6 +76,8 @@ struct Reader<'s> {
     groups: HashMap<&'s str, usize>,
     /// Symbols with an address that are no functions: variables and aliases.
     addresses: HashSet<Cow<'s, str>>,
+    /// The blocks whose address is taken.
+    taken: TakenBlocks,
     /// The first tokens of nodes of metadata, behind their sign.
     nodes: HashMap<&'s str, usize>,
     /// Loop nodes that were converted to attributes.
@@ -140,6 +145,7 @@ fn read(
         type_names: HashSet::new(),
         groups: HashMap::new(),
         addresses: HashSet::new(),
+        taken: TakenBlocks::default(),
         nodes: HashMap::new(),
         loops: HashSet::new(),
         kept: HashSet::new(),
@@ -149,6 +155,7 @@ fn read(
         return Err(Diagnostic::error(Loc::UNKNOWN, "the text is larger than 4 GiB").into());
     }
     reader.tokens = lexer::tokens(source);
+    reader.taken = TakenBlocks::of(source, &reader.tokens);
     reader.find_definitions();
     reader.module()
 }

@@ -18,6 +18,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
+use loomir_dialects::llvm::control::addresses::tagged_blocks;
 use loomir_dialects::{builtin, llvm};
 use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Type, Value};
 
@@ -61,6 +62,8 @@ pub(crate) struct Module {
     unnamed: HashMap<String, usize>,
     metadata: Nodes,
     stencils: Stencils,
+    /// The names of the blocks whose address is taken, by their function and tag.
+    tagged: HashMap<(String, i64), String>,
 }
 
 impl Module {
@@ -74,6 +77,7 @@ impl Module {
             unnamed: HashMap::new(),
             metadata: Nodes::kept(module),
             stencils: Stencils::default(),
+            tagged: HashMap::new(),
         }
     }
 
@@ -83,6 +87,7 @@ impl Module {
             types: TypeText::behind(module.ctx(), outline.types.clone()),
             declared: outline.symbols.iter().map(|name| (name.clone(), None)).collect(),
             unnamed: outline.unnamed.clone(),
+            tagged: tagged_as_read(outline),
             metadata: Nodes::behind(module, outline.next_node),
             ..Module::new(module)
         }
@@ -107,6 +112,22 @@ impl Module {
         }
         let next = self.unnamed.len();
         self.unnamed.extend(functions.into_iter().zip(next..));
+    }
+
+    /// Records the names of the blocks whose address is taken.
+    fn find_tagged(&mut self, module: &Body) {
+        let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+        for function in blocks.flat_map(|block| module.ops(block)).filter_map(|op| module.nested(op)) {
+            let tagged = tagged_blocks(function);
+            if tagged.is_empty() {
+                continue;
+            }
+            let name = function.root_ref().attr("sym_name").and_then(|name| name.as_str(&self.ctx));
+            let (name, labels) = (name.unwrap_or_default(), block_labels(function));
+            for (tag, block) in tagged {
+                self.tagged.insert((name.to_owned(), tag), labels[block.index()].to_string());
+            }
+        }
     }
 
     /// `@name` of a symbol.
@@ -152,6 +173,16 @@ impl Module {
     }
 }
 
+/// Returns the names in a text of the blocks whose address is taken. Their functions are never
+/// changed.
+fn tagged_as_read(outline: &Outline) -> HashMap<(String, i64), String> {
+    let label = |block: &str| match block.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => block.to_owned(),
+        false => names::identifier(block),
+    };
+    outline.taken.all().map(|(function, tag, block)| ((function.to_owned(), tag), label(block))).collect()
+}
+
 /// Returns the label of each block of a function in its text, by the block's index.
 pub(crate) fn block_labels(function: &Body) -> Vec<Label> {
     numbering::Function::new(function).into_block_labels()
@@ -174,6 +205,7 @@ pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut m = Module::new(module);
     m.find_declarations(module);
+    m.find_tagged(module);
     let (mut variables, mut functions) = (String::new(), String::new());
     for region in module.own_regions(module.root()) {
         for block in module.blocks(region) {

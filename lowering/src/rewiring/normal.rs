@@ -21,7 +21,7 @@ use crate::cfg::{Analysis, branch, effects, lcssa, loop_deletion, loop_rotate, l
 /// # Errors
 /// If it contains an unknown branch.
 pub fn normalise(function: &mut Body, symbols: &SymbolTable) -> Result<(), Diagnostics> {
-    branch::all_known(function)?;
+    branch::all_plain(function)?;
     let counted = loop_deletion::Counted::of(function, symbols);
     let mut size = 0;
     for _ in 0..MAX_ROUNDS {

@@ -13,7 +13,7 @@
 //! **Cost.** Linear in the operations and their operands.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::branch::successor_operands;
+use loomir_dialects::branch::{passed_operands, successor_operands};
 use loomir_dialects::control::{entry_edges, exit_edges, is_unreachable};
 use loomir_dialects::interfaces::{BranchLike, RegionEdge};
 use loomir_ir::opdef::{Arity, OperandDef};
@@ -373,9 +373,7 @@ impl Walk<'_, '_> {
             return HashSet::new();
         }
         if view.successors().len() > 0 {
-            let passed = successor_operands(body, op).unwrap_or_default();
-            let own = body.num_operands(op) - passed.iter().map(Vec::len).sum::<usize>();
-            return (own..body.num_operands(op)).collect();
+            return passed_operands(body, op).into_iter().flatten().collect();
         }
         match body.parent_op(op).and_then(|parent| self.live.flow(unit, parent)) {
             Some(flow) => operands_of(flow, op),

@@ -492,6 +492,10 @@ impl Scope<'_> {
             return Ok(());
         }
         let Some(depth) = program.depth_of(body, op).filter(|depth| *depth >= outside) else { return Ok(()) };
+        if body.terminator(program.block) == Some(op) {
+            // The terminator stays, and its results are used in other blocks alone.
+            return Ok(());
+        }
         let Some(seen) = self.visible.get(&op).filter(|all| !all.is_empty()) else {
             return Err(Verdict::Illegal(missing));
         };

@@ -8,11 +8,14 @@
 //! - A branch with attributes may say something about a loop. It is not merged away. Tried in
 //!   `fixtures/simplify/canonicalize_blocks.mlir`.
 //!
+//! - Blocks whose address is taken stay, with all blocks of their function.
+//!
 //! **Cost.** Linear in the blocks, edges and moved operations, at most eight times.
 
 use hashbrown::HashMap;
 use loomir_dialects::branch::{set_successor_operands, successor_operands};
 use loomir_dialects::interfaces::BranchLike;
+use loomir_dialects::llvm::control::addresses::has_fixed_blocks;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, Op, Region, Trait, Value};
 
@@ -51,6 +54,9 @@ pub(super) fn erase_unreached(body: &mut Body) -> usize {
 /// simplified first: they go with a block around them that is never reached.
 fn graphs(body: &Body) -> Vec<Region> {
     if body.num_block_slots() < 2 {
+        return Vec::new();
+    }
+    if has_fixed_blocks(body) {
         return Vec::new();
     }
     let is_graph = |region: &Region| {

@@ -9,6 +9,7 @@ use loomir_ir::{
 
 use crate::checks::types_of;
 use crate::func::syntax::{dict_at, parse_dict, parse_results, print_dict, set_dicts};
+use crate::llvm::InvokeOp;
 use crate::llvm::attributes::{CCONV, TAIL_CALL_KIND};
 use crate::llvm::globals::{FuncOp, IFuncOp};
 use crate::llvm::types::{LlvmType, is_pointer};
@@ -117,7 +118,7 @@ pub(crate) fn parse_optional_case(
 }
 
 /// Reads `(i32 {…}, f32) -> (f32 {…})` and resolves the operands.
-fn parse_signature(
+pub(super) fn parse_signature(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
     operands: &[UnresolvedOperand],
@@ -142,7 +143,7 @@ fn parse_signature(
     Ok(())
 }
 
-fn print_signature(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value]) {
+pub(super) fn print_signature(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value]) {
     let ctx = op.ctx();
     p.write("(");
     for (i, argument) in arguments.iter().enumerate() {
@@ -224,17 +225,7 @@ pub(super) fn print_call(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
             _ => {}
         }
     }
-    let callee = op.attr("callee").and_then(|callee| callee.as_flat_symbol(ctx));
-    let operands = op.operand_group("callee_operands");
-    let arguments = if callee.is_some() { &operands[..] } else { operands.get(1..).unwrap_or_default() };
-    match (callee, operands.first()) {
-        (Some(callee), _) => p.symbol_name(ctx.str(callee)),
-        (None, Some(pointer)) => p.operand(*pointer),
-        _ => {}
-    }
-    p.write("(");
-    p.operands(arguments.iter().copied());
-    p.write(")");
+    let (pointer, arguments) = print_callee(p, op);
     if let Some(ty) = op.attr("var_callee_type").and_then(|ty| ty.as_type(ctx)) {
         p.write(" vararg(");
         p.ty(ty);
@@ -243,11 +234,28 @@ pub(super) fn print_call(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     print_bundles(p, op);
     p.attr_dict(op, CALL_SAID);
     p.write(" : ");
-    if let (None, Some(pointer)) = (callee, operands.first()) {
-        p.ty(op.type_of(*pointer));
+    if let Some(pointer) = pointer {
+        p.ty(op.type_of(pointer));
         p.write(", ");
     }
-    print_signature(p, op, arguments);
+    print_signature(p, op, &arguments);
+}
+
+/// Writes `@f(%a)` or `%p(%a)`. Returns the pointer, if one is called, and the arguments.
+pub(super) fn print_callee(p: &mut OpPrinter<'_>, op: OpRef<'_>) -> (Option<Value>, Vec<Value>) {
+    let ctx = op.ctx();
+    let callee = op.attr("callee").and_then(|callee| callee.as_flat_symbol(ctx));
+    let pointer = op.operand_group("callee_operands").first().copied().filter(|_| callee.is_none());
+    match (callee, pointer) {
+        (Some(callee), _) => p.symbol_name(ctx.str(callee)),
+        (None, Some(pointer)) => p.operand(pointer),
+        _ => {}
+    }
+    let arguments = arguments(op);
+    p.write("(");
+    p.operands(arguments.iter().copied());
+    p.write(")");
+    (pointer, arguments)
 }
 
 /// `llvm.call_intrinsic "llvm.abs.i32"(%a) {…} : (i32) -> i32`.
@@ -367,6 +375,10 @@ impl SymbolUser for Call {
         let Some(callee) = op.attr("callee") else { return };
         let name = callee.as_flat_symbol(ctx).map_or("", |name| ctx.str(name));
         let Some(symbol) = table.resolve(ctx, callee) else {
+            if op.is(InvokeOp::DEF) && name.starts_with("llvm.") {
+                // Intrinsics need no declaration.
+                return;
+            }
             out.push(op_error(op, format!("'{name}' does not reference a symbol in the current scope")));
             return;
         };

@@ -270,12 +270,12 @@ impl Execute for Call {
         Ok(flow)
     }
 
-    fn returned(&self, m: &mut Machine) -> Result<(), Box<Fault>> {
+    fn returned(&self, m: &mut Machine) -> Step {
         if let Some((slot, promises)) = &self.result {
             let kept = promises.keep(m, m.get(*slot), "the result of a call", self.loc)?;
             m.set(*slot, kept);
         }
-        Ok(())
+        Ok(Flow::Next)
     }
 }
 

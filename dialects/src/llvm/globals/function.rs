@@ -10,6 +10,7 @@ use crate::func::syntax::{
     dict_at, parse_arguments, parse_body, parse_results, print_dict, print_results, set_dicts,
 };
 use crate::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR, VISIBILITY};
+use crate::llvm::control::addresses::verify_tags;
 use crate::llvm::control::calls::parse_optional_case;
 use crate::llvm::types::{self, LlvmType};
 
@@ -230,6 +231,7 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
         out.push(op_error(op, message));
         return;
     }
+    verify_tags(op, out);
     for (i, (argument, param)) in arguments.iter().zip(&params).enumerate() {
         if argument != param {
             let (argument, param) = (type_to_string(ctx, *argument), type_to_string(ctx, *param));

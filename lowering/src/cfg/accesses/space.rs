@@ -277,19 +277,18 @@ impl Numbers<'_, '_> {
         let (branch, to) = (function.terminator(analysis.block(from))?, analysis.block(to));
         let site = analysis.loops().innermost(from);
         let successors: Vec<_> = function.successors(branch).collect();
-        let condition = function.operand(branch, 0);
         if function.is(branch, llvm::CondBrOp::DEF) && successors[0] != successors[1] {
-            return self.condition(condition, successors[0] == to, site, MAX_NESTING);
+            return self.condition(function.operand(branch, 0), successors[0] == to, site, MAX_NESTING);
         }
         let mut ways = successors.iter().enumerate().filter(|(_, own)| **own == to);
         if !function.is(branch, llvm::SwitchOp::DEF) {
             return None;
         }
         let (way, None) = (ways.next()?.0, ways.next()) else { return None };
-        let width = self.scev.expr_type(condition)?.width();
+        let width = self.scev.expr_type(function.operand(branch, 0))?.width();
         let bits = *self.scev.case_values(branch).get(way.checked_sub(1)?)?;
         let case = i64::try_from(loomir_dialects::interp::integer::signed(width, bits)).ok()?;
-        let flag = self.of(condition, site).to_form()?;
+        let flag = self.of(function.operand(branch, 0), site).to_form()?;
         compared(Predicate::Eq, &flag, &AffineForm::constant(case))
     }
 

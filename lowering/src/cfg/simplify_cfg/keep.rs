@@ -11,7 +11,7 @@ use crate::cfg::Analysis;
 /// erased ones.
 pub(super) struct Keep {
     analysis: Analysis,
-    /// For each block, true if it is in an irreducible cycle.
+    /// For each block, true if it is in a cycle that is no loop.
     is_irregular: Vec<bool>,
 }
 
@@ -20,17 +20,18 @@ impl Keep {
     pub(super) fn of(function: &Body) -> Keep {
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
+        let analysis = Analysis::of(function);
         let mut is_irregular = vec![false; flow.blocks().len()];
         let mut pending = cycles.top().to_vec();
         while let Some(id) = pending.pop() {
             let cycle = cycles.get(id);
-            if cycle.is_reducible() {
-                pending.extend(&cycle.children);
-            } else {
+            if analysis.is_irregular(&flow, cycle) {
                 cycle.nodes.iter().for_each(|node| is_irregular[*node as usize] = true);
+            } else {
+                pending.extend(&cycle.children);
             }
         }
-        Keep { analysis: Analysis::of(function), is_irregular }
+        Keep { analysis, is_irregular }
     }
 
     fn innermost(&self, block: Block) -> Option<LoopId> {

@@ -32,7 +32,7 @@ pub(super) fn call_as_written(module: &mut Body) {
 }
 
 fn is_of_other_type(body: &Body, op: Op, functions: &HashMap<String, Type>) -> bool {
-    if !body.is(op, llvm::CallOp::DEF) {
+    if !body.is(op, llvm::CallOp::DEF) && !body.is(op, llvm::InvokeOp::DEF) {
         return false;
     }
     let ctx = body.ctx();
@@ -56,11 +56,12 @@ fn go_through_address(body: &mut Body, call: Op) {
     let state = state.attr(&ctx, "global_name", callee).results(&[pointer(&ctx)]);
     let address = body.create(state);
     body.insert_before(call, address);
-    let arguments = body.op_ref(call).operand_group("callee_operands").len() as i64;
     let operands: Vec<Value> = std::iter::once(body.result(address, 0)).chain(body.operands(call)).collect();
-    let bundled = operands.len() as i64 - 1 - arguments;
+    let mut segments: Vec<i64> = body.segments(call, false).map(Vec::from_iter).unwrap_or_default();
+    if let Some(arguments) = segments.first_mut() {
+        *arguments += 1;
+    }
     body.remove_attr(call, "callee");
     body.set_operands(call, &operands);
-    let segments = ctx.dense_ints_attr(Type::I32, &[arguments + 1, bundled]);
-    body.set_attr(call, OPERAND_SEGMENTS, segments);
+    body.set_attr(call, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
 }

@@ -5,10 +5,10 @@ use loomir_dialects::llvm::attributes::{ASM_DIALECT, TAIL_CALL_KIND};
 use loomir_dialects::llvm::types::{pointer, void};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Attr, Block, Loc, OpName, OperationState, Type, Value};
+use loomir_ir::{Attr, AttrKind, Block, Body, Loc, OpName, OperationState, Type, Value};
 
 use super::attributes::Said;
-use super::function::{FunctionReader, result_of, set_dicts};
+use super::function::{FunctionReader, Terminator, result_of, set_dicts};
 use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::intrinsics::{Immediate, immediates};
@@ -53,34 +53,8 @@ impl<'s> Reader<'s> {
         self.expect_word("call")?;
         let fastmath = self.fastmath_flags();
         let mut convention = OperationState::of(&self.ctx, llvm::CallOp::DEF, loc);
-        self.calling_convention(&mut convention)?;
-        let result_attrs = self.value_attributes()?;
-        if self.address_space()? != 0 {
-            return Err(self.error("calls in other address spaces are not supported"));
-        }
-        let ty = self.ty()?;
-        let (result, callee_type) = match result_of(&self.ctx, ty) {
-            Some((result, _)) => (result, Some(ty)),
-            None => (ty, None),
-        };
-        let callee = self.callee(f)?;
-        let mut call = Call {
-            loc,
-            token,
-            tail,
-            is_tail,
-            fastmath,
-            callee_type,
-            result,
-            result_attrs,
-            arguments: Vec::new(),
-            argument_attrs: Vec::new(),
-            said: Said::default(),
-            bundle_sizes: Vec::new(),
-            bundle_tags: Vec::new(),
-            bundled: Vec::new(),
-            metadata: Vec::new(),
-        };
+        let (own, callee) = self.called(f, &mut convention)?;
+        let mut call = Call { loc, token, tail, is_tail, fastmath, ..own };
         if let Callee::Function(name) = &callee
             && name.starts_with("llvm.dbg.")
         {
@@ -104,6 +78,79 @@ impl<'s> Reader<'s> {
                 self.plain_call(f, block, call, convention)
             }
         }
+    }
+
+    /// Reads a call behind its first words, up to its arguments. The state gets the convention.
+    fn called(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        convention: &mut OperationState,
+    ) -> Result<(Call, Callee)> {
+        self.calling_convention(convention)?;
+        let result_attrs = self.value_attributes()?;
+        if self.address_space()? != 0 {
+            return Err(self.error("calls in other address spaces are not supported"));
+        }
+        let ty = self.ty()?;
+        let (result, callee_type) = match result_of(&self.ctx, ty) {
+            Some((result, _)) => (result, Some(ty)),
+            None => (ty, None),
+        };
+        let callee = self.callee(f)?;
+        let call = Call {
+            loc: convention.loc,
+            token: self.pos,
+            tail: TAIL_CALL_KIND.attr(&self.ctx, 0),
+            is_tail: false,
+            fastmath: None,
+            callee_type,
+            result,
+            result_attrs,
+            arguments: Vec::new(),
+            argument_attrs: Vec::new(),
+            said: Said::default(),
+            bundle_sizes: Vec::new(),
+            bundle_tags: Vec::new(),
+            bundled: Vec::new(),
+            metadata: Vec::new(),
+        };
+        Ok((call, callee))
+    }
+
+    /// Reads `invoke … to label %a unwind label %b`.
+    pub(super) fn invoke(&mut self, f: &mut FunctionReader<'s>) -> Result<Terminator<'s>> {
+        let token = self.pos;
+        let mut state = OperationState::of(&self.ctx, llvm::InvokeOp::DEF, self.loc());
+        self.advance();
+        let (mut call, callee) = self.called(f, &mut state)?;
+        self.arguments(f, &mut call)?;
+        self.function_attributes(&mut call.said)?;
+        self.bundles(f, &mut call)?;
+        match callee {
+            Callee::Function(name) => {
+                state.set_attr(&self.ctx, "callee", self.ctx.symbol_attr(&name));
+            }
+            Callee::Pointer(pointer) => state.operands.push(pointer),
+            Callee::Assembly { .. } => {
+                return Err(self.error_at(token, "assembly that may unwind is not supported"));
+            }
+        }
+        if call.metadata.iter().any(|attr| *attr != Attr::UNIT) {
+            return Err(self.error_at(token, "an 'invoke' with metadata arguments is not supported"));
+        }
+        if let Some(ty) = self.variadic_type(&call) {
+            state.set_attr(&self.ctx, VARIADIC_TYPE, self.ctx.type_attr(ty));
+        }
+        state.operands.extend(&call.arguments);
+        self.set_bundle_sizes(&mut state, &call);
+        self.set_value_attributes(&mut state, &call);
+        std::mem::take(&mut call.said).set(&self.ctx, &mut state);
+        state.result_types.extend(self.result_of_call(&call));
+        self.expect_word("to")?;
+        let normal = self.label()?;
+        self.expect_word("unwind")?;
+        let targets = vec![normal, self.label()?];
+        Ok(Terminator { state, targets, behind: call.bundled, made: None })
     }
 
     fn callee(&mut self, f: &mut FunctionReader<'s>) -> Result<Callee> {
@@ -176,6 +223,10 @@ impl<'s> Reader<'s> {
         let segments = [state.operands.len() as i64, call.bundled.len() as i64];
         state.operands.extend(&call.bundled);
         state.set_attr(&self.ctx, OPERAND_SEGMENTS, self.ctx.dense_ints_attr(Type::I32, &segments));
+        self.set_bundle_sizes(state, call);
+    }
+
+    fn set_bundle_sizes(&self, state: &mut OperationState, call: &Call) {
         if !call.bundle_tags.is_empty() {
             let sizes = self.ctx.dense_ints_attr(Type::I32, &call.bundle_sizes);
             state.set_attr(&self.ctx, "op_bundle_sizes", sizes);
@@ -198,6 +249,11 @@ impl<'s> Reader<'s> {
         (call.result != void(&self.ctx)).then_some(call.result)
     }
 
+    /// Returns the type of a variadic callee.
+    fn variadic_type(&self, call: &Call) -> Option<Type> {
+        call.callee_type.filter(|ty| result_of(&self.ctx, *ty).is_some_and(|(_, more)| more))
+    }
+
     fn plain_call(
         &mut self,
         f: &mut FunctionReader<'s>,
@@ -207,8 +263,7 @@ impl<'s> Reader<'s> {
     ) -> Result<Option<Value>> {
         let result = self.result_of_call(&call);
         state.set_attr(&self.ctx, TAIL_CALL, call.tail);
-        let variadic = call.callee_type.filter(|ty| result_of(&self.ctx, *ty).is_some_and(|(_, more)| more));
-        if let Some(ty) = variadic {
+        if let Some(ty) = self.variadic_type(&call) {
             state.set_attr(&self.ctx, VARIADIC_TYPE, self.ctx.type_attr(ty));
         }
         state.operands.extend(&call.arguments);
@@ -270,7 +325,14 @@ impl<'s> Reader<'s> {
                 return Ok(None);
             }
         }
-        let own = self.own_intrinsic(name).filter(|(_, name)| *name != "memcpy.inline" && !has_metadata);
+        self.modernise(&f.body, name, &mut call);
+        // The dialect's exponents are no vectors.
+        let is_wide = |name: &str| {
+            let exponent = call.arguments.get(1).map(|value| f.body.value_type(*value));
+            name == "ldexp" && exponent.is_some_and(|ty| ty.integer_width(&self.ctx).is_none())
+        };
+        let own = self.own_intrinsic(name);
+        let own = own.filter(|(_, name)| *name != "memcpy.inline" && !has_metadata && !is_wide(name));
         let mut state = match own {
             Some((op, own)) => {
                 let mut state = OperationState::named(op, call.loc);
@@ -322,6 +384,23 @@ impl<'s> Reader<'s> {
         }
         std::mem::take(&mut call.said).set(&self.ctx, &mut state);
         self.emit(f, block, state, result)
+    }
+
+    /// Makes an attribute of the alignment that was an argument of intrinsics for blocks of memory
+    /// once.
+    fn modernise(&self, body: &Body, name: &str, call: &mut Call) {
+        let is_copy = ["llvm.memcpy.p", "llvm.memmove.p"].iter().any(|own| name.starts_with(own));
+        if call.arguments.len() != 5 || !is_copy && !name.starts_with("llvm.memset.p") {
+            return;
+        }
+        let alignment = constant_of(body, call.arguments.remove(3)).and_then(|attr| attr.as_int(&self.ctx));
+        call.argument_attrs.remove(3);
+        let Some(alignment) = alignment.filter(|alignment| *alignment > 0) else { return };
+        let entry = (self.ctx.name("llvm.align"), self.ctx.int_attr(Type::I64, alignment));
+        let attrs = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(vec![entry])));
+        for own in &mut call.argument_attrs[..1 + usize::from(is_copy)] {
+            *own = own.or(Some(attrs));
+        }
     }
 
     /// Returns the operation of an intrinsic, and the intrinsic's name without its types.

@@ -7,6 +7,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::control::addresses::block_address;
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{
@@ -33,6 +34,8 @@ pub(super) enum Constant {
     NoToken,
     /// The address of a global or function.
     Address(String),
+    /// The address of a block.
+    Block(Attr),
     /// The parts of a struct, array or vector.
     Parts(Vec<(Type, Constant)>),
     /// An instruction applied to constants.
@@ -88,6 +91,9 @@ impl Constants {
             Constant::Address(name) => {
                 let name = ctx.symbol_attr(name);
                 return self.make(body, llvm::AddressOfOp::DEF, "global_name", name, ty);
+            }
+            Constant::Block(block) => {
+                return self.make(body, llvm::BlockAddressOp::DEF, "block_addr", *block, ty);
             }
             Constant::Attr(attr) => return self.make(body, llvm::ConstantOp::DEF, "value", *attr, ty),
             Constant::Parts(parts) => return self.build(body, parts, ty),
@@ -445,6 +451,7 @@ impl Reader<'_> {
         let word = self.text();
         let def = match word {
             "getelementptr" => return self.address_expression(depth),
+            "extractelement" | "insertelement" | "shufflevector" => return self.lane_expression(word, depth),
             "ptrtoint" => llvm::PtrToIntOp::DEF,
             "inttoptr" => llvm::IntToPtrOp::DEF,
             "bitcast" => llvm::BitcastOp::DEF,
@@ -453,10 +460,7 @@ impl Reader<'_> {
             "add" => llvm::AddOp::DEF,
             "sub" => llvm::SubOp::DEF,
             "xor" => llvm::XOrOp::DEF,
-            "blockaddress" => {
-                let error = self.error("addresses of blocks are not supported");
-                return Err(Box::new(error.help("write a switch in place of the computed goto")));
-            }
+            "blockaddress" => return self.block_address(),
             _ => return Err(self.error("expected a value")),
         };
         self.advance();
@@ -481,6 +485,56 @@ impl Reader<'_> {
             return Ok(Constant::Attr(number));
         }
         Ok(Constant::Expression(Box::new(expression)))
+    }
+
+    /// Reads `blockaddress(@f, %block)`.
+    fn block_address(&mut self) -> Result<Constant> {
+        self.advance();
+        self.expect("(")?;
+        let function = self.global_name()?;
+        self.expect(",")?;
+        let here = self.pos;
+        let block = self.local_name()?;
+        self.expect(")")?;
+        let Some(tag) = self.taken.tag(&function, &block) else {
+            return Err(self.error_at(here, "expected a block"));
+        };
+        Ok(Constant::Block(block_address(&self.ctx, &function, tag)))
+    }
+
+    /// Reads an expression of lanes of vectors, such as `extractelement (<2 x i8> %v, i32 0)`.
+    fn lane_expression(&mut self, word: &str, depth: usize) -> Result<Constant> {
+        self.advance();
+        self.expect("(")?;
+        let first = self.typed_constant(depth)?;
+        let (ty, mut to, mut attrs) = (first.0, first.0, Vec::new());
+        let TypeKind::Vector { element, scalable, .. } = ty.kind(&self.ctx).clone() else {
+            return Err(self.error("expected a vector"));
+        };
+        let mut operands = vec![first];
+        self.expect(",")?;
+        operands.push(self.typed_constant(depth)?);
+        let def = match word {
+            "extractelement" => {
+                to = element;
+                llvm::ExtractElementOp::DEF
+            }
+            "insertelement" => {
+                self.expect(",")?;
+                operands.push(self.typed_constant(depth)?);
+                llvm::InsertElementOp::DEF
+            }
+            _ => {
+                self.expect(",")?;
+                let mask = self.mask()?;
+                let kind = TypeKind::Vector { shape: Box::new([mask.len() as i64]), scalable, element };
+                to = self.ctx.ty(kind);
+                attrs.push(("mask", self.ctx.dense_ints_attr(Type::I32, &mask)));
+                llvm::ShuffleVectorOp::DEF
+            }
+        };
+        self.expect(")")?;
+        Ok(Constant::Expression(Box::new(Expression { def, operands, attrs, to: Some(to) })))
     }
 
     fn address_expression(&mut self, depth: usize) -> Result<Constant> {

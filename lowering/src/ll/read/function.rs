@@ -7,8 +7,10 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
+use loomir_dialects::branch::INDIRECT_SEGMENTS;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::CCONV;
+use loomir_dialects::llvm::control::addresses::block_tag;
 use loomir_dialects::llvm::types::{self, LlvmType};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::type_to_string;
@@ -21,7 +23,7 @@ use super::constants::Constants;
 use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::as_read::Named;
-use crate::ll::{CALLING_CONVENTION, CONSTANTS, PARTITION};
+use crate::ll::{CALLING_CONVENTION, CONSTANTS, EDGE, PARTITION};
 
 /// The name of a value or block.
 pub(super) type LocalName<'s> = Cow<'s, str>;
@@ -53,6 +55,11 @@ pub(super) struct Terminator<'s> {
     pub(super) state: OperationState,
     /// The names of the successors, with their tokens.
     pub(super) targets: Vec<(LocalName<'s>, usize)>,
+    /// The operands that follow those of the successors.
+    pub(super) behind: Vec<Value>,
+    /// The operation, if it has a result and therefore exists already. Its operands and successors
+    /// are set when all blocks are read.
+    pub(super) made: Option<Op>,
 }
 
 /// A function being read.
@@ -415,9 +422,13 @@ impl<'s> Reader<'s> {
                 self.phi(f, block, name)?;
                 continue;
             }
-            if let Some(end) = self.terminator(f)? {
-                if let Some((_, token)) = name {
-                    return Err(self.error_at(token, "a terminator has no result"));
+            if let Some(mut end) = self.terminator(f)? {
+                if end.state.result_types.is_empty() {
+                    if let Some((_, token)) = name {
+                        return Err(self.error_at(token, "this instruction has no result"));
+                    }
+                } else {
+                    self.make_at_once(f, block, &mut end, name)?;
                 }
                 if let Some(read) = f.blocks.last_mut() {
                     read.end = Some(end);
@@ -432,6 +443,24 @@ impl<'s> Reader<'s> {
                 (None, None) => {}
             }
         }
+    }
+
+    /// Makes a terminator that has a result before its successors are known.
+    fn make_at_once(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        block: Block,
+        end: &mut Terminator<'s>,
+        name: Option<(LocalName<'s>, usize)>,
+    ) -> Result<()> {
+        let mut state = end.state.clone();
+        state.successors = vec![block; end.targets.len()];
+        state.set_defaults(&self.ctx);
+        let op = f.body.create(state);
+        f.body.append_op(block, op);
+        end.made = Some(op);
+        let result = f.body.result(op, 0);
+        self.define(f, name, result)
     }
 
     /// `phi ty [ value, %block ], …`.
@@ -484,6 +513,22 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
+    /// Gives the blocks whose address is taken their tags.
+    fn tag_blocks(&self, f: &mut FunctionReader<'s>) -> Result<()> {
+        let own = f.body.root_ref().attr("sym_name").and_then(|name| name.as_str(&self.ctx));
+        for (tag, name) in self.taken.in_function(own.unwrap_or_default()) {
+            let Some(index) = f.numbers.get(name).copied() else {
+                let message = format!("the address of block '%{name}' is taken, which is not defined");
+                return Err(self.error(message));
+            };
+            let block = f.blocks[index].block;
+            let state = OperationState::of(&self.ctx, llvm::BlockTagOp::DEF, f.body.loc(f.body.root()));
+            let op = f.body.create(state.attr(&self.ctx, "tag", block_tag(&self.ctx, tag)));
+            f.body.prepend_op(block, op);
+        }
+        Ok(())
+    }
+
     /// Creates the terminators, once all names are defined.
     fn finish(&mut self, mut f: FunctionReader<'s>) -> Result<Body> {
         let awaited = f.locals.iter().filter_map(|(name, local)| Some((local.awaited?.1, name)));
@@ -493,8 +538,9 @@ impl<'s> Reader<'s> {
         // The last predecessor of each block, and the number of its predecessors.
         let mut entered = vec![(usize::MAX, 0usize); f.blocks.len()];
         for (from, read) in f.blocks.iter().enumerate() {
-            let Some(Terminator { state, targets }) = &read.end else { continue };
+            let Some(Terminator { state, targets, behind, made }) = &read.end else { continue };
             let mut state = state.clone();
+            let own = state.operands.len() as i64;
             let mut sizes = Vec::with_capacity(targets.len());
             for (name, token) in targets {
                 let Some(index) = f.numbers.get(name).copied() else {
@@ -517,10 +563,15 @@ impl<'s> Reader<'s> {
                 state.successors.push(target.block);
                 sizes.push(target.phis.len() as i64);
             }
+            state.operands.extend(behind);
             for operand in &mut state.operands {
                 *operand = f.resolved.get(operand).copied().unwrap_or(*operand);
             }
-            set_segments(&self.ctx, &mut state, &sizes);
+            set_segments(&self.ctx, &mut state, (own, &sizes, behind.len() as i64));
+            if let Some(op) = *made {
+                complete(&mut f.body, op, &state, [own, sizes[0], sizes[1], behind.len() as i64]);
+                continue;
+            }
             state.set_defaults(&self.ctx);
             let op = f.body.create(state);
             f.body.append_op(read.block, op);
@@ -531,6 +582,7 @@ impl<'s> Reader<'s> {
                 return Err(self.error_at(phi.token, message));
             }
         }
+        self.tag_blocks(&mut f)?;
         let stood_in: Vec<Op> = f.resolved.keys().filter_map(|value| f.body.defining_op(*value)).collect();
         for op in stood_in {
             f.body.erase(op);
@@ -618,11 +670,43 @@ struct Head<'s> {
     variadic: bool,
 }
 
-/// Sets the number of operands for each successor.
-fn set_segments(ctx: &Context, state: &mut OperationState, sizes: &[i64]) {
+/// Gives an invoke its operands and successors. Its result is known behind its first edge only, so
+/// a block is made on that edge if the result is passed along.
+fn complete(body: &mut Body, invoke: Op, state: &OperationState, segments: [i64; 4]) {
+    let ctx = body.ctx().clone();
+    let (result, mut operands) = (body.result(invoke, 0), state.operands.clone());
+    let mut successors = state.successors.clone();
+    let mut segments = segments;
+    let own = segments[0] as usize..(segments[0] + segments[1]) as usize;
+    if operands[own.clone()].contains(&result)
+        && let Some(block) = body.block_of(invoke)
+    {
+        let edge = body.create_block(body.block_region(block), Some(block), &[]);
+        let handed: Vec<Value> = operands.drain(own).collect();
+        let branch = OperationState::of(&ctx, llvm::BrOp::DEF, state.loc).operands(&handed);
+        let branch = branch.successors(&[successors[0]]).attr(&ctx, EDGE, Attr::UNIT);
+        let branch = body.create(branch);
+        body.append_op(edge, branch);
+        successors[0] = edge;
+        segments[1] = 0;
+    }
+    body.set_operands(invoke, &operands);
+    body.set_attr(invoke, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+    for (index, block) in successors.into_iter().enumerate() {
+        body.set_successor(invoke, index, block);
+    }
+}
+
+/// Sets the number of operands for each successor, given those in front and behind.
+fn set_segments(ctx: &Context, state: &mut OperationState, (own, sizes, behind): (i64, &[i64], i64)) {
     let def = ctx.op_info(state.name);
     if def.is(llvm::CondBrOp::DEF) {
         let segments = [1, sizes[0], sizes[1]];
+        state.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+    } else if def.is(llvm::IndirectBrOp::DEF) {
+        state.set_attr(ctx, INDIRECT_SEGMENTS, ctx.dense_ints_attr(Type::I32, sizes));
+    } else if def.is(llvm::InvokeOp::DEF) {
+        let segments = [own, sizes[0], sizes[1], behind];
         state.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
     } else if def.is(llvm::SwitchOp::DEF) {
         let cases: i64 = sizes[1..].iter().sum();

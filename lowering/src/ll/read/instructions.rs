@@ -6,15 +6,18 @@ use loomir_dialects::llvm::attributes::{
     ATOMIC_BIN_OP, ATOMIC_ORDERING, FASTMATH, FCMP_PREDICATE, GEP_NO_WRAP, ICMP_PREDICATE, OVERFLOW,
 };
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
-use loomir_dialects::llvm::types::{self, pointer_in, void};
+use loomir_dialects::llvm::types::{self, LlvmType, pointer_in, void};
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::text::type_to_string;
-use loomir_ir::{Attr, AttrKind, Block, Diagnostic, OpDef, OperationState, Type, TypeKind, Value};
+use loomir_ir::{
+    Attr, AttrKind, Block, Body, Context, Diagnostic, OpDef, OperationState, Type, TypeKind, Value,
+};
 
 use super::constants::as_attr;
 use super::function::{FunctionReader, Terminator};
 use super::lexer::Kind;
 use super::{Reader, Result};
+use crate::ll::SWIFT_ERROR;
 
 const FASTMATH_WORDS: &[&str] = &["fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 
@@ -22,6 +25,33 @@ const FASTMATH_WORDS: &[&str] = &["fast", "reassoc", "nnan", "ninf", "nsz", "arc
 pub(super) fn gep_flags(word: &str) -> Option<i64> {
     let name = if matches!(word, "inbounds" | "nusw" | "nuw") { word } else { return None };
     GEP_NO_WRAP.value_of(name).map(|bits| bits as i64)
+}
+
+fn is_struct(ctx: &Context, ty: Type) -> bool {
+    matches!(LlvmType::of(ctx, ty), Some(LlvmType::Struct(_)))
+}
+
+/// Returns the type of a part of an aggregate.
+fn part_type(ctx: &Context, ty: Type, index: i64) -> Option<Type> {
+    match LlvmType::of(ctx, ty)? {
+        LlvmType::Array { element, .. } => Some(element),
+        LlvmType::Struct(of) => of.body?.get(usize::try_from(index).ok()?).copied(),
+        _ => None,
+    }
+}
+
+/// Returns the number that all lanes of a constant vector are.
+fn lane_of(body: &Body, vector: Value) -> Option<i64> {
+    if body.defining_op(vector).is_some_and(|op| body.is(op, llvm::ZeroOp::DEF)) {
+        return Some(0);
+    }
+    let AttrKind::DenseElements { ty, splat: true, bytes } = constant_of(body, vector)?.kind(body.ctx())
+    else {
+        return None;
+    };
+    let is_small = ty.element(body.ctx())?.integer_width(body.ctx())? <= 64;
+    let number = bytes.iter().rev().fold(0i64, |number, byte| number << 8 | i64::from(*byte));
+    is_small.then_some(number).filter(|number| i32::try_from(*number).is_ok())
 }
 
 /// The maximal alignment of LLVM.
@@ -167,29 +197,52 @@ impl<'s> Reader<'s> {
                 self.advance();
                 (of(self, llvm::UnreachableOp::DEF), Vec::new())
             }
-            word @ ("indirectbr" | "callbr" | "invoke" | "resume" | "catchswitch" | "catchret"
-            | "cleanupret") => return Err(self.unsupported(word)),
+            "resume" => {
+                self.advance();
+                (of(self, llvm::ResumeOp::DEF).operands(&[self.typed_value(f)?]), Vec::new())
+            }
+            "indirectbr" => {
+                self.advance();
+                let address = self.typed_value(f)?;
+                self.expect(",")?;
+                self.expect("[")?;
+                let mut targets = Vec::new();
+                while !self.accept("]") {
+                    if !targets.is_empty() {
+                        self.expect(",")?;
+                    }
+                    targets.push(self.label()?);
+                }
+                (of(self, llvm::IndirectBrOp::DEF).operands(&[address]), targets)
+            }
+            "invoke" => {
+                let mut read = self.invoke(f)?;
+                self.attachments(&mut read.state, true)?;
+                return Ok(Some(read));
+            }
+            word @ ("callbr" | "catchswitch" | "catchret" | "cleanupret") => {
+                return Err(self.unsupported(word));
+            }
             _ => return Ok(None),
         };
         self.attachments(&mut state, true)?;
         targets.shrink_to_fit();
-        Ok(Some(Terminator { state, targets }))
+        Ok(Some(Terminator { state, targets, behind: Vec::new(), made: None }))
     }
 
     /// Returns the diagnostic for an instruction with control flow outside of the dialect.
     fn unsupported(&self, word: &str) -> Box<Diagnostic> {
         let (cause, way_out) = match word {
-            "indirectbr" => ("leads to an address", "write a switch in place of the computed goto"),
             "callbr" => ("is assembly that branches", "let the assembly set a value, and branch on that"),
             _ => (
-                "is for exceptions",
-                "compile with -fno-exceptions, or run opt -passes=lower-invoke,simplifycfg if none is thrown",
+                "is for exceptions of Windows or WebAssembly",
+                "compile with -fno-exceptions, or for a target with landing pads",
             ),
         };
         Box::new(self.error(format!("'{word}' {cause}, which is not supported")).help(way_out))
     }
 
-    fn label(&mut self) -> Result<(super::function::LocalName<'s>, usize)> {
+    pub(super) fn label(&mut self) -> Result<(super::function::LocalName<'s>, usize)> {
         self.expect_word("label")?;
         let token = self.pos;
         Ok((self.local_name()?, token))
@@ -305,7 +358,25 @@ impl<'s> Reader<'s> {
                 self.expect(",")?;
                 (state, Some(self.ty()?))
             }
-            "landingpad" | "catchpad" | "cleanuppad" => return Err(self.unsupported(word)),
+            "landingpad" => {
+                self.advance();
+                let ty = self.ty()?;
+                let mut state = of(self, llvm::LandingpadOp::DEF);
+                if self.accept_word("cleanup") {
+                    state.set_attr(&self.ctx, "cleanup", Attr::UNIT);
+                }
+                while let Some(word) = self.accept_any(&["catch", "filter"]) {
+                    let here = self.pos;
+                    let value = self.typed_value(f)?;
+                    let ty = LlvmType::of(&self.ctx, f.body.value_type(value));
+                    if matches!(ty, Some(LlvmType::Array { .. })) != (word == "filter") {
+                        return Err(self.error_at(here, "a filter is an array, and what is caught is none"));
+                    }
+                    state.operands.push(value);
+                }
+                (state, Some(ty))
+            }
+            "catchpad" | "cleanuppad" => return Err(self.unsupported(word)),
             _ => return Err(self.error("expected an instruction")),
         };
         self.emit(f, block, state, result)
@@ -440,6 +511,9 @@ impl<'s> Reader<'s> {
         if self.accept_word("inalloca") {
             state.set_attr(&self.ctx, "inalloca", Attr::UNIT);
         }
+        if self.accept_word("swifterror") {
+            state.set_attr(&self.ctx, SWIFT_ERROR, Attr::UNIT);
+        }
         let ty = self.ty()?;
         state.set_attr(&self.ctx, "elem_type", self.ctx.type_attr(ty));
         let mut space = 0;
@@ -510,7 +584,10 @@ impl<'s> Reader<'s> {
         let base = self.typed_value(f)?;
         let mut result = f.body.value_type(base);
         state.operands.push(base);
+        let is_wide = matches!(result.kind(&self.ctx), TypeKind::Vector { .. });
         let mut indices = Vec::new();
+        // The type that the next index steps into.
+        let mut level = None;
         while self.is_sign(",") && self.tokens[self.pos + 1].kind != Kind::Metadata {
             self.advance();
             let index = self.typed_value(f)?;
@@ -524,6 +601,13 @@ impl<'s> Reader<'s> {
             let known = constant_of(&f.body, index).and_then(|attr| attr.as_int(&self.ctx));
             let known = known.filter(|n| i32::try_from(*n).is_ok() && *n != DYNAMIC_INDEX);
             let known = known.filter(|_| ty.integer_width(&self.ctx).is_some());
+            let in_struct = level.is_some_and(|level| is_struct(&self.ctx, level));
+            // A field has one number in all lanes.
+            let known = known.or_else(|| lane_of(&f.body, index).filter(|_| in_struct && is_wide));
+            level = match level {
+                None => Some(element),
+                Some(level) => part_type(&self.ctx, level, known.unwrap_or(0)),
+            };
             indices.push(known.unwrap_or(DYNAMIC_INDEX));
             if known.is_none() {
                 state.operands.push(index);
@@ -632,7 +716,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads the mask of a shuffle: -1 for `poison`.
-    fn mask(&mut self) -> Result<Vec<i64>> {
+    pub(super) fn mask(&mut self) -> Result<Vec<i64>> {
         let here = self.pos;
         let ty = self.ty()?;
         let TypeKind::Vector { shape, .. } = ty.kind(&self.ctx) else {

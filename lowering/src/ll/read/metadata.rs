@@ -187,12 +187,15 @@ impl<'s> Reader<'s> {
     /// `!{!"branch_weights", i32 1, i32 2}`.
     fn branch_weights(&self, state: &OperationState, node: &str) -> Option<(&'static str, Attr)> {
         let def = self.ctx.op_info(state.name);
-        if !def.is(llvm::CondBrOp::DEF) && !def.is(llvm::SwitchOp::DEF) {
+        let is_invoke = def.is(llvm::InvokeOp::DEF);
+        if !def.is(llvm::CondBrOp::DEF) && !def.is(llvm::SwitchOp::DEF) && !is_invoke {
             return None;
         }
         let parts = self.parts_of_node(*self.nodes.get(node)?)?;
         let (name, weights) = parts.split_first()?;
-        if name[..] != ["!", "\"branch_weights\""] || weights.is_empty() {
+        // Of a call, a single weight counts its calls.
+        let is_other = is_invoke && weights.len() != 2;
+        if name[..] != ["!", "\"branch_weights\""] || weights.is_empty() || is_other {
             return None;
         }
         let weight = |part: &Vec<&str>| match part[..] {

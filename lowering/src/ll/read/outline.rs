@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::addresses::TakenBlocks;
 use super::lexer::{self, Kind, Token, unescape};
 
 /// The outline of a module's text. Ranges are of bytes.
@@ -23,6 +24,8 @@ pub(in crate::ll) struct Outline {
     pub(in crate::ll) types: HashMap<String, Rc<str>>,
     /// A number that is greater than those of all nodes of metadata.
     pub(in crate::ll) next_node: usize,
+    /// The blocks whose address is taken.
+    pub(in crate::ll) taken: TakenBlocks,
     /// Orders of uses at the top of the module. They count uses, so they are wrong if one is added.
     pub(in crate::ll) use_orders: Vec<Range<usize>>,
 }
@@ -32,7 +35,7 @@ impl Outline {
     pub(in crate::ll) fn of(source: &str) -> Outline {
         let tokens = lexer::tokens(source);
         let scan = Scan { source, tokens: &tokens };
-        let mut outline = Outline::default();
+        let mut outline = Outline { taken: TakenBlocks::of(source, &tokens), ..Outline::default() };
         let mut at = 0;
         while tokens[at].kind != Kind::End {
             let end = scan.item_end(at);
@@ -81,7 +84,7 @@ impl Outline {
 }
 
 /// Returns the name behind a sign, as in `@"f\22"`.
-fn name(text: &str) -> String {
+pub(super) fn name(text: &str) -> String {
     let quoted = text[1..].strip_prefix('"').and_then(|name| name.strip_suffix('"'));
     match quoted {
         Some(quoted) => String::from_utf8_lossy(&unescape(quoted)).into_owned(),

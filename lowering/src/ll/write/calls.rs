@@ -154,7 +154,48 @@ fn bundles(line: &mut Line<'_>, op: OpRef<'_>, direct: usize) -> Written {
 /// `llvm.call`.
 pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let direct = op.num_operands() - bundled_operands(line.m, op);
-    let mut operands = 0..direct;
+    tail(line, op, TAIL_CALL);
+    line.put("call");
+    fastmath(line, op);
+    called(line, op, 0..direct)?;
+    end_call(line, op, direct)
+}
+
+/// `llvm.invoke`. The operands of the successors stand between the arguments and the bundles.
+pub(super) fn invoke(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    let direct = op.num_operands() - bundled_operands(line.m, op);
+    let own = op.operand_group("callee_operands").len();
+    line.put("invoke");
+    declare_intrinsic(line.m, op, own)?;
+    called(line, op, 0..own)?;
+    end_call(line, op, direct)?;
+    line.put("\n          to ");
+    line.target(op, 0)?;
+    line.put(" unwind ");
+    line.target(op, 1)
+}
+
+/// Records the declaration of an intrinsic that is called by its symbol.
+fn declare_intrinsic(m: &mut Module, op: OpRef<'_>, arguments: usize) -> Written {
+    let callee = op.attr("callee").and_then(|callee| callee.as_flat_symbol(op.ctx()));
+    let Some(name) = callee.map(|name| op.ctx().str(name)).filter(|name| name.starts_with("llvm.")) else {
+        return Ok(());
+    };
+    let params = types_of(m, op, arguments)?.join(", ");
+    let result = match op.results().next() {
+        Some(value) => type_text(m, op, op.type_of(value))?,
+        None => "void".into(),
+    };
+    let symbol = m.symbol(name);
+    if variadic_type(m, op).is_none() {
+        m.declare(name, true, || format!("declare {result} {symbol}({params})"));
+    }
+    Ok(())
+}
+
+/// Writes a call behind its first words, up to its last argument.
+fn called(line: &mut Line<'_>, op: OpRef<'_>, operands: Range<usize>) -> Written {
+    let mut operands = operands;
     let callee = op.attr("callee").and_then(|callee| callee.as_flat_symbol(op.ctx()));
     let pointer = match callee {
         None if calls_pointer(line.m, op) => operands.next(),
@@ -163,9 +204,6 @@ pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     if callee.is_none() && pointer.is_none() {
         return Err(no_text(op, "without a callee"));
     }
-    tail(line, op, TAIL_CALL);
-    line.put("call");
-    fastmath(line, op);
     if let Some(convention) = calling_convention(line.m, op) {
         let _ = write!(line, " {convention}");
     }
@@ -180,8 +218,7 @@ pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         (None, name) => line.put(&line.m.symbol(name.map_or("", |name| op.ctx().str(name)))),
     }
     line.put("(");
-    arguments(line, op, operands)?;
-    end_call(line, op, direct)
+    arguments(line, op, operands)
 }
 
 /// True if the first operand is a pointer to call.

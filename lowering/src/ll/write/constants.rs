@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::control::addresses::named_block;
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Attr, AttrKind, Diagnostic, FloatKind, OpRef, Type, TypeKind, Value};
@@ -16,7 +17,7 @@ use loomir_ir::{Attr, AttrKind, Diagnostic, FloatKind, OpRef, Type, TypeKind, Va
 use super::names::{double, quoted, widen};
 use super::{Module, no_text};
 use crate::ll::IN_RANGE;
-use crate::ll::as_read::is_literal;
+use crate::ll::as_read::is_constant_op;
 
 /// The maximal nesting of constants.
 const MAX_DEPTH: usize = 256;
@@ -29,6 +30,13 @@ pub(super) fn write_literal(m: &mut Module, text: &mut String, op: OpRef<'_>) ->
     } else if op.is(llvm::AddressOfOp::DEF) {
         let name = op.attr("global_name").and_then(|name| name.as_flat_symbol(&m.ctx));
         name.map(|name| text.push_str(&m.symbol(m.ctx.str(name))))
+    } else if op.is(llvm::BlockAddressOp::DEF) {
+        named_block(op).and_then(|(function, tag)| {
+            let function = m.ctx.str(function);
+            let block = m.tagged.get(&(function.to_owned(), tag))?;
+            let _ = write!(text, "blockaddress({}, %{block})", m.symbol(function));
+            Some(())
+        })
     } else {
         let words = [
             (llvm::UndefOp::DEF, "undef"),
@@ -283,28 +291,69 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
     let body = global.body();
     let fail = || no_text(global, "with an initializer like this");
     let block = body.entry_block(global.region(0)).ok_or_else(fail)?;
-    let mut values: HashMap<Value, Tree> = HashMap::new();
-    let mut parts = PartTypes::default();
+    let mut evaluated = Evaluated::default();
     for op in body.ops(block) {
         let op = OpRef::new(body, op);
         if op.is(llvm::ReturnOp::DEF) {
             let value = op.operands().next().ok_or_else(fail)?;
-            let tree = values.remove(&value).ok_or_else(fail)?;
-            let mut text = String::new();
-            return write_tree(m, &mut text, &tree, op.type_of(value), 0).map(|()| text).ok_or_else(fail);
+            return evaluated.text(m, value, op.type_of(value)).ok_or_else(fail);
         }
-        let tree = if is_literal(body, op.op()) {
+        evaluated.add(m, op)?;
+    }
+    Err(fail())
+}
+
+/// The maximal number of operations that an operand consists of.
+const MAX_OPERATIONS: usize = 1 << 12;
+
+/// Returns the text of an operand that must be a constant.
+pub(super) fn constant_value(m: &mut Module, user: OpRef<'_>, value: Value) -> Result<String, Diagnostic> {
+    let body = user.body();
+    let fail = || no_text(user, "with an operand that is no constant");
+    // What it consists of, users first. An operation may be there several times.
+    let (mut pending, mut ops) = (vec![value], Vec::new());
+    while let Some(value) = pending.pop() {
+        let op = body.defining_op(value).filter(|_| ops.len() < MAX_OPERATIONS).ok_or_else(fail)?;
+        pending.extend(body.operands(op));
+        ops.push(op);
+    }
+    let mut evaluated = Evaluated::default();
+    while let Some(op) = ops.pop() {
+        evaluated.add(m, body.op_ref(op))?;
+    }
+    evaluated.text(m, value, user.type_of(value)).ok_or_else(fail)
+}
+
+/// Constant operations and their values.
+#[derive(Default)]
+struct Evaluated {
+    values: HashMap<Value, Tree>,
+    parts: PartTypes,
+}
+
+impl Evaluated {
+    /// Evaluates an operation, whose operands are known.
+    fn add(&mut self, m: &mut Module, op: OpRef<'_>) -> Result<(), Diagnostic> {
+        let fail = || no_text(op, "in a constant");
+        let tree = if is_constant_op(op) {
             let mut text = String::new();
             write_literal(m, &mut text, op)?;
             Tree::Text(text)
         } else if op.is(llvm::InsertValueOp::DEF) || op.is(llvm::InsertElementOp::DEF) {
-            insert(m, op, &mut values, &mut parts).ok_or_else(fail)?
+            insert(m, op, &mut self.values, &mut self.parts).ok_or_else(fail)?
         } else {
-            Tree::Text(expression(m, op, &values).ok_or_else(|| no_text(op, "in an initializer"))?)
+            Tree::Text(expression(m, op, &self.values).ok_or_else(fail)?)
         };
-        values.insert(op.result(0), tree);
+        self.values.insert(op.result(0), tree);
+        Ok(())
     }
-    Err(fail())
+
+    /// Returns the text of a value.
+    fn text(&mut self, m: &mut Module, value: Value, ty: Type) -> Option<String> {
+        let tree = self.values.remove(&value)?;
+        let mut text = String::new();
+        write_tree(m, &mut text, &tree, ty, 0).map(|()| text)
+    }
 }
 
 /// The maximal number of parts of an aggregate made by insertions.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::{LlvmType, void};
-use loomir_ir::{Block, Body, Diagnostic, Diagnostics, OpRef, Value};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
 use crate::ll::{CONSTANTS, PARTITION};
 
@@ -32,7 +33,7 @@ pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -
         let _ = writeln!(text, "{}:", f.blocks[entry.index()]);
     }
     let mut diagnostics = Diagnostics::new();
-    for block in f.body.blocks(op.region(0)) {
+    for block in f.body.blocks(op.region(0)).filter(|block| !f.of_edges.contains(block)) {
         if let Err(errors) = write_block(m, &f, block, text) {
             diagnostics.append(errors);
         }
@@ -55,6 +56,9 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
     for op in f.body.ops(block).filter(|op| !f.is_literal(*op)) {
         for record in f.beside.records(op) {
             let _ = writeln!(line, "    {}", record_text(f, record));
+        }
+        if f.body.is(op, llvm::BlockTagOp::DEF) {
+            continue;
         }
         line.put("  ");
         if let Err(diagnostic) = write_operation(&mut line, f.body.op_ref(op)) {
@@ -103,7 +107,7 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
     {
         results.push((argument, f.value(argument).clone(), String::new()));
     }
-    for block in body.blocks(body.region(body.root(), 0)) {
+    for block in body.blocks(body.region(body.root(), 0)).filter(|block| !f.of_edges.contains(block)) {
         if !body.is_entry(block) {
             let mut lines = String::new();
             write_phis(&mut Line::at_end_of(m, &f, &mut lines), block)?;
@@ -112,7 +116,8 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
                 arguments.map(|(value, line)| (value, f.value(value).clone(), line.trim_start().to_owned())),
             );
         }
-        for op in body.ops(block).filter(|op| !f.is_literal(*op)) {
+        let is_line = |op: &Op| !f.is_literal(*op) && !body.is(*op, llvm::BlockTagOp::DEF);
+        for op in body.ops(block).filter(is_line) {
             let mut text = String::new();
             write_operation(&mut Line::at_end_of(m, &f, &mut text), body.op_ref(op))?;
             if let Some(result) = body.results(op).next() {

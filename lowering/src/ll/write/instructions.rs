@@ -5,15 +5,16 @@ use std::fmt::Write;
 use loomir_dialects::llvm::SAME_SIGN;
 use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING, FCMP_PREDICATE, ICMP_PREDICATE};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{AttrKind, OpRef, TypeKind};
 use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
-use super::constants::gep_flags;
+use super::constants::{constant_value, gep_flags};
 use super::flags::flags;
 use super::line::{Line, Written};
 use super::names::quoted;
 use super::{Module, calls, no_text, scopes};
-use crate::ll::{kept_metadata, loops};
+use crate::ll::{SWIFT_ERROR, kept_metadata, loops};
 
 /// Writes an instruction.
 pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
@@ -77,6 +78,27 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         "unreachable" => {
             line.put("unreachable");
             Ok(())
+        }
+        "invoke" => {
+            calls::invoke(line, op)?;
+            weights(line, op);
+            Ok(())
+        }
+        "indirectbr" => {
+            line.put("indirectbr ");
+            line.typed(op, 0)?;
+            line.put(", [");
+            for index in 0..op.successors().len() {
+                line.put(if index == 0 { "" } else { ", " });
+                line.target(op, index)?;
+            }
+            line.put("]");
+            Ok(())
+        }
+        "landingpad" => landingpad(line, op),
+        "resume" => {
+            line.put("resume ");
+            line.typed(op, 0)
         }
         "call" => calls::call(line, op),
         "call_intrinsic" => calls::call_intrinsic(line, op),
@@ -200,6 +222,7 @@ fn alloca(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let ty = op.attr("elem_type").and_then(|t| t.as_type(&line.m.ctx));
     let ty = ty.ok_or_else(|| no_text(op, "without a type"))?;
     line.put(if op.attr("inalloca").is_some() { "alloca inalloca " } else { "alloca " });
+    line.put(if op.attr(SWIFT_ERROR).is_some() { "swifterror " } else { "" });
     line.ty(op, ty)?;
     line.put(", ");
     line.typed(op, 0)?;
@@ -359,6 +382,26 @@ fn annotation(line: &mut Line<'_>, op: OpRef<'_>) {
     }
     let nodes = [nodes.unwrap_or_default(), marks].concat();
     let _ = write!(line.text, ", !llvm.loop !{}", line.m.metadata.of_loop(&nodes));
+}
+
+/// Writes a landing pad. Its clauses are constants, written out.
+fn landingpad(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
+    line.is_unlike_others();
+    line.put("landingpad ");
+    line.ty(op, op.result_type(0))?;
+    if op.attr("cleanup").is_some() {
+        line.put("\n          cleanup");
+    }
+    for clause in op.operands() {
+        let ty = op.type_of(clause);
+        let is_filter = matches!(LlvmType::of(op.ctx(), ty), Some(LlvmType::Array { .. }));
+        line.put(if is_filter { "\n          filter " } else { "\n          catch " });
+        line.ty(op, ty)?;
+        let value = constant_value(line.m, op, clause)?;
+        line.put(" ");
+        line.put(&value);
+    }
+    Ok(())
 }
 
 fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
