@@ -1,9 +1,10 @@
 //! Branches between blocks: the code that the branches of `cf` and `llvm` share.
 //!
 //! A branch passes ranges of its operands to its successors. A conditional branch keeps them in the
-//! segments behind its condition, and a call that may unwind behind what it calls. A switch keeps them in the segments behind its flag: first the
-//! operands of the default block, then those of all cases, one case after the other. The attribute
-//! `case_operand_segments` holds the number of operands of each case.
+//! segments behind its condition, and a call that may unwind behind what it calls. A switch keeps
+//! them in the segments behind its flag: first the operands of the default block, then those of all
+//! cases, one case after the other. The attribute `case_operand_segments` holds the number of
+//! operands of each case.
 
 use std::ops::Range;
 
@@ -59,6 +60,7 @@ pub fn set_successor_operands(body: &mut Body, op: Op, operands: &[Vec<Value>]) 
     let sizes: Vec<i64> = operands.iter().map(|own| own.len() as i64).collect();
     if body.attr(op, INDIRECT_SEGMENTS).is_some() {
         body.set_attr(op, INDIRECT_SEGMENTS, ctx.dense_ints_attr(Type::I32, &sizes));
+        return;
     }
     let Some(segments) = body.segments(op, false).map(Vec::from_iter) else { return };
     let mut segments = segments;
@@ -84,7 +86,7 @@ pub(crate) struct CondBranch;
 /// The callee and its arguments, then a segment for each successor, then operands of bundles.
 pub(crate) struct Invoke;
 
-/// An address, then the operands of the successors.
+/// Operands of its own, then those of the successors.
 pub(crate) struct Indirect;
 
 /// A flag, then the operands of the default block and of the cases.
@@ -131,8 +133,9 @@ impl BranchLike for Invoke {
 
 impl BranchLike for Indirect {
     fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
-        let sizes = std::iter::once(1).chain(indirect_segments(op));
-        nth_segment(sizes, index + 1, op.num_operands())
+        let sizes = indirect_segments(op);
+        let own = op.num_operands() as i64 - sizes.iter().sum::<i64>();
+        nth_segment(std::iter::once(own.max(0)).chain(sizes), index + 1, op.num_operands())
     }
 }
 
@@ -191,7 +194,10 @@ fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> SmallVec<[Range<usize>; 2]> 
         return (0..count).map(|i| model.successor_operands(op, i)).collect();
     }
     let total = op.num_operands();
-    let mut start = 1usize;
+    let mut start = match op.attr(CASE_SEGMENTS) {
+        Some(_) => 1,
+        None => total.saturating_sub(usize::try_from(sizes.iter().sum::<i64>()).unwrap_or(0)),
+    };
     let sizes = sizes.into_iter().chain(std::iter::repeat(0));
     sizes
         .take(count)

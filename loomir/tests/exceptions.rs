@@ -7,7 +7,7 @@ use crate::support::{loomir, scratch};
 
 /// The source.
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/exceptions/program.cpp");
-/// How clang makes LLVM IR: for an optimizer that runs later, and with optimizations.
+/// The options of clang: for an optimizer that runs later, and with optimizations.
 const LEVELS: [&[&str]; 3] =
     [&["-O0", "-Xclang", "-disable-O0-optnone"], &["-O1"], &["-O2", "-fno-vectorize", "-fno-slp-vectorize"]];
 /// Passes on graphs, one list after the other.

@@ -119,9 +119,9 @@ enum Upkeep {
 }
 
 impl Analysis {
-    /// Returns the analysis of a function, with those of its loops that may be changed: a cycle with
-    /// a call that may unwind is no loop, and neither are cycles around it. Linear, except for
-    /// nested loops (see [`LoopForest`]).
+    /// Returns the analysis of a function, with those of its loops that may be changed. A cycle
+    /// with a call that may unwind is no loop, and neither are cycles around it. Linear, except
+    /// for nested loops (see [`LoopForest`]).
     pub fn of(function: &Body) -> Analysis {
         let mut analysis = Analysis::with_all_loops(function);
         analysis.leave_out_opaque(function);

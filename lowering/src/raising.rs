@@ -95,6 +95,9 @@ fn promoted(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
     if is_untouchable(function) {
         return Err(Opaque::Untouchable);
     }
+    if has_fixed_blocks(function) {
+        return Err(Opaque::Branch);
+    }
     if function.all_ops().any(|op| is_bound(function, op, symbols)) {
         return Err(Opaque::Bound);
     }
@@ -157,15 +160,13 @@ fn extended_original(function: &Body, op: Op) -> Option<Value> {
 }
 
 /// True if the attributes of a function forbid changes: `optnone`, `naked`, strict floating-point
-/// rules, or a coroutine that is not split yet. Also true if addresses of its blocks are taken.
+/// rules, or a coroutine that is not split yet.
 fn is_untouchable(function: &Body) -> bool {
     let forbidden = ["optnone", "naked", "strictfp", "presplitcoroutine"];
     let passed = function.root_ref().attr("passthrough");
     let passed = passed.and_then(|all| all.as_array(function.ctx())).unwrap_or_default();
     let says = |attr: &Attr| attr.as_str(function.ctx()).is_some_and(|own| forbidden.contains(&own));
-    function.root_ref().attr("optimize_none").is_some()
-        || passed.iter().any(says)
-        || has_fixed_blocks(function)
+    function.root_ref().attr("optimize_none").is_some() || passed.iter().any(says)
 }
 
 /// The calls that must stand before a return.

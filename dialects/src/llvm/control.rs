@@ -3,7 +3,7 @@
 use loomir_ir::{Type, dialect};
 
 use super::attributes::{ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND};
-use super::constraints::{Integer, LlvmType, Pointer};
+use super::constraints::{Integer, LlvmType, Pointer, Token};
 
 pub mod addresses;
 mod branches;
@@ -62,7 +62,7 @@ dialect! {
         successors { successors variadic }
         traits [Pure, Terminator]
         syntax (addresses::parse_indirectbr, addresses::print_indirectbr);
-        verify addresses::verify_indirectbr;
+        verify addresses::verify_indirect;
     }
 
     /// The address of a block of a function.
@@ -152,6 +152,70 @@ dialect! {
         traits [AttrSizedOperandSegments, ResultsOnFirstEdge, Terminator]
         syntax (exceptions::parse_invoke, exceptions::print_invoke);
         verify exceptions::verify_invoke;
+    }
+
+    /// Inline assembly that goes to the first block, or to one of the others. The operands of the
+    /// successors follow its own.
+    CallBrOp = "callbr" {
+        operands { operands: Variadic LlvmType }
+        results { res: Optional LlvmType }
+        attrs {
+            asm_string: Required String,
+            constraints: Required String,
+            has_side_effects: Optional Unit,
+            is_align_stack: Optional Unit,
+            asm_dialect: Optional Enum(&ASM_DIALECT),
+            operand_attrs: Optional Array,
+            indbr_operand_segments: Required DenseArray(Type::I32),
+        }
+        successors { successors variadic }
+        traits [Terminator]
+        verify addresses::verify_indirect;
+    }
+
+    /// Goes to one of the handlers of an exception, which begin with `llvm.catchpad`, or with
+    /// `unwinds` to the last block. For exceptions of Windows and WebAssembly, as all operations
+    /// on pads.
+    CatchSwitchOp = "catchswitch" {
+        operands { parent: One Token, succOperands: Variadic LlvmType }
+        results { res: One Token }
+        attrs {
+            unwinds: Optional Unit,
+            indbr_operand_segments: Required DenseArray(Type::I32),
+        }
+        successors { successors variadic }
+        traits [Terminator]
+        verify addresses::verify_indirect;
+    }
+
+    /// Begins a handler of an exception.
+    CatchPadOp = "catchpad" {
+        operands { parent: One Token, args: Variadic LlvmType }
+        results { res: One Token }
+    }
+
+    /// Begins what runs when an exception passes.
+    CleanupPadOp = "cleanuppad" {
+        operands { parent: One Token, args: Variadic LlvmType }
+        results { res: One Token }
+    }
+
+    /// Leaves a handler.
+    CatchRetOp = "catchret" {
+        operands { pad: One Token, succOperands: Variadic LlvmType }
+        attrs { indbr_operand_segments: Required DenseArray(Type::I32) }
+        successors { successors variadic }
+        traits [Terminator]
+        verify addresses::verify_indirect;
+    }
+
+    /// Lets an exception go on, to a block or to the callers of the function.
+    CleanupRetOp = "cleanupret" {
+        operands { pad: One Token, succOperands: Variadic LlvmType }
+        attrs { indbr_operand_segments: Required DenseArray(Type::I32) }
+        successors { successors variadic }
+        traits [Terminator]
+        verify addresses::verify_indirect;
     }
 
     /// Is where control goes when a function throws: the value that describes the exception. The

@@ -48,8 +48,10 @@ pub(super) fn register(registry: &mut Registry) {
     attach("blocktag", |_, _| Ok(action(|_| Ok(Flow::Next))));
     attach("blockaddress", |_, _| Err(Fault::unsupported("the address of a block")));
     attach("indirectbr", |_, _| Err(Fault::unsupported("a branch to an address")));
-    attach("landingpad", |_, _| Err(Fault::unsupported("an exception")));
-    attach("resume", |_, _| Err(Fault::unsupported("an exception")));
+    attach("callbr", |_, _| Err(Fault::unsupported("assembly that branches")));
+    for name in ["landingpad", "resume", "catchswitch", "catchpad", "cleanuppad", "catchret", "cleanupret"] {
+        attach(name, |_, _| Err(Fault::unsupported("an exception")));
+    }
     attach("call_intrinsic", decode_call_intrinsic);
     attach("mlir.constant", decode_constant);
     attach("mlir.undef", |op, d| {

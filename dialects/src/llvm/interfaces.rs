@@ -138,7 +138,9 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach_to::<dyn BranchLike>(crate::llvm::CondBrOp::DEF, Box::new(CondBranch));
     registry.attach_to::<dyn BranchLike>(crate::llvm::SwitchOp::DEF, Box::new(Switch));
     registry.attach_to::<dyn BranchLike>(crate::llvm::InvokeOp::DEF, Box::new(Invoke));
-    registry.attach_to::<dyn BranchLike>(crate::llvm::IndirectBrOp::DEF, Box::new(Indirect));
+    for name in ["indirectbr", "callbr", "catchswitch", "catchret", "cleanupret"] {
+        registry.attach::<dyn BranchLike>(&format!("llvm.{name}"), Box::new(Indirect));
+    }
     registry.attach_to::<dyn SymbolUser>(crate::llvm::BlockAddressOp::DEF, Box::new(BlockAddress));
     promote::register(registry);
     split::register(registry);

@@ -306,8 +306,8 @@ impl LoopForest {
         self.place(children);
     }
 
-    /// Takes out each loop that holds one of some nodes. Loops in it that hold none of them stay, and
-    /// have no loop around. Linear in the loops and in the nodes of the graph.
+    /// Takes out each loop that holds one of some nodes. Loops in it that hold none of them stay,
+    /// and have no loop around. Linear in the loops and in the nodes of the graph.
     pub fn dissolve(&mut self, nodes: impl IntoIterator<Item = u32>) {
         let mut is_gone = vec![false; self.loops.len()];
         let mut any = false;

@@ -28,7 +28,7 @@ impl Opaque {
     /// Returns the reason in words.
     pub fn reason(self) -> &'static str {
         match self {
-            Opaque::Untouchable => "it says optnone or the like, or addresses of its blocks are taken",
+            Opaque::Untouchable => "it says optnone",
             Opaque::Bound => "a call in it is bound to the branches around it",
             Opaque::Branch => "it branches in a way that structured control flow does not have",
             Opaque::Unwinding => "a call in it may unwind to a landing pad",

@@ -27,8 +27,8 @@ pub(crate) fn is_plain(body: &Body, op: Op) -> bool {
     [llvm::BrOp::DEF, llvm::CondBrOp::DEF, llvm::SwitchOp::DEF].into_iter().any(|def| body.is(op, def))
 }
 
-/// True if a block ends with a branch that is not [plain](is_plain): one of its edges can't be split
-/// or lead elsewhere, and it can't be repeated. Cycles through such a block are no loops here.
+/// True if a block ends with a branch that is not [plain](is_plain). One of its edges can't be
+/// split or lead elsewhere, and it can't be repeated. Cycles through such a block are no loops.
 pub(crate) fn is_opaque(body: &Body, block: Block) -> bool {
     body.last_op(block).is_some_and(|op| body.successors(op).len() > 0 && !is_plain(body, op))
 }

@@ -13,7 +13,7 @@
 //! | `types`, `constants`, `numbers` | types and constants |
 //! | `attributes`, `metadata` | attributes and metadata of functions, parameters and instructions |
 //! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
-//! | `instructions`, `calls` | one instruction each |
+//! | `instructions`, `terminators`, `calls` | one instruction each |
 //! | `addresses` | the blocks whose address is taken |
 //! | `beside` | names, debug records and other data that is kept beside the dialect |
 //! | `outline` | where definitions are in a text |
@@ -50,6 +50,7 @@ mod metadata;
 mod numbers;
 mod outline;
 mod places;
+mod terminators;
 mod types;
 
 pub(super) use outline::Outline;

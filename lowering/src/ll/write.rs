@@ -6,6 +6,7 @@
 //! | `function` | the head, blocks, phi nodes |
 //! | `line` | the end of the text, and lines of instructions that look alike |
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
+//! | `exceptions` | calls that may unwind, and pads |
 //! | `flags`, `words` | flags of instructions; words of symbols, functions and calls |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
 //! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
@@ -33,6 +34,7 @@ mod attributes;
 mod beside;
 mod calls;
 mod constants;
+mod exceptions;
 mod flags;
 mod function;
 mod globals;

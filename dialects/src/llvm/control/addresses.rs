@@ -1,5 +1,8 @@
 //! Addresses of blocks, and branches to them.
 //!
+//! Assembly that branches, and pads of exceptions on Windows and WebAssembly, pass operands on as
+//! branches to addresses do.
+//!
 //! A block whose address is taken has a tag, which is the number of the block in its function. Such
 //! a function stays as it is: its blocks can't be merged, removed or copied.
 
@@ -8,11 +11,11 @@ use loomir_ir::symbols::{SymbolTable, SymbolUser};
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{
-    Attr, AttrKind, Block, Body, Context, Diagnostic, Diagnostics, Name, Op, OpRef, OperationState, Type,
-    Value,
+    Attr, AttrKind, Block, Body, Context, Diagnostic, Diagnostics, Name, Op, OpDef, OpRef, OperationState,
+    Type, Value,
 };
 
-use super::{BlockTagOp, IndirectBrOp};
+use super::{BlockTagOp, CallBrOp, CatchPadOp, CatchSwitchOp, CleanupPadOp, IndirectBrOp};
 use crate::branch::{self, INDIRECT_SEGMENTS, Indirect, passed};
 use crate::llvm::globals::FuncOp;
 
@@ -52,12 +55,25 @@ pub fn tag_of(op: OpRef<'_>) -> Option<i64> {
     if op.is(BlockTagOp::DEF) { number(op.ctx(), op.attr(TAG)?) } else { None }
 }
 
-/// True if the blocks of a function must stay as they are: the address of one is taken, or a branch
-/// leads to an address.
+/// True if the blocks of a function must stay as they are: the address of one is taken, a branch
+/// leads to an address, assembly branches, or there are pads of exceptions.
 pub fn has_fixed_blocks(function: &Body) -> bool {
-    let fixes = |op: Op| function.is(op, BlockTagOp::DEF) || function.is(op, IndirectBrOp::DEF);
+    let fixes = |op: Op| {
+        let info = function.info(op);
+        FIXING.iter().any(|def| info.is(def))
+    };
     function.all_ops().any(fixes)
 }
+
+/// The operations that fix the blocks of their function.
+const FIXING: [&OpDef; 6] = [
+    BlockTagOp::DEF,
+    IndirectBrOp::DEF,
+    CallBrOp::DEF,
+    CatchSwitchOp::DEF,
+    CleanupPadOp::DEF,
+    CatchPadOp::DEF,
+];
 
 /// Reads `<id = 1>`.
 pub(crate) fn parse_tag_params(p: &mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>> {
@@ -167,11 +183,12 @@ pub(super) fn print_indirectbr(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
 }
 
 /// Requires that each edge passes what its block takes.
-pub(super) fn verify_indirectbr(op: OpRef<'_>, out: &mut Diagnostics) {
+pub(super) fn verify_indirect(op: OpRef<'_>, out: &mut Diagnostics) {
     let sizes =
         op.attr(INDIRECT_SEGMENTS).and_then(|sizes| sizes.as_dense_ints(op.ctx())).unwrap_or_default();
     let total: i64 = sizes.iter().sum();
-    if sizes.len() != op.successors().len() || total + 1 != op.num_operands() as i64 {
+    let is_negative = sizes.iter().any(|size| *size < 0);
+    if sizes.len() != op.successors().len() || total > op.num_operands() as i64 || is_negative {
         let message = format!("'{INDIRECT_SEGMENTS}' does not fit the successors and operands");
         out.push(op_error(op, message));
         return;

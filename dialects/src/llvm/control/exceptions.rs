@@ -11,7 +11,7 @@ use loomir_ir::{Attr, Block, Body, Diagnostic, Diagnostics, Op, OpRef, Operation
 use super::calls::{
     Bundles, parse_optional_case, parse_signature, print_bundles, print_callee, print_signature, verify_call,
 };
-use super::{InvokeOp, LandingpadOp};
+use super::{CatchSwitchOp, CleanupPadOp, InvokeOp, LandingpadOp};
 use crate::branch::{self, Invoke, passed};
 use crate::llvm::attributes::CCONV;
 use crate::llvm::globals::FuncOp;
@@ -121,7 +121,12 @@ pub(super) fn verify_invoke(op: OpRef<'_>, out: &mut Diagnostics) {
     if successors.next().is_some_and(is_pad) {
         out.push(op_error(op, "normal destination must not begin with a llvm.landingpad operation"));
     }
-    if successors.next().is_some_and(|block| !is_pad(block)) {
+    let is_other_pad = |block: Block| {
+        let pads = [CatchSwitchOp::DEF, CleanupPadOp::DEF];
+        let first = op.body().first_op(block);
+        first.is_some_and(|first| pads.into_iter().any(|def| op.body().is(first, def)))
+    };
+    if successors.next().is_some_and(|block| !is_pad(block) && !is_other_pad(block)) {
         let message = "first operation in unwind destination should be a llvm.landingpad operation";
         out.push(Diagnostic::error(op.loc(), message));
     }

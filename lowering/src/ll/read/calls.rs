@@ -287,6 +287,38 @@ impl<'s> Reader<'s> {
         }
         let result = self.result_of_call(&call);
         let mut state = OperationState::of(&self.ctx, llvm::InlineAsmOp::DEF, call.loc);
+        state.set_attr(&self.ctx, "tail_call_kind", call.tail);
+        self.set_assembly(&mut state, &mut call, (template, constraints), words);
+        self.emit(f, block, state, result)
+    }
+
+    /// Reads `callbr … asm … to label %a [label %b, …]`.
+    pub(super) fn branching_assembly(&mut self, f: &mut FunctionReader<'s>) -> Result<Terminator<'s>> {
+        let token = self.pos;
+        let mut state = OperationState::of(&self.ctx, llvm::CallBrOp::DEF, self.loc());
+        self.advance();
+        let (mut call, callee) = self.called(f, &mut state)?;
+        let Callee::Assembly { template, constraints, words } = callee else {
+            return Err(self.error_at(token, "a 'callbr' of a function is not supported"));
+        };
+        self.arguments(f, &mut call)?;
+        self.function_attributes(&mut call.said)?;
+        state.result_types.extend(self.result_of_call(&call));
+        self.set_assembly(&mut state, &mut call, (template, constraints), &words);
+        self.expect_word("to")?;
+        let mut targets = vec![self.label()?];
+        targets.extend(self.labels()?);
+        Ok(Terminator { state, targets, behind: Vec::new(), made: None })
+    }
+
+    /// Gives inline assembly its text and arguments.
+    fn set_assembly(
+        &self,
+        state: &mut OperationState,
+        call: &mut Call,
+        (template, constraints): (Attr, Attr),
+        words: &[&str],
+    ) {
         state.operands.extend(&call.arguments);
         state.set_attr(&self.ctx, "asm_string", template);
         state.set_attr(&self.ctx, "constraints", constraints);
@@ -298,11 +330,9 @@ impl<'s> Reader<'s> {
         if words.contains(&"inteldialect") {
             state.set_attr(&self.ctx, "asm_dialect", ASM_DIALECT.attr(&self.ctx, 1));
         }
-        state.set_attr(&self.ctx, "tail_call_kind", call.tail);
         // The pointee types.
-        set_dicts(&self.ctx, &mut state, "operand_attrs", &call.argument_attrs);
-        std::mem::take(&mut call.said).set(&self.ctx, &mut state);
-        self.emit(f, block, state, result)
+        set_dicts(&self.ctx, state, "operand_attrs", &call.argument_attrs);
+        std::mem::take(&mut call.said).set(&self.ctx, state);
     }
 
     /// Reads a call of `@llvm.…`: makes the operation of that intrinsic, or else

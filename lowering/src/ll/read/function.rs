@@ -568,6 +568,12 @@ impl<'s> Reader<'s> {
                 *operand = f.resolved.get(operand).copied().unwrap_or(*operand);
             }
             set_segments(&self.ctx, &mut state, (own, &sizes, behind.len() as i64));
+            if let Some(op) = made.filter(|op| !f.body.is(*op, llvm::InvokeOp::DEF)) {
+                if !complete_indirect(&mut f.body, op, &state, &sizes) {
+                    return Err(self.error("a phi node of the result of 'callbr' is not supported"));
+                }
+                continue;
+            }
             if let Some(op) = *made {
                 complete(&mut f.body, op, &state, [own, sizes[0], sizes[1], behind.len() as i64]);
                 continue;
@@ -670,6 +676,18 @@ struct Head<'s> {
     variadic: bool,
 }
 
+/// Gives a terminator with a result its operands and successors. Returns false if it passes its
+/// result on.
+fn complete_indirect(body: &mut Body, op: Op, state: &OperationState, sizes: &[i64]) -> bool {
+    let ctx = body.ctx().clone();
+    body.set_operands(op, &state.operands);
+    body.set_attr(op, INDIRECT_SEGMENTS, ctx.dense_ints_attr(Type::I32, sizes));
+    for (index, block) in state.successors.iter().enumerate() {
+        body.set_successor(op, index, *block);
+    }
+    !state.operands.contains(&body.result(op, 0))
+}
+
 /// Gives an invoke its operands and successors. Its result is known behind its first edge only, so
 /// a block is made on that edge if the result is passed along.
 fn complete(body: &mut Body, invoke: Op, state: &OperationState, segments: [i64; 4]) {
@@ -703,7 +721,7 @@ fn set_segments(ctx: &Context, state: &mut OperationState, (own, sizes, behind):
     if def.is(llvm::CondBrOp::DEF) {
         let segments = [1, sizes[0], sizes[1]];
         state.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
-    } else if def.is(llvm::IndirectBrOp::DEF) {
+    } else if def.def().is_some_and(|def| def.attrs.iter().any(|attr| attr.name == INDIRECT_SEGMENTS)) {
         state.set_attr(ctx, INDIRECT_SEGMENTS, ctx.dense_ints_attr(Type::I32, sizes));
     } else if def.is(llvm::InvokeOp::DEF) {
         let segments = [own, sizes[0], sizes[1], behind];

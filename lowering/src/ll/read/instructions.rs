@@ -6,15 +6,13 @@ use loomir_dialects::llvm::attributes::{
     ATOMIC_BIN_OP, ATOMIC_ORDERING, FASTMATH, FCMP_PREDICATE, GEP_NO_WRAP, ICMP_PREDICATE, OVERFLOW,
 };
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
-use loomir_dialects::llvm::types::{self, LlvmType, pointer_in, void};
+use loomir_dialects::llvm::types::{self, LlvmType, pointer_in};
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::text::type_to_string;
-use loomir_ir::{
-    Attr, AttrKind, Block, Body, Context, Diagnostic, OpDef, OperationState, Type, TypeKind, Value,
-};
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, OpDef, OperationState, Type, TypeKind, Value};
 
 use super::constants::as_attr;
-use super::function::{FunctionReader, Terminator};
+use super::function::FunctionReader;
 use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::SWIFT_ERROR;
@@ -144,148 +142,42 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    // Terminators.
-
-    /// Reads the terminator of a block, if it is here.
-    pub(super) fn terminator(&mut self, f: &mut FunctionReader<'s>) -> Result<Option<Terminator<'s>>> {
-        let loc = self.loc();
-        let here = self.pos;
-        let of = |reader: &Self, def| OperationState::of(&reader.ctx, def, loc);
-        let (mut state, mut targets) = match self.text() {
-            "ret" => {
-                self.advance();
-                let ty = self.ty()?;
-                if ty != f.result {
-                    return Err(self.error_at(here, "this is not of the type that the function returns"));
-                }
-                let mut state = of(self, llvm::ReturnOp::DEF);
-                if ty != void(&self.ctx) {
-                    state.operands.push(self.value(f, ty)?);
-                }
-                (state, Vec::new())
-            }
-            "br" => {
-                self.advance();
-                if self.is_word("label") {
-                    (of(self, llvm::BrOp::DEF), vec![self.label()?])
-                } else {
-                    let condition = self.typed_value(f)?;
-                    if f.body.value_type(condition) != Type::I1 {
-                        return Err(self.error_at(here, "the condition of a branch is an i1"));
-                    }
-                    self.expect(",")?;
-                    let yes = self.label()?;
-                    self.expect(",")?;
-                    (of(self, llvm::CondBrOp::DEF).operands(&[condition]), vec![yes, self.label()?])
-                }
-            }
-            "switch" => {
-                self.advance();
-                let value = self.typed_value(f)?;
-                let ty = f.body.value_type(value);
-                self.expect(",")?;
-                let mut targets = vec![self.label()?];
-                self.expect("[")?;
-                let cases = self.cases(ty, &mut targets)?;
-                let mut state = of(self, llvm::SwitchOp::DEF).operands(&[value]);
-                if let Some(cases) = cases {
-                    state.set_attr(&self.ctx, "case_values", cases);
-                }
-                (state, targets)
-            }
-            "unreachable" => {
-                self.advance();
-                (of(self, llvm::UnreachableOp::DEF), Vec::new())
-            }
-            "resume" => {
-                self.advance();
-                (of(self, llvm::ResumeOp::DEF).operands(&[self.typed_value(f)?]), Vec::new())
-            }
-            "indirectbr" => {
-                self.advance();
-                let address = self.typed_value(f)?;
-                self.expect(",")?;
-                self.expect("[")?;
-                let mut targets = Vec::new();
-                while !self.accept("]") {
-                    if !targets.is_empty() {
-                        self.expect(",")?;
-                    }
-                    targets.push(self.label()?);
-                }
-                (of(self, llvm::IndirectBrOp::DEF).operands(&[address]), targets)
-            }
-            "invoke" => {
-                let mut read = self.invoke(f)?;
-                self.attachments(&mut read.state, true)?;
-                return Ok(Some(read));
-            }
-            word @ ("callbr" | "catchswitch" | "catchret" | "cleanupret") => {
-                return Err(self.unsupported(word));
-            }
-            _ => return Ok(None),
-        };
-        self.attachments(&mut state, true)?;
-        targets.shrink_to_fit();
-        Ok(Some(Terminator { state, targets, behind: Vec::new(), made: None }))
-    }
-
-    /// Returns the diagnostic for an instruction with control flow outside of the dialect.
-    fn unsupported(&self, word: &str) -> Box<Diagnostic> {
-        let (cause, way_out) = match word {
-            "callbr" => ("is assembly that branches", "let the assembly set a value, and branch on that"),
-            _ => (
-                "is for exceptions of Windows or WebAssembly",
-                "compile with -fno-exceptions, or for a target with landing pads",
-            ),
-        };
-        Box::new(self.error(format!("'{word}' {cause}, which is not supported")).help(way_out))
-    }
-
-    pub(super) fn label(&mut self) -> Result<(super::function::LocalName<'s>, usize)> {
-        self.expect_word("label")?;
-        let token = self.pos;
-        Ok((self.local_name()?, token))
-    }
-
-    /// Reads the cases of a switch up to its bracket. Returns their values, if there are any.
-    fn cases(
-        &mut self,
-        ty: Type,
-        targets: &mut Vec<(super::function::LocalName<'s>, usize)>,
-    ) -> Result<Option<Attr>> {
-        let Some(width) = ty.integer_width(&self.ctx).filter(|width| *width <= 128) else {
-            return Err(self.error("a switch on this type is not supported"));
-        };
-        let width = width.div_ceil(8) as usize;
-        let mut bytes = Vec::new();
-        let mut seen = hashbrown::HashSet::new();
-        while !self.accept("]") {
-            let here = self.pos;
-            let own = self.ty()?;
-            let constant = self.constant(own)?;
-            let value = as_attr(&self.ctx, &constant, own).map(|attr| attr.kind(&self.ctx));
-            let Some(AttrKind::Integer { value, .. }) = value.filter(|_| own == ty) else {
-                return Err(self.error_at(here, "a case is a number of the type that is switched on"));
-            };
-            if !seen.insert(*value) {
-                return Err(self.error_at(here, "this case stands here twice"));
-            }
-            let value = if ty == Type::I1 { *value & 1 } else { *value };
-            bytes.extend_from_slice(&value.to_le_bytes()[..width]);
-            self.expect(",")?;
-            targets.push(self.label()?);
-        }
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let shape: Box<[i64]> = Box::new([targets.len() as i64 - 1]);
-        let shaped = self.ctx.vector_type(&shape, ty);
-        let splat = bytes.len() == width;
-        Ok(Some(self.ctx.attr(AttrKind::DenseElements { ty: shaped, splat, bytes: bytes.into() })))
-    }
-
     // Others.
+
+    /// Reads `landingpad ty cleanup catch ty %a filter ty %b`.
+    fn landing_pad(&mut self, f: &mut FunctionReader<'s>, mut state: OperationState) -> Made {
+        self.advance();
+        let ty = self.ty()?;
+        if self.accept_word("cleanup") {
+            state.set_attr(&self.ctx, "cleanup", Attr::UNIT);
+        }
+        while let Some(word) = self.accept_any(&["catch", "filter"]) {
+            let here = self.pos;
+            let value = self.typed_value(f)?;
+            let ty = LlvmType::of(&self.ctx, f.body.value_type(value));
+            if matches!(ty, Some(LlvmType::Array { .. })) != (word == "filter") {
+                return Err(self.error_at(here, "a filter is an array, and what is caught is none"));
+            }
+            state.operands.push(value);
+        }
+        Ok((state, Some(ty)))
+    }
+
+    /// Reads `catchpad within %a [i32 1, …]` or `cleanuppad within …`.
+    fn pad(&mut self, f: &mut FunctionReader<'s>, mut state: OperationState) -> Made {
+        self.advance();
+        self.expect_word("within")?;
+        let token = self.token_type();
+        state.operands.push(self.value(f, token)?);
+        self.expect("[")?;
+        while !self.accept("]") {
+            if state.operands.len() > 1 {
+                self.expect(",")?;
+            }
+            state.operands.push(self.typed_value(f)?);
+        }
+        Ok((state, Some(token)))
+    }
 
     /// Reads one instruction that is no terminator into `block`. Returns its result, if it has one.
     pub(super) fn instruction(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<Option<Value>> {
@@ -314,6 +206,11 @@ impl<'s> Reader<'s> {
                         let (from, to) = (type_to_string(&self.ctx, ty), type_to_string(&self.ctx, to));
                         let message = format!("'{word}' does not make '{to}' of '{from}'");
                         return Err(self.error_at(here, message));
+                    }
+                    if word == "bitcast"
+                        && let Some(own) = self.lane_of_one(f, first, to)
+                    {
+                        return self.emit(f, block, own, Some(to));
                     }
                     to
                 }
@@ -358,25 +255,9 @@ impl<'s> Reader<'s> {
                 self.expect(",")?;
                 (state, Some(self.ty()?))
             }
-            "landingpad" => {
-                self.advance();
-                let ty = self.ty()?;
-                let mut state = of(self, llvm::LandingpadOp::DEF);
-                if self.accept_word("cleanup") {
-                    state.set_attr(&self.ctx, "cleanup", Attr::UNIT);
-                }
-                while let Some(word) = self.accept_any(&["catch", "filter"]) {
-                    let here = self.pos;
-                    let value = self.typed_value(f)?;
-                    let ty = LlvmType::of(&self.ctx, f.body.value_type(value));
-                    if matches!(ty, Some(LlvmType::Array { .. })) != (word == "filter") {
-                        return Err(self.error_at(here, "a filter is an array, and what is caught is none"));
-                    }
-                    state.operands.push(value);
-                }
-                (state, Some(ty))
-            }
-            "catchpad" | "cleanuppad" => return Err(self.unsupported(word)),
+            "landingpad" => self.landing_pad(f, of(self, llvm::LandingpadOp::DEF))?,
+            "catchpad" => self.pad(f, of(self, llvm::CatchPadOp::DEF))?,
+            "cleanuppad" => self.pad(f, of(self, llvm::CleanupPadOp::DEF))?,
             _ => return Err(self.error("expected an instruction")),
         };
         self.emit(f, block, state, result)
@@ -396,6 +277,32 @@ impl<'s> Reader<'s> {
         let op = f.body.create(state);
         f.body.append_op(block, op);
         Ok(result.map(|_| f.body.result(op, 0)))
+    }
+
+    /// Returns the operation on the only lane of a vector that a cast between an address and a
+    /// vector of one address is.
+    fn lane_of_one(&self, f: &mut FunctionReader<'s>, value: Value, to: Type) -> Option<OperationState> {
+        let loc = f.constants.loc;
+        let lanes = |ty: Type| match ty.kind(&self.ctx) {
+            TypeKind::Vector { shape, element, .. } if types::is_pointer(&self.ctx, *element) => {
+                (*shape.first()? == 1).then_some(true)
+            }
+            _ => types::is_pointer(&self.ctx, ty).then_some(false),
+        };
+        let [from_vector, to_vector] = [lanes(f.body.value_type(value))?, lanes(to)?];
+        let zero = super::constants::Constant::Attr(self.ctx.int_attr(Type::I64, 0));
+        let zero = f.constants.value(&mut f.body, &zero, Type::I64);
+        match (from_vector, to_vector) {
+            (true, false) => {
+                Some(OperationState::of(&self.ctx, llvm::ExtractElementOp::DEF, loc).operands(&[value, zero]))
+            }
+            (false, true) => {
+                let poison = f.constants.value(&mut f.body, &super::constants::Constant::Poison, to);
+                let operands = [poison, value, zero];
+                Some(OperationState::of(&self.ctx, llvm::InsertElementOp::DEF, loc).operands(&operands))
+            }
+            _ => None,
+        }
     }
 
     /// True if a cast is between types of suitable sizes. The verifier checks the kinds of types.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::rc::Rc;
 
+use loomir_dialects::branch::passed_operands;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::{LlvmType, is_pointer};
@@ -238,7 +239,8 @@ fn tail(line: &mut Line<'_>, op: OpRef<'_>, name: &str) {
 
 /// Writes arguments of a call, the first first: type, attributes and value of each.
 fn arguments(line: &mut Line<'_>, op: OpRef<'_>, operands: Range<usize>) -> Written {
-    let list = if op.is(llvm::InlineAsmOp::DEF) { "operand_attrs" } else { "arg_attrs" };
+    let is_assembly = op.is(llvm::InlineAsmOp::DEF) || op.is(llvm::CallBrOp::DEF);
+    let list = if is_assembly { "operand_attrs" } else { "arg_attrs" };
     for (index, operand) in operands.enumerate() {
         line.put(if index == 0 { "" } else { ", " });
         argument(line, op, list, index, operand)?;
@@ -326,12 +328,17 @@ enum Argument {
     Operand(usize),
 }
 
-/// `llvm.inline_asm`.
+/// `llvm.inline_asm`, and `llvm.callbr` with its targets.
 pub(super) fn inline_asm(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     let string =
         |name: &str| quoted(op.attr(name).and_then(|s| s.as_str(op.ctx())).unwrap_or_default().as_bytes());
-    tail(line, op, "tail_call_kind");
-    line.put("call ");
+    let passed = passed_operands(op.body(), op.op()).map_or(0, |passed| passed.len());
+    if op.is(llvm::CallBrOp::DEF) {
+        line.put("callbr ");
+    } else {
+        tail(line, op, "tail_call_kind");
+        line.put("call ");
+    }
     result_type(line, op)?;
     line.put(" asm");
     for (name, word) in [("has_side_effects", " sideeffect"), ("is_align_stack", " alignstack")] {
@@ -343,10 +350,27 @@ pub(super) fn inline_asm(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         line.put(" inteldialect");
     }
     let _ = write!(line, " {}, {}(", string("asm_string"), string("constraints"));
-    arguments(line, op, 0..op.num_operands())?;
+    arguments(line, op, 0..op.num_operands() - passed)?;
     line.put(")");
     for attr in attributes::of_function(line.m, op) {
         let _ = write!(line, " {attr}");
     }
+    if op.successors().len() > 0 {
+        line.put("\n          to ");
+        line.target(op, 0)?;
+        line.put(" ");
+        targets(line, op, 1..op.successors().len())?;
+    }
+    Ok(())
+}
+
+/// Writes `[label %a, label %b]`.
+pub(super) fn targets(line: &mut Line<'_>, op: OpRef<'_>, range: Range<usize>) -> Written {
+    line.put("[");
+    for (place, index) in range.enumerate() {
+        line.put(if place == 0 { "" } else { ", " });
+        line.target(op, index)?;
+    }
+    line.put("]");
     Ok(())
 }

@@ -5,15 +5,14 @@ use std::fmt::Write;
 use loomir_dialects::llvm::SAME_SIGN;
 use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING, FCMP_PREDICATE, ICMP_PREDICATE};
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
-use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{AttrKind, OpRef, TypeKind};
 use loomir_transforms::marks::{CHECK, OF_LOOPS};
 
-use super::constants::{constant_value, gep_flags};
+use super::constants::gep_flags;
 use super::flags::flags;
 use super::line::{Line, Written};
 use super::names::quoted;
-use super::{Module, calls, no_text, scopes};
+use super::{Module, calls, exceptions, no_text, scopes};
 use crate::ll::{SWIFT_ERROR, kept_metadata, loops};
 
 /// Writes an instruction.
@@ -79,27 +78,9 @@ pub(super) fn write(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
             line.put("unreachable");
             Ok(())
         }
-        "invoke" => {
-            calls::invoke(line, op)?;
-            weights(line, op);
-            Ok(())
-        }
-        "indirectbr" => {
-            line.put("indirectbr ");
-            line.typed(op, 0)?;
-            line.put(", [");
-            for index in 0..op.successors().len() {
-                line.put(if index == 0 { "" } else { ", " });
-                line.target(op, index)?;
-            }
-            line.put("]");
-            Ok(())
-        }
-        "landingpad" => landingpad(line, op),
-        "resume" => {
-            line.put("resume ");
-            line.typed(op, 0)
-        }
+        "invoke" | "landingpad" | "resume" | "indirectbr" | "catchpad" | "cleanuppad" | "catchswitch"
+        | "catchret" | "cleanupret" => exceptions::write(line, op, mnemonic),
+        "callbr" => calls::inline_asm(line, op),
         "call" => calls::call(line, op),
         "call_intrinsic" => calls::call_intrinsic(line, op),
         "inline_asm" => calls::inline_asm(line, op),
@@ -335,7 +316,7 @@ fn shuffle(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
 // Branches.
 
 /// Writes `, !prof !n` of branch weights.
-fn weights(line: &mut Line<'_>, op: OpRef<'_>) {
+pub(super) fn weights(line: &mut Line<'_>, op: OpRef<'_>) {
     let weights = op.attr("branch_weights").and_then(|w| w.as_dense_ints(&line.m.ctx));
     let Some(weights) = weights else { return };
     let mut node = "!{!\"branch_weights\"".to_owned();
@@ -382,26 +363,6 @@ fn annotation(line: &mut Line<'_>, op: OpRef<'_>) {
     }
     let nodes = [nodes.unwrap_or_default(), marks].concat();
     let _ = write!(line.text, ", !llvm.loop !{}", line.m.metadata.of_loop(&nodes));
-}
-
-/// Writes a landing pad. Its clauses are constants, written out.
-fn landingpad(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
-    line.is_unlike_others();
-    line.put("landingpad ");
-    line.ty(op, op.result_type(0))?;
-    if op.attr("cleanup").is_some() {
-        line.put("\n          cleanup");
-    }
-    for clause in op.operands() {
-        let ty = op.type_of(clause);
-        let is_filter = matches!(LlvmType::of(op.ctx(), ty), Some(LlvmType::Array { .. }));
-        line.put(if is_filter { "\n          filter " } else { "\n          catch " });
-        line.ty(op, ty)?;
-        let value = constant_value(line.m, op, clause)?;
-        line.put(" ");
-        line.put(&value);
-    }
-    Ok(())
 }
 
 fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
