@@ -26,8 +26,8 @@
 //! - Assembly that unwinds, phi nodes of the result of a `callbr`, functions in other address
 //!   spaces and summaries are refused by a diagnostic. [`from_ll_in_part`] declares such functions
 //!   and variables instead, and [`splice`] leaves their text as it is.
-//! - A function is never changed if it has blocks whose address is taken, `indirectbr`, `callbr`, or
-//!   pads of exceptions on Windows and WebAssembly (`catchswitch` and its companions).
+//! - A function is never changed if it has blocks whose address is taken, `indirectbr`, `callbr`,
+//!   or pads of exceptions on Windows and WebAssembly (`catchswitch` and its companions).
 //! - A call of a function as another type goes through its address.
 //! - Names of values and blocks, debug records, flags and locations of phi nodes are kept while a
 //!   function is unchanged (`ll/as_read.rs`). A function that a pass changes loses them.

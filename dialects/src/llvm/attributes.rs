@@ -4,10 +4,8 @@
 //! Other structured attributes (loop annotations, debug information) are kept as text.
 
 use loomir_ir::opdef::{EnumStorage, StructAttrDef};
-
-use super::control::addresses;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
-use loomir_ir::{Attr, EnumDef, Name, Type};
+use loomir_ir::{Attr, AttrKind, Context, EnumDef, Name, Type};
 
 use crate::arith;
 
@@ -252,15 +250,10 @@ pub(super) static STRUCTS: &[StructAttrDef] = &[
     StructAttrDef {
         name: "llvm.blockaddress",
         alias: None,
-        parse: addresses::parse_address_params,
-        print: addresses::print_address_params,
+        parse: parse_address_params,
+        print: print_address_params,
     },
-    StructAttrDef {
-        name: "llvm.blocktag",
-        alias: None,
-        parse: addresses::parse_tag_params,
-        print: addresses::print_tag_params,
-    },
+    StructAttrDef { name: "llvm.blocktag", alias: None, parse: parse_tag_params, print: print_tag_params },
     StructAttrDef {
         name: "llvm.dereferenceable",
         alias: None,
@@ -309,4 +302,59 @@ fn print_fields(p: &mut OpPrinter<'_>, names: &[&str], params: &[(Name, Attr)], 
         }
     }
     p.write(">");
+}
+
+/// Returns `#llvm.blocktag<id = 1>`.
+pub fn block_tag(ctx: &Context, id: i64) -> Attr {
+    let params = ctx.dict(vec![(ctx.name("id"), ctx.int_attr(Type::I32, id))]);
+    ctx.attr(AttrKind::Dialect { name: ctx.name("llvm.blocktag"), params })
+}
+
+/// Returns the number of a tag.
+pub(crate) fn tag_number(ctx: &Context, tag: Attr) -> Option<i64> {
+    let AttrKind::Dialect { params, .. } = tag.kind(ctx) else { return None };
+    params.get(ctx, "id")?.as_int(ctx)
+}
+
+/// Reads `<id = 1>`.
+fn parse_tag_params(p: &mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>> {
+    p.expect("<")?;
+    p.expect_keyword("id")?;
+    p.expect("=")?;
+    let id = p.parse_integer()?;
+    p.expect(">")?;
+    Ok(vec![(p.ctx().name("id"), p.ctx().int_attr(Type::I32, id))])
+}
+
+fn print_tag_params(p: &mut OpPrinter<'_>, params: &[(Name, Attr)]) {
+    let ctx = p.ctx();
+    let id = params.first().and_then(|(_, id)| id.as_int(ctx)).unwrap_or_default();
+    p.write(&format!("<id = {id}>"));
+}
+
+/// Reads `<function = @f, tag = <id = 1>>`.
+fn parse_address_params(p: &mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>> {
+    p.expect("<")?;
+    p.expect_keyword("function")?;
+    p.expect("=")?;
+    let function = p.parse_attr(None)?;
+    p.expect(",")?;
+    p.expect_keyword("tag")?;
+    p.expect("=")?;
+    let tag = parse_tag_params(p)?;
+    p.expect(">")?;
+    let ctx = p.ctx();
+    let id = tag.first().and_then(|(_, id)| id.as_int(ctx)).unwrap_or_default();
+    Ok(vec![(ctx.name("function"), function), (ctx.name("tag"), block_tag(ctx, id))])
+}
+
+fn print_address_params(p: &mut OpPrinter<'_>, params: &[(Name, Attr)]) {
+    let ctx = p.ctx();
+    let get = |name: &str| params.iter().find(|(own, _)| ctx.str(*own) == name).map(|(_, attr)| *attr);
+    p.write("<function = ");
+    if let Some(function) = get("function") {
+        p.attr(function);
+    }
+    let id = get("tag").and_then(|tag| tag_number(ctx, tag)).unwrap_or_default();
+    p.write(&format!(", tag = <id = {id}>>"));
 }

@@ -17,18 +17,13 @@ use loomir_ir::{
 
 use super::{BlockTagOp, CallBrOp, CatchPadOp, CatchSwitchOp, CleanupPadOp, IndirectBrOp};
 use crate::branch::{self, INDIRECT_SEGMENTS, Indirect, passed};
+use crate::llvm::attributes::{block_tag, tag_number};
 use crate::llvm::globals::FuncOp;
 
 /// The attribute with the address of a block.
 const ADDRESS: &str = "block_addr";
 /// The attribute with the tag of a block.
 const TAG: &str = "tag";
-
-/// Returns `#llvm.blocktag<id = 1>`.
-pub fn block_tag(ctx: &Context, id: i64) -> Attr {
-    let params = ctx.dict(vec![(ctx.name("id"), ctx.int_attr(Type::I32, id))]);
-    ctx.attr(AttrKind::Dialect { name: ctx.name("llvm.blocktag"), params })
-}
 
 /// Returns `#llvm.blockaddress<function = @f, tag = <id = 1>>`.
 pub fn block_address(ctx: &Context, function: &str, id: i64) -> Attr {
@@ -41,18 +36,12 @@ pub fn named_block(op: OpRef<'_>) -> Option<(Name, i64)> {
     let ctx = op.ctx();
     let AttrKind::Dialect { params, .. } = op.attr(ADDRESS)?.kind(ctx) else { return None };
     let function = params.get(ctx, "function")?.as_flat_symbol(ctx)?;
-    Some((function, number(ctx, params.get(ctx, TAG)?)?))
-}
-
-/// Returns the number of a tag.
-fn number(ctx: &Context, tag: Attr) -> Option<i64> {
-    let AttrKind::Dialect { params, .. } = tag.kind(ctx) else { return None };
-    params.get(ctx, "id")?.as_int(ctx)
+    Some((function, tag_number(ctx, params.get(ctx, TAG)?)?))
 }
 
 /// Returns the tag that `op` gives its block.
 pub fn tag_of(op: OpRef<'_>) -> Option<i64> {
-    if op.is(BlockTagOp::DEF) { number(op.ctx(), op.attr(TAG)?) } else { None }
+    if op.is(BlockTagOp::DEF) { tag_number(op.ctx(), op.attr(TAG)?) } else { None }
 }
 
 /// True if the blocks of a function must stay as they are: the address of one is taken, a branch
@@ -74,49 +63,6 @@ const FIXING: [&OpDef; 6] = [
     CleanupPadOp::DEF,
     CatchPadOp::DEF,
 ];
-
-/// Reads `<id = 1>`.
-pub(crate) fn parse_tag_params(p: &mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>> {
-    p.expect("<")?;
-    p.expect_keyword("id")?;
-    p.expect("=")?;
-    let id = p.parse_integer()?;
-    p.expect(">")?;
-    Ok(vec![(p.ctx().name("id"), p.ctx().int_attr(Type::I32, id))])
-}
-
-pub(crate) fn print_tag_params(p: &mut OpPrinter<'_>, params: &[(Name, Attr)]) {
-    let ctx = p.ctx();
-    let id = params.first().and_then(|(_, id)| id.as_int(ctx)).unwrap_or_default();
-    p.write(&format!("<id = {id}>"));
-}
-
-/// Reads `<function = @f, tag = <id = 1>>`.
-pub(crate) fn parse_address_params(p: &mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>> {
-    p.expect("<")?;
-    p.expect_keyword("function")?;
-    p.expect("=")?;
-    let function = p.parse_attr(None)?;
-    p.expect(",")?;
-    p.expect_keyword(TAG)?;
-    p.expect("=")?;
-    let tag = parse_tag_params(p)?;
-    p.expect(">")?;
-    let ctx = p.ctx();
-    let id = tag.first().and_then(|(_, id)| id.as_int(ctx)).unwrap_or_default();
-    Ok(vec![(ctx.name("function"), function), (ctx.name(TAG), block_tag(ctx, id))])
-}
-
-pub(crate) fn print_address_params(p: &mut OpPrinter<'_>, params: &[(Name, Attr)]) {
-    let ctx = p.ctx();
-    let get = |name: &str| params.iter().find(|(own, _)| ctx.str(*own) == name).map(|(_, attr)| *attr);
-    p.write("<function = ");
-    if let Some(function) = get("function") {
-        p.attr(function);
-    }
-    let id = get(TAG).and_then(|tag| number(ctx, tag)).unwrap_or_default();
-    p.write(&format!(", tag = <id = {id}>>"));
-}
 
 /// Requires that a tag is directly in a function.
 pub(super) fn verify_tag(op: OpRef<'_>, out: &mut Diagnostics) {

@@ -6,8 +6,7 @@
 
 use hashbrown::HashMap;
 
-use super::lexer::{Kind, Token};
-use super::outline::name;
+use super::lexer::{Kind, Token, name};
 
 /// The tags of blocks, by function and block.
 #[derive(Default, Debug)]

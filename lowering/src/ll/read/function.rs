@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use loomir_dialects::branch::INDIRECT_SEGMENTS;
 use loomir_dialects::llvm;
-use loomir_dialects::llvm::attributes::CCONV;
-use loomir_dialects::llvm::control::addresses::block_tag;
+use loomir_dialects::llvm::attributes::{CCONV, block_tag};
+
 use loomir_dialects::llvm::types::{self, LlvmType};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::type_to_string;

@@ -199,14 +199,7 @@ impl<'s> Reader<'s> {
                     ty
                 }
                 Shape::Cast => {
-                    self.expect_word("to")?;
-                    let here = self.pos;
-                    let to = self.ty()?;
-                    if !self.fits(word, ty, to) {
-                        let (from, to) = (type_to_string(&self.ctx, ty), type_to_string(&self.ctx, to));
-                        let message = format!("'{word}' does not make '{to}' of '{from}'");
-                        return Err(self.error_at(here, message));
-                    }
+                    let to = self.cast_to(word, ty)?;
                     if word == "bitcast"
                         && let Some(own) = self.lane_of_one(f, first, to)
                     {
@@ -277,6 +270,18 @@ impl<'s> Reader<'s> {
         let op = f.body.create(state);
         f.body.append_op(block, op);
         Ok(result.map(|_| f.body.result(op, 0)))
+    }
+
+    /// Reads `to` and the type that a cast makes of another one.
+    fn cast_to(&mut self, word: &str, from: Type) -> Result<Type> {
+        self.expect_word("to")?;
+        let here = self.pos;
+        let to = self.ty()?;
+        if !self.fits(word, from, to) {
+            let (from, to) = (type_to_string(&self.ctx, from), type_to_string(&self.ctx, to));
+            return Err(self.error_at(here, format!("'{word}' does not make '{to}' of '{from}'")));
+        }
+        Ok(to)
     }
 
     /// Returns the operation on the only lane of a vector that a cast between an address and a

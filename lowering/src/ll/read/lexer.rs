@@ -213,6 +213,15 @@ impl Lexer<'_> {
     }
 }
 
+/// Returns the name behind a sign, as in `@"f\22"`.
+pub(super) fn name(text: &str) -> String {
+    let quoted = text[1..].strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    match quoted {
+        Some(quoted) => String::from_utf8_lossy(&unescape(quoted)).into_owned(),
+        None => text[1..].to_owned(),
+    }
+}
+
 /// Returns the bytes of a quoted text, without the quotes. `\41` encodes a byte, `\\` a backslash.
 pub(super) fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());

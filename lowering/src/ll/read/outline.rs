@@ -9,7 +9,7 @@ use std::rc::Rc;
 use hashbrown::{HashMap, HashSet};
 
 use super::addresses::TakenBlocks;
-use super::lexer::{self, Kind, Token, unescape};
+use super::lexer::{self, Kind, Token, name};
 
 /// The outline of a module's text. Ranges are of bytes.
 #[derive(Default, Debug)]
@@ -80,15 +80,6 @@ impl Outline {
         }
         self.symbols.insert(name.clone());
         name
-    }
-}
-
-/// Returns the name behind a sign, as in `@"f\22"`.
-pub(super) fn name(text: &str) -> String {
-    let quoted = text[1..].strip_prefix('"').and_then(|name| name.strip_suffix('"'));
-    match quoted {
-        Some(quoted) => String::from_utf8_lossy(&unescape(quoted)).into_owned(),
-        None => text[1..].to_owned(),
     }
 }
 

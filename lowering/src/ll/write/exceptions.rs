@@ -4,8 +4,8 @@ use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::OpRef;
 
 use super::constants::constant_value;
-use super::instructions::weights;
 use super::line::{Line, Written};
+use super::metadata::weights;
 use super::{calls, no_text};
 
 /// Writes one of these instructions.

@@ -12,7 +12,7 @@ use super::constants::gep_flags;
 use super::flags::flags;
 use super::line::{Line, Written};
 use super::names::quoted;
-use super::{Module, calls, exceptions, no_text, scopes};
+use super::{Module, calls, exceptions, metadata, no_text, scopes};
 use crate::ll::{SWIFT_ERROR, kept_metadata, loops};
 
 /// Writes an instruction.
@@ -315,18 +315,6 @@ fn shuffle(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
 
 // Branches.
 
-/// Writes `, !prof !n` of branch weights.
-pub(super) fn weights(line: &mut Line<'_>, op: OpRef<'_>) {
-    let weights = op.attr("branch_weights").and_then(|w| w.as_dense_ints(&line.m.ctx));
-    let Some(weights) = weights else { return };
-    let mut node = "!{!\"branch_weights\"".to_owned();
-    for weight in weights {
-        let _ = write!(node, ", i32 {}", (weight as i32).cast_unsigned());
-    }
-    node.push('}');
-    let _ = write!(line.text, ", !prof !{}", line.m.metadata.node(&node));
-}
-
 fn cond_br(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put("br ");
     line.typed(op, 0)?;
@@ -334,7 +322,7 @@ fn cond_br(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         line.put(", ");
         line.target(op, index)?;
     }
-    weights(line, op);
+    metadata::weights(line, op);
     annotation(line, op);
     if op.attr(CHECK).is_some() && kept_metadata(op, CHECK).is_none() {
         let _ = write!(line.text, ", !{CHECK} !{}", line.m.metadata.node("!{}"));
@@ -403,6 +391,6 @@ fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
         line.put("\n");
     }
     line.put("  ]");
-    weights(line, op);
+    metadata::weights(line, op);
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use hashbrown::HashMap;
 use loomir_ir::{AttrKind, Body, Context, OpRef};
 
+use super::line::Line;
 use crate::ll::METADATA;
 
 /// The metadata of a module: its kept nodes, and nodes made while it is written. A new node has the
@@ -116,4 +117,16 @@ fn entries<'c>(ctx: &'c Context, op: OpRef<'_>) -> impl Iterator<Item = (&'c str
         _ => &[],
     };
     entries.iter().filter_map(|(name, node)| Some((ctx.str(*name), node.as_str(ctx)?)))
+}
+
+/// Writes `, !prof !n` of branch weights.
+pub(super) fn weights(line: &mut Line<'_>, op: OpRef<'_>) {
+    let weights = op.attr("branch_weights").and_then(|w| w.as_dense_ints(&line.m.ctx));
+    let Some(weights) = weights else { return };
+    let mut node = "!{!\"branch_weights\"".to_owned();
+    for weight in weights {
+        let _ = write!(node, ", i32 {}", (weight as i32).cast_unsigned());
+    }
+    node.push('}');
+    let _ = write!(line.text, ", !prof !{}", line.m.metadata.node(&node));
 }
