@@ -332,8 +332,7 @@ impl<'b> Side<'b> {
         let (free, mut known) = (facts.free(store), HashMap::new());
         for value in values.filter(|value| **value != UNSET) {
             for own in store.inside(*value, &known, Inside::Numbers) {
-                let mut new =
-                    store.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
+                let mut new = store.rebuilt_from(own, &known)?;
                 if !self.is_original && free.has_operands(store, new) {
                     new = store.without_poison(new)?;
                 }

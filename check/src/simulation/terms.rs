@@ -569,10 +569,15 @@ impl Store {
         inside: Inside,
     ) -> Try<TermId> {
         for own in self.inside(term, known, inside) {
-            let new = self.rebuilt(own, &|operand| known.get(&operand).copied().unwrap_or(operand))?;
+            let new = self.rebuilt_from(own, known)?;
             known.insert(own, new);
         }
         Ok(known.get(&term).copied().unwrap_or(term))
+    }
+
+    /// Returns a term over what its operands are known to be.
+    pub(super) fn rebuilt_from(&mut self, term: TermId, known: &HashMap<TermId, TermId>) -> Try<TermId> {
+        self.rebuilt(term, &|operand| known.get(&operand).copied().unwrap_or(operand))
     }
 
     /// Returns a term and those inside which are not known, operands first.
