@@ -1,11 +1,11 @@
 //! All states of a proof: which ones there are, which ones follow from which, and which ones wait.
 //!
-//! **Forgetting.** Where someone is asked, a state that changes forgets states that are reached only
-//! by way of it: those on the way back to it, and if the visit came from there, all of them. They
-//! come again, in terms of the values that the state has now. So a loop inside another one keeps
-//! what the values of the outer one tell, and facts that are guessed where a loop begins reach all
-//! places inside. All visits of a forgotten state are forgotten or made again: they come from other
-//! forgotten states, or from the one that changed, whose paths are followed again.
+//! **Forgetting.** Where someone is asked, a state that changes forgets states that are reached
+//! only by way of it: those on the way back to it, and if the visit came from there, all of them.
+//! They come again, in terms of the values that the state has now. So a loop inside another one
+//! keeps what the values of the outer one tell, and facts that are guessed where a loop begins
+//! reach all places inside. All visits of a forgotten state are forgotten or made again: they come
+//! from other forgotten states, or from the one that changed, whose paths are followed again.
 
 use hashbrown::{HashMap, HashSet};
 

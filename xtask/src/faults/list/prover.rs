@@ -111,7 +111,11 @@ pub(super) const FAULTS: &[Place] = &[
     Place {
         file: "check/src/simulation.rs",
         tests: &[STEPS],
-        faults: &[Fault("the first program waits unseen", "if «stays» {", "false")],
+        faults: &[Fault(
+            "the first program waits unseen",
+            "if «stays» && let Some(state) = self.states.get(number) {",
+            "false",
+        )],
     },
     Place {
         file: "check/src/simulation/side.rs",
