@@ -118,7 +118,7 @@ pub(crate) fn parse_optional_case(
 }
 
 /// Reads `(i32 {…}, f32) -> (f32 {…})` and resolves the operands.
-pub(super) fn parse_signature(
+fn parse_signature(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
     operands: &[UnresolvedOperand],
@@ -143,7 +143,7 @@ pub(super) fn parse_signature(
     Ok(())
 }
 
-pub(super) fn print_signature(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value]) {
+fn print_signature(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value]) {
     let ctx = op.ctx();
     p.write("(");
     for (i, argument) in arguments.iter().enumerate() {
@@ -173,37 +173,63 @@ pub(super) fn parse_call(p: &mut OpParser<'_, '_>, state: &mut OperationState) -
     let ctx = p.ctx();
     parse_optional_case(p, state, "CConv", &CCONV);
     parse_optional_case(p, state, "TailCallKind", &TAIL_CALL_KIND);
-    let pointer = p.parse_optional_operand()?;
-    if pointer.is_none() {
-        let name = p.parse_symbol_name()?;
-        let callee = ctx.symbol_attr(name.as_str(ctx).unwrap_or_default());
-        state.set_attr(ctx, "callee", callee);
-    }
-    let operands = p.parse_operand_list(Delimiter::Paren)?;
-    if p.accept_keyword("vararg") {
-        p.expect("(")?;
-        let ty = p.parse_type()?;
-        p.expect(")")?;
-        state.set_attr(ctx, "var_callee_type", ctx.type_attr(ty));
-    }
-    let bundles = Bundles::parse(p)?;
-    p.parse_optional_attr_dict(state)?;
-    p.expect(":")?;
-    if let Some(pointer) = pointer {
-        let ty = p.parse_type()?;
-        state.operands.push(p.resolve(pointer, ty)?);
-        p.expect(",")?;
-    }
-    parse_signature(p, state, &operands)?;
+    let callee = Callee::parse(p, state)?;
+    let bundles = callee.parse_rest(p, state)?;
     let arguments = state.operands.len() as i64;
     let bundled = bundles.finish(ctx, state);
     state.set_segments(ctx, &[arguments, bundled]);
     Ok(())
 }
 
+/// A callee as it is read, with the arguments.
+pub(super) struct Callee {
+    /// The pointer, if one is called.
+    pointer: Option<UnresolvedOperand>,
+    arguments: Vec<UnresolvedOperand>,
+}
+
+impl Callee {
+    /// Reads `@f(%a)` or `%p(%a)`.
+    pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<Callee> {
+        let ctx = p.ctx();
+        let pointer = p.parse_optional_operand()?;
+        if pointer.is_none() {
+            let name = p.parse_symbol_name()?;
+            let callee = ctx.symbol_attr(name.as_str(ctx).unwrap_or_default());
+            state.set_attr(ctx, "callee", callee);
+        }
+        Ok(Callee { pointer, arguments: p.parse_operand_list(Delimiter::Paren)? })
+    }
+
+    /// Reads `vararg(…) ["tag"()] {…} : !llvm.ptr, (i32) -> f32`. Adds what is called as operands.
+    pub(super) fn parse_rest(
+        self,
+        p: &mut OpParser<'_, '_>,
+        state: &mut OperationState,
+    ) -> ParseResult<Bundles> {
+        let ctx = p.ctx();
+        if p.accept_keyword("vararg") {
+            p.expect("(")?;
+            let ty = p.parse_type()?;
+            p.expect(")")?;
+            state.set_attr(ctx, "var_callee_type", ctx.type_attr(ty));
+        }
+        let bundles = Bundles::parse(p)?;
+        p.parse_optional_attr_dict(state)?;
+        p.expect(":")?;
+        if let Some(pointer) = self.pointer {
+            let ty = p.parse_type()?;
+            state.operands.push(p.resolve(pointer, ty)?);
+            p.expect(",")?;
+        }
+        parse_signature(p, state, &self.arguments)?;
+        Ok(bundles)
+    }
+}
+
 const CALL_SAID: &[&str] = &[
-    "callee",
     "TailCallKind",
+    "callee",
     "var_callee_type",
     "CConv",
     "operandSegmentSizes",
@@ -212,6 +238,9 @@ const CALL_SAID: &[&str] = &[
     "arg_attrs",
     "res_attrs",
 ];
+
+/// The same without the kind of tail call, which an invoke does not have.
+pub(super) const INVOKE_SAID: &[&str] = CALL_SAID.split_at(1).1;
 
 pub(super) fn print_call(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     let ctx = op.ctx();
@@ -226,19 +255,29 @@ pub(super) fn print_call(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
         }
     }
     let (pointer, arguments) = print_callee(p, op);
-    if let Some(ty) = op.attr("var_callee_type").and_then(|ty| ty.as_type(ctx)) {
+    print_rest(p, op, (pointer, &arguments), CALL_SAID);
+}
+
+/// Writes what [`Callee::parse_rest`] reads, without the attributes that were said.
+pub(super) fn print_rest(
+    p: &mut OpPrinter<'_>,
+    op: OpRef<'_>,
+    (pointer, arguments): (Option<Value>, &[Value]),
+    said: &[&str],
+) {
+    if let Some(ty) = op.attr("var_callee_type").and_then(|ty| ty.as_type(op.ctx())) {
         p.write(" vararg(");
         p.ty(ty);
         p.write(")");
     }
     print_bundles(p, op);
-    p.attr_dict(op, CALL_SAID);
+    p.attr_dict(op, said);
     p.write(" : ");
     if let Some(pointer) = pointer {
         p.ty(op.type_of(pointer));
         p.write(", ");
     }
-    print_signature(p, op, &arguments);
+    print_signature(p, op, arguments);
 }
 
 /// Writes `@f(%a)` or `%p(%a)`. Returns the pointer, if one is called, and the arguments.

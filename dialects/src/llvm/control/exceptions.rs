@@ -8,9 +8,7 @@ use loomir_ir::text::{OpParser, OpPrinter, ParseResult};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, Block, Body, Diagnostic, Diagnostics, Op, OpRef, OperationState, Trait, Value};
 
-use super::calls::{
-    Bundles, parse_optional_case, parse_signature, print_bundles, print_callee, print_signature, verify_call,
-};
+use super::calls::{Callee, INVOKE_SAID, parse_optional_case, print_callee, print_rest, verify_call};
 use super::{CatchSwitchOp, CleanupPadOp, InvokeOp, LandingpadOp};
 use crate::branch::{self, Invoke, passed};
 use crate::llvm::attributes::CCONV;
@@ -28,13 +26,7 @@ pub(super) fn parse_invoke(p: &mut OpParser<'_, '_>, state: &mut OperationState)
     if !parse_optional_case(p, state, "CConv", &CCONV) {
         state.set_attr(ctx, "CConv", CCONV.attr(ctx, 0));
     }
-    let pointer = p.parse_optional_operand()?;
-    if pointer.is_none() {
-        let name = p.parse_symbol_name()?;
-        let callee = ctx.symbol_attr(name.as_str(ctx).unwrap_or_default());
-        state.set_attr(ctx, "callee", callee);
-    }
-    let operands = p.parse_operand_list(loomir_ir::text::Delimiter::Paren)?;
+    let callee = Callee::parse(p, state)?;
     let mut passed = Vec::new();
     for word in ["to", "unwind"] {
         p.expect_keyword(word)?;
@@ -42,21 +34,7 @@ pub(super) fn parse_invoke(p: &mut OpParser<'_, '_>, state: &mut OperationState)
         state.successors.push(block);
         passed.push(values);
     }
-    if p.accept_keyword("vararg") {
-        p.expect("(")?;
-        let ty = p.parse_type()?;
-        p.expect(")")?;
-        state.set_attr(ctx, "var_callee_type", ctx.type_attr(ty));
-    }
-    let bundles = Bundles::parse(p)?;
-    p.parse_optional_attr_dict(state)?;
-    p.expect(":")?;
-    if let Some(pointer) = pointer {
-        let ty = p.parse_type()?;
-        state.operands.push(p.resolve(pointer, ty)?);
-        p.expect(",")?;
-    }
-    parse_signature(p, state, &operands)?;
+    let bundles = callee.parse_rest(p, state)?;
     let mut segments = vec![state.operands.len() as i64];
     for values in passed {
         segments.push(values.len() as i64);
@@ -66,17 +44,6 @@ pub(super) fn parse_invoke(p: &mut OpParser<'_, '_>, state: &mut OperationState)
     state.set_segments(ctx, &segments);
     Ok(())
 }
-
-const SAID: &[&str] = &[
-    "callee",
-    "var_callee_type",
-    "CConv",
-    "operandSegmentSizes",
-    "op_bundle_sizes",
-    "op_bundle_tags",
-    "arg_attrs",
-    "res_attrs",
-];
 
 pub(super) fn print_invoke(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     let ctx = op.ctx();
@@ -93,19 +60,7 @@ pub(super) fn print_invoke(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
         p.write(word);
         p.successor(block, &passed(op, &Invoke, index));
     }
-    if let Some(ty) = op.attr("var_callee_type").and_then(|ty| ty.as_type(ctx)) {
-        p.write(" vararg(");
-        p.ty(ty);
-        p.write(")");
-    }
-    print_bundles(p, op);
-    p.attr_dict(op, SAID);
-    p.write(" : ");
-    if let Some(pointer) = pointer {
-        p.ty(op.type_of(pointer));
-        p.write(", ");
-    }
-    print_signature(p, op, &arguments);
+    print_rest(p, op, (pointer, &arguments), INVOKE_SAID);
 }
 
 /// Requires what a call requires, that the edges pass what their blocks take, and that a landing
