@@ -70,8 +70,11 @@ impl States {
             return Ok(());
         };
         self.sources[number].extend(from);
-        let behind = if store.asks() { self.behind(number) } else { HashSet::new() };
-        let inside = self.leading_to(number, &behind);
+        let (mut behind, mut inside) = (HashSet::new(), HashSet::new());
+        if store.asks() {
+            behind = self.behind(number);
+            inside = self.leading_to(number, &behind);
+        }
         let Some(state) = &mut self.all[number] else { return Err("a state is gone") };
         if state.join(store, sides, &visit, from, &inside)? {
             if !state.is_pending {
@@ -113,11 +116,11 @@ impl States {
 
     /// Forgets states, one of which changed and stays. What they visit is visited again.
     fn forget(&mut self, changed: usize, mut which: HashSet<usize>) {
-        self.all.iter_mut().flatten().for_each(|state| state.forget_visits(&which));
-        which.remove(&changed);
         if which.is_empty() {
             return;
         }
+        self.all.iter_mut().flatten().for_each(|state| state.forget_visits(&which));
+        which.remove(&changed);
         for number in &which {
             self.all[*number] = None;
             self.sources[*number].clear();
