@@ -17,7 +17,7 @@ use expand::{Undefined, expand, expand_combined, expand_map};
 
 mod expand;
 mod index;
-pub(crate) mod reduction;
+mod reduction;
 
 /// Replaces every operation of the `affine` dialect in `body` and in the bodies inside it.
 ///

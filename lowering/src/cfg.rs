@@ -20,6 +20,7 @@
 //! | [`loop_fusion`] | the pass that fuses adjacent loops |
 //! | [`loop_peel`] | the pass that peels first and last iterations |
 //! | [`loop_unroll`] | the passes that unroll and peel loops |
+//! | [`loop_flatten`] | the pass that makes a nest of two loops one |
 //! | [`loop_unroll_and_jam`] | the pass that unrolls outer loops and jams the loops inside |
 //! | [`simplify_cfg`] | the pass that removes detours from the control flow |
 //! | `expander` | expressions as operations before a loop |
@@ -64,6 +65,7 @@ pub mod guards;
 mod hub;
 pub mod lcssa;
 pub mod loop_deletion;
+pub mod loop_flatten;
 pub mod loop_fusion;
 pub mod loop_peel;
 pub mod loop_rotate;

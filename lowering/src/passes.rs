@@ -6,8 +6,8 @@ use loomir_ir::{Body, Diagnostics};
 
 use crate::cf_to_scf;
 use crate::cfg::{
-    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_peel, loop_rotate, loop_simplify,
-    loop_unroll, loop_unroll_and_jam, simplify_cfg, unify_loop_exits,
+    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_flatten, loop_fusion, loop_peel, loop_rotate,
+    loop_simplify, loop_unroll, loop_unroll_and_jam, simplify_cfg, unify_loop_exits,
 };
 use crate::expand_strided_metadata;
 use crate::linalg_to_loops::Loops;
@@ -168,6 +168,7 @@ pub const PASSES: &[PassInfo] = &[
     loop_unroll::PASS,
     loop_unroll::FULL_PASS,
     loop_unroll_and_jam::PASS,
+    loop_flatten::PASS,
     simplify_cfg::PASS,
     rewiring::PASS,
 ];

@@ -289,7 +289,7 @@ pub(crate) fn counted(random: &mut Random) -> (String, Vec<Input>) {
 }
 
 /// Returns functions that write and read an array of `length` elements.
-fn memory(length: i64) -> String {
+pub(crate) fn memory(length: i64) -> String {
     MEMORY.replace("LENGTH", &length.to_string())
 }
 

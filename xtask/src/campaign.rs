@@ -58,6 +58,11 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "loops of graphs, counted and random, run before and after unrolling, peeling and jamming",
     },
     Campaign {
+        name: "flattening",
+        cases: 20_000,
+        does: "nests of two loops of graphs run before and after flattening",
+    },
+    Campaign {
         name: "raising",
         cases: 20_000,
         does: "graphs of blocks run as regions, after clean-up, and as blocks again",

@@ -3,103 +3,44 @@
 
 use loomir_dialects::{arith, scf};
 use loomir_ir::attributes::AttrKind;
-use loomir_ir::types::FloatKind;
-use loomir_ir::{Attr, Body, Context, Op, OpDef, Type, TypeKind, Value};
+use loomir_ir::{Attr, Body, Context, Op, OpDef, Type, Value};
+use loomir_transforms::access::updates::Reduction;
+use loomir_transforms::access::updates::reduction::Combining;
+use loomir_transforms::affine::operation::Binary;
 
 use super::enter_new_block;
 
-/// Returns the operation that combines partial results, for a case number of
-/// `arith.atomic_rmw_kind`.
-fn combiner(kind: u64) -> Option<&'static OpDef> {
+/// Returns the operation that combines partial results, and what it is a step of, for a case number
+/// of `arith.atomic_rmw_kind`.
+fn combiner(kind: u64) -> Option<(&'static OpDef, Reduction)> {
+    let float = |combining| Reduction::Float(combining, 0);
     Some(match arith::ATOMIC_RMW_KIND.text_of(kind)?.as_str() {
-        "addf" => arith::AddFOp::DEF,
-        "addi" => arith::AddIOp::DEF,
-        "andi" => arith::AndIOp::DEF,
-        "maximumf" => arith::MaximumFOp::DEF,
-        "maxnumf" => arith::MaxNumFOp::DEF,
-        "maxs" => arith::MaxSIOp::DEF,
-        "maxu" => arith::MaxUIOp::DEF,
-        "minimumf" => arith::MinimumFOp::DEF,
-        "minnumf" => arith::MinNumFOp::DEF,
-        "mins" => arith::MinSIOp::DEF,
-        "minu" => arith::MinUIOp::DEF,
-        "mulf" => arith::MulFOp::DEF,
-        "muli" => arith::MulIOp::DEF,
-        "ori" => arith::OrIOp::DEF,
-        "xori" => arith::XOrIOp::DEF,
+        "addf" => (arith::AddFOp::DEF, float(Combining::Add)),
+        "addi" => (arith::AddIOp::DEF, Reduction::Word(Binary::Add)),
+        "andi" => (arith::AndIOp::DEF, Reduction::Word(Binary::And)),
+        "maximumf" => (arith::MaximumFOp::DEF, float(Combining::Maximum)),
+        "maxnumf" => (arith::MaxNumFOp::DEF, float(Combining::MaxNum)),
+        "maxs" => (arith::MaxSIOp::DEF, Reduction::Word(Binary::MaxS)),
+        "maxu" => (arith::MaxUIOp::DEF, Reduction::Word(Binary::MaxU)),
+        "minimumf" => (arith::MinimumFOp::DEF, float(Combining::Minimum)),
+        "minnumf" => (arith::MinNumFOp::DEF, float(Combining::MinNum)),
+        "mins" => (arith::MinSIOp::DEF, Reduction::Word(Binary::MinS)),
+        "minu" => (arith::MinUIOp::DEF, Reduction::Word(Binary::MinU)),
+        "mulf" => (arith::MulFOp::DEF, float(Combining::Mul)),
+        "muli" => (arith::MulIOp::DEF, Reduction::Word(Binary::Mul)),
+        "ori" => (arith::OrIOp::DEF, Reduction::Word(Binary::Or)),
+        "xori" => (arith::XOrIOp::DEF, Reduction::Word(Binary::Xor)),
         _ => return None,
     })
 }
 
-/// Returns the neutral element of the operation that combines two values of type `ty`: exactly, so
-/// that of a sum of floats is -0.0. `None` for an operation that combines nothing.
-pub(crate) fn neutral(ctx: &Context, info: &loomir_ir::OpInfo, ty: Type) -> Option<Attr> {
-    let is_scalar = ty.is_index() || ty.is_signless_integer(ctx) || ty.is_float(ctx);
-    if is_scalar && info.is(arith::AddFOp::DEF) {
-        let TypeKind::Float(format) = ty.kind(ctx) else { return None };
-        ieee(*format)?;
-        return Some(ctx.attr(AttrKind::Float { bits: 1 << (format.width() - 1), ty }));
-    }
-    let mut kinds = arith::ATOMIC_RMW_KIND.cases.iter().map(|(_, kind)| *kind);
-    let kind = kinds.find(|kind| combiner(*kind).is_some_and(|def| info.is(def)));
-    identity(ctx, kind.filter(|_| is_scalar)?, ty)
-}
-
-/// Returns the neutral element of a reduction.
+/// Returns the value that a reduction begins with: 0.0 for a sum of floats, and the neutral element
+/// for all others.
 pub(super) fn identity(ctx: &Context, kind: u64, ty: Type) -> Option<Attr> {
-    let name = arith::ATOMIC_RMW_KIND.text_of(kind)?;
-    if let TypeKind::Float(format) = ty.kind(ctx) {
-        let bits = match name.as_str() {
-            "addf" => 0,
-            "mulf" => one(*format)?,
-            "minimumf" => infinity(*format)?,
-            "maximumf" => infinity(*format)? | 1 << (format.width() - 1),
-            "minnumf" | "maxnumf" => quiet_nan(*format)?,
-            _ => return None,
-        };
-        return Some(ctx.attr(AttrKind::Float { bits, ty }));
-    }
-    let width = ty.integer_width(ctx).unwrap_or(64);
-    if width > 128 {
-        return None;
-    }
-    let highest: i128 = if width == 0 { 0 } else { (1u128 << (width - 1)).wrapping_sub(1) as i128 };
-    let value = match name.as_str() {
-        "addi" | "ori" | "xori" | "maxu" => 0,
-        "muli" => 1,
-        "andi" | "minu" => -1,
-        "maxs" => -highest - 1,
-        "mins" => highest,
-        _ => return None,
-    };
-    Some(ctx.int_attr(ty, value))
-}
-
-/// Returns the widths of exponent and fraction of an IEEE format.
-fn ieee(format: FloatKind) -> Option<(u32, u32)> {
-    Some(match format {
-        FloatKind::F16 => (5, 10),
-        FloatKind::BF16 => (8, 7),
-        FloatKind::F32 => (8, 23),
-        FloatKind::F64 => (11, 52),
-        FloatKind::F128 => (15, 112),
-        _ => return None,
-    })
-}
-
-fn one(format: FloatKind) -> Option<u128> {
-    let (exponent, fraction) = ieee(format)?;
-    Some(((1 << (exponent - 1)) - 1) << fraction)
-}
-
-fn infinity(format: FloatKind) -> Option<u128> {
-    let (exponent, fraction) = ieee(format)?;
-    Some(((1 << exponent) - 1) << fraction)
-}
-
-fn quiet_nan(format: FloatKind) -> Option<u128> {
-    let (_, fraction) = ieee(format)?;
-    Some(infinity(format)? | 1 << (fraction - 1))
+    let (_, reduction) = combiner(kind)?;
+    let neutral = reduction.neutral(ctx, ty)?;
+    let is_sum = matches!(reduction, Reduction::Float(Combining::Add, _));
+    Some(if is_sum { ctx.attr(AttrKind::Float { bits: 0, ty }) } else { neutral })
 }
 
 /// Replaces `reduce`, an `scf.reduce` without regions, by one that combines each operand by its
@@ -114,7 +55,7 @@ pub(super) fn fill(body: &mut Body, reduce: Op, kinds: &[u64]) {
     let new = b.insert(state);
     body.erase(reduce);
     for (index, (operand, kind)) in operands.iter().zip(kinds).enumerate() {
-        let Some(def) = combiner(*kind) else { continue };
+        let Some((def, _)) = combiner(*kind) else { continue };
         let ty = body.value_type(*operand);
         let mut b = enter_new_block(body, new, index, &[ty, ty]);
         let region = b.body().region(new, index);

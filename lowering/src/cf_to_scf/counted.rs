@@ -13,16 +13,14 @@
 //!   sums of 64 bits have no flags.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::memory::address::{INBOUNDS, no_wrap_flags};
-use loomir_dialects::llvm::types::array;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Builder, OpDef, Type, Value};
 
 use super::Uncounted;
 use super::bounded::{self, Bounds};
-use crate::cfg::arithmetic;
+use crate::cfg::arithmetic::{self, address};
 use crate::cfg::branch::targets;
 use crate::cfg::expander::{Recipe, values_of_tests};
 use crate::cfg::roles::Roles;
@@ -232,17 +230,7 @@ impl Variable {
                     Some(size @ 1..) => (size, count),
                     _ => (1, self.product(builder, count, step, exact)),
                 };
-                let (ctx, ty) = (builder.ctx(), builder.type_of(start));
-                let element = match unit {
-                    1 => ctx.int_type(8),
-                    _ => array(&ctx, u64::from(unit), ctx.int_type(8)),
-                };
-                let indices = ctx.dense_ints_attr(Type::I32, &[DYNAMIC_INDEX]);
-                let state = builder.state(llvm::GEPOp::DEF).operands(&[start, offset]).results(&[ty]);
-                let state = state.attr(&ctx, "rawConstantIndices", indices);
-                let state = state.attr(&ctx, "elem_type", ctx.type_attr(element));
-                let flags = ctx.int_attr(Type::I32, if exact { INBOUNDS } else { 0 });
-                builder.value(state.attr(&ctx, "noWrapFlags", flags))
+                address(builder, start, (offset, unit), if exact { INBOUNDS } else { 0 })
             }
             Kind::Integer(64, flags) => {
                 let exact =

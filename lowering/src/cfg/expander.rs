@@ -54,6 +54,11 @@ impl Recipe {
         Maker { scev, before, known: None, signed: true }.recipe(id)
     }
 
+    /// Returns the bits of a constant.
+    pub(crate) fn as_constant(&self) -> Option<u128> {
+        if let Part::Constant(bits) = self.part { Some(bits) } else { None }
+    }
+
     /// Returns the number of bits.
     pub(crate) fn width(&self) -> u32 {
         self.width

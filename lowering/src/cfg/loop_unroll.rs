@@ -14,6 +14,7 @@
 //! | `simulation` | the cost of a loop unrolled completely |
 //! | `copies` | peeling, and unrolling without a remainder |
 //! | `remainder` | unrolling with a remainder loop |
+//! | `reductions` | an accumulator for each copy |
 //! | `rounds` | visits of loops, from the inside out |
 //! | `decided` | comparisons that peeling decides |
 //! | `weights` | weights of branches |
@@ -59,13 +60,14 @@ pub(super) mod directives;
 pub(super) mod facts;
 mod peel_count;
 mod peel_loads;
+mod reductions;
 pub(super) mod remainder;
 pub(super) mod rounds;
 pub(super) mod shape;
 mod simulation;
 mod size;
 mod tidy_up;
-mod weights;
+pub(super) mod weights;
 
 /// The greatest cost of a number of iterations that is computed before a loop, where nothing asks
 /// for more.
@@ -82,6 +84,8 @@ pub struct Report {
     pub runtime: usize,
     /// Loops that were peeled.
     pub peeled: usize,
+    /// Reductions with an accumulator for each copy.
+    pub reductions: usize,
     /// Remarks.
     pub remarks: Diagnostics,
 }
@@ -133,9 +137,17 @@ impl Visitor for Unroller<'_> {
         let remarks = plan.remarks(function, self.preferences.explain, wanted && is_allowed);
         remarks.into_iter().for_each(|remark| self.report.remarks.push(remark));
         let Some(change) = plan.change.as_ref().filter(|_| is_allowed) else { return Vec::new() };
-        let headers = carry_out(function, &plan, change, visited, changed);
+        let is_parallel = self.preferences.add_parallel_reductions;
+        let Done { headers, reductions } = carry_out(function, &plan, change, is_parallel, visited, changed);
         self.edits.made(NAME, plan.loc);
         self.report.count(change);
+        if reductions > 0 {
+            self.report.reductions += reductions;
+            let remarks = Remarks { body: function, pass: NAME };
+            let made =
+                remarks.passed("ParallelReductions", plan.loc, "each copy has accumulators of its own");
+            self.report.remarks.push(made.arg("count", reductions as i64));
+        }
         self.peeled.extend(matches!(change, Change::Peel { .. }).then_some(plan.shape.header));
         headers
     }
@@ -206,12 +218,7 @@ fn plan(
         Ok(made) => change = made,
         Err(why) => obstacle = Some(why),
     }
-    let analysis = scev.analysis();
-    let inner = analysis.loops().get(id).nodes.iter().filter(|node| {
-        let own = analysis.loops().innermost(**node);
-        own.is_some_and(|own| own != id && analysis.loops().get(own).header() == **node)
-    });
-    let inner = inner.map(|node| analysis.block(*node)).collect();
+    let inner = shape::headers_inside(scev.analysis(), id);
     Some(Plan { loc: function.loc(branch), shape, decision, change, obstacle, inner })
 }
 
@@ -307,15 +314,23 @@ fn starts_constant(scev: &ScalarEvolution<'_>, shape: &Shape) -> bool {
     starts.any(|own| scev.number(own.start).is_some())
 }
 
-/// Makes a change. Returns the headers of loops that must not be visited: copies of visited loops,
-/// and remainders.
+/// A change that was made.
+struct Done {
+    /// The headers of loops that must not be visited: copies of visited loops, and remainders.
+    headers: Vec<Block>,
+    /// The number of reductions with an accumulator for each copy.
+    reductions: usize,
+}
+
+/// Makes a change. If reductions may be `parallel`, each copy gets an accumulator of its own.
 fn carry_out(
     function: &mut Body,
     plan: &Plan,
     change: &Change,
+    parallel: bool,
     visited: &HashSet<Block>,
     changed: &mut Vec<Block>,
-) -> Vec<Block> {
+) -> Done {
     let shape = &plan.shape;
     let (mut headers, mut first, mut blocks) = (Vec::new(), vec![shape.preheader], Vec::new());
     let inner: Vec<Block> = plan.inner.iter().copied().filter(|header| visited.contains(header)).collect();
@@ -327,6 +342,10 @@ fn carry_out(
     };
     let (own, mut remainder, mut latch) = (|block: Block| block, None, shape.latch);
     let before = shape.backedge(function).map(|(branch, _)| Before::of(function, branch));
+    let mut separated = None;
+    let mut separate = |function: &mut Body, copies: &[Copy]| {
+        separated = parallel.then(|| reductions::make_parallel(function, shape, copies)).flatten();
+    };
     match change {
         Change::Peel { count } => {
             let course = |exit: &Exit, number: u64| exit.rule.in_iteration(u128::from(number));
@@ -345,6 +364,7 @@ fn carry_out(
             let copies = copies::unroll(function, shape, *count, false, in_copy(*count));
             latch = copies.last().map_or(latch, |last| last.latch);
             odds.into_iter().for_each(|odds| odds.at_latch(function, (latch, shape.header), *count));
+            separate(function, &copies);
             add(&copies, &own);
         }
         Change::Runtime(runtime) => {
@@ -353,6 +373,7 @@ fn carry_out(
             {
                 first.extend(made.between);
                 latch = made.copies.last().map_or(latch, |last| last.latch);
+                separate(function, &made.copies);
                 add(&made.copies, &own);
                 add(std::slice::from_ref(&made.remainder), &own);
                 add(&made.again, &|block| made.remainder.block(block));
@@ -375,8 +396,9 @@ fn carry_out(
         follow(remainder, Made::Remainder, false);
         headers.push(remainder.1);
     }
-    changed.extend(first.into_iter().chain(blocks));
-    headers
+    let behind = separated.map(|(_, behind)| behind);
+    changed.extend(first.into_iter().chain(blocks).chain(behind));
+    Done { headers, reductions: separated.map_or(0, |(count, _)| count) }
 }
 
 fn in_copy(count: u64) -> impl Fn(&Exit, u64) -> Course {
@@ -484,6 +506,7 @@ impl Pass for LoopUnroll {
         cx.count("Loops unrolled", report.partial as u64);
         cx.count("Loops unrolled with a remainder", report.runtime as u64);
         cx.count("Loops peeled", report.peeled as u64);
+        cx.count("Reductions with an accumulator for each copy", report.reductions as u64);
         report.remarks.into_iter().for_each(|remark| cx.remark(remark));
         Ok(())
     }

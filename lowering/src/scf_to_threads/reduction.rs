@@ -15,10 +15,9 @@
 use loomir_dialects::{arith, memref, scf};
 use loomir_ir::{Attr, Body, Builder, Dict, InsertPoint, Loc, Op, OpName, OperationState, Type, Value};
 use loomir_transforms::access::updates::Reduction;
-use loomir_transforms::access::updates::reduction::{Combining, drop_poison_flags};
+use loomir_transforms::access::updates::reduction::{Combining, drop_poison_flags, is_difference};
 
 use super::range::{Counter, Dimension, ENOUGH, emit_for, emit_parallel, emit_yield, end_parallel};
-use crate::affine_to_scf::reduction::neutral;
 use crate::emit::{Emit, Predicate, replace};
 use loomir_dialects::scf::forall::Number;
 
@@ -67,8 +66,9 @@ impl Combination {
         const ORDER: &str = "the result of one of its reductions depends on the order; \
                              fastmath<reassoc> allows any order of floats";
         let ctx = body.ctx();
-        let has_neutral = match Reduction::of(body, op).ok_or(ORDER)?.0 {
-            _ if body.is(op, arith::SubIOp::DEF) || body.is(op, arith::SubFOp::DEF) => return Err(ORDER),
+        let (reduction, _) = Reduction::of(body, op).ok_or(ORDER)?;
+        let has_neutral = match reduction {
+            _ if is_difference(body, op) => return Err(ORDER),
             // The neutral element is a NaN or infinite, which these flags may forbid.
             Reduction::Float(Combining::MinNum | Combining::MaxNum, _) => false,
             Reduction::Float(Combining::Minimum | Combining::Maximum, flags) => {
@@ -78,7 +78,7 @@ impl Combination {
         };
         let ty = body.value_type(body.result(op, 0));
         let name = body.op_name(op);
-        let neutral = neutral(ctx, body.info(op), ty).filter(|_| has_neutral);
+        let neutral = reduction.neutral(ctx, ty).filter(|_| has_neutral);
         Ok(Combination {
             name,
             loc: body.loc(op),

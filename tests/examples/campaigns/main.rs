@@ -8,6 +8,7 @@ mod c_functions;
 mod check;
 mod compositions;
 mod everyday;
+mod flattening;
 mod fusion;
 mod graphs;
 mod hazards;
@@ -26,11 +27,12 @@ mod unrolling;
 type Campaign = (&'static str, fn() -> ExitCode);
 
 /// The campaigns by their names.
-const CAMPAIGNS: [Campaign; 16] = [
+const CAMPAIGNS: [Campaign; 17] = [
     ("c-functions", c_functions::main),
     ("check", check::main),
     ("compositions", compositions::main),
     ("everyday", everyday::main),
+    ("flattening", flattening::main),
     ("fusion", fusion::main),
     ("graphs", graphs::main),
     ("hazards", hazards::main),

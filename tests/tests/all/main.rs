@@ -27,6 +27,7 @@ mod print_options;
 mod promotion;
 mod raised_functions;
 mod red;
+mod reductions;
 mod rewiring;
 mod saturate;
 mod schedule;

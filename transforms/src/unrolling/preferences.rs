@@ -59,6 +59,8 @@ pub struct Preferences {
     pub runtime_multi_exit: Option<bool>,
     /// True if an exit other than the latch is taken to be predictable.
     pub runtime_other_exit_predictable: bool,
+    /// True if each copy may combine numbers with an accumulator of its own.
+    pub add_parallel_reductions: bool,
     /// True if only full unrolling is wanted.
     pub only_full: bool,
     /// True if only loops with a directive are unrolled.
@@ -81,6 +83,7 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
     ("unroll-runtime-epilog", "", "put the remainder behind the loop (true) or before it (false)"),
     ("unroll-runtime-multi-exit", "", "unroll loops with several exits at run time"),
     ("unroll-runtime-other-exit-predictable", "false", "take exits but the latch for predictable"),
+    ("unroll-add-parallel-reductions", "false", "on graphs, give each copy accumulators of its own"),
     ("unroll-upperbound", "false", "unroll completely by an upper bound of the trip count"),
     ("unroll-max-upperbound", "8", "the maximal upper bound to unroll completely by"),
     ("unroll-full-max-count", "", "the maximal count of full unrolling"),
@@ -129,6 +132,7 @@ impl Default for Preferences {
             runtime_epilog: None,
             runtime_multi_exit: None,
             runtime_other_exit_predictable: false,
+            add_parallel_reductions: false,
             only_full: false,
             only_forced: false,
             explain: false,
@@ -181,6 +185,8 @@ impl Preferences {
             runtime_multi_exit: flag("unroll-runtime-multi-exit")?,
             runtime_other_exit_predictable: options
                 .parse("unroll-runtime-other-exit-predictable", known.runtime_other_exit_predictable)?,
+            add_parallel_reductions: options
+                .parse("unroll-add-parallel-reductions", known.add_parallel_reductions)?,
             only_forced: options.parse("only-when-forced", known.only_forced)?,
             explain: options.parse("explain", known.explain)?,
             ..known

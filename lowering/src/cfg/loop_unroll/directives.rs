@@ -151,11 +151,47 @@ impl Before {
         let names = [format!("{prefix}followup_all"), format!("{prefix}followup_{own}")];
         let names = names.each_ref().map(String::as_str);
         let Some(all) = self.0.as_ref().and_then(|before| before.followed(&names)) else { return false };
-        match all == Properties::default() {
-            true => function.remove_attr(branch, LOOP_ANNOTATION),
-            false => write(function, branch, &all),
-        }
+        write(function, branch, &all);
         true
+    }
+}
+
+/// The properties of a loop that two loops become.
+pub(in crate::cfg) struct Flattened(Properties);
+
+const MUST_PROGRESS: &str = "llvm.loop.mustprogress";
+
+/// Returns the properties of the loop that a nest of two becomes: those of the loop that has some.
+/// The branches are those of the latches, the outer one first.
+///
+/// # Errors
+///
+/// Why there is no such loop.
+pub(in crate::cfg) fn flattened(function: &Body, branches: [Op; 2]) -> Result<Flattened, &'static str> {
+    let all = branches.map(|branch| properties(function, branch));
+    let [Some(mut outer), Some(mut inner)] = all else { return Err("it has metadata that can't be read") };
+    if [&outer, &inner].into_iter().any(|own| own.has("llvm.loop.disable_nonforced")) {
+        return Err("a directive forbids it");
+    }
+    // The new loop ends if both do. If one may not run for ever without effect, nor may it.
+    let progresses = [&outer, &inner].into_iter().any(|own| own.has(MUST_PROGRESS));
+    [&mut outer, &mut inner].into_iter().for_each(|own| own.remove(MUST_PROGRESS));
+    let nothing = Properties::default();
+    if outer == nothing {
+        outer = inner;
+    } else if inner != nothing && inner != outer {
+        return Err("its loops have different directives");
+    }
+    if progresses {
+        outer.set(MUST_PROGRESS, None);
+    }
+    Ok(Flattened(outer))
+}
+
+impl Flattened {
+    /// Gives these properties to the loop with this latch's branch.
+    pub(in crate::cfg) fn write(&self, function: &mut Body, branch: Op) {
+        write(function, branch, &self.0);
     }
 }
 
@@ -177,7 +213,9 @@ pub(in crate::cfg) fn mark_peeled(function: &mut Body, branch: Op, count: u64) {
 
 fn write(function: &mut Body, branch: Op, own: &Properties) {
     let ctx = function.ctx().clone();
-    if let Some(annotation) = own.annotation(&ctx) {
+    if *own == Properties::default() {
+        function.remove_attr(branch, LOOP_ANNOTATION);
+    } else if let Some(annotation) = own.annotation(&ctx) {
         function.set_attr(branch, LOOP_ANNOTATION, annotation);
     }
 }

@@ -190,14 +190,15 @@ fn numbers(function: &mut Body, preheader: Block, plan: &Runtime) -> Numbers {
 }
 
 /// Gives a loop a counter that starts at zero and goes up by `step`, and lets its latch go on until
-/// the counter is `last`. The header has only the edge `entry` besides the backedge.
+/// the counter is `last`. The header has only the edge `entry` besides the backedge. Returns the
+/// counter.
 pub(in crate::cfg) fn count_to(
     function: &mut Body,
     (header, latch): (Block, Block),
     entry: Block,
     (step, last, width): (u64, Value, u32),
     test: &Test,
-) -> Option<()> {
+) -> Option<Value> {
     let ty = function.value_type(last);
     let counter = function.add_argument(header, ty);
     let (entering, index) = edge_to(function, entry, header)?;
@@ -221,7 +222,7 @@ pub(in crate::cfg) fn count_to(
     if annotation.is_none() {
         function.remove_attr(ended, LOOP_ANNOTATION);
     }
-    Some(())
+    Some(counter)
 }
 
 /// Places the remainder behind the unrolled loop.

@@ -8,6 +8,7 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op};
 
 use super::size;
+use crate::cfg::Analysis;
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::exits::gcd;
@@ -126,6 +127,14 @@ impl Shape {
         count > 0 && tests(count - 1) && !(0..count - 1).any(tests)
     }
 
+    /// True if the loop is left at the conditional branch of its latch, and nowhere else.
+    pub(in crate::cfg) fn leaves_at_latch(&self, function: &Body) -> bool {
+        let end = function.terminator(self.latch);
+        let is_conditional = end.is_some_and(|op| function.is(op, llvm::CondBrOp::DEF));
+        is_conditional
+            && matches!(&self.exits[..], [only] if only.block == self.latch && only.targets.len() == 1)
+    }
+
     /// True if the latch is an exiting block.
     pub(in crate::cfg) fn is_rotated(&self) -> bool {
         self.exits.iter().any(|exit| exit.block == self.latch)
@@ -157,6 +166,15 @@ fn deoptimizes(function: &Body, from: Block) -> bool {
     };
     let [.., call, end] = &ops[..] else { return false };
     function.is(*end, llvm::ReturnOp::DEF) && is_call(call)
+}
+
+/// Returns the headers of the loops inside a loop.
+pub(in crate::cfg) fn headers_inside(analysis: &Analysis, id: LoopId) -> Vec<Block> {
+    let nodes = analysis.loops().get(id).nodes.iter().filter(|node| {
+        let own = analysis.loops().innermost(**node);
+        own.is_some_and(|own| own != id && analysis.loops().get(own).header() == **node)
+    });
+    nodes.map(|node| analysis.block(*node)).collect()
 }
 
 /// Returns the branch of a block and the number of its edge to another.

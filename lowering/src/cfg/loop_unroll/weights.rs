@@ -25,11 +25,11 @@ const WHOLE: f64 = 2_147_483_648.0;
 
 /// The probability that a loop goes on at its latch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Odds(f64);
+pub(in crate::cfg) struct Odds(f64);
 
 impl Odds {
     /// Reads the weights at the latch of a loop. `None` without weights.
-    pub(super) fn of(function: &Body, shape: &Shape) -> Option<Odds> {
+    pub(in crate::cfg) fn of(function: &Body, shape: &Shape) -> Option<Odds> {
         let (branch, back) = shape.backedge(function).filter(|_| shape.is_rotated())?;
         if !function.is(branch, llvm::CondBrOp::DEF) {
             return None;
@@ -42,10 +42,15 @@ impl Odds {
     }
 
     /// Sets the weights at the latch of the loop with this header, unrolled `count` times.
-    pub(super) fn at_latch(self, function: &mut Body, (latch, header): (Block, Block), count: u64) {
+    pub(in crate::cfg) fn at_latch(self, function: &mut Body, (latch, header): (Block, Block), count: u64) {
         if let Some((branch, back)) = edge_to(function, latch, header) {
             set(function, branch, back, power(self.0, count));
         }
+    }
+
+    /// Returns the probability that one of two nested loops goes on: this one, or the one inside.
+    pub(in crate::cfg) fn or(self, inner: Odds) -> Odds {
+        Odds(1.0 - (1.0 - self.0) * (1.0 - inner.0))
     }
 
     /// Sets the weights at the tests of an unrolled loop and its remainder: the block that tests

@@ -12,14 +12,13 @@
 //! - Loops are closed: values leave the inner loop as arguments of the latch alone.
 
 use hashbrown::HashSet;
-use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Op, Trait, Value};
 
 use crate::cfg::branch::successor_operands;
 use crate::cfg::calls;
-use crate::cfg::loop_unroll::shape::Shape;
+use crate::cfg::loop_unroll::shape::{Shape, headers_inside};
 use crate::cfg::scev::ScalarEvolution;
 
 /// An outer loop and the loop inside, as they can be jammed.
@@ -53,7 +52,7 @@ impl Nest {
         let not_simple = "a loop of the nest is not in loop-simplify form";
         let outer = Shape::of(scev, id).ok_or(not_simple)?;
         let inner = Shape::of(scev, child).ok_or(not_simple)?;
-        if ![&outer, &inner].into_iter().all(|shape| leaves_at_latch(function, shape)) {
+        if ![&outer, &inner].into_iter().all(|shape| shape.leaves_at_latch(function)) {
             return Err("a loop of the nest does not leave at its latch alone");
         }
         if inner.exits.iter().any(|exit| exit.targets != [outer.latch]) {
@@ -77,22 +76,9 @@ impl Nest {
             }
         }
         let moved = moved(function, &outer, &within)?;
-        let analysis = scev.analysis();
-        let nodes = analysis.loops().get(id).nodes.iter().filter(|node| {
-            let own = analysis.loops().innermost(**node);
-            own.is_some_and(|own| own != id && analysis.loops().get(own).header() == **node)
-        });
-        let headers = nodes.map(|node| analysis.block(*node)).collect();
+        let headers = headers_inside(scev.analysis(), id);
         Ok(Nest { outer, inner, fore, moved, headers })
     }
-}
-
-/// True if a loop is left at the conditional branch of its latch, and nowhere else.
-fn leaves_at_latch(function: &Body, shape: &Shape) -> bool {
-    let ends = function.terminator(shape.latch);
-    let is_conditional = ends.is_some_and(|op| function.is(op, llvm::CondBrOp::DEF));
-    is_conditional
-        && matches!(&shape.exits[..], [only] if only.block == shape.latch && only.targets.len() == 1)
 }
 
 /// Checks that the inner loop runs equally often in each iteration of the outer one, and that all

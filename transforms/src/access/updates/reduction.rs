@@ -7,6 +7,8 @@
 //! | `minimumf`, `maximumf` | always: a NaN comes before all numbers, and -0.0 is less than 0.0 |
 //! | `minnumf`, `maxnumf` | with `nnan` and `nsz`: the result for a signalling NaN depends on the order, and either of two zeros is returned |
 //!
+//! The same holds for `llvm.fadd`, `llvm.fsub` and `llvm.fmul`.
+//!
 //! A difference is the sum of its subtracted operands. Steps on floats are of one reduction only if
 //! they have the same flags. Otherwise a flag could make a promise about a number that only another
 //! order produces.
@@ -20,9 +22,12 @@
 //! - Words wrap; floats are combined in another order only with `reassoc`, or where no order
 //!   rounds. Tried with `fixtures/fusion/updates.mlir` and `update_flags.mlir`.
 
-use loomir_dialects::arith;
+use loomir_dialects::interp::integer::mask;
+use loomir_dialects::{arith, llvm};
+use loomir_ir::attributes::AttrKind;
 use loomir_ir::opdef::{EnumDef, OpDef};
-use loomir_ir::{Attr, Body, Op, Value};
+use loomir_ir::types::FloatKind;
+use loomir_ir::{Attr, Body, Context, Op, Type, TypeKind, Value};
 
 use crate::affine::operation::{Binary, Operation};
 
@@ -49,10 +54,13 @@ pub enum Combining {
 
 /// For each combining operation, its definition and the flags that make it associative and
 /// commutative.
-const FLOATS: [(&OpDef, Combining, &[&str]); 7] = [
+const FLOATS: [(&OpDef, Combining, &[&str]); 10] = [
     (arith::AddFOp::DEF, Combining::Add, &["reassoc"]),
     (arith::SubFOp::DEF, Combining::Add, &["reassoc"]),
     (arith::MulFOp::DEF, Combining::Mul, &["reassoc"]),
+    (llvm::FAddOp::DEF, Combining::Add, &["reassoc"]),
+    (llvm::FSubOp::DEF, Combining::Add, &["reassoc"]),
+    (llvm::FMulOp::DEF, Combining::Mul, &["reassoc"]),
     (arith::MinimumFOp::DEF, Combining::Minimum, &[]),
     (arith::MaximumFOp::DEF, Combining::Maximum, &[]),
     (arith::MinNumFOp::DEF, Combining::MinNum, &["nnan", "nsz"]),
@@ -65,10 +73,10 @@ impl Reduction {
     pub fn of(body: &Body, op: Op) -> Option<(Reduction, [Option<Value>; 2])> {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
         let info = body.info(op);
-        if let Some((def, combining, needed)) = FLOATS.iter().find(|(def, ..)| info.is(def)) {
-            let flags = flags(body, op, "fastmath", &arith::FASTMATH);
+        if let Some((_, combining, needed)) = FLOATS.iter().find(|(def, ..)| info.is(def)) {
+            let flags = fast_math(body, op);
             let needed = union(&arith::FASTMATH, needed);
-            let [a, b] = operands(body, op, std::ptr::eq(*def, arith::SubFOp::DEF));
+            let [a, b] = operands(body, op, is_difference(body, op));
             return (flags & needed == needed).then_some((Reduction::Float(*combining, flags), [a, b]));
         }
         let Operation::Binary(binary) = Operation::of(body, op)? else { return None };
@@ -79,6 +87,62 @@ impl Reduction {
         };
         Some((Reduction::Word(reduction), operands(body, op, binary == Sub)))
     }
+
+    /// Returns the neutral element for values of a scalar type, exactly: that of a sum of floats is
+    /// -0.0. `None` if the type has none.
+    pub fn neutral(self, ctx: &Context, ty: Type) -> Option<Attr> {
+        match (self, ty.kind(ctx)) {
+            (Reduction::Float(combining, _), TypeKind::Float(format)) => {
+                let bits = combining.neutral(*format)?;
+                Some(ctx.attr(AttrKind::Float { bits, ty }))
+            }
+            (Reduction::Word(binary), _) if ty.is_index() || ty.is_signless_integer(ctx) => {
+                let width = ty.integer_width(ctx).unwrap_or(64);
+                let highest = || mask(width.saturating_sub(1)) as i128;
+                let value = match binary {
+                    _ if width > 128 => return None,
+                    Binary::Add | Binary::Or | Binary::Xor | Binary::MaxU => 0,
+                    Binary::Mul => 1,
+                    Binary::And | Binary::MinU => -1,
+                    Binary::MaxS => -highest() - 1,
+                    Binary::MinS => highest(),
+                    _ => return None,
+                };
+                Some(ctx.int_attr(ty, value))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Combining {
+    fn neutral(self, format: FloatKind) -> Option<u128> {
+        let (exponent, fraction) = match format {
+            FloatKind::F16 => (5, 10),
+            FloatKind::BF16 => (8, 7),
+            FloatKind::F32 => (8, 23),
+            FloatKind::F64 => (11, 52),
+            FloatKind::F128 => (15, 112),
+            _ => return None,
+        };
+        let sign = 1 << (exponent + fraction);
+        let infinity = mask(exponent) << fraction;
+        Some(match self {
+            Combining::Add => sign,
+            Combining::Mul => mask(exponent - 1) << fraction,
+            Combining::Minimum => infinity,
+            Combining::Maximum => infinity | sign,
+            // A quiet NaN.
+            Combining::MinNum | Combining::MaxNum => infinity | 1 << (fraction - 1),
+        })
+    }
+}
+
+/// True if a step of a reduction subtracts its second operand.
+pub fn is_difference(body: &Body, op: Op) -> bool {
+    let floats = [arith::SubFOp::DEF, llvm::FSubOp::DEF];
+    floats.into_iter().any(|def| body.is(op, def))
+        || Operation::of(body, op) == Some(Operation::Binary(Binary::Sub))
 }
 
 /// Returns the operands that may be the accumulator; for a difference only the first.
@@ -86,8 +150,28 @@ fn operands(body: &Body, op: Op, is_difference: bool) -> [Option<Value>; 2] {
     [Some(body.operand(op, 0)), Some(body.operand(op, 1)).filter(|_| !is_difference)]
 }
 
-fn flags(body: &Body, op: Op, name: &str, of: &EnumDef) -> u64 {
-    body.attr(op, name).and_then(|attr| of.value(body.ctx(), attr)).unwrap_or(0)
+/// The attributes with flags of floats and of words, in each dialect.
+const FLAGS: [(&str, &EnumDef); 4] = [
+    ("fastmath", &arith::FASTMATH),
+    ("fastmathFlags", &llvm::attributes::FASTMATH),
+    ("overflowFlags", &arith::OVERFLOW),
+    ("overflowFlags", &llvm::attributes::OVERFLOW),
+];
+
+/// Returns the flags of an operation that are not the default: their attribute, its definition and
+/// its value.
+fn flags(body: &Body, op: Op) -> Option<(&'static str, &'static EnumDef, u64)> {
+    FLAGS.into_iter().find_map(|(name, of)| {
+        let value = body.attr(op, name).and_then(|attr| of.value(body.ctx(), attr))?;
+        Some((name, of, value))
+    })
+}
+
+/// Returns the flags of an operation on floats, numbered as those of [`arith::FASTMATH`].
+fn fast_math(body: &Body, op: Op) -> u64 {
+    let Some((_, of, value)) = flags(body, op) else { return 0 };
+    let names = of.cases.iter().filter(|(_, flag)| value & flag == *flag).map(|(name, _)| *name);
+    union(&arith::FASTMATH, &names.collect::<Vec<_>>())
 }
 
 fn union(of: &EnumDef, names: &[&str]) -> u64 {
@@ -110,13 +194,12 @@ pub fn drop_poison_flags(body: &mut Body, op: Op) {
 /// Returns the attribute with such flags, and its value without them.
 fn without_poison_flags(body: &Body, op: Op) -> Option<(&'static str, Attr)> {
     let (reduction, _) = Reduction::of(body, op)?;
-    let (name, all, promises) = match reduction {
-        Reduction::Word(_) => ("overflowFlags", &arith::OVERFLOW, &["nsw", "nuw"]),
-        Reduction::Float(Combining::Add | Combining::Mul, _) => {
-            ("fastmath", &arith::FASTMATH, &["nnan", "ninf"])
-        }
+    let promises = match reduction {
+        Reduction::Word(_) => ["nsw", "nuw"],
+        Reduction::Float(Combining::Add | Combining::Mul, _) => ["nnan", "ninf"],
         Reduction::Float(..) => return None,
     };
-    let (own, promises) = (flags(body, op, name, all), union(all, promises));
-    (own & promises != 0).then(|| (name, all.attr(body.ctx(), own & !promises)))
+    let (name, of, own) = flags(body, op)?;
+    let promises = union(of, &promises);
+    (own & promises != 0).then(|| (name, of.attr(body.ctx(), own & !promises)))
 }
