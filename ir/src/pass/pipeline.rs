@@ -204,8 +204,8 @@ impl PassRegistry {
     }
 
     /// Reads a pipeline for a program. A bare list of passes runs on its root or, where a pass is
-    /// not for that, on the
-    /// operations inside: on all those in the root's blocks for which there is a pass of this name.
+    /// not for that, on the operations inside: on all those in the root's blocks for which there is
+    /// a pass of this name.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -319,7 +319,7 @@ impl<'t> Parser<'t> {
                 manager.nest(inner);
             } else {
                 let given = self.options()?;
-                let anchors = if depth == 0 { self.anchors(name, anchor) } else { Vec::new() };
+                let anchors = if depth == 0 { self.anchors(name, anchor, &given) } else { Vec::new() };
                 for anchor in &anchors {
                     let (pass, options) = self.make(start, name, anchor, &given)?;
                     let mut inner = PassManager::new(anchor);
@@ -340,9 +340,8 @@ impl<'t> Parser<'t> {
     }
 
     /// The operations to nest a pass of a bare list in, if it is not for the root: those the
-    /// program has or, if it has
-    /// none, the first.
-    fn anchors(&self, name: &str, root: &str) -> Vec<&'static str> {
+    /// program has or, if it has none, the first one whose pass knows these options.
+    fn anchors(&self, name: &str, root: &str, given: &[GivenOption<'t>]) -> Vec<&'static str> {
         let Some(inside) = self.inside.filter(|_| self.registry.get(name, root).is_none()) else {
             return Vec::new();
         };
@@ -351,7 +350,9 @@ impl<'t> Parser<'t> {
         if all.iter().any(|anchor| inside.contains(anchor)) {
             all.retain(|anchor| inside.contains(anchor));
         } else {
-            all.truncate(1);
+            let knows = |anchor: &&'static str| self.make(0, name, anchor, given).is_ok();
+            let first = all.iter().copied().find(knows).or(all.first().copied());
+            all = first.into_iter().collect();
         }
         all
     }

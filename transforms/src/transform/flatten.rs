@@ -11,6 +11,9 @@
 //! loops stay unless the division is asked for. The product of the trip counts is computed in a
 //! wider type where it may overflow; counters of less than 64 bits are widened.
 //!
+//! The pass of the same name on `llvm.func` flattens loops of graphs, also with an inner trip count
+//! that is known at run time only.
+//!
 //! **Never illegal.** The order of iterations stays.
 //!
 //! **Never conditional.** Nothing is assumed of memory, because the order of iterations stays.

@@ -10,8 +10,8 @@
 //!
 //! With `n` and `m` iterations of the two loops, the new one runs `n · m` times, by a counter of
 //! its own. What is known is `n - 1` and `m - 1`. A counter of `w` bits counts up to `2ʷ`
-//! iterations: its end is 0 then, which it meets at the right time. Where they may be more, the test
-//! is that both numbers are below `2^(w / 2)`, so that `n · m` is `2ʷ` at most.
+//! iterations: its end is 0 then, which it meets at the right time. Where there may be more, the
+//! test is that both numbers are below `2^(w / 2)`, so that `n · m` is `2ʷ` at most.
 //!
 //! **Cost.** Linear in the nest.
 
