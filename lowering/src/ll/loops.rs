@@ -4,8 +4,9 @@
 //! name and maybe a value. In the dialect it has `#llvm.loop_annotation<…>`, with a field for each
 //! property, some in groups. [`PROPERTIES`] maps one to the other. A follow-up lists the properties
 //! of a loop that a transformation makes. Loomir's own marks are attributes beside it, and
-//! properties in the text, so that a later run finds them. Properties without a field (source
-//! locations, parallel accesses) stay metadata.
+//! properties in the text, so that a later run finds them. The places of a loop in its source stand
+//! among its properties in the text, and are [metadata](PLACES) of the branch. A loop with other
+//! properties that have no field (parallel accesses) keeps all of them as metadata.
 
 use std::fmt::Write;
 
@@ -15,6 +16,9 @@ use loomir_transforms::directive::DIRECTIVE;
 
 /// The name of the attribute.
 pub(crate) const ANNOTATION: &str = "loop_annotation";
+
+/// The metadata of a branch with the places of its loop in the source, as they are listed.
+pub(super) const PLACES: &str = "llvm.loop.places";
 
 /// The start of the names of Loomir's own marks. Each is a property of that name without a value,
 /// and an attribute of the branch.

@@ -18,7 +18,7 @@ use loomir_transforms::marks::{APART, CHECK, VERSIONED};
 
 use super::checked;
 use crate::emit::{NSW, NUW};
-use crate::ll::{LOOP_ANNOTATION, METADATA};
+use crate::ll::{LOOP_ANNOTATION, kept_metadata};
 use crate::scf_to_cf::counter_flags;
 
 /// The use of facts about new code.
@@ -139,7 +139,8 @@ fn say_progress(function: &mut Body, loops: &[Op]) {
     let body = "loop_annotation<mustProgress = true>".into();
     let said = ctx.attr(AttrKind::Opaque { dialect: ctx.name("llvm"), body, pretty: true, ty: None });
     for op in loops.iter().filter(|op| !may_stay.contains(*op)) {
-        if [LOOP_ANNOTATION, METADATA].into_iter().all(|name| function.attr(*op, name).is_none()) {
+        let is_kept = kept_metadata(function.op_ref(*op), "llvm.loop").is_some();
+        if !is_kept && function.attr(*op, LOOP_ANNOTATION).is_none() {
             function.set_attr(*op, LOOP_ANNOTATION, said);
         }
     }

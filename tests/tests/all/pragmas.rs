@@ -43,10 +43,21 @@ const OBEYED: [(&str, &str); 17] = [
 
 #[test]
 fn every_spelling_of_a_directive_is_obeyed() {
+    obeyed(&[]);
+}
+
+#[test]
+fn directives_are_obeyed_beside_places_in_the_source() {
+    obeyed(&["-g"]);
+}
+
+/// Compiles the functions with these options too, and checks what becomes of each.
+fn obeyed(options: &[&str]) {
     let Some(clang) = peers::tool("clang") else { return };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/pragmas/pragmas.c");
     let mut command = std::process::Command::new(clang);
-    let output = command.args(OPTIONS).args(["-o", "-"]).arg(source).output().expect("clang runs");
+    let output =
+        command.args(OPTIONS).args(options).args(["-o", "-"]).arg(source).output().expect("clang runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     let checker = Checker::default();

@@ -41,9 +41,11 @@ use crate::cfg::branch::{Target, successor_operands, targets};
 use crate::cfg::calls;
 use crate::cfg::expander::Recipe;
 use crate::cfg::loop_unroll::directives::{self, Flattened};
+use crate::cfg::loop_unroll::facts;
 use crate::cfg::loop_unroll::shape::{Shape, headers_inside};
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId};
+use crate::ll::is_for_size;
 
 /// A nest that can be flattened.
 pub(super) struct Nest {
@@ -148,6 +150,9 @@ impl Nest {
         let most = [of_outer, of_inner].map(|count| scev.range_in(count, Some(child)).unsigned.1);
         let widths = [of_outer, of_inner].map(|count| scev.width(count));
         let (width, is_tested) = counter(widths, most, preferences)?;
+        if guard.is_some() || is_tested {
+            may_be_kept(function, &outer, symbols, is_tested)?;
+        }
         // A divisor has to fit, too.
         let divides = preferences.divide && (is_tested || most[1] < mask(width));
         let mut finder = Finder {
@@ -171,6 +176,26 @@ impl Nest {
         let headers = headers_inside(scev.analysis(), id);
         let backedges = [outer_count, inner_count];
         Ok(Nest { outer, inner, backedges, width, is_tested, guard, computed, kept, said, headers })
+    }
+}
+
+/// Checks that a nest may be copied.
+///
+/// # Errors
+///
+/// Why it may not.
+fn may_be_kept(
+    function: &Body,
+    outer: &Shape,
+    symbols: &SymbolTable,
+    is_whole: bool,
+) -> Result<(), &'static str> {
+    match facts::fixed(function, outer, symbols) {
+        Some(why) => Err(why),
+        None if is_whole && is_for_size(function.root_ref()) => {
+            Err("the nest would be kept beside, and its function is to be small")
+        }
+        None => Ok(()),
     }
 }
 

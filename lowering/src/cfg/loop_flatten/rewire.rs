@@ -42,7 +42,7 @@ pub(super) struct Made {
 struct Numbers {
     /// The number of all iterations, modulo the width of the counter.
     all: Value,
-    /// The number of iterations of the inner loop.
+    /// The number of iterations of the inner loop, as a divisor.
     trips: Value,
     /// True if there are iterations, and not too many, unless that is known.
     fits: Option<Value>,
@@ -126,6 +126,11 @@ fn numbers(function: &mut Body, nest: &Nest) -> Numbers {
     let one = writer.constant(width, 1);
     let [outer_trips, trips] = [outer, inner].map(|count| writer.binary(llvm::AddOp::DEF, count, one));
     let all = writer.binary(llvm::MulOp::DEF, outer_trips, trips);
+    // A number that was poison may be any now, and the loop begins before that is noticed.
+    let trips = match nest.computed.iter().any(|own| own.number != Number::Iteration) {
+        true => writer.binary(llvm::UMaxOp::DEF, trips, one),
+        false => trips,
+    };
     let mut fits = nest.is_tested.then(|| {
         let both = writer.binary(llvm::OrOp::DEF, outer, inner);
         let end = writer.constant(width, 1 << (width / 2));

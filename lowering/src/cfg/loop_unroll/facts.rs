@@ -63,7 +63,7 @@ pub(in crate::cfg) fn facts(
 }
 
 /// Returns the reason why a loop may not be copied.
-fn fixed(function: &Body, shape: &Shape, symbols: &SymbolTable) -> Option<&'static str> {
+pub(in crate::cfg) fn fixed(function: &Body, shape: &Shape, symbols: &SymbolTable) -> Option<&'static str> {
     let mut ops = shape.blocks.iter().flat_map(|block| function.ops(*block));
     ops.find_map(|op| {
         let name = function.op_ref(op).name();

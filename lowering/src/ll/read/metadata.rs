@@ -14,6 +14,9 @@ use super::{Reader, Result};
 use crate::ll::METADATA;
 use crate::ll::loops::{self, Properties, Said};
 
+/// The start of a node that is a place in the source.
+const PLACE: &str = "!DILocation";
+
 /// The maximal number of properties of a loop, those in follow-ups included.
 const MAX_PROPERTIES: usize = 256;
 
@@ -69,7 +72,14 @@ impl<'s> Reader<'s> {
             let start = self.pos;
             let end = self.metadata_node()?;
             let node = self.text_at(start);
-            if kind == "llvm.loop" && start == end && self.loop_annotation(state, node).is_some() {
+            if kind == "llvm.loop"
+                && start == end
+                && let Some(places) = self.loop_annotation(state, node)
+            {
+                if !places.is_empty() {
+                    all.push((self.ctx.name(loops::PLACES), self.ctx.string_attr(&places.join(", "))));
+                    self.kept.extend(places);
+                }
                 continue;
             }
             let attribute = match kind {
@@ -92,8 +102,9 @@ impl<'s> Reader<'s> {
     }
 
     /// Gives a branch the annotation and the marks in the node of its loop:
-    /// `distinct !{!self, !property, …}`. The node is then not kept. `None` if it has others.
-    fn loop_annotation(&mut self, state: &mut OperationState, node: &'s str) -> Option<()> {
+    /// `distinct !{!self, !property, …}`. The node is then not kept. Returns the nodes in it that
+    /// are places in the source. `None` if it has other properties.
+    fn loop_annotation(&mut self, state: &mut OperationState, node: &'s str) -> Option<Vec<&'s str>> {
         let def = self.ctx.op_info(state.name);
         if !def.is(llvm::BrOp::DEF) && !def.is(llvm::CondBrOp::DEF) {
             return None;
@@ -105,15 +116,21 @@ impl<'s> Reader<'s> {
         if *first != [node] {
             return None;
         }
+        let is_place = |part: &&Vec<&'s str>| {
+            let [only] = part[..] else { return false };
+            let at = self.nodes.get(only).map(|at| at + usize::from(self.is_word_at(*at, "distinct")));
+            at.is_some_and(|at| self.text_at(at) == PLACE)
+        };
+        let (places, properties): (Vec<_>, Vec<_>) = properties.iter().partition(is_place);
         let mut left = MAX_PROPERTIES;
         let mut read = |property: &Vec<&str>| {
             let [property] = property[..] else { return None };
             let at = *self.nodes.get(property)?;
             Some(self.loop_property(at, loops::MAX_FOLLOWED, &mut left)?.0)
         };
-        let all: Vec<Option<(String, Said)>> = properties.iter().map(&mut read).collect();
+        let all: Vec<Option<(String, Said)>> = properties.into_iter().map(&mut read).collect();
         let said: Vec<(String, Said)> = all.iter().flatten().cloned().collect();
-        // A loop with directives is written anew, without other properties such as its place.
+        // A loop with directives is written anew, without other properties.
         let is_directed = said.iter().any(|(name, _)| name == DIRECTIVE);
         if said.len() < all.len() && !is_directed {
             return None;
@@ -137,7 +154,7 @@ impl<'s> Reader<'s> {
             state.set_attr(&self.ctx, name, attr);
         }
         self.loops.insert(node);
-        Some(())
+        Some(places.into_iter().flatten().copied().collect())
     }
 
     /// Returns the property in the node at a token, `!{!"name", i32 2}`, and the token behind it.

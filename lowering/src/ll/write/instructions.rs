@@ -350,7 +350,9 @@ fn annotation(line: &mut Line<'_>, op: OpRef<'_>) {
         return;
     }
     let nodes = [nodes.unwrap_or_default(), marks].concat();
-    let _ = write!(line.text, ", !llvm.loop !{}", line.m.metadata.of_loop(&nodes));
+    let places = kept_metadata(op, loops::PLACES).and_then(|places| places.as_str(ctx));
+    let number = line.m.metadata.of_loop(places, &nodes);
+    let _ = write!(line.text, ", !llvm.loop !{number}");
 }
 
 fn switch(line: &mut Line<'_>, op: OpRef<'_>) -> Written {

@@ -7,6 +7,7 @@ use loomir_ir::{AttrKind, Body, Context, OpRef};
 
 use super::line::Line;
 use crate::ll::METADATA;
+use crate::ll::loops::PLACES;
 
 /// The metadata of a module: its kept nodes, and nodes made while it is written. A new node has the
 /// lowest free number.
@@ -73,8 +74,9 @@ impl Nodes {
 
     /// Returns the number of the node of loops with these properties. The node refers to itself, so
     /// that no other is equal to it.
-    pub(super) fn of_loop(&mut self, properties: &[String]) -> usize {
-        let list: String = properties.iter().map(|property| format!(", !{}", self.node(property))).collect();
+    pub(super) fn of_loop(&mut self, places: Option<&str>, properties: &[String]) -> usize {
+        let mut list = places.map_or(String::new(), |places| format!(", {places}"));
+        list.extend(properties.iter().map(|property| format!(", !{}", self.node(property))));
         self.distinct(&list, &list)
     }
 
@@ -116,7 +118,9 @@ fn entries<'c>(ctx: &'c Context, op: OpRef<'_>) -> impl Iterator<Item = (&'c str
         Some(AttrKind::Dictionary(dict)) => dict.entries(ctx),
         _ => &[],
     };
-    entries.iter().filter_map(|(name, node)| Some((ctx.str(*name), node.as_str(ctx)?)))
+    let entries = entries.iter().filter_map(|(name, node)| Some((ctx.str(*name), node.as_str(ctx)?)));
+    // The places of a loop are written with its properties.
+    entries.filter(|(kind, _)| *kind != PLACES)
 }
 
 /// Writes `, !prof !n` of branch weights.
