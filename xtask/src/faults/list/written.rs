@@ -261,6 +261,43 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
+        file: "lowering/src/cfg/loop_flatten/nest.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "rows with gaps are numbered as if there were none",
+                "let is_row = |this: &mut Self, trips: ExprId| «this.scev.mul(&[step, trips]) == row_step»;",
+                "this.scev.mul(&[step, trips]) != step",
+            ),
+            Fault(
+                "a number is chosen anew in each iteration",
+                "if «function.is(op, llvm::FreezeOp::DEF)» {",
+                "false",
+            ),
+            Fault(
+                "a number of iterations that fits no word is counted",
+                "() if «fits(natural)» => Ok((natural, false)),",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_unroll/reductions.rs",
+        tests: &[FIXTURES],
+        faults: &[
+            Fault(
+                "an intermediate result that somebody sees is made another one",
+                "let seen = function.uses(function.result(step, 0)).all(|own| «own.op == ends»);",
+                "own.op != step",
+            ),
+            Fault(
+                "promises about intermediate results stay",
+                "steps.for_each(|step| «drop_poison_flags(function, step)»);",
+                "{ let _ = step; }",
+            ),
+        ],
+    },
+    Place {
         file: "lowering/src/cfg/loop_unroll_and_jam/order.rs",
         tests: &[FIXTURES],
         faults: &[
