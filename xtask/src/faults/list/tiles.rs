@@ -96,7 +96,7 @@ pub(super) const FAULTS: &[Place] = &[
                 "{ most <= 0 } else { «least > last» }",
                 "least >= last",
             ),
-            Fault("rows are columns", "let [«outer, inner»] = sides;", "inner, outer"),
+            Fault("rows are columns", "self.along(&[(outer, numbers[«0»]), (inner", "1"),
         ],
     },
     Place {
