@@ -59,7 +59,7 @@ macro_rules! fixtures {
     };
 }
 
-fixtures!(arguments, arith, affine, control, faults, llvm, memory);
+fixtures!(arguments, arith, affine, blocks, control, faults, llvm, memory);
 
 /// Changes a few bytes of a program: digits, letters and punctuation for others of their kind.
 fn mutated(source: &str, random: &mut SplitMix64) -> String {

@@ -23,6 +23,7 @@ use super::datum::Pointer;
 use super::fault::Fault;
 use super::layout::{DataLayout, Layout};
 use super::machine::Machine;
+use super::memory::Memory;
 use super::program::{Callee, Program};
 use crate::interfaces::FunctionLike;
 
@@ -161,6 +162,7 @@ impl Place {
 /// Helps a model read an operation of the function that is being decoded.
 pub struct Decoder<'d> {
     program: &'d Program<'d>,
+    memory: &'d mut Memory,
     function: FunctionId,
     body: &'d Body,
     /// Start of each block, by its index.
@@ -290,6 +292,20 @@ impl<'d> Decoder<'d> {
         self.program.address_of(self.function, symbol)
     }
 
+    /// Returns the number of the function being decoded.
+    pub fn function_id(&self) -> FunctionId {
+        self.function
+    }
+
+    /// Returns the address of the block with a tag in the function that a symbol names.
+    ///
+    /// # Errors
+    /// If the symbol names no function, or no memory is left.
+    pub fn block_address(&mut self, symbol: Attr, tag: i64) -> Result<Pointer, Box<Fault>> {
+        let FunctionId(function) = self.program.function_of(self.function, symbol)?;
+        self.memory.block(function, tag)
+    }
+
     /// Ends stack objects of `op` with the innermost surrounding operation that is a scope of
     /// automatic allocation. Returns the number under which the objects are recorded.
     pub fn allocation_scope(&mut self, op: OpRef<'_>) -> u32 {
@@ -350,7 +366,7 @@ fn end_of_block(terminator_needed: bool) -> Action {
 
 /// Decodes the region of a function, stored in `body`.
 pub(super) fn decode<'d>(
-    program: &'d Program<'d>,
+    (program, memory): (&'d Program<'d>, &'d mut Memory),
     (function, name): (FunctionId, Name),
     body: &'d Body,
     region: Region,
@@ -358,6 +374,7 @@ pub(super) fn decode<'d>(
     let Some(first) = body.entry_block(region) else { return Err(malformed("a body")) };
     let mut decoder = Decoder {
         program,
+        memory,
         function,
         body,
         starts: vec![NONE; body.num_block_slots()],

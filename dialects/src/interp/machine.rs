@@ -258,7 +258,7 @@ impl Machine {
     ) -> Result<(), Box<Fault>> {
         let mut frames = Vec::new();
         let mut at = 0;
-        let mut code = program.code(function)?;
+        let mut code = program.code(function, &mut self.memory)?;
         let (base, registers, stack) = (self.base, self.registers.len(), self.stack.len());
         self.count_call(function);
         self.open_frame(code.slots)?;
@@ -317,7 +317,7 @@ impl Machine {
                     let callee = match program.resolve(function)? {
                         Callee::Defined(function) => {
                             self.count_call(function);
-                            program.code(function)?
+                            program.code(function, &mut self.memory)?
                         }
                         Callee::External(external) => {
                             self.call_external(external, code.places[*at as usize].results().len())?;
@@ -505,6 +505,15 @@ impl Machine {
                 own.text, expected.text
             ))),
             _ => Ok(FunctionId(id)),
+        }
+    }
+
+    /// Returns the tag of the block of a function that a branch to an address reaches.
+    pub fn tag_at(&self, pointer: Pointer, function: FunctionId) -> Result<i64, Box<Fault>> {
+        match self.memory.block_at(pointer) {
+            Some((own, tag)) if own == function.0 => Ok(tag),
+            Some(_) => Err(Fault::undefined("branches to a block of another function")),
+            None => Err(Fault::undefined("branches to a pointer that is no block's address")),
         }
     }
 }

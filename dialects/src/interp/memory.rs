@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use loomir_ir::Loc;
 
 use super::datum::{Cause, Datum, ObjectId, Pointer};
@@ -37,6 +38,13 @@ pub enum ObjectKind {
     Argument,
     /// A function; it has no bytes.
     Function(u32),
+    /// A block of a function; it has no bytes.
+    Block {
+        /// The number of the function.
+        function: u32,
+        /// The tag of the block.
+        tag: i64,
+    },
 }
 
 /// An object of memory.
@@ -81,6 +89,10 @@ const OVERHEAD: u64 = 128;
 #[derive(Debug)]
 pub struct Memory {
     objects: Vec<Object>,
+    /// The addresses of blocks, by the numbers of their functions and their tags.
+    blocks: HashMap<(u32, i64), Pointer>,
+    /// The lowest and the highest address of a block, by the numbers of their functions.
+    code: HashMap<u32, (u64, u64)>,
     next_address: u64,
     left: u64,
 }
@@ -88,7 +100,8 @@ pub struct Memory {
 impl Memory {
     /// Creates memory for about `limit` bytes.
     pub fn new(limit: u64) -> Memory {
-        Memory { objects: Vec::new(), next_address: FIRST_ADDRESS, left: limit }
+        let (blocks, code) = (HashMap::new(), HashMap::new());
+        Memory { objects: Vec::new(), blocks, code, next_address: FIRST_ADDRESS, left: limit }
     }
 
     /// Creates an object with uninitialized bytes.
@@ -134,6 +147,30 @@ impl Memory {
         object.bytes.copy_from_slice(bytes);
         object.states.fill(WRITTEN);
         Ok(pointer)
+    }
+
+    /// Returns the address of the block of a function with a tag. It is the same each time.
+    pub(super) fn block(&mut self, function: u32, tag: i64) -> Result<Pointer, Box<Fault>> {
+        if let Some(known) = self.blocks.get(&(function, tag)) {
+            return Ok(*known);
+        }
+        let pointer = self.allocate(0, 1, ObjectKind::Block { function, tag })?;
+        self.blocks.insert((function, tag), pointer);
+        // Addresses ascend.
+        self.code.entry(function).or_insert((pointer.address, 0)).1 = pointer.address;
+        Ok(pointer)
+    }
+
+    /// Returns the function and the tag of the block at an address. The pointer may come from
+    /// another block of the function.
+    pub(super) fn block_at(&self, pointer: Pointer) -> Option<(u32, i64)> {
+        let block = |object: ObjectId| match self.kind(object) {
+            Some(ObjectKind::Block { function, tag }) => Some((function, tag)),
+            _ => None,
+        };
+        let (from, _) = block(pointer.object)?;
+        let found = block(self.pointer_at(pointer.address).object)?;
+        (found.0 == from).then_some(found)
     }
 
     /// Ends a heap object, given the pointer from its allocation. Null is ignored.
@@ -221,9 +258,14 @@ impl Memory {
         Pointer { object: object.map_or(ObjectId::NONE, |i| ObjectId(i as u32)), address }
     }
 
-    /// True if `pointer` is in its object or one past its end.
+    /// True if `pointer` is in its object or one past its end. The blocks of a function are in one
+    /// object.
     pub fn in_bounds(&self, pointer: Pointer) -> bool {
         match self.objects.get(pointer.object.0 as usize) {
+            Some(Object { kind: ObjectKind::Block { function, .. }, .. }) => {
+                let code = self.code.get(function);
+                code.is_some_and(|(low, high)| (*low..=*high).contains(&pointer.address))
+            }
             Some(object) => pointer.address.wrapping_sub(object.base) <= object.size,
             None => false,
         }
@@ -523,6 +565,7 @@ impl Object {
             ObjectKind::Global { .. } => "a global",
             ObjectKind::Argument => "an argument's buffer",
             ObjectKind::Function(_) => "a function",
+            ObjectKind::Block { .. } => "a block",
         };
         format!("{kind} of {} bytes", self.size)
     }

@@ -255,8 +255,8 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// Returns the decoded function.
-    pub(super) fn code(&mut self, id: FunctionId) -> Result<Rc<Code>, Box<Fault>> {
+    /// Returns the decoded function. The blocks whose addresses it takes get addresses.
+    pub(super) fn code(&mut self, id: FunctionId, memory: &mut Memory) -> Result<Rc<Code>, Box<Fault>> {
         let function = &self.functions[id.0 as usize];
         if let Some(code) = &function.code {
             return Ok(code.clone());
@@ -264,7 +264,7 @@ impl<'m> Program<'m> {
         let Some(region) = function.region else {
             return Err(Fault::unsupported(format!("`@{}` has no body", self.ctx.str(function.name))));
         };
-        let code = Rc::new(decode(self, (id, function.name), function.op.body(), region)?);
+        let code = Rc::new(decode((self, memory), (id, function.name), function.op.body(), region)?);
         self.functions[id.0 as usize].code = Some(code.clone());
         Ok(code)
     }
@@ -291,6 +291,14 @@ impl<'m> Program<'m> {
         match self.symbol(from, symbol)? {
             Symbol::Function(id) => self.resolve(FunctionId(id)),
             _ => Err(Fault::unsupported("a call of something that is no function")),
+        }
+    }
+
+    /// Returns the function that a symbol names.
+    pub(super) fn function_of(&self, from: FunctionId, symbol: Attr) -> Result<FunctionId, Box<Fault>> {
+        match self.symbol(from, symbol)? {
+            Symbol::Function(id) => Ok(FunctionId(id)),
+            _ => Err(Fault::unsupported("the address of a block of something that is no function")),
         }
     }
 

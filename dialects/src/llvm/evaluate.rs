@@ -24,6 +24,7 @@ use crate::ub::evaluate::{decode_poison, decode_unreachable};
 
 mod address;
 mod aggregates;
+mod blocks;
 mod intrinsics;
 mod memory;
 mod promises;
@@ -45,9 +46,7 @@ pub(super) fn register(registry: &mut Registry) {
     attach("unreachable", decode_unreachable);
     attach("call", decode_call);
     attach("invoke", decode_invoke);
-    attach("blocktag", |_, _| Ok(action(|_| Ok(Flow::Next))));
-    attach("blockaddress", |_, _| Err(Fault::unsupported("the address of a block")));
-    attach("indirectbr", |_, _| Err(Fault::unsupported("a branch to an address")));
+    blocks::register(attach);
     attach("callbr", |_, _| Err(Fault::unsupported("assembly that branches")));
     for name in ["landingpad", "resume", "catchswitch", "catchpad", "cleanuppad", "catchret", "cleanupret"] {
         attach(name, |_, _| Err(Fault::unsupported("an exception")));

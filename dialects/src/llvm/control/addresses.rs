@@ -33,10 +33,15 @@ pub fn block_address(ctx: &Context, function: &str, id: i64) -> Attr {
 
 /// Returns the function and the tag that a block address names.
 pub fn named_block(op: OpRef<'_>) -> Option<(Name, i64)> {
+    let (function, tag) = named_by_symbol(op)?;
+    Some((function.as_flat_symbol(op.ctx())?, tag))
+}
+
+/// Returns the symbol of the function and the tag that a block address names.
+pub(crate) fn named_by_symbol(op: OpRef<'_>) -> Option<(Attr, i64)> {
     let ctx = op.ctx();
     let AttrKind::Dialect { params, .. } = op.attr(ADDRESS)?.kind(ctx) else { return None };
-    let function = params.get(ctx, "function")?.as_flat_symbol(ctx)?;
-    Some((function, tag_number(ctx, params.get(ctx, TAG)?)?))
+    Some((params.get(ctx, "function")?, tag_number(ctx, params.get(ctx, TAG)?)?))
 }
 
 /// Returns the tag that `op` gives its block.

@@ -12,6 +12,7 @@ use crate::interp::external::copy_bytes;
 use crate::interp::float::{Format, with_format};
 use crate::interp::integer::{Trouble, compare};
 use crate::interp::layout::Layout;
+use crate::interp::memory::ObjectKind;
 use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, action};
 use crate::llvm::LifetimeStartOp;
@@ -289,7 +290,11 @@ pub(super) fn decode_compare(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }
     Ok(action(move |m| {
         let datum = map([m.get(a), m.get(b)], |operands| match operands {
-            [Datum::Pointer { address: x, .. }, Datum::Pointer { address: y, .. }] => {
+            [Datum::Pointer { address: x, object: a }, Datum::Pointer { address: y, object: b }] => {
+                let is_block = |of| matches!(m.memory.kind(of), Some(ObjectKind::Block { .. }));
+                if *x != 0 && *y != 0 && (is_block(*a) || is_block(*b)) {
+                    return Err(Fault::unsupported("a comparison of the address of a block"));
+                }
                 Ok(Datum::bool(holds(64, (*x).into(), (*y).into())))
             }
             [Datum::Poison(poison), _] | [_, Datum::Poison(poison)] => Ok(Datum::Poison(*poison)),
