@@ -52,12 +52,12 @@ def canonical(text, simplify="instsimplify"):
             named.append(line)
         elif line.startswith("declare"):
             declared.append(line)
-        elif " = phi " in line:
-            head, _, edges = line.partition("[")
-            lines.append(head + " ".join(sorted(re.findall(r"[^][]+, %[\w.]+(?= \])", edges))))
-        elif "getelementptr" in line:
-            lines.append(re.sub(r", i\d+ (-?\d+)", r", \1", line))
         elif line:
+            if "getelementptr" in line:
+                line = re.sub(r", i\d+ (-?\d+)", r", \1", line)
+            if " = phi " in line:
+                head, _, edges = line.partition("[")
+                line = head + " ".join(sorted(re.findall(r"[^][]+, %[\w.]+(?= \])", edges)))
             lines.append(line)
     return numbered(lines + sorted(declared) + sorted(named), attributes, nodes)
 

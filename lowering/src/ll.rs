@@ -33,7 +33,8 @@
 //!   function is unchanged (`ll/as_read.rs`). A function that a pass changes loses them.
 //! - Lost are orders of uses, of the entries of phi nodes and of named metadata, types of constant
 //!   indices, and `inrange` outside of initializers. Constant expressions become operations at the
-//!   start of the function. Loops with equal annotations share one metadata node.
+//!   start of the function, and are written as such while the function is unchanged. Loops with
+//!   equal annotations share one metadata node.
 //! - Operations of `llvm` that nothing here makes or reads (most intrinsics, debug information) are
 //!   kept as they are written, unchecked.
 

@@ -1,5 +1,5 @@
 //! Parts of a function's text without a place in the dialect: names of values and blocks, flags and
-//! locations of phi nodes, debug records.
+//! locations of phi nodes, debug records, and which operations are constant expressions.
 //!
 //! One attribute of the function keeps them, by places in the text, with a [`stamp`] of the
 //! function. They are valid as long as the function still has that stamp. No pass therefore sees
@@ -10,7 +10,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
-use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, OpRef, Type, Value};
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, OpDef, OpRef, Type, Value};
 
 /// An attribute of a function: the additional parts of its text.
 const AS_READ: &str = "llvm.as_read";
@@ -60,12 +60,15 @@ pub(super) struct AsRead {
     pub(super) attached: Vec<(usize, String)>,
     /// Debug records, in order. `%5` in a record is the value with place 5.
     pub(super) records: Vec<(usize, String)>,
+    /// Constant expressions, each with an empty text.
+    pub(super) expressions: Vec<(usize, String)>,
 }
 
 impl AsRead {
-    fn lists(&self) -> [(&'static str, &Vec<(usize, String)>); 4] {
-        let AsRead { names, flags, attached, records } = self;
-        [("names", names), ("flags", flags), ("attached", attached), ("records", records)]
+    fn lists(&self) -> [(&'static str, &Vec<(usize, String)>); 5] {
+        let AsRead { names, flags, attached, records, expressions } = self;
+        let expressions = ("expressions", expressions);
+        [("names", names), ("flags", flags), ("attached", attached), ("records", records), expressions]
     }
 
     /// Attaches the names and attachments to a function in its current state.
@@ -116,6 +119,7 @@ impl AsRead {
             flags: list("flags"),
             attached: list("attached"),
             records: list("records"),
+            expressions: list("expressions"),
         }
     }
 }
@@ -240,6 +244,42 @@ fn is_clause(body: &Body, op: Op) -> bool {
     }
     false
 }
+
+/// The maximal number of operations that a constant expression consists of.
+pub(super) const MAX_OPERATIONS: usize = 1 << 12;
+
+/// The number of operations of an expression that is written at its uses: it has these operands,
+/// and `known` returns the number for an earlier one. `None` for anything else.
+pub(super) fn expression_size(body: &Body, op: Op, known: impl Fn(Value) -> Option<usize>) -> Option<usize> {
+    let is_insertion =
+        |op: Op| body.is(op, llvm::InsertValueOp::DEF) || body.is(op, llvm::InsertElementOp::DEF);
+    if !is_insertion(op) && !EXPRESSIONS.iter().any(|def| body.is(op, def)) {
+        return None;
+    }
+    let mut size = 1usize;
+    for operand in body.operands(op) {
+        let of = body.defining_op(operand)?;
+        size += match is_constant_op(body.op_ref(of)) {
+            true => 1,
+            // Only insertions take parts one by one.
+            false => known(operand).filter(|_| is_insertion(op) || !is_insertion(of))?,
+        };
+    }
+    (size < MAX_OPERATIONS).then_some(size)
+}
+
+/// The instructions that are constant expressions too.
+const EXPRESSIONS: [&OpDef; 9] = [
+    llvm::GEPOp::DEF,
+    llvm::PtrToIntOp::DEF,
+    llvm::IntToPtrOp::DEF,
+    llvm::BitcastOp::DEF,
+    llvm::AddrSpaceCastOp::DEF,
+    llvm::TruncOp::DEF,
+    llvm::AddOp::DEF,
+    llvm::SubOp::DEF,
+    llvm::XOrOp::DEF,
+];
 
 /// True if an operation is a constant by itself.
 pub(super) fn is_constant_op(op: OpRef<'_>) -> bool {

@@ -154,7 +154,7 @@ impl<'s> Reader<'s> {
     /// Stores the collected parts with the function, which is complete now.
     pub(super) fn keep_beside(&self, f: &mut FunctionReader<'s>) -> Result<()> {
         let beside = std::mem::take(&mut f.beside);
-        if beside.is_empty() {
+        if beside.is_empty() && f.constants.expressions.is_empty() {
             return Ok(());
         }
         let places: HashMap<Named, usize> = named(&f.body).into_iter().zip(0..).collect();
@@ -164,12 +164,15 @@ impl<'s> Reader<'s> {
         };
         let names = beside.names.iter().filter_map(|(of, name)| Some((*places.get(of)?, name.to_string())));
         let flags = beside.flags.iter().map(|(value, text)| (*value, (*text).to_owned())).collect();
+        let expressions = f.constants.expressions.keys().map(|value| (*value, String::new())).collect();
         let mut kept = AsRead {
             names: names.collect(),
             flags: of_values(flags),
             attached: of_values(beside.attached),
             records: Vec::new(),
+            expressions: of_values(expressions),
         };
+        kept.expressions.sort_unstable();
         let lines = lines(&f.body);
         for record in beside.records {
             let line = line_of(&f.body, &lines, &record);

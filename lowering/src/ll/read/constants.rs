@@ -18,6 +18,7 @@ use super::instructions::gep_flags;
 use super::lexer::{Kind, unescape};
 use super::{MAX_DEPTH, Reader, Result, numbers};
 use crate::ll::IN_RANGE;
+use crate::ll::as_read::expression_size;
 
 /// A constant whose type is known from the context.
 #[derive(Clone, Debug)]
@@ -68,12 +69,14 @@ pub(super) struct Constants {
     /// The location for the next constants.
     pub(super) loc: Loc,
     known: HashMap<(loomir_ir::OpName, Attr, Type), Value>,
+    /// The expressions that can be written as such, with their sizes.
+    pub(super) expressions: HashMap<Value, usize>,
 }
 
 impl Constants {
     /// Returns constants that are inserted at a point, each after the one before.
     pub(super) fn at(point: InsertPoint, loc: Loc) -> Constants {
-        Constants { point, loc, known: HashMap::new() }
+        Constants { point, loc, known: HashMap::new(), expressions: HashMap::new() }
     }
 
     /// Returns the value of a constant. Recurses for nested constants. The reader bounds the
@@ -103,7 +106,12 @@ impl Constants {
                 let mut state =
                     OperationState::of(&ctx, expression.def, self.loc).operands(&operands).results(&[ty]);
                 state.set_attrs(&ctx, &expression.attrs);
-                return self.insert(body, state);
+                let value = self.insert(body, state);
+                // The place of an insertion into an expression may be no number.
+                if body.defining_op(value).is_some_and(|op| !body.is(op, llvm::InsertElementOp::DEF)) {
+                    self.note(body, value);
+                }
+                return value;
             }
         };
         self.make(body, simple, "", Attr::UNIT, ty)
@@ -114,6 +122,8 @@ impl Constants {
         let ctx = body.ctx().clone();
         let mut whole = self.value(body, &Constant::Poison, ty);
         let is_vector = matches!(ty.kind(&ctx), TypeKind::Vector { .. });
+        let is_scalable =
+            matches!(ty.kind(&ctx), TypeKind::Vector { scalable, .. } if scalable.contains(&true));
         for (index, (part_ty, part)) in parts.iter().enumerate() {
             if matches!(part, Constant::Poison) {
                 continue;
@@ -130,8 +140,20 @@ impl Constants {
                     .attr(&ctx, "position", position)
             };
             whole = self.insert(body, state.results(&[ty]));
+            if !is_scalable {
+                self.note(body, whole);
+            }
         }
         whole
+    }
+
+    /// Notes an expression that can be written as such.
+    fn note(&mut self, body: &Body, value: Value) {
+        let op = body.defining_op(value);
+        let size = op.and_then(|op| expression_size(body, op, |part| self.expressions.get(&part).copied()));
+        if let Some(size) = size {
+            self.expressions.insert(value, size);
+        }
     }
 
     fn make(&mut self, body: &mut Body, def: &'static OpDef, name: &str, attr: Attr, ty: Type) -> Value {

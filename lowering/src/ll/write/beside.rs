@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op, Value};
 
 use super::names::identifier;
@@ -76,14 +76,16 @@ pub(super) struct Beside {
     attached: HashMap<Value, String>,
     /// Records in front of an operation.
     records: HashMap<Op, Vec<Vec<Piece>>>,
+    /// Results that are written at their uses, as constant expressions.
+    expressions: HashSet<Value>,
 }
 
 impl Beside {
     /// Returns the additional parts of a function's text, if it is unchanged.
     pub(super) fn of(function: &Body) -> (Labels, Beside) {
-        let AsRead { names, flags, attached, records } = AsRead::of(function);
+        let AsRead { names, flags, attached, records, expressions } = AsRead::of(function);
         let (mut labels, mut beside) = (Labels::default(), Beside::default());
-        if [&names, &flags, &attached, &records].iter().all(|list| list.is_empty()) {
+        if [&names, &flags, &attached, &records, &expressions].iter().all(|list| list.is_empty()) {
             return (labels, beside);
         }
         let all = named(function);
@@ -99,6 +101,7 @@ impl Beside {
         };
         beside.flags = of_values(flags);
         beside.attached = of_values(attached);
+        beside.expressions = expressions.into_iter().filter_map(|(place, _)| value(place)).collect();
         if !records.is_empty() {
             let mut ops: Vec<(usize, Op)> =
                 lines(function).into_iter().map(|(op, line)| (line, op)).collect();
@@ -106,13 +109,21 @@ impl Beside {
             // literals.
             ops.retain(|(_, op)| !is_literal(function, *op));
             let ops: HashMap<usize, Op> = ops.into_iter().collect();
-            for (line, text) in records {
+            for (mut line, text) in records {
+                while ops.get(&line).is_some_and(|op| beside.is_expression(function, *op)) {
+                    line += 1;
+                }
                 if let Some(op) = ops.get(&line) {
                     beside.records.entry(*op).or_default().push(pieces(&text, value));
                 }
             }
         }
         (labels, beside)
+    }
+
+    /// True if an operation is written at its uses, as a constant expression.
+    pub(super) fn is_expression(&self, function: &Body, op: Op) -> bool {
+        function.results(op).next().is_some_and(|result| self.expressions.contains(&result))
     }
 
     /// Returns the records in front of an operation.

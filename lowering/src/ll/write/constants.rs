@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::attributes::OVERFLOW;
 use loomir_dialects::llvm::control::addresses::named_block;
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::LlvmType;
@@ -17,7 +18,7 @@ use loomir_ir::{Attr, AttrKind, Diagnostic, FloatKind, OpRef, Type, TypeKind, Va
 use super::names::{double, quoted, widen};
 use super::{Module, no_text};
 use crate::ll::IN_RANGE;
-use crate::ll::as_read::is_constant_op;
+use crate::ll::as_read::{MAX_OPERATIONS, is_constant_op};
 
 /// The maximal nesting of constants.
 const MAX_DEPTH: usize = 256;
@@ -303,9 +304,6 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
     Err(fail())
 }
 
-/// The maximal number of operations that an operand consists of.
-const MAX_OPERATIONS: usize = 1 << 12;
-
 /// Returns the text of an operand that must be a constant.
 pub(super) fn constant_value(m: &mut Module, user: OpRef<'_>, value: Value) -> Result<String, Diagnostic> {
     let body = user.body();
@@ -468,6 +466,13 @@ pub(super) fn gep_flags(value: Option<i64>) -> &'static str {
     }
 }
 
+/// Returns the flags of a sum or difference, each behind a space.
+fn overflow(op: OpRef<'_>) -> String {
+    let flags = op.attr("overflowFlags").and_then(|flags| OVERFLOW.value(op.ctx(), flags)).unwrap_or(0);
+    let has = |name: &&str| OVERFLOW.value_of(name).is_some_and(|bit| flags & bit != 0);
+    ["nuw", "nsw"].iter().filter(|name| has(name)).map(|name| format!(" {name}")).collect()
+}
+
 /// Returns the text of a constant expression of LLVM.
 fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<String> {
     let ctx = m.ctx.clone();
@@ -482,7 +487,9 @@ fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> O
         "ptrtoint" | "inttoptr" | "bitcast" | "addrspacecast" | "trunc" => {
             format!("{mnemonic} ({} to {result})", operands.first()?)
         }
-        "add" | "sub" | "xor" => format!("{mnemonic} ({})", operands.join(", ")),
+        "add" | "sub" | "xor" => {
+            format!("{mnemonic}{} ({})", overflow(op), operands.join(", "))
+        }
         "getelementptr" => {
             let element = m.types.get(op.attr("elem_type")?.as_type(&ctx)?)?;
             let flags = gep_flags(op.attr("noWrapFlags").and_then(|a| a.as_int(&ctx)));

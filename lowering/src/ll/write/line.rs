@@ -11,6 +11,7 @@ use loomir_ir::{Diagnostic, OpRef, Signatures, Type, Value};
 use super::beside::Label;
 use super::numbering::Function;
 use super::{Module, constants, no_text, type_text};
+use crate::ll::as_read::is_constant_op;
 
 /// The result of writing something: nothing, or the reason why it has no text.
 pub(super) type Written = Result<(), Diagnostic>;
@@ -145,7 +146,14 @@ impl<'w> Line<'w> {
             return Ok(());
         }
         match self.f.body.defining_op(value) {
-            Some(op) => constants::write_literal(self.m, self.text, self.f.body.op_ref(op)),
+            Some(op) if is_constant_op(self.f.body.op_ref(op)) => {
+                constants::write_literal(self.m, self.text, self.f.body.op_ref(op))
+            }
+            Some(op) => {
+                let text = constants::constant_value(self.m, self.f.body.op_ref(op), value)?;
+                self.text.push_str(&text);
+                Ok(())
+            }
             None => Ok(()),
         }
     }

@@ -91,7 +91,7 @@ impl<'b> Function<'b> {
                 }
             }
             for op in body.ops(block) {
-                if !is_literal(body, op) {
+                if !is_literal(body, op) && !f.beside.is_expression(body, op) {
                     for result in body.results(op) {
                         f.values[result.index()] = labels.of(Named::Value(result));
                     }
