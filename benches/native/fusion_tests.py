@@ -6,8 +6,9 @@
 FOLDER is llvm/test/Transforms/LoopFusion of LLVM's sources. `opt` runs with the options of each
 test's first RUN line. Functions that `opt` leaves are listed only if loomir fuses more.
 
-Prints, for each function that either fuses, the number of fused pairs; and at the end the functions
-in which loomir fuses fewer, with its remarks about them.
+Prints, for each function that either fuses, the number of fused pairs; then the functions that
+neither fuses and about which neither `loomir fuse` nor `loomir explain` has a remark; and at the end
+the functions in which loomir fuses fewer, with its remarks about them.
 """
 import collections
 import glob
@@ -46,12 +47,16 @@ def by_opt(path):
 
 
 def by_loomir(path):
+    options = ["--remarks=json", "--fusion-profitability=always"]
     out = subprocess.run(
-        [LOOMIR, "fuse", path, "-o", "/dev/null", "--remarks=json", "--fusion-profitability=always"],
+        [LOOMIR, "fuse", path, "-o", "/dev/null", *options],
         capture_output=True, text=True, timeout=60,
     )
+    more = subprocess.run(
+        [LOOMIR, "explain", path, *options], capture_output=True, text=True, timeout=60
+    )
     fused, said = collections.Counter(), collections.defaultdict(list)
-    for line in out.stderr.splitlines():
+    for line in out.stderr.splitlines() + [l for l in more.stdout.splitlines() if "lift-cf-to-scf" in l]:
         try:
             remark = json.loads(line)
         except ValueError:
@@ -59,7 +64,7 @@ def by_loomir(path):
         text, name = remark.get("message", ""), remark.get("function", "?")
         if remark.get("name") == "Fused":
             fused[name] += 1
-        elif remark.get("kind") == "missed":
+        elif remark.get("kind") in ("missed", "analysis") and text not in said[name]:
             said[name].append(text)
     return (None, out.stderr) if out.returncode else (fused, said)
 

@@ -7,7 +7,7 @@ use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
 use loomir_transforms::access::{Analyses, IsAffine, NotAffine};
 use loomir_transforms::inventory;
 
-use crate::{FuseReport, Raised, UncountedLoop};
+use crate::{FuseReport, GoneLoop, Raised, UncountedLoop};
 
 /// The results of [`explain`](crate::explain).
 #[derive(Debug, Default)]
@@ -40,6 +40,17 @@ impl Explained {
         }
         all
     }
+}
+
+/// Returns the remarks of fusion behind one for each loop that was gone before.
+pub(crate) fn with_gone(raised: &Raised, said: Diagnostics) -> Diagnostics {
+    let mut all = Diagnostics::new();
+    for GoneLoop { function, place, why } in &raised.gone {
+        let text = format!("Loop is not a candidate for fusion [{}]: {}", why.name(), why.reason());
+        all.push(remark(function, why.name(), *place, &text));
+    }
+    all.append(said);
+    all
 }
 
 /// The name of fusion's remark on a loop that does not count.

@@ -52,7 +52,7 @@ use loomir_ir::symbols::{SymbolTable, symbol_name};
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Loc, Name, Registry, verifier};
 use loomir_lowering::linalg_to_loops;
-use loomir_lowering::raising::{self, Facts, Lifted, Opaque, Uncounted};
+use loomir_lowering::raising::{self, Facts, Gone, Lifted, Opaque, Uncounted};
 use loomir_transforms::access::callees::Callees;
 use loomir_transforms::access::variables_of;
 use loomir_transforms::approximation::can_approximate;
@@ -296,6 +296,10 @@ pub fn fuse_program(module: &mut Body, options: &ProgramOptions<'_>) -> Fused {
         fused.edits += edits;
         changed
     });
+    if fusion.remarks {
+        let said = std::mem::take(&mut fused.fusion.remarks);
+        fused.fusion.remarks = explained::with_gone(&fused.raised, said);
+    }
     fused
 }
 
@@ -312,7 +316,11 @@ pub fn explain(module: &mut Body, options: &FuseOptions) -> Explained {
         changed
     });
     let said = std::mem::take(&mut explained.fusion.remarks);
-    explained.fusion.remarks = explained::without_uncounted(&explained.raised, said);
+    let said = explained::without_uncounted(&explained.raised, said);
+    explained.fusion.remarks = match options.remarks {
+        true => explained::with_gone(&explained.raised, said),
+        false => said,
+    };
     explained
 }
 
@@ -598,6 +606,8 @@ pub struct Raised {
     pub counted: usize,
     /// All other loops, and why each is not counted.
     pub uncounted: Vec<UncountedLoop>,
+    /// The loops among them that are gone since then, which fusion does not see.
+    pub gone: Vec<GoneLoop>,
     /// The number of functions of which at most parts were raised, because they get branches on
     /// data otherwise.
     pub in_part: usize,
@@ -612,6 +622,17 @@ pub struct UncountedLoop {
     pub place: Loc,
     /// The reason.
     pub why: Uncounted,
+}
+
+/// A loop that is gone, because a function is simplified when it is raised.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GoneLoop {
+    /// The name of its function.
+    pub function: String,
+    /// Its place in the source.
+    pub place: Loc,
+    /// The reason.
+    pub why: Gone,
 }
 
 impl Raised {
@@ -652,11 +673,11 @@ impl Raised {
             _ => None,
         };
         let is_apart = apart.is_some();
-        let (raised, Lifted { counted, uncounted }) = match apart.map_or(raised, Ok) {
-            Ok(raised) => (Some(raised.body), raised.loops),
+        let (raised, Lifted { counted, uncounted }, gone) = match apart.map_or(raised, Ok) {
+            Ok(raised) => (Some(raised.body), raised.loops, raised.gone),
             Err(why) => {
                 let kept = places.into_iter().map(|place| (place, Uncounted::Kept(why)));
-                (None, Lifted { counted: 0, uncounted: kept.collect() })
+                (None, Lifted { counted: 0, uncounted: kept.collect() }, Vec::new())
             }
         };
         self.loops += counted + uncounted.len();
@@ -668,6 +689,8 @@ impl Raised {
             place,
             why,
         }));
+        let gone = gone.into_iter().map(|(place, why)| GoneLoop { function: name.to_owned(), place, why });
+        self.gone.extend(gone);
         let Some(mut raised) = raised else { return false };
         self.in_part += usize::from(is_apart);
         let is_in_part = match extent {

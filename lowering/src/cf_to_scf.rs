@@ -45,7 +45,7 @@ use loomir_ir::{Body, Diagnostics, Op};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, all_known, end_block, has_unwinding};
 use crate::cfg::scev::ScalarEvolution;
-use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify};
+use crate::cfg::{fix_irreducible, lcssa, loop_rotate, loop_simplify, place_of};
 use counted::Counted;
 use regions::Part;
 use structure::Structure;
@@ -60,7 +60,6 @@ mod regions;
 mod structure;
 
 pub use reasons::{Lifted, Opaque, Uncounted};
-pub(crate) use structure::place_of;
 
 /// The greatest number of regions in each other.
 const MAX_DEPTH: usize = 200;

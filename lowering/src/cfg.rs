@@ -23,6 +23,7 @@
 //! | [`loop_flatten`] | the pass that makes a nest of two loops one |
 //! | [`loop_unroll_and_jam`] | the pass that unrolls outer loops and jams the loops inside |
 //! | [`simplify_cfg`] | the pass that removes detours from the control flow |
+//! | `unwinding` | remarks about loops that stay because a call in them may unwind |
 //! | `expander` | expressions as operations before a loop |
 //! | [`mod@picture`] | control flow as a picture |
 //! | [`accesses`] | memory accesses, their iterations, and their dependences |
@@ -78,6 +79,7 @@ pub mod roles;
 pub mod scev;
 pub mod simplify_cfg;
 pub mod unify_loop_exits;
+mod unwinding;
 
 /// The forms that passes on loops require and preserve.
 const LOOPS_IN_FORM: &[&CanonicalForm] = &[&loop_simplify::FORM, &lcssa::FORM];
@@ -282,6 +284,13 @@ impl Analysis {
     fn headers_around(&self, node: u32) -> Vec<u32> {
         self.loops_around(node).map(|id| self.loops.get(id).header()).collect()
     }
+}
+
+/// Returns the location of a block: of its first argument or operation that has one.
+pub(crate) fn place_of(body: &Body, block: Block) -> Loc {
+    let arguments = body.arguments(block).map(|argument| body.argument_loc(argument));
+    let mut all = arguments.chain(body.ops(block).map(|op| body.loc(op)));
+    all.find(|loc| *loc != Loc::UNKNOWN).unwrap_or(Loc::UNKNOWN)
 }
 
 /// Returns the first loop for which `wrong` returns a reason, as the error of a form check.

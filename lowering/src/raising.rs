@@ -11,7 +11,6 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{OVERFLOW, TAIL_CALL_KIND};
 use loomir_dialects::llvm::control::addresses::has_fixed_blocks;
 use loomir_dialects::llvm::types::LlvmType;
-use loomir_dialects::scf;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Diagnostics, Loc, Op, Value};
 use loomir_transforms::affine::classes::may_be_poison;
@@ -26,10 +25,10 @@ use loomir_transforms::simplify::sroa::sroa;
 
 pub use crate::cf_to_scf::{Lifted, Opaque, Uncounted};
 
-use crate::cf_to_scf::{lift_cf_to_scf, lift_parts_to_scf, place_of};
-use crate::cfg::Analysis;
+use crate::cf_to_scf::{lift_cf_to_scf, lift_parts_to_scf};
 use crate::cfg::calls::keeps_its_control;
 use crate::cfg::simplify_cfg::simplify_cfg;
+use crate::cfg::{Analysis, place_of};
 use crate::scf_to_cf::convert_scf_to_cf_with_flags;
 use crate::to_llvm::{self, Options};
 use crate::{convert_scf_to_cf, lower_affine};
@@ -37,19 +36,19 @@ use crate::{convert_scf_to_cf, lower_affine};
 mod checked;
 mod dispatch;
 mod facts;
+mod gone;
 
 pub use dispatch::dispatches;
 pub use facts::Facts;
+pub use gone::Gone;
+use gone::Lost;
 
 /// Returns the places of the loops of an `llvm.func`. Linear.
 pub fn loops(function: &Body) -> Vec<Loc> {
     let region = function.region(function.root(), 0);
     let is_flat = function.blocks(region).nth(1).is_none();
     if is_flat {
-        let is_loop = |op: &Op| {
-            function.info(*op).interface::<dyn LoopLike>().is_some() || function.is(*op, scf::WhileOp::DEF)
-        };
-        return function.all_ops().filter(is_loop).map(|op| function.loc(op)).collect();
+        return gone::places(function);
     }
     let analysis = Analysis::with_all_loops(function);
     let place = |header| place_of(function, analysis.block(header));
@@ -63,6 +62,8 @@ pub struct RaisedFunction {
     pub body: Body,
     /// Its loops, as they were found.
     pub loops: Lifted,
+    /// The loops among them that are gone: their places, and the reasons.
+    pub gone: Vec<(Loc, Gone)>,
 }
 
 /// Returns a copy of an `llvm.func` with structured control flow. The symbols are those of its
@@ -73,8 +74,8 @@ pub struct RaisedFunction {
 pub fn raise(function: &Body, symbols: &SymbolTable) -> Result<RaisedFunction, Opaque> {
     let mut body = promoted(function, symbols)?;
     let loops = lift_cf_to_scf(&mut body, symbols)?;
-    clean_up(&mut body, symbols);
-    Ok(RaisedFunction { body, loops })
+    let gone = clean_up(&mut body, symbols);
+    Ok(RaisedFunction { body, loops, gone })
 }
 
 /// Returns a copy of an `llvm.func` whose counted loops that stand side by side have structured
@@ -86,8 +87,8 @@ pub fn raise_parts(function: &Body, symbols: &SymbolTable) -> Option<RaisedFunct
     if parts == 0 {
         return None;
     }
-    clean_up(&mut body, symbols);
-    Some(RaisedFunction { body, loops })
+    let gone = clean_up(&mut body, symbols);
+    Some(RaisedFunction { body, loops, gone })
 }
 
 /// Returns a copy of a function that may change, with its variables in values.
@@ -111,8 +112,9 @@ fn promoted(function: &Body, symbols: &SymbolTable) -> Result<Body, Opaque> {
     Ok(raised)
 }
 
-/// Simplifies what was lifted.
-fn clean_up(raised: &mut Body, symbols: &SymbolTable) {
+/// Simplifies what was lifted. Returns the loops that are gone.
+fn clean_up(raised: &mut Body, symbols: &SymbolTable) -> Vec<(Loc, Gone)> {
+    let lifted = Lost::before(raised);
     canonicalize(raised);
     drop_copies(raised);
     cse(raised);
@@ -121,6 +123,7 @@ fn clean_up(raised: &mut Body, symbols: &SymbolTable) {
     reload_carried(raised, &layout);
     canonicalize(raised);
     sink_into_nests(raised);
+    lifted.after(raised)
 }
 
 /// Replaces numbers by those that they certainly equal: frozen numbers that are never poison, and

@@ -94,6 +94,7 @@ mod grouping;
 mod guard;
 mod make_adjacent;
 mod moved;
+mod others;
 mod pair;
 mod partition;
 mod pass;
@@ -333,21 +334,6 @@ impl<'a> Fusion<'a> {
             self.finish_segment(segment, loop_context, &mut done);
         }
         self.trees.sequence(&done)
-    }
-
-    /// Reports why loops that are statements of a sequence with other loops are not fused.
-    fn remark_on_others(&mut self, segments: &[Segment]) {
-        let entries = || segments.iter().flat_map(|segment| &segment.entries);
-        if !self.options.remarks || !entries().any(|entry| matches!(entry, Entry::Group(_))) {
-            return;
-        }
-        for entry in entries() {
-            if let Entry::Statement(_, passive) = entry
-                && let Some(remark) = remarks::no_candidate(self.body, passive.op)
-            {
-                self.report.remarks.push(remark);
-            }
-        }
     }
 
     /// Adds the result of a segment to `done`. Its run-time checks come before it, unless it is

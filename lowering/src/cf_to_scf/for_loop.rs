@@ -8,9 +8,10 @@ use loomir_ir::{Attr, Block, Builder, InsertPoint, Type, Value};
 use super::Opaque;
 use super::counted::{Counted, cast, index_constant, resized};
 use super::exits::{Exits, Target, selector_of};
-use super::structure::{Structure, place_of, poison};
+use super::structure::{Structure, poison};
 use crate::cfg::arithmetic;
 use crate::cfg::expander::{Recipe, Writer};
+use crate::cfg::place_of;
 
 /// A value passed to the exit of a loop.
 enum Passed {

@@ -15,9 +15,9 @@ use super::counted::Counted;
 use super::exits::{Exits, Target, selector_of, selector_type};
 use super::regions::{Part, parts};
 use super::{MAX_DEPTH, Opaque};
-use crate::cfg::Analysis;
 use crate::cfg::arithmetic;
 use crate::cfg::branch::{LOOP_ANNOTATION, case_values, targets};
+use crate::cfg::{Analysis, place_of};
 
 /// The place of the chain being written.
 #[derive(Clone, Copy)]
@@ -551,13 +551,6 @@ impl<'a> Structure<'a> {
         state.set_defaults(&builder.ctx());
         builder.insert(state);
     }
-}
-
-/// Returns the location of a block: of its first argument or operation that has one.
-pub(crate) fn place_of(body: &Body, block: Block) -> Loc {
-    let arguments = body.arguments(block).map(|argument| body.argument_loc(argument));
-    let mut all = arguments.chain(body.ops(block).map(|op| body.loc(op)));
-    all.find(|loc| *loc != Loc::UNKNOWN).unwrap_or(Loc::UNKNOWN)
 }
 
 /// A value that a construct passes to a target.

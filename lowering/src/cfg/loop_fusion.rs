@@ -461,6 +461,7 @@ impl Pass for LoopFusion {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
+        super::unwinding::remark(body, NAME, "Loop is not a candidate for fusion", cx);
         let mut analysis = Analysis::of(body).checked(cx.checks);
         let options = Options { edits: cx.edits.clone(), ..self.options.clone() };
         let report = fuse_loops(body, &mut analysis, cx.symbols, &options);

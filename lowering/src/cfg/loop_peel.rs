@@ -214,6 +214,7 @@ impl Pass for LoopPeel {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
+        super::unwinding::remark(body, NAME, "loop not peeled", cx);
         let edits = cx.edits.clone();
         let layout = DataLayout::of_symbols(body.ctx(), cx.symbols);
         let remarks = Diagnostics::default();

@@ -332,8 +332,11 @@ const NAME: &str = "loop-rotate";
 
 /// The form: loops are tested at their end, if their header may be copied and leaves the loop.
 /// Requires loop-simplify form and closed loops.
-pub static FORM: CanonicalForm =
-    CanonicalForm { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
+pub static FORM: CanonicalForm = CanonicalForm {
+    name: NAME,
+    check,
+    make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE, is_asked_for: false }),
+};
 
 fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {
     loops_out_of_form(function, |analysis, id| {
@@ -350,12 +353,14 @@ pub const PASS: PassInfo = PassInfo {
     options: &[("rotation-max-header-size", "16", "the most operations of a header that are copied")],
     make: |options| {
         let max_header_size = options.parse("rotation-max-header-size", MAX_HEADER_SIZE)?;
-        Ok(Box::new(LoopRotate { max_header_size }))
+        Ok(Box::new(LoopRotate { max_header_size, is_asked_for: true }))
     },
 };
 
 struct LoopRotate {
     max_header_size: usize,
+    /// True unless another pass needs the form. Then that one has the remarks.
+    is_asked_for: bool,
 }
 
 impl Pass for LoopRotate {
@@ -379,6 +384,9 @@ impl Pass for LoopRotate {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        if self.is_asked_for {
+            super::unwinding::remark(body, NAME, "Loop not rotated", cx);
+        }
         let mut analysis = Analysis::of(body).checked(cx.checks);
         let done = loop_rotate(body, &mut analysis, cx.symbols, self.max_header_size);
         cx.count("Loops rotated", done.loops as u64);

@@ -500,6 +500,8 @@ impl Pass for LoopUnroll {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
+        let name = if self.preferences.only_full { FULL_NAME } else { NAME };
+        super::unwinding::remark(body, name, "loop not unrolled", cx);
         let edits = cx.edits.clone();
         let report = unroll_loops(body, cx.symbols, &self.preferences, (&edits, cx.checks));
         cx.count("Loops completely unrolled", report.full as u64);

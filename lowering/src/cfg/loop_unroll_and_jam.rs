@@ -278,6 +278,7 @@ impl Pass for LoopUnrollAndJam {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
+        super::unwinding::remark(body, NAME, "loop not unrolled and jammed", cx);
         let edits = cx.edits.clone();
         let report = jam_loops(body, cx.symbols, &self.preferences, (&edits, cx.checks));
         cx.count("Loops unrolled and jammed", report.jammed as u64);

@@ -127,7 +127,8 @@ fn switch_again(
 const NAME: &str = "unify-loop-exits";
 
 /// The form: each loop has at most one exit. Includes loop-simplify form and closed loops.
-pub static FORM: CanonicalForm = CanonicalForm { name: NAME, check, make: || Box::new(UnifyLoopExits) };
+pub static FORM: CanonicalForm =
+    CanonicalForm { name: NAME, check, make: || Box::new(UnifyLoopExits { is_asked_for: false }) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     loops_out_of_form(function, |analysis, id| {
@@ -141,10 +142,13 @@ pub const PASS: PassInfo = PassInfo {
     anchor: Some("llvm.func"),
     summary: "Let each loop leave to one block",
     options: &[],
-    make: |_| Ok(Box::new(UnifyLoopExits)),
+    make: |_| Ok(Box::new(UnifyLoopExits { is_asked_for: true })),
 };
 
-struct UnifyLoopExits;
+struct UnifyLoopExits {
+    /// True unless another pass needs the form. Then that one has the remarks.
+    is_asked_for: bool,
+}
 
 impl Pass for UnifyLoopExits {
     fn name(&self) -> &str {
@@ -164,6 +168,9 @@ impl Pass for UnifyLoopExits {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        if self.is_asked_for {
+            super::unwinding::remark(body, NAME, "Exits of the loop not unified", cx);
+        }
         let mut analysis = Analysis::of(body).checked(cx.checks);
         cx.count("Loops with one exit made", unify_loop_exits(body, &mut analysis) as u64);
         Ok(())

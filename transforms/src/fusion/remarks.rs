@@ -176,6 +176,27 @@ pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
     Some(remarks(body).unfit(name, body.loc(op), "Loop is not a candidate for fusion", why))
 }
 
+/// Returns the remark about a loop that is not tried with the loop before, because of conditions
+/// that only one of them has.
+pub(super) fn under_conditions(
+    body: &Body,
+    (first, second): (Op, Op),
+    [first_has, second_has]: [Option<Op>; 2],
+) -> Diagnostic {
+    let (name, why) = match (first_has, second_has) {
+        (Some(_), Some(_)) => ("NonIdenticalGuards", "the loop before has another condition"),
+        (Some(_), None) => ("NonIdenticalGuards", "only the loop before has a condition"),
+        _ => ("OnlySecondCandidateIsGuarded", "the loop before has no condition"),
+    };
+    let remark = remarks(body)
+        .unfit(name, body.loc(second), "Loop not fused", why)
+        .note(body.loc(first), "the loop before is here")
+        .arg("first", body.loc(first));
+    let help = "put both loops under one condition; asking it inside was not possible or did not pay";
+    let conditions = [first_has, second_has].into_iter().flatten();
+    conditions.fold(remark, |remark, op| remark.note(body.loc(op), "this is a condition")).help(help)
+}
+
 /// Returns the remark about a sequence with this first loop, in which loops are fused with others
 /// than the nearest.
 pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_optimal: bool) -> Diagnostic {

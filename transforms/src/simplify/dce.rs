@@ -6,8 +6,9 @@
 //!
 //! **Cost.** Linear in the operations and in the operands of erased ones.
 
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Body, Diagnostics, Op};
+use loomir_ir::{Body, Diagnostics, Op, Trait, Value};
 
 use crate::effects::{Effects, is_unneeded};
 
@@ -43,6 +44,38 @@ impl Pass for Dce {
 pub fn erase_dead(body: &mut Body) -> usize {
     let root = body.root();
     erase_dead_within(body, root)
+}
+
+/// Returns the operations that [`erase_dead`] would erase, with those inside.
+pub fn find_dead(body: &Body) -> HashSet<Op> {
+    let effects = Effects::of(body);
+    let root = body.root();
+    // The uses of each result outside of what was found.
+    let mut left: HashMap<Value, usize> = HashMap::new();
+    let mut dead = HashSet::new();
+    let mut pending: Vec<Op> = body.all_ops().filter(|op| *op != root).collect();
+    while let Some(op) = pending.pop() {
+        let mut is_used = |value: Value| match left.get(&value) {
+            Some(left) => *left > 0,
+            None => body.is_used(value),
+        };
+        let is_needed = body.has_trait(op, Trait::Terminator) || body.has_trait(op, Trait::Symbol);
+        if dead.contains(&op)
+            || is_needed
+            || body.results(op).any(&mut is_used)
+            || !effects.get(op).is_removable()
+        {
+            continue;
+        }
+        for inside in body.preorder(op).filter(|inside| dead.insert(*inside)) {
+            for value in body.operands(inside) {
+                let left = left.entry(value).or_insert_with(|| body.uses(value).count());
+                *left = left.saturating_sub(1);
+                pending.extend(body.defining_op(value).filter(|_| *left == 0));
+            }
+        }
+    }
+    dead
 }
 
 /// The same for what is inside an operation.
