@@ -186,6 +186,7 @@ impl Pass for LoopFlatten {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
+        super::unwinding::remark(body, NAME, Flatten::INFO.what_missed, cx);
         let edits = cx.edits.clone();
         let layout = DataLayout::of_symbols(body.ctx(), cx.symbols);
         let mut flattener = Flattener {
