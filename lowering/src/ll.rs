@@ -38,6 +38,8 @@
 //! - Operations of `llvm` that nothing here makes or reads (most intrinsics, debug information) are
 //!   kept as they are written, unchecked.
 
+use loomir_dialects::interfaces::FunctionLike;
+use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_ir::{Attr, AttrKind, Context, OpRef};
 
 mod as_read;
@@ -107,6 +109,16 @@ const MODULE_ASM: &str = "llvm.module_asm";
 
 /// The tail call kind of `llvm.call`, and of operations made from calls of intrinsics.
 const TAIL_CALL: &str = "TailCallKind";
+
+/// True if a call passes the variable arguments of its function on: it must be a tail call, and the
+/// function is variadic.
+fn forwards_arguments(function: OpRef<'_>, tail: Option<Attr>) -> bool {
+    let model = function.info().interface::<dyn FunctionLike>();
+    let kind = tail.and_then(|tail| TAIL_CALL_KIND.value(function.ctx(), tail));
+    kind.is_some()
+        && kind == TAIL_CALL_KIND.value_of("musttail")
+        && model.is_some_and(|model| model.is_variadic(function))
+}
 
 /// Returns the metadata of a kind that is kept at an operation as it is written.
 pub(crate) fn kept_metadata(op: OpRef<'_>, kind: &str) -> Option<Attr> {

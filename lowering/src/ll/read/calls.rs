@@ -5,14 +5,15 @@ use loomir_dialects::llvm::attributes::{ASM_DIALECT, TAIL_CALL_KIND};
 use loomir_dialects::llvm::types::{pointer, void};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Attr, AttrKind, Block, Body, Loc, OpName, OperationState, Type, Value};
+use loomir_ir::{Attr, AttrKind, Block, Loc, OpName, OperationState, Type, Value};
 
 use super::attributes::Said;
+use super::constants::Constant;
 use super::function::{FunctionReader, Terminator, result_of, set_dicts};
 use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::intrinsics::{Immediate, immediates};
-use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
+use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE, forwards_arguments};
 
 /// A call, read.
 struct Call {
@@ -180,6 +181,10 @@ impl<'s> Reader<'s> {
             if !call.metadata.is_empty() {
                 self.expect(",")?;
             }
+            if self.is_sign("...") {
+                self.forwarded(f, call)?;
+                break;
+            }
             let ty = self.ty()?;
             if ty.dialect_params(&self.ctx, "llvm.metadata").is_some() {
                 let (start, end) = (self.pos, self.metadata_node()?);
@@ -192,6 +197,16 @@ impl<'s> Reader<'s> {
             call.arguments.push(self.value(f, ty)?);
         }
         Ok(())
+    }
+
+    /// Reads `...)`, which stands behind the arguments of each `musttail` call of a variadic
+    /// function: its variable arguments go on to the callee.
+    fn forwarded(&mut self, f: &FunctionReader<'s>, call: &Call) -> Result<()> {
+        if !forwards_arguments(f.body.root_ref(), Some(call.tail)) {
+            return Err(self.error("only a 'musttail' call in a variadic function forwards arguments"));
+        }
+        self.advance();
+        self.expect(")")
     }
 
     /// Reads `[ "tag"(values), … ]`, if it is here.
@@ -355,7 +370,7 @@ impl<'s> Reader<'s> {
                 return Ok(None);
             }
         }
-        self.modernise(&f.body, name, &mut call);
+        self.modernise(f, name, &mut call);
         // The dialect's exponents are no vectors.
         let is_wide = |name: &str| {
             let exponent = call.arguments.get(1).map(|value| f.body.value_type(*value));
@@ -416,14 +431,22 @@ impl<'s> Reader<'s> {
         self.emit(f, block, state, result)
     }
 
-    /// Makes an attribute of the alignment that was an argument of intrinsics for blocks of memory
-    /// once.
-    fn modernise(&self, body: &Body, name: &str, call: &mut Call) {
+    /// Brings a call of an intrinsic of an older LLVM up to date: alignments of blocks of memory
+    /// become attributes, and counts of zeros get their second argument.
+    fn modernise(&self, f: &mut FunctionReader<'s>, name: &str, call: &mut Call) {
+        let counts_zeros = ["llvm.ctlz.", "llvm.cttz."].iter().any(|own| name.starts_with(own));
+        if counts_zeros && call.arguments.len() == 1 {
+            // Once they had one argument, and counted all bits of zero.
+            call.arguments.push(f.constants.value(&mut f.body, &Constant::Zero, Type::I1));
+            call.argument_attrs.push(None);
+            (call.tail, call.is_tail) = (TAIL_CALL_KIND.attr(&self.ctx, 0), false);
+        }
         let is_copy = ["llvm.memcpy.p", "llvm.memmove.p"].iter().any(|own| name.starts_with(own));
         if call.arguments.len() != 5 || !is_copy && !name.starts_with("llvm.memset.p") {
             return;
         }
-        let alignment = constant_of(body, call.arguments.remove(3)).and_then(|attr| attr.as_int(&self.ctx));
+        let alignment =
+            constant_of(&f.body, call.arguments.remove(3)).and_then(|attr| attr.as_int(&self.ctx));
         call.argument_attrs.remove(3);
         let Some(alignment) = alignment.filter(|alignment| *alignment > 0) else { return };
         let entry = (self.ctx.name("llvm.align"), self.ctx.int_attr(Type::I64, alignment));

@@ -16,7 +16,7 @@ use super::names::quoted;
 use super::words::calling_convention;
 use super::{Module, attributes, no_text, scopes, type_text};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
-use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
+use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE, forwards_arguments};
 
 /// Writes a call of `@llvm.…` and records its declaration.
 pub(super) fn intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str) -> Written {
@@ -159,6 +159,14 @@ pub(super) fn call(line: &mut Line<'_>, op: OpRef<'_>) -> Written {
     line.put("call");
     fastmath(line, op);
     called(line, op, 0..direct)?;
+    if op.attr(TAIL_CALL).is_some_and(|kind| kind != TAIL_CALL_KIND.attr(&line.m.ctx, 0)) {
+        // A call that looks alike may be in a function with other arguments.
+        line.is_unlike_others();
+    }
+    if forwards_arguments(line.f.body.root_ref(), op.attr(TAIL_CALL)) {
+        let has_arguments = direct > usize::from(calls_pointer(line.m, op));
+        line.put(if has_arguments { ", ..." } else { "..." });
+    }
     end_call(line, op, direct)
 }
 
