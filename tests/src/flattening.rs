@@ -2,8 +2,9 @@
 //!
 //! Both loops are tested at their ends. Counters have 8 to 64 bits, so that the number of all
 //! iterations may not fit. A guard may leave the inner loop out. Values are functions of the number
-//! of the iteration, are carried through both loops, or depend on one counter alone. All nests are
-//! executed before and after; forms and analyses are checked.
+//! of the iteration, are carried through both loops, or depend on one counter alone. Some come back
+//! to the outer loop an iteration late. All nests are executed before and after; forms and analyses
+//! are checked.
 
 use std::fmt::Write;
 
@@ -129,6 +130,7 @@ impl Nest<'_> {
         let [n, m] = ["%n", "%m"].map(|name| self.bound(name));
         let is_guarded = self.random.chance(35);
         let carries_pointer = self.random.chance(25);
+        let is_late = self.random.chance(15);
         let guard = is_guarded.then(|| {
             let predicate = *self.random.pick(&["ne", "ugt", "sgt"]);
             self.op(&format!("icmp {predicate} i{w} {m}, 0"))
@@ -136,7 +138,11 @@ impl Nest<'_> {
         self.line("br label %outer");
         let _ = writeln!(self.text, "outer:");
         self.line(&format!("%i = phi i{w} [ 0, %entry ], [ %i.next, %latch ]"));
-        self.line("%s = phi i64 [ 1, %entry ], [ %left, %latch ]");
+        let back = if is_late { "%late" } else { "%left" };
+        self.line(&format!("%s = phi i64 [ 1, %entry ], [ {back}, %latch ]"));
+        if is_late {
+            self.line("%late = phi i64 [ 2, %entry ], [ %left, %latch ]");
+        }
         if carries_pointer {
             self.line("%p = phi ptr [ %a, %entry ], [ %p.left, %latch ]");
         }

@@ -150,9 +150,16 @@ pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     }
 }
 
+/// Takes what is said of a loop from a branch that is no latch any more.
+pub(crate) fn forget_annotation(body: &mut Body, op: Op) {
+    for (name, _) in annotations(body, op) {
+        body.remove_attr(op, name);
+    }
+}
+
 /// Returns the attributes of a latch's branch that are about its loop: the annotation, and marks of
 /// fusion.
-fn annotations(body: &Body, op: Op) -> Vec<(&'static str, Attr)> {
+pub(crate) fn annotations(body: &Body, op: Op) -> Vec<(&'static str, Attr)> {
     let names = std::iter::once(LOOP_ANNOTATION).chain(marks::OF_LOOPS);
     names.filter_map(|name| Some((name, body.attr(op, name)?))).collect()
 }

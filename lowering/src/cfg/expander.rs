@@ -159,14 +159,8 @@ impl Maker<'_, '_> {
         operands.iter().map(|operand| self.recipe(*operand)).collect()
     }
 
-    /// True if a value is not defined in a loop that is over before this one. Such a loop may
-    /// change too, and its values leave it as arguments of the blocks behind.
     fn is_closed(&self, value: Value) -> bool {
-        let (function, analysis) = (self.scev.function(), self.scev.analysis());
-        let header = analysis.loops().get(self.before).header();
-        let around =
-            function.value_block(value).and_then(|block| analysis.loops().innermost(analysis.number(block)));
-        around.is_none_or(|around| analysis.loops().contains(around, header))
+        is_closed(self.scev, self.before, value)
     }
 
     /// Returns a value with this expression that the test of the loop depends on.
@@ -207,6 +201,16 @@ impl Maker<'_, '_> {
         let product = Recipe { width, part: Part::Product(vec![value, factor]) };
         Some(Recipe { width, part: Part::Sum(vec![product, rest]) })
     }
+}
+
+/// True if a value is not defined in a loop that is over before another one. Such a loop may change
+/// too, and its values leave it as arguments of the blocks behind.
+pub(crate) fn is_closed(scev: &ScalarEvolution<'_>, before: LoopId, value: Value) -> bool {
+    let (function, analysis) = (scev.function(), scev.analysis());
+    let header = analysis.loops().get(before).header();
+    let around =
+        function.value_block(value).and_then(|block| analysis.loops().innermost(analysis.number(block)));
+    around.is_none_or(|around| analysis.loops().contains(around, header))
 }
 
 /// A recurrence by an argument of its loop's header: `argument · factor + rest`.

@@ -23,7 +23,8 @@
 //!
 //! **Assumptions.**
 //! - Loops are closed: values leave the inner loop as arguments of the block behind it, and the
-//!   outer loop as operands of its latch.
+//!   outer loop as operands of its latch. Scalar evolution looks through such arguments, so a value
+//!   that it names may be in a loop that changes too.
 //! - Words wrap, and so do their recurrences. `x` is the exact number, so this holds for each word
 //!   cut from it, or extended with zeros.
 //! - Counts are right whenever the loops are left at their latches.
@@ -39,7 +40,7 @@ use loomir_ir::{Block, Body, Op, Trait, Value, ValueDef};
 use super::Preferences;
 use crate::cfg::branch::{Target, successor_operands, targets};
 use crate::cfg::calls;
-use crate::cfg::expander::Recipe;
+use crate::cfg::expander::{Recipe, is_closed};
 use crate::cfg::loop_unroll::directives::{self, Flattened};
 use crate::cfg::loop_unroll::facts;
 use crate::cfg::loop_unroll::shape::{Shape, headers_inside};
@@ -162,6 +163,7 @@ impl Nest {
             inner: &inner,
             between,
             guard,
+            blocks: outer.blocks.iter().copied().collect(),
             trips: of_inner,
             divides,
             repeated: 0,
@@ -292,6 +294,8 @@ struct Finder<'a, 'f> {
     inner: &'a Shape,
     between: HashSet<Block>,
     guard: Option<Guard>,
+    /// The blocks of the outer loop.
+    blocks: HashSet<Block>,
     /// The number of backedges that the inner loop takes.
     trips: ExprId,
     divides: bool,
@@ -317,11 +321,9 @@ impl<'f> Finder<'_, 'f> {
                 }
             }
         }
-        let blocks: HashSet<Block> = self.outer.blocks.iter().copied().collect();
         while let Some(value) = pending.pop() {
-            let Some(block) = function.value_block(value).filter(|block| blocks.contains(block)) else {
-                continue;
-            };
+            let block = function.value_block(value).filter(|block| self.blocks.contains(block));
+            let Some(block) = block else { continue };
             if !seen.insert(value) {
                 continue;
             }
@@ -405,12 +407,16 @@ impl<'f> Finder<'_, 'f> {
         if block != self.outer.header {
             return None;
         }
-        // Around the outer loop it must come back as the last next value.
+        // Around the outer loop it must come back as the last next value of the same iteration: an
+        // argument of the outer header is that of the iteration before.
         let (branch, back) = self.outer.backedge(function)?;
         let mut around = *successor_operands(function, branch)[back].get(outer)?;
         for _ in 0..=self.between.len() {
             if around == next {
                 return Some((outer, next));
+            }
+            if function.value_block(around) == Some(self.outer.header) {
+                return None;
             }
             let [only] = incoming.get(&around)?[..] else { return None };
             around = only;
@@ -439,7 +445,7 @@ impl<'f> Finder<'_, 'f> {
 
     fn is_outside(&self, value: Value) -> bool {
         let block = self.scev.function().value_block(value);
-        !block.is_some_and(|block| self.outer.blocks.contains(&block))
+        !block.is_some_and(|block| self.blocks.contains(&block))
     }
 
     /// Returns `a` and `s` of a value `a + s·m·i + s·j`.
@@ -507,6 +513,16 @@ impl<'f> Finder<'_, 'f> {
         Ok(())
     }
 
+    /// True if a value is a base of addresses with this expression, and can be used before the
+    /// outer loop. A loop that is over by then may change too.
+    fn is_base(&mut self, own: Value, base: ExprId, of: Value) -> bool {
+        let function = self.scev.function();
+        self.is_outside(own)
+            && is_closed(self.scev, self.loops.0, own)
+            && function.value_type(own) == function.value_type(of)
+            && self.scev.expr(own) == base
+    }
+
     /// Returns the recipes of a start and a step. The base of an address stands apart.
     fn parts(&mut self, value: Value, start: ExprId, step: ExprId) -> Option<Parts> {
         let outer = self.loops.0;
@@ -521,17 +537,22 @@ impl<'f> Finder<'_, 'f> {
                 summands.into_iter().partition(|id| is_base(self, *id));
             let [only] = bases[..] else { return None };
             let Expr::Unknown(found) = *self.scev.get(only) else { return None };
-            let function = self.scev.function();
-            if function.value_type(found) != function.value_type(value) || !self.is_outside(found) {
-                return None;
-            }
-            base = Some(found);
+            let bases = [found, root(self.scev.function(), value)];
+            base = Some(bases.into_iter().find(|own| self.is_base(*own, only, value))?);
             let zero = self.scev.constant(self.scev.width(step), 0);
             start = self.scev.add(&[&others[..], &[zero]].concat());
         }
         let [start, step] = [start, step].map(|id| Recipe::of(self.scev, outer, id));
         Some(Parts { base, start: start?, step: step? })
     }
+}
+
+/// Returns the address that others were added to.
+fn root(function: &Body, mut value: Value) -> Value {
+    while let Some(op) = function.defining_op(value).filter(|op| function.is(*op, llvm::GEPOp::DEF)) {
+        value = function.operand(op, 0);
+    }
+    value
 }
 
 /// Returns the flags of an address behind a base, in one step: `inbounds` if each step has it. Only

@@ -16,6 +16,7 @@
 //! **Cost.** Linear in the nest.
 
 use hashbrown::HashSet;
+use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Value};
 use loomir_transforms::affine::operation::Predicate;
@@ -23,7 +24,7 @@ use loomir_transforms::affine::operation::Predicate;
 use super::nest::{Computed, Nest, Number};
 use crate::cfg::arithmetic::{address, binary, compare, resized};
 use crate::cfg::branch::{
-    Ending, LOOP_ANNOTATION, Target, branches_into, change_operands, end_block, successor_operands, targets,
+    Ending, Target, branches_into, change_operands, end_block, forget_annotation, successor_operands, targets,
 };
 use crate::cfg::expander::Writer;
 use crate::cfg::loop_unroll::copies::{Copy, forwarding};
@@ -89,7 +90,7 @@ pub(super) fn flatten(function: &mut Body, nest: &Nest) -> Option<Made> {
     write_values(function, nest, counter, &numbers);
     // The inner loop runs once, and the outer one as often as both did.
     let branch = lead(function, inner.latch, leaving)?;
-    function.remove_attr(branch, LOOP_ANNOTATION);
+    forget_annotation(function, branch);
     forget_arguments(function, nest, entry, counter);
     if let Some((branch, _)) = edge_to(function, outer.latch, outer.header) {
         nest.said.write(function, branch);
@@ -168,7 +169,8 @@ fn write_values(function: &mut Body, nest: &Nest, counter: Value, numbers: &Numb
         let is_from_zero = own.start.as_constant() == Some(0);
         // An address that goes on by a few bytes each time has these as its unit. With `inbounds`
         // this would promise that no product wraps.
-        let unit = own.step.as_constant().and_then(|step| u32::try_from(step).ok());
+        let step_of = own.step.as_constant().map(|step| signed(own.step.width(), step));
+        let unit = step_of.and_then(|step| u32::try_from(step).ok());
         let is_plain = base.is_some_and(|(_, flags)| flags == 0) && is_from_zero;
         let unit = unit.filter(|unit| *unit > 0 && is_plain).unwrap_or(1);
         let mut index = number;

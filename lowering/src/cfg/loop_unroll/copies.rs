@@ -20,7 +20,7 @@ use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Mapping, Type};
 
 use super::shape::{Course, Exit, Shape, edge_to};
-use crate::cfg::branch::{Ending, LOOP_ANNOTATION, Target, end_block, targets};
+use crate::cfg::branch::{Ending, Target, annotations, end_block, forget_annotation, targets};
 
 /// One copy of a loop's body, or the original.
 pub(in crate::cfg) struct Copy {
@@ -74,7 +74,7 @@ impl Copy {
     pub(in crate::cfg) fn lead(&self, function: &mut Body, to: Block) {
         if let Some((branch, index)) = edge_to(function, self.latch, self.header) {
             function.set_successor(branch, index, to);
-            function.remove_attr(branch, LOOP_ANNOTATION);
+            forget_annotation(function, branch);
         }
     }
 }
@@ -89,7 +89,7 @@ pub(in crate::cfg) fn unroll(
     is_full: bool,
     course: impl Fn(&Exit, u64) -> Course,
 ) -> Vec<Copy> {
-    let annotation = shape.backedge(function).and_then(|(branch, _)| function.attr(branch, LOOP_ANNOTATION));
+    let said = shape.backedge(function).map(|(branch, _)| annotations(function, branch)).unwrap_or_default();
     let mut copies = vec![Copy::original(shape)];
     function.reserve_copies(&shape.blocks, count.saturating_sub(1) as usize);
     let mut room = Mapping::default();
@@ -106,11 +106,10 @@ pub(in crate::cfg) fn unroll(
         shape.exits.iter().for_each(|exit| settle(function, copy, exit, course(exit, number as u64)));
     }
     if !is_full
-        && let Some(annotation) = annotation
         && let Some(last) = copies.last()
         && let Some((branch, _)) = edge_to(function, last.latch, shape.header)
     {
-        function.set_attr(branch, LOOP_ANNOTATION, annotation);
+        said.into_iter().for_each(|(name, attr)| function.set_attr(branch, name, attr));
     }
     copies
 }

@@ -173,6 +173,9 @@ pub(in crate::cfg) fn flattened(function: &Body, branches: [Op; 2]) -> Result<Fl
     if [&outer, &inner].into_iter().any(|own| own.has("llvm.loop.disable_nonforced")) {
         return Err("a directive forbids it");
     }
+    if inner.has(&format!("{UNROLL}full")) {
+        return Err("a directive asks for its inner loop to be unrolled completely");
+    }
     // The new loop ends if both do. If one may not run for ever without effect, nor may it.
     let progresses = [&outer, &inner].into_iter().any(|own| own.has(MUST_PROGRESS));
     [&mut outer, &mut inner].into_iter().for_each(|own| own.remove(MUST_PROGRESS));

@@ -18,7 +18,7 @@ use loomir_transforms::legality::ApprovedPlan;
 
 use super::nest::Nest;
 use crate::cfg::branch::{
-    Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands,
+    Ending, Target, end_block, forget_annotation, set_successor_operands, successor_operands,
 };
 use crate::cfg::loop_unroll::copies::{Copy, types_of};
 use crate::cfg::loop_unroll::directives::{self, Before, Made};
@@ -188,5 +188,5 @@ fn repeat(function: &mut Body, plan: &Jam) -> Option<Vec<Copy>> {
 /// Lets a block end with a branch.
 fn lead(function: &mut Body, from: Block, to: Target) {
     let branch = end_block(function, from, &Ending::Branch(to));
-    function.remove_attr(branch, LOOP_ANNOTATION);
+    forget_annotation(function, branch);
 }

@@ -275,6 +275,11 @@ pub(super) const FAULTS: &[Place] = &[
                 "false",
             ),
             Fault(
+                "what comes back an iteration late goes on at once",
+                "if «function.value_block(around) == Some(self.outer.header)» {",
+                "false",
+            ),
+            Fault(
                 "a number of iterations that fits no word is counted",
                 "() if «fits(natural)» => Ok((natural, false)),",
                 "true",
