@@ -16,7 +16,7 @@
 //! | [`mutations`], [`verdicts`] | small changes of programs; the checker's verdicts on right and wrong pairs |
 //! | [`expressions`] | random integer expressions, and their values |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; the loops that Loomir and `opt` fuse |
-//! | [`unrolling`], [`flattening`] | loops of graphs, unrolled, peeled and jammed; nests, flattened |
+//! | [`unrolling`], [`flattening`] | loops of graphs, unrolled, peeled, jammed; flattened |
 //! | [`promotion`] | promotion to registers, with memory that faults |
 //! | [`c_functions`] | random C functions through clang and fusion, with memory that overlaps |
 //! | [`campaign`] | the fusion campaign on trees |

@@ -4,18 +4,13 @@ use std::process::ExitCode;
 
 use loomir_tests::everyday::{Tally, run};
 
-use crate::steps::{self, option};
+use crate::steps;
 
 /// The number of programs between two progress reports.
 const STEP: u64 = 500;
 
 pub(crate) fn main() -> ExitCode {
-    let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
-    let mut tally = Tally::default();
-    let failures =
-        steps::run((cases, STEP), &mut tally, counts, |first, count, tally| run(seed, (first, count), tally));
-    println!("seed={seed}\n{}failures={failures}", counts(&tally));
-    ExitCode::from(u8::from(failures > 0))
+    steps::seeded((20_000, STEP), counts, run).1
 }
 
 fn counts(tally: &Tally) -> String {

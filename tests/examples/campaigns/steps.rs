@@ -4,6 +4,7 @@
 //! A campaign has a function `counts` that lists its counts, one `key=value` a line.
 
 use std::fmt::Display;
+use std::process::ExitCode;
 
 /// Returns a number given as `NAME N` among the arguments.
 pub(crate) fn option(name: &str) -> Option<u64> {
@@ -32,6 +33,24 @@ pub(crate) fn run<T, E: Display>(
         eprintln!("{} of {cases}: {}", done + count, on_a_line(&counts(tally)));
     }
     0
+}
+
+/// Runs cases of a seed: the first one has this number, and there are so many.
+type RunCases<T, E> = fn(u64, (u64, u64), &mut T) -> Result<(), E>;
+
+/// Runs a campaign of random cases: `cases` of them unless `--cases` says otherwise, from `--seed`.
+/// Prints the counts at the end, and returns them.
+pub(crate) fn seeded<T: Default, E: Display>(
+    (cases, step): (u64, u64),
+    counts: fn(&T) -> String,
+    run_cases: RunCases<T, E>,
+) -> (T, ExitCode) {
+    let (cases, seed) = (option("--cases").unwrap_or(cases), option("--seed").unwrap_or(1));
+    let mut tally = T::default();
+    let failures =
+        run((cases, step), &mut tally, counts, |first, count, tally| run_cases(seed, (first, count), tally));
+    println!("seed={seed}\n{}failures={failures}", counts(&tally));
+    (tally, ExitCode::from(u8::from(failures > 0)))
 }
 
 /// Returns counts on one line.

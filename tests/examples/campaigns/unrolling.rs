@@ -4,19 +4,15 @@ use std::process::ExitCode;
 
 use loomir_tests::unrolling::{Tally, run};
 
-use crate::steps::{self, option};
+use crate::steps;
 
 /// The number of functions between two progress reports.
 const STEP: u64 = 1_000;
 
 pub(crate) fn main() -> ExitCode {
-    let (cases, seed) = (option("--cases").unwrap_or(50_000), option("--seed").unwrap_or(1));
-    let mut tally = Tally::default();
-    let failures =
-        steps::run((cases, STEP), &mut tally, counts, |first, count, tally| run(seed, (first, count), tally));
-    println!("seed={seed}\n{}failures={failures}", counts(&tally));
+    let (tally, end) = steps::seeded((50_000, STEP), counts, run);
     tally.reasons.iter().for_each(|(reason, count)| println!("unproved, {reason}={count}"));
-    ExitCode::from(u8::from(failures > 0))
+    end
 }
 
 fn counts(tally: &Tally) -> String {
