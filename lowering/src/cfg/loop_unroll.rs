@@ -299,10 +299,7 @@ pub(super) fn runtime_of_latch(
 
 /// Returns the number of backedges taken before the latch exits.
 fn runtime_count(scev: &mut ScalarEvolution<'_>, id: LoopId, shape: &Shape) -> Result<Recipe, &'static str> {
-    let number = scev.analysis().number(shape.latch);
-    let counts = scev.counts(id);
-    let exact = counts.exits.iter().find(|exit| exit.from == number).and_then(|exit| exit.limit.exact);
-    let exact = exact.filter(|exact| scev.is_invariant(*exact, id));
+    let exact = shape.count_at_latch(scev, id).filter(|exact| scev.is_invariant(*exact, id));
     let exact = exact.ok_or("its number of iterations is not known")?;
     Recipe::of(scev, id, exact).ok_or("its number of iterations can't be computed before it")
 }

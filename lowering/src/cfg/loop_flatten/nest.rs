@@ -125,13 +125,10 @@ impl Nest {
         if ![&outer, &inner].into_iter().all(|shape| shape.leaves_at_latch(function)) {
             return Err("a loop of the nest does not leave at its latch alone");
         }
-        let guard = guard(function, &outer, &inner)?;
+        let (between, guard) = between(function, &outer, &inner)?;
         if guard.is_some() && !preferences.version {
             return Err("its inner loop may not run; 'loop-flatten-version-loops=true' allows a test");
         }
-        let within: HashSet<Block> = inner.blocks.iter().copied().collect();
-        let between: HashSet<Block> =
-            outer.blocks.iter().copied().filter(|own| !within.contains(own)).collect();
         for op in outer.blocks.iter().flat_map(|block| function.ops(*block)) {
             if calls::keeps_its_control(function, op, symbols) {
                 return Err("it has a convergent operation");
@@ -141,7 +138,7 @@ impl Nest {
         let [Some(out), Some(back)] = latches else { return Err(not_simple) };
         let said = directives::flattened(function, [out, back])?;
         let unknown = "its number of iterations is not known";
-        let counts = [(id, &outer), (child, &inner)].map(|(of, shape)| exact_at_latch(scev, of, shape));
+        let counts = [(id, &outer), (child, &inner)].map(|(of, shape)| shape.count_at_latch(scev, of));
         let [Some(of_outer), Some(of_inner)] = counts else { return Err(unknown) };
         if ![of_outer, of_inner].into_iter().all(|count| scev.is_invariant(count, id)) {
             return Err("the inner loop does not run equally often each time");
@@ -201,12 +198,17 @@ fn may_be_kept(
     }
 }
 
-/// Returns the guard of the inner loop, if there is one.
+/// Returns the blocks of the outer loop that are not in the inner one, and the guard of that loop
+/// if there is one.
 ///
 /// # Errors
 ///
-/// Why the blocks between the loops are no straight line without effects.
-fn guard(function: &Body, outer: &Shape, inner: &Shape) -> Result<Option<Guard>, &'static str> {
+/// Why these blocks are no straight line without effects.
+fn between(
+    function: &Body,
+    outer: &Shape,
+    inner: &Shape,
+) -> Result<(HashSet<Block>, Option<Guard>), &'static str> {
     const SEVERAL_WAYS: &str = "the inner loop does not run in every iteration";
     let next = |block: Block| {
         let end = function.terminator(block).filter(|op| function.is(*op, llvm::BrOp::DEF))?;
@@ -233,13 +235,14 @@ fn guard(function: &Body, outer: &Shape, inner: &Shape) -> Result<Option<Guard>,
     if fore.len() + aft.len() + inner.blocks.len() != most || !aft.contains(&outer.latch) {
         return Err(SEVERAL_WAYS);
     }
-    for block in fore.union(&aft) {
+    fore.extend(aft);
+    for block in &fore {
         let end = function.terminator(*block);
         if function.ops(*block).any(|op| Some(op) != end && !function.has_trait(op, Trait::Pure)) {
             return Err("an operation between its loops may have an effect");
         }
     }
-    Ok(guard)
+    Ok((fore, guard))
 }
 
 /// Returns the guard at the end of a block, and the block that it leads to if the inner loop runs.
@@ -252,14 +255,6 @@ fn guarding(function: &Body, block: Block, aft: &HashSet<Block>) -> Option<(Guar
         [true, false] => Some((Guard { block, condition, enters: 1 }, no)),
         _ => None,
     }
-}
-
-/// Returns the number of backedges taken before a loop is left at its latch.
-fn exact_at_latch(scev: &mut ScalarEvolution<'_>, of: LoopId, shape: &Shape) -> Option<ExprId> {
-    let number = scev.analysis().number(shape.latch);
-    let counts = scev.counts(of);
-    let exit = counts.exits.iter().find(|exit| exit.from == number)?;
-    exit.limit.exact
 }
 
 /// The greatest width of a counter.

@@ -55,8 +55,7 @@ struct Numbers {
 /// changed.
 pub(super) fn flatten(function: &mut Body, nest: &Nest) -> Option<Made> {
     let (outer, inner) = (&nest.outer, &nest.inner);
-    let latch = outer.exits.first()?;
-    let test = Test { out: latch.only_edge(true)?, back: latch.only_edge(false)? };
+    let test = Test::of(outer.exits.first()?)?;
     let leaving = inner.exits.first()?.only_edge(true)?;
     let (entering, index) = edge_to(function, outer.preheader, outer.header)?;
     let initial = successor_operands(function, entering).swap_remove(index);

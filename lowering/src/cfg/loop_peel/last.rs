@@ -48,7 +48,7 @@ pub(super) struct Made {
 /// then nothing has changed.
 pub(super) fn peel_last(function: &mut Body, shape: &Shape, backedges: &Recipe, count: u64) -> Option<Made> {
     let latch = shape.exits.iter().find(|exit| exit.block == shape.latch)?;
-    let test = Test { out: latch.only_edge(true)?, back: latch.only_edge(false)? };
+    let test = Test::of(latch)?;
     let (entering, index) = edge_to(function, shape.preheader, shape.header)?;
     let initial = successor_operands(function, entering).swap_remove(index);
     let back = targets(function, function.terminator(shape.latch)?).swap_remove(test.back);

@@ -21,7 +21,7 @@
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, Block, Body, Builder, InsertPoint, Mapping, Op, OperationState, Type, Value};
 use loomir_transforms::access::updates::Reduction;
-use loomir_transforms::access::updates::reduction::{drop_poison_flags, is_difference};
+use loomir_transforms::access::updates::reduction::drop_poison_flags;
 
 use super::copies::{Copy, types_of};
 use super::shape::{Shape, edge_to};
@@ -174,8 +174,7 @@ fn separate(
 fn combine(function: &mut Body, step: Op, at: InsertPoint, operands: [Value; 2]) -> Value {
     let ctx = function.ctx().clone();
     let sum = [(llvm::SubOp::DEF, llvm::AddOp::DEF), (llvm::FSubOp::DEF, llvm::FAddOp::DEF)];
-    let of =
-        sum.into_iter().find(|(def, _)| function.is(step, def)).filter(|_| is_difference(function, step));
+    let of = sum.into_iter().find(|(def, _)| function.is(step, def));
     let copy = match of {
         Some((_, def)) => {
             let ty = function.value_type(function.result(step, 0));

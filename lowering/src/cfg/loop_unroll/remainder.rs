@@ -106,12 +106,11 @@ pub(in crate::cfg) fn with_remainder(
     repeat: impl FnOnce(&mut Body) -> Option<Vec<Copy>>,
 ) -> Option<Unrolled> {
     let latch = shape.exits.iter().find(|exit| exit.block == shape.latch)?;
-    let (out, back) = (latch.only_edge(true)?, latch.only_edge(false)?);
+    let test = Test::of(latch)?;
     let last = *shape.blocks.last()?;
     let remainder = Copy::of(function, shape, last);
     let numbers = numbers(function, shape.preheader, plan);
     let odds = Odds::of(function, shape);
-    let test = Test { out, back };
     let (copies, between);
     if plan.is_epilogue {
         copies = repeat(function)?;
@@ -151,6 +150,11 @@ pub(in crate::cfg) struct Test {
 }
 
 impl Test {
+    /// Returns the edges of an exiting latch. `None` if it has others.
+    pub(in crate::cfg) fn of(latch: &Exit) -> Option<Test> {
+        Some(Test { out: latch.only_edge(true)?, back: latch.only_edge(false)? })
+    }
+
     /// Returns the predicate of a number and the last one under which the first edge is taken.
     fn predicate(&self) -> Predicate {
         if self.back == 0 { Predicate::Ne } else { Predicate::Eq }

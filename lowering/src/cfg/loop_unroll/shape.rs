@@ -12,6 +12,7 @@ use crate::cfg::Analysis;
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::exits::gcd;
+use crate::cfg::scev::expr::ExprId;
 
 /// A loop in loop-simplify form.
 #[derive(Clone, Debug)]
@@ -133,6 +134,18 @@ impl Shape {
         let is_conditional = end.is_some_and(|op| function.is(op, llvm::CondBrOp::DEF));
         is_conditional
             && matches!(&self.exits[..], [only] if only.block == self.latch && only.targets.len() == 1)
+    }
+
+    /// Returns the number of backedges taken before the loop is left at its latch, if it is known.
+    pub(in crate::cfg) fn count_at_latch(
+        &self,
+        scev: &mut ScalarEvolution<'_>,
+        id: LoopId,
+    ) -> Option<ExprId> {
+        let number = scev.analysis().number(self.latch);
+        let counts = scev.counts(id);
+        let exit = counts.exits.iter().find(|exit| exit.from == number)?;
+        exit.limit.exact
     }
 
     /// True if the latch is an exiting block.
