@@ -195,12 +195,22 @@ pub trait MemoryAccess: Send + Sync {
 }
 
 /// Loads and stores of neighbouring elements along the last dimension of a memref. It is undefined
-/// behaviour if one is outside of the dimension.
+/// behaviour to touch one outside of the dimension.
 pub trait VectorAccess: Send + Sync {
     /// Returns the access to the first element.
     fn first(&self, op: OpRef<'_>) -> Access;
-    /// Returns the number of elements, if it is known.
+    /// Returns the number of elements. `None` if the elements are not neighbours, or their number
+    /// is unknown: the access may touch any element of the memref.
     fn count(&self, op: OpRef<'_>) -> Option<i64>;
+    /// True if some of these elements may not be touched, such as those that a mask switches off.
+    fn is_partial(&self, _op: OpRef<'_>) -> bool {
+        false
+    }
+    /// True if no element is touched that is not in the row of the first, wherever the access
+    /// begins.
+    fn stays_in_row(&self, _op: OpRef<'_>) -> bool {
+        false
+    }
 }
 
 /// Memory of one element that may be promoted to a value.

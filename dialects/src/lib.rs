@@ -31,6 +31,7 @@ pub mod scf;
 mod syntax;
 pub mod transform;
 pub mod ub;
+pub mod vector;
 
 use loomir_ir::{Context, Registry};
 
@@ -40,6 +41,7 @@ pub fn register_all(registry: &mut Registry) {
     func::register(registry);
     arith::register(registry);
     math::register(registry);
+    vector::register(registry);
     index::register(registry);
     memref::register(registry);
     ub::register(registry);

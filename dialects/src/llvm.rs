@@ -78,6 +78,7 @@ const PARTS: &[&DialectDef] = &[
     &FLOAT_INTRINSICS,
     &INTEGER_INTRINSICS,
     &MEMORY_INTRINSICS,
+    &VECTOR_INTRINSICS,
 ];
 
 static OPS: [&OpDef; count(PARTS)] = join(PARTS);

@@ -13,16 +13,17 @@ mod dma;
 pub(crate) mod evaluate;
 mod fold;
 mod interfaces;
-mod layout;
+pub(crate) mod layout;
 pub(crate) mod patterns;
 mod syntax;
 mod verify;
 
 pub use verify::views::{reassociation_groups, subview_drops};
 
-use verify::{globals, is_alignment, is_locality, views};
+pub(crate) use verify::is_alignment;
+use verify::{globals, is_locality, views};
 
-const POWER_OF_TWO: &str =
+pub(crate) const POWER_OF_TWO: &str =
     "64-bit signless integer attribute whose value is positive and whose value is a power of two > 0";
 
 dialect! {

@@ -18,6 +18,7 @@ const DIALECTS: &[(&str, &str)] = &[
     ("memref", "Dialect/MemRef/IR/MemRefOps.td"),
     ("scf", "Dialect/SCF/IR/SCFOps.td"),
     ("ub", "Dialect/UB/IR/UBOps.td"),
+    ("vector", "Dialect/Vector/IR/VectorOps.td"),
 ];
 
 /// Operations that MLIR defines outside of its .td files.

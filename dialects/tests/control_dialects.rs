@@ -225,6 +225,15 @@ fn llvm_without_mlir() {
 }
 
 #[test]
+fn vector_masks() {
+    let custom = own_forms("vector.own.mlir");
+    if let Some(peer) = support::mlir_opt(&custom, &[]) {
+        support::pretty_eq("mlir-opt", peer.expect("it accepts the text").trim(), custom.trim());
+    }
+    assert_snapshot!(custom);
+}
+
+#[test]
 fn errors_of_transform() {
     assert_snapshot!(rejections(&fixture("transform.errors.mlir")));
 }

@@ -36,6 +36,7 @@ dialects! {
     index errors_of_index,
     memref errors_of_memref,
     ub errors_of_ub,
+    vector errors_of_vector,
 }
 
 /// `mlir-opt` prints maps in the generic form of named operations that it keeps as attributes. So
@@ -120,6 +121,11 @@ fn folds_of_index() {
 #[test]
 fn folds_of_memref_and_casts() {
     assert_snapshot!(check_folds("memref.folds.mlir"));
+}
+
+#[test]
+fn folds_of_vector() {
+    assert_snapshot!(check_folds("vector.folds.mlir"));
 }
 
 /// Returns the position of a value in an operation, `operand 1` or `result 0`.

@@ -7,7 +7,7 @@
 //!
 //! The conversion of an operation is the interface [`ConvertToLlvm`], attached to its name: any
 //! crate may add its own. [`register`] attaches those of `arith`, `cf`, `func`, `index`, `math`,
-//! `memref` and `ub`.
+//! `memref`, `ub` and `vector`.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -15,7 +15,7 @@
 //! | [`function`] | the walk over a function, and the services for a conversion |
 //! | [`build`] | shorthands for building `llvm` operations |
 //! | [`descriptor`] | memrefs as structs |
-//! | `arith` (with `index` and `ub`), `math`, `control`, `memref` | the operations |
+//! | `arith` (with `index` and `ub`), `math`, `control`, `memref`, `vector` | the operations |
 //! | `c_interface` | wrappers that C can call, and that call C |
 //! | `symbols` | functions and globals of a module, and required declarations |
 //! | [`threads`] | calls whose range threads share |
@@ -47,6 +47,7 @@ mod memref;
 mod symbols;
 pub mod threads;
 pub mod types;
+mod vector;
 
 /// The result of a conversion: the error is the obstacle.
 pub type Converted = Result<(), Diagnostic>;
@@ -86,6 +87,7 @@ pub fn register(registry: &mut Registry) {
     math::register(registry);
     control::register(registry);
     memref::register(registry);
+    vector::register(registry);
 }
 
 /// Conventions of the functions of a module.

@@ -30,6 +30,7 @@ mod blocks;
 mod intrinsics;
 mod memory;
 mod promises;
+mod vectors;
 
 pub use promises::promised_range;
 
@@ -69,6 +70,7 @@ pub(super) fn register(registry: &mut Registry) {
     aggregates::register(attach);
     memory::register(attach);
     intrinsics::register(attach);
+    vectors::register(attach);
     registry.attach_to::<dyn DefineGlobal>(crate::llvm::GlobalOp::DEF, Box::new(Global));
     registry.attach_to::<dyn DefineGlobal>(crate::llvm::AliasOp::DEF, Box::new(Alias));
 }

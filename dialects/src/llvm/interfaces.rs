@@ -174,6 +174,18 @@ pub(super) fn register(registry: &mut Registry) {
     for name in stays.into_iter().chain(["llvm.intr.lifetime.end", "llvm.intr.prefetch"]) {
         effects(name, Box::new(Barrier { ends: false, undefined: false }));
     }
+    for (name, kinds, pointer) in [
+        ("load", &[Read], 0),
+        ("store", &[Write], 1),
+        ("expandload", &[Read], 0),
+        ("compressstore", &[Write], 1),
+    ] {
+        effects(&format!("llvm.intr.masked.{name}"), Box::new(Touch { kinds, pointer }));
+    }
+    // The pointers of a vector need not point into one object.
+    for name in ["llvm.intr.masked.gather", "llvm.intr.masked.scatter"] {
+        effects(name, Box::new(Barrier { ends: false, undefined: true }));
+    }
     effects("llvm.va_arg", Box::new(Touch { kinds: &[Read, Write], pointer: 0 }));
     effects("llvm.intr.assume", Box::new(Barrier { ends: false, undefined: true }));
     effects("llvm.intr.trap", Box::new(Barrier { ends: true, undefined: false }));

@@ -3,7 +3,9 @@
 pub mod float;
 pub mod integer;
 pub mod memory;
+pub mod vector;
 
 pub use float::*;
 pub use integer::*;
 pub use memory::*;
+pub use vector::*;

@@ -27,7 +27,7 @@ fn text(op: OpRef<'_>, ty: Type) -> String {
 }
 
 /// True if an attribute is a power of two of type `i64`.
-pub(super) fn is_alignment(ctx: &Context, attr: Attr) -> bool {
+pub(crate) fn is_alignment(ctx: &Context, attr: Attr) -> bool {
     match attr.kind(ctx) {
         AttrKind::Integer { value, ty: Type::I64 } => *value > 0 && value & (value - 1) == 0,
         _ => false,

@@ -296,6 +296,14 @@ impl<'p> OpPrinter<'p> {
         self.whole_region(op, index, entry_arguments, terminators, true);
     }
 
+    /// Writes an operation of a region on the same line, without its results.
+    pub fn bare_operation(&mut self, op: OpRef<'_>) {
+        self.operation(op);
+        if self.mode != Mode::Collect {
+            self.trailing_loc(op.loc(), true);
+        }
+    }
+
     /// Begins a line, indented as the operation is.
     pub fn newline(&mut self) {
         self.new_line();

@@ -39,6 +39,12 @@ const INTRINSICS: &[(&str, &[Overload], &[Immediate])] = &[
     ("lround", &[Res, Operand(0)], &[]),
     ("llrint", &[Res, Operand(0)], &[]),
     ("llround", &[Res, Operand(0)], &[]),
+    ("masked.compressstore", &[Operand(0)], &[]),
+    ("masked.expandload", &[Res], &[]),
+    ("masked.gather", &[Res, Operand(0)], &[]),
+    ("masked.load", &[Res, Operand(0)], &[]),
+    ("masked.scatter", &[Operand(0), Operand(1)], &[]),
+    ("masked.store", &[Operand(0), Operand(1)], &[]),
     ("memcpy", &[Operand(0), Operand(1), Operand(2)], &[Bool("isVolatile")]),
     ("memmove", &[Operand(0), Operand(1), Operand(2)], &[Bool("isVolatile")]),
     ("memset", &[Operand(0), Operand(2)], &[Bool("isVolatile")]),
@@ -85,4 +91,14 @@ pub(super) fn overloads(name: &str) -> &'static [Overload] {
 /// Returns the arguments of an intrinsic that are attributes. They follow the others.
 pub(super) fn immediates(name: &str) -> &'static [Immediate] {
     entry(name).map_or(&[], |(_, _, immediates)| immediates)
+}
+
+/// Returns the argument of an intrinsic whose alignment is the attribute `alignment` of the
+/// operation, not of the argument.
+pub(super) fn aligned_argument(name: &str) -> Option<usize> {
+    match name {
+        "masked.load" | "masked.gather" => Some(0),
+        "masked.store" | "masked.scatter" => Some(1),
+        _ => None,
+    }
 }

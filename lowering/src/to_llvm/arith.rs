@@ -15,6 +15,7 @@ use loomir_ir::{Attr, Context, Diagnostic, OpDef, OpRef, Registry, Type, TypeKin
 
 use super::build::{ICmp, NONE};
 use super::function::FunctionConverter;
+use super::vector::by_rows;
 use super::{ConvertToLlvm, Converted, attach};
 
 /// Operations with an equivalent: same operands, same result.
@@ -114,13 +115,8 @@ pub(super) struct Twin(pub(super) &'static OpDef);
 
 impl ConvertToLlvm for Twin {
     fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
-        refuse_arrays(cx, op)?;
         let ctx = cx.ctx();
-        let mut state = cx.state(self.0).operands(&cx.operands(op)?);
-        for result in op.results() {
-            let ty = cx.convert_type(op.type_of(result))?;
-            state.result_types.push(ty);
-        }
+        let mut state = cx.state(self.0);
         for (name, attr) in op.properties().entries(&ctx) {
             match ctx.str(*name) {
                 "overflowFlags" => {
@@ -144,6 +140,17 @@ impl ConvertToLlvm for Twin {
         {
             state.set_attr(&ctx, "nonNeg", attr);
         }
+        if op.num_results() == 1 && has_arrays(op) {
+            return by_rows(cx, op, &mut |cx, operands, ty| {
+                cx.emit(state.clone().operands(operands).results(&[ty]))
+            });
+        }
+        refuse_arrays(cx, op)?;
+        state = state.operands(&cx.operands(op)?);
+        for result in op.results() {
+            let ty = cx.convert_type(op.type_of(result))?;
+            state.result_types.push(ty);
+        }
         let new = cx.insert(state);
         let results: Vec<Value> = cx.body().results(new).collect();
         cx.set_results(op, &results);
@@ -164,12 +171,17 @@ pub(super) fn fastmath(ctx: &Context, attr: Attr) -> Attr {
     to.attr(ctx, bits)
 }
 
+/// True if an operation has vectors of several dimensions.
+fn has_arrays(op: OpRef<'_>) -> bool {
+    let ctx = op.ctx();
+    let several = |ty: Type| matches!(ty.kind(ctx), TypeKind::Vector { shape, .. } if shape.len() > 1);
+    op.operands().chain(op.results()).any(|v| several(op.type_of(v)))
+}
+
 /// Refuses vectors of several dimensions. They are arrays of vectors, on which LLVM has no
 /// arithmetic.
 pub(super) fn refuse_arrays(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
-    let ctx = op.ctx();
-    let several = |ty: Type| matches!(ty.kind(ctx), TypeKind::Vector { shape, .. } if shape.len() > 1);
-    if op.operands().chain(op.results()).any(|v| several(op.type_of(v))) {
+    if has_arrays(op) {
         return Err(cx.unsupported(op, "on vectors of several dimensions"));
     }
     Ok(())
@@ -237,9 +249,12 @@ fn index_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, extend: &'static Op
     } else if from.scalar(&ctx).integer_width(&ctx).is_none() {
         return Err(cx.unsupported(op, "on memrefs"));
     } else {
-        refuse_arrays(cx, op)?;
-        let def = if width(&ctx, from) < width(&ctx, ty) { extend } else { llvm::TruncOp::DEF };
-        cx.cast(def, value, ty)
+        let def = if width(&ctx, op.operand_type(0)) < width(&ctx, op.result_type(0)) {
+            extend
+        } else {
+            llvm::TruncOp::DEF
+        };
+        return by_rows(cx, op, &mut |cx, operands, ty| cx.cast(def, operands[0], ty));
     };
     cx.set(op.result(0), new);
     Ok(())

@@ -6,6 +6,7 @@
 //! one ([`FunctionConverter::enter`]). Later operations are appended there, and nothing is ever
 //! split or moved.
 
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm::types::pointer;
 use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::SYMBOL_NAME;
@@ -54,6 +55,11 @@ impl<'a> FunctionConverter<'a> {
     /// Returns the new function.
     pub fn body(&self) -> &Body {
         &self.new
+    }
+
+    /// Returns the layout of types on the target.
+    pub(super) fn data_layout(&self) -> &DataLayout {
+        &self.symbols.layout
     }
 
     // From old to new.

@@ -40,7 +40,7 @@ pub(super) fn register(registry: &mut Registry) {
 }
 
 /// Returns the shape of a ranked memref with strides.
-fn shape_of(cx: &FunctionConverter<'_>, op: OpRef<'_>, ty: Type) -> Result<Shape, Diagnostic> {
+pub(super) fn shape_of(cx: &FunctionConverter<'_>, op: OpRef<'_>, ty: Type) -> Result<Shape, Diagnostic> {
     Shape::of(cx, ty).ok_or_else(|| cx.unsupported(op, "on a memref without strides"))
 }
 
@@ -56,7 +56,7 @@ fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape
 
 /// The assumptions of an address computation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bounds {
+pub(super) enum Bounds {
     /// The element is inside the memref.
     Inside,
     /// None: the address may never be accessed.
@@ -99,7 +99,7 @@ fn element_address(
 }
 
 /// Returns the address of the element at `indices` of a descriptor.
-fn address(
+pub(super) fn address(
     cx: &mut FunctionConverter<'_>,
     descriptor: Value,
     shape: &Shape,

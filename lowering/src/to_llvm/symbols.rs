@@ -4,6 +4,7 @@
 //! start of the module at the end, in the order of the first request.
 
 use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::LINKAGE;
 use loomir_dialects::llvm::types::array;
@@ -17,6 +18,8 @@ pub(super) const BARE_POINTERS: &str = "llvm.bareptr";
 #[derive(Debug)]
 pub(super) struct Symbols {
     there: SymbolTable,
+    /// The layout of types on the module's target.
+    pub(super) layout: DataLayout,
     /// Functions that take bare pointers by their own attribute.
     bare: HashSet<Name>,
     /// The new symbols, with their types.
@@ -31,6 +34,7 @@ impl Symbols {
     pub(super) fn of(module: &Body) -> Self {
         Symbols {
             there: SymbolTable::of(module),
+            layout: DataLayout::of(module.root_ref()),
             bare: bare_functions(module),
             added: HashMap::new(),
             strings: HashMap::new(),

@@ -121,6 +121,16 @@ impl Fixture {
         }
     }
 
+    /// Runs the calls of a function that something else has compiled from the program, and
+    /// compares them with the interpreter.
+    pub(crate) fn check_compiled(&self, folder: &Path, original: &Body, function: &str, ll: &str) {
+        for call in self.calls.iter().filter(|call| call.entry == function) {
+            let expected = self.call(original, original, call, false);
+            let actual = lli::run(folder, original, ll, call);
+            assert_eq!(actual, expected, "lli: @{}({})", call.entry, call.arguments.join(", "));
+        }
+    }
+
     fn call(
         &self,
         original: &Body,

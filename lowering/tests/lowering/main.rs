@@ -19,6 +19,7 @@ mod programs;
 mod rewiring;
 mod scale;
 mod undefined;
+mod vectors;
 mod wide;
 
 use fixture::Fixture;
@@ -53,6 +54,7 @@ fixtures! {
     math = "fixtures/math.mlir", true;
     memref = "fixtures/memref.mlir", true;
     scf = "fixtures/scf.mlir", true;
+    vector = "fixtures/vector.mlir", true;
 }
 
 /// A dense layer in the output of `mlir-opt`.

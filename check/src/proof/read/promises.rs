@@ -49,6 +49,8 @@ impl<'b> Reader<'b, '_> {
                 has_flags || !amount.is_some_and(|amount| (0..width).contains(&amount))
             }
             "fptosi" | "fptoui" => true,
+            // A position outside of the vector.
+            "extract" | "insert" | "shuffle" | "extractelement" | "insertelement" | "shufflevector" => true,
             // A fold of `abs`, of leading or of trailing zeros.
             "intr.abs" | "intr.ctlz" | "intr.cttz" => true,
             _ => has_flags,

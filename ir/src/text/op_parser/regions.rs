@@ -192,6 +192,13 @@ impl OpParser<'_, '_> {
         body.append_op(block, op);
     }
 
+    /// Edits region `index` of those read so far.
+    pub fn edit_region(&mut self, index: usize, edit: impl FnOnce(&mut Body, Region)) {
+        if let Some((body, region)) = self.region_read(index) {
+            edit(body, region);
+        }
+    }
+
     /// True if region `index` of those read so far has no operations, and no blocks besides its
     /// entry.
     pub fn is_region_empty(&mut self, index: usize) -> bool {

@@ -12,7 +12,7 @@ use super::constants::Constant;
 use super::function::{FunctionReader, Terminator, result_of, set_dicts};
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::intrinsics::{Immediate, immediates};
+use crate::ll::intrinsics::{Immediate, aligned_argument, immediates};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE, forwards_arguments};
 
 /// A call, read.
@@ -371,15 +371,9 @@ impl<'s> Reader<'s> {
             }
         }
         self.modernise(f, name, &mut call);
-        // The dialect's exponents are no vectors.
-        let is_wide = |name: &str| {
-            let exponent = call.arguments.get(1).map(|value| f.body.value_type(*value));
-            name == "ldexp" && exponent.is_some_and(|ty| ty.integer_width(&self.ctx).is_none())
-        };
-        let own = self.own_intrinsic(name);
-        let own = own.filter(|(_, name)| *name != "memcpy.inline" && !has_metadata && !is_wide(name));
+        let own = self.kept_intrinsic(f, &call, name).filter(|_| !has_metadata);
         let mut state = match own {
-            Some((op, own)) => {
+            Some((op, own, alignment)) => {
                 let mut state = OperationState::named(op, call.loc);
                 let immediates = immediates(own);
                 let Some(operands) = call.arguments.len().checked_sub(immediates.len()) else {
@@ -402,6 +396,10 @@ impl<'s> Reader<'s> {
                     }
                 }
                 call.argument_attrs.truncate(operands);
+                if let Some(alignment) = alignment {
+                    state.set_attr(&self.ctx, "alignment", self.ctx.int_attr(Type::I32, alignment));
+                    call.argument_attrs.fill(None);
+                }
                 state.operands.extend(&call.arguments);
                 if !call.bundle_tags.is_empty() {
                     self.set_bundles(&mut state, &call);
@@ -431,8 +429,46 @@ impl<'s> Reader<'s> {
         self.emit(f, block, state, result)
     }
 
-    /// Brings a call of an intrinsic of an older LLVM up to date: alignments of blocks of memory
-    /// become attributes, and counts of zeros get their second argument.
+    /// Returns the operation that keeps all of a call of an intrinsic: the intrinsic's name without
+    /// its types, and the alignment of a masked access.
+    fn kept_intrinsic<'n>(
+        &self,
+        f: &FunctionReader<'s>,
+        call: &Call,
+        name: &'n str,
+    ) -> Option<(OpName, &'n str, Option<i64>)> {
+        // The dialect's exponents are no vectors.
+        let is_wide = |name: &str| {
+            let exponent = call.arguments.get(1).map(|value| f.body.value_type(*value));
+            name == "ldexp" && exponent.is_some_and(|ty| ty.integer_width(&self.ctx).is_none())
+        };
+        let (op, own) = self.own_intrinsic(name)?;
+        if own == "memcpy.inline" || is_wide(own) {
+            return None;
+        }
+        match aligned_argument(own) {
+            Some(place) => Some((op, own, Some(self.masked_alignment(call, place)?))),
+            None => Some((op, own, None)),
+        }
+    }
+
+    /// Returns the alignment of argument `place` of a masked access. `None` if the arguments have
+    /// other attributes, which the operation does not keep.
+    fn masked_alignment(&self, call: &Call, place: usize) -> Option<i64> {
+        let ctx = &self.ctx;
+        let mut alignment = 1;
+        for (i, attrs) in call.argument_attrs.iter().enumerate() {
+            let Some(AttrKind::Dictionary(attrs)) = attrs.map(|attrs| attrs.kind(ctx)) else { continue };
+            for (name, attr) in attrs.entries(ctx) {
+                let known = attr.as_int(ctx).filter(|_| i == place && ctx.str(*name) == "llvm.align");
+                alignment = known.filter(|own| i32::try_from(*own).is_ok_and(|own| own > 0))?;
+            }
+        }
+        Some(alignment)
+    }
+
+    /// Brings a call of an intrinsic of an older LLVM up to date: alignments become attributes, and
+    /// counts of zeros get their second argument.
     fn modernise(&self, f: &mut FunctionReader<'s>, name: &str, call: &mut Call) {
         let counts_zeros = ["llvm.ctlz.", "llvm.cttz."].iter().any(|own| name.starts_with(own));
         if counts_zeros && call.arguments.len() == 1 {
@@ -441,17 +477,31 @@ impl<'s> Reader<'s> {
             call.argument_attrs.push(None);
             (call.tail, call.is_tail) = (TAIL_CALL_KIND.attr(&self.ctx, 0), false);
         }
+        let masked = name.strip_prefix("llvm.").and_then(|name| {
+            let (name, _) = name.strip_prefix("masked.")?.split_once('.')?;
+            aligned_argument(&format!("masked.{name}"))
+        });
+        if let Some(place) = masked.filter(|_| call.arguments.len() == 4) {
+            self.take_alignment(f, call, place + 1, &[place]);
+            return;
+        }
         let is_copy = ["llvm.memcpy.p", "llvm.memmove.p"].iter().any(|own| name.starts_with(own));
         if call.arguments.len() != 5 || !is_copy && !name.starts_with("llvm.memset.p") {
             return;
         }
+        self.take_alignment(f, call, 3, if is_copy { &[0, 1] } else { &[0] });
+    }
+
+    /// Replaces argument `place` of a call, an alignment, by an attribute of other arguments.
+    fn take_alignment(&self, f: &FunctionReader<'s>, call: &mut Call, place: usize, of: &[usize]) {
         let alignment =
-            constant_of(&f.body, call.arguments.remove(3)).and_then(|attr| attr.as_int(&self.ctx));
-        call.argument_attrs.remove(3);
+            constant_of(&f.body, call.arguments.remove(place)).and_then(|attr| attr.as_int(&self.ctx));
+        call.argument_attrs.remove(place);
         let Some(alignment) = alignment.filter(|alignment| *alignment > 0) else { return };
         let entry = (self.ctx.name("llvm.align"), self.ctx.int_attr(Type::I64, alignment));
         let attrs = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(vec![entry])));
-        for own in &mut call.argument_attrs[..1 + usize::from(is_copy)] {
+        for place in of {
+            let own = &mut call.argument_attrs[*place];
             *own = own.or(Some(attrs));
         }
     }

@@ -15,13 +15,16 @@ use super::line::{Line, Written};
 use super::names::quoted;
 use super::words::calling_convention;
 use super::{Module, attributes, no_text, scopes, type_text};
-use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
+use crate::ll::intrinsics::{Immediate, Overload, aligned_argument, immediates, overloads};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE, forwards_arguments};
 
 /// Writes a call of `@llvm.…` and records its declaration.
 pub(super) fn intrinsic(line: &mut Line<'_>, op: OpRef<'_>, name: &str) -> Written {
     if name == "memcpy.inline" {
         return memcpy_inline(line, op);
+    }
+    if aligned_argument(name) == Some(0) && op.num_operands() != 3 {
+        return Err(no_text(op, "without other elements"));
     }
     let mut full = format!("llvm.{name}");
     for overload in overloads(name) {
@@ -262,6 +265,12 @@ fn argument(line: &mut Line<'_>, op: OpRef<'_>, list: &str, index: usize, operan
     for attr in attributes::of_values(line.m, op, list, index)? {
         line.put(" ");
         line.put(&attr);
+    }
+    let name = op.name().strip_prefix("llvm.intr.").unwrap_or_default();
+    if aligned_argument(name) == Some(operand)
+        && let Some(alignment) = op.attr("alignment").and_then(|own| own.as_int(op.ctx()))
+    {
+        let _ = write!(line, " align {alignment}");
     }
     line.put(" ");
     line.operand(op, operand)
