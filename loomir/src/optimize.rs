@@ -1,8 +1,8 @@
 //! The fastest of several programs, by the cost model: what `loomir optimize` makes of a function.
 //!
 //! ```text
-//!     as it is ───┬──────┬────────────┬─────────────┬────────┬────────────────
-//!     transposed ─┘ fuse ┘ distribute ┘ interchange ┘  tile  ┘ register tiles
+//!     as it is ───┬──────┬────────────┬─────────────┬──────┬────────┬────────────────
+//!     transposed ─┘ fuse ┘ distribute ┘ interchange ┘ fuse ┘  tile  ┘ register tiles
 //! ```
 //!
 //! Functions that may be approximate become arithmetic first, inside of loops, if that is estimated
@@ -138,7 +138,10 @@ pub(super) fn optimize(
         let nests = cut.as_ref().unwrap_or(&start);
         let reordered = ways.on(nests, &[Step::Interchange(Ahead(false))]);
         let for_tiles = ways.on(nests, &[Step::Widen, Step::Interchange(Ahead(true))]);
-        for (nests, noise) in [(Some(start), noise), (cut, NOISE), (reordered, NOISE), (for_tiles, NOISE)] {
+        // Nests that go through an array in the same order now may go through it together.
+        let again = reordered.as_ref().and_then(|own| ways.fused_again(own));
+        let others = [cut, reordered, again, for_tiles].map(|own| (own, NOISE));
+        for (nests, noise) in [(Some(start), noise)].into_iter().chain(others) {
             let Some(nests) = nests else { continue };
             let tiled = ways.on(&nests, &[Step::Tile(Ahead(false)), Step::Hoist]);
             let for_tiles = ways.on(&nests, &[Step::Widen, Step::Tile(Ahead(true)), Step::Hoist]);
@@ -274,6 +277,19 @@ impl Ways<'_> {
             None => made.fusion = fuse_in(&mut body, self.around, self.fusion),
         }
         self.candidate(body, made)
+    }
+
+    /// Returns the function after a second fusion. `None` if it changes nothing.
+    fn fused_again(&self, start: &Candidate) -> Option<Candidate> {
+        let mut own = self.fused(start);
+        if !own.made.fusion.changed() {
+            return None;
+        }
+        let (mut fusion, mut contraction) = (start.made.fusion.clone(), start.made.contraction.clone());
+        fusion.append(std::mem::take(&mut own.made.fusion));
+        contraction.append(std::mem::take(&mut own.made.contraction));
+        (own.made.fusion, own.made.contraction) = (fusion, contraction);
+        Some(own)
     }
 
     /// Returns the function with transposed copies of what it sums along rows. `None` if there is

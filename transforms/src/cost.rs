@@ -50,10 +50,13 @@ pub use target::{avoid_gathers, widen};
 pub use work::{Pace, Work};
 pub(crate) use work::{multiplies_narrow, only_reduces, stride_of};
 
+mod chain;
 mod estimate;
 mod machine;
+mod operation;
 mod profile;
 mod saving;
+mod small_loops;
 mod streams;
 mod target;
 mod work;

@@ -27,6 +27,10 @@ use crate::tree::{Green, Node, Program, TreeStore};
 /// The likelihood of the fast side of a run-time check.
 const PASSES: f64 = 0.9;
 
+/// The usual numbers of ways of the first and the second cache: a line has one place in each way.
+/// Greater caches scatter lines over their sets.
+const WAYS: [u64; 2] = [8, 16];
+
 /// The estimated time of a tree each time it is reached.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Estimate {
@@ -190,7 +194,9 @@ impl Estimating<'_> {
             }
             Node::Loop { header, body } => {
                 let place = (self.ir, self.program, self.trees);
-                let Some(work) = Work::of(place, self.cost, tree, loop_context) else { return nothing };
+                let Some(work) = Work::as_compiled(place, self.cost, tree, loop_context) else {
+                    return nothing;
+                };
                 let inside = loop_context.inside(self.program, self.trees, header);
                 let one = self.visit(body, &inside, see);
                 let all = self.repeated(&work, &one);
@@ -206,13 +212,18 @@ impl Estimating<'_> {
             true => work.computed(self.machine),
             false => work.trips * (one.computing + self.machine.counting()),
         };
-        let at_once = work.streams.at_once * self.machine.line as f64;
+        let line = self.machine.line as f64;
+        let at_once = work.streams.at_once * line;
         let missed = |((at, cache), inner): ((usize, &super::Cache), &f64)| {
             let beyond = (at_once / (cache.bytes as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
             // The second cache is near: several lines are underway while a core computes.
             let least = if at == 0 { work.streams.moved } else { work.streams.moved_far };
             let most = if work.innermost { least } else { (work.trips * inner).max(least) };
-            least + beyond * (most - least)
+            let lost = WAYS.get(at).map_or(0.0, |ways| {
+                let way = (cache.bytes / ways).max(self.machine.line);
+                work.streams.lost((cache.bytes, 1 << way.ilog2()), line, beyond)
+            });
+            least + beyond * (most - least) + lost
         };
         Estimate {
             computing: self.machine.start + computing,

@@ -1,6 +1,6 @@
 //! The saving of fusing two loops, and its costs.
 
-use super::streams::{Pack, Stream};
+use super::streams::{FORWARDED, Pack, Stream};
 use super::{Machine, Work};
 
 /// The saving of fusing two loops, in cycles each time they are reached.
@@ -120,12 +120,15 @@ impl Saving {
     ) -> (Saving, Option<f64>) {
         let mut saving = Saving::default();
         let several = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b));
-        // LLVM keeps values of recent iterations in registers instead of loading them. In its IR
-        // this is worth as much as vector instructions. A shift by a block would prevent both.
+        // LLVM keeps a value of the last iteration in a register instead of loading it, and makes
+        // vectors all the same. Of loads further behind a store it computes two at once. A shift by
+        // a block would prevent both.
         let forwards = first.through_pointers || second.through_pointers;
-        let feeds = |lanes| !forwards && first.streams.feed(&second.streams, shift, lanes, tested);
+        let least = if forwards { 2 } else { 1 };
+        let feeds = |lanes| first.streams.feed(&second.streams, shift, (least, lanes), tested);
         let carried = several.is_some_and(feeds);
-        let lanes = several.filter(|_| !carried);
+        let few = several.map(|lanes| lanes.min(FORWARDED as f64)).filter(|_| forwards);
+        let lanes = if carried { few } else { several };
         let shares = Shares::of(first, second);
         let trips = shares.common;
         let run = |operations, lanes, serial| computing(operations, trips, lanes, serial, machine);
@@ -164,6 +167,10 @@ impl Saving {
     /// `most`.
     pub fn block(first: &Work, second: &Work, least: i64, most: i64, machine: &Machine) -> i64 {
         let Some(lanes) = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b)) else { return 0 };
+        // In LLVM IR the least distance is best: values stay in registers.
+        if first.through_pointers || second.through_pointers {
+            return 0;
+        }
         let block = lanes as i64;
         let saved = |shift| Saving::of(first, second, shift, machine).0.cycles;
         let fits = least.checked_add(block).is_some_and(|later| later <= most);

@@ -29,7 +29,10 @@ pub(super) type Place = (i64, i64);
 
 /// The most iterations for which LLVM keeps an element in a register, in the loops that it can make
 /// vectors of then.
-const FORWARDED: i64 = 2;
+pub(super) const FORWARDED: i64 = 2;
+
+/// The most iterations for which a stored element is waited for: later ones are long done.
+const NEAR: i64 = 16;
 
 /// The most elements of an iteration among which LLVM looks for such an element. Its searches end
 /// after some 100 operations.
@@ -60,6 +63,8 @@ pub(super) struct Stream {
     /// True if neighbouring iterations of the innermost loop are in different pages, so that lines
     /// are not fetched ahead.
     pub leaps: bool,
+    /// The lines of an iteration, if they are apart.
+    pub comb: Option<Comb>,
     /// The number of elements of the last dimension that an access is wide.
     pub width: i64,
     /// The bytes of an access.
@@ -73,6 +78,36 @@ pub(crate) struct Pack {
     pub lanes: f64,
     /// The number of elements that an iteration loads one by one, for all lanes.
     pub singles: f64,
+}
+
+/// Lines, or runs of lines, at equal distances: an iteration that goes along a column.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Comb {
+    /// Bytes from one run to the next.
+    distance: u64,
+    /// Bytes of a run.
+    run: u64,
+}
+
+impl Comb {
+    /// Returns the comb of strides in bytes and trip counts of the loops of an iteration.
+    pub(super) fn of(strides: impl Iterator<Item = (u64, f64)>, (bytes, line): (u64, u64)) -> Option<Comb> {
+        let (mut distance, mut run) = (None, bytes);
+        for (stride, trips) in strides.filter(|(_, trips)| *trips > 1.0) {
+            match stride >= line {
+                true => distance = distance.into_iter().chain([stride]).min(),
+                false => run = run.saturating_add((stride as f64 * (trips - 1.0)) as u64),
+            }
+        }
+        Some(Comb { distance: distance?, run: run.max(line) })
+    }
+
+    /// Returns how many times more a cache needs for such lines than for neighbours. Lines at a
+    /// distance that divides the bytes of a way are in a part of the sets.
+    fn spread(self, way: u64) -> f64 {
+        let apart = way >> (way.trailing_zeros() - way.trailing_zeros().min(self.distance.trailing_zeros()));
+        (apart as f64 / self.run as f64).max(1.0)
+    }
 }
 
 /// The streams by their keys, and sums over them.
@@ -144,15 +179,15 @@ impl Streams {
         self.by_base.get(&base).into_iter().flatten().map(|at| &self.all[*at])
     }
 
-    /// Adds an access after the existing ones. Returns true if its value is in a register: a load
-    /// of what was loaded or stored, or a store of what was stored.
+    /// Adds an access after the existing ones. Returns the number of its stream, and true if its
+    /// value is in a register: a load of what was loaded or stored, or a store of what was stored.
     pub(super) fn touch(
         &mut self,
         key: Key,
         place: Place,
         writes: bool,
         make: impl FnOnce(Key) -> Stream,
-    ) -> bool {
+    ) -> (usize, bool) {
         let at = match self.find(&key) {
             Ok(at) => at as usize,
             Err(absent) => self.insert(make(key), absent),
@@ -165,7 +200,7 @@ impl Streams {
         used.follows |= follows && !used.reads;
         used.reads |= !writes && !used.writes;
         used.writes |= writes;
-        is_known
+        (at, is_known)
     }
 
     /// Adds the streams of another loop, which runs `shift` iterations later.
@@ -196,6 +231,19 @@ impl Streams {
                 own.writes |= used.writes;
             }
         }
+    }
+
+    /// Returns the lines that iterations touch again after other lines took their places in a
+    /// cache, though there is room elsewhere. Each way of the cache has so many bytes, a power of
+    /// two. `part` of the lines are lost anyway.
+    pub(super) fn lost(&self, (cache, way): (u64, u64), line: f64, part: f64) -> f64 {
+        let lost = |own: &Stream| {
+            let spread = own.comb.map_or(1.0, |comb| comb.spread(way));
+            let needed = own.at_once * spread * line;
+            let conflict = (needed / (cache as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
+            (conflict - part).max(0.0) * own.again
+        };
+        self.all.iter().map(lost).sum()
     }
 
     /// True if a place is written that does not depend on the iteration.
@@ -281,10 +329,11 @@ impl Streams {
         (pack.lanes > 1.0 && written > 0.0 && singles * least <= written).then_some(pack)
     }
 
-    /// The same for iterations of `later`, which are shifted by `shift` and read elements that
-    /// these streams wrote. A load would read too early, or wait for a store. Unless the relation
-    /// of numbers is `tested`, streams of another pace through an object are assumed to collide.
-    pub(super) fn feed(&self, later: &Streams, shift: i64, lanes: f64, tested: bool) -> bool {
+    /// True if iterations of `later`, which are shifted by `shift`, read elements that these
+    /// streams wrote from `least` to fewer than `lanes` iterations before. A load would read too
+    /// early, or wait for a store. Unless the relation of numbers is `tested`, streams of another
+    /// pace through an object are assumed to collide.
+    pub(super) fn feed(&self, later: &Streams, shift: i64, (least, lanes): (i64, f64), tested: bool) -> bool {
         later.all.iter().any(|stream| {
             let own = self.get(&stream.key).filter(|own| own.writes);
             (!tested && self.meets(stream))
@@ -294,7 +343,7 @@ impl Streams {
                         let at = at.saturating_sub(shift);
                         // A value written in the same iteration is still in a register.
                         let is_fed = own.places.get(&(place, at)).is_some_and(|used| used.writes);
-                        !is_fed && own.writes_ahead(place, at, (1, lanes as i64 - 1))
+                        !is_fed && own.writes_ahead(place, at, (least, lanes as i64 - 1))
                     })
                 })
         })
@@ -327,6 +376,25 @@ impl Stream {
     fn writes_ahead(&self, place: i64, at: i64, (least, most): (i64, i64)) -> bool {
         let near = (place, at.saturating_add(least))..=(place, at.saturating_add(most));
         least <= most && self.places.range(near).any(|(_, used)| used.writes)
+    }
+
+    /// True if an iteration reads an element at a place that an earlier one wrote.
+    pub(super) fn is_awaited(&self, (place, at): Place) -> bool {
+        match self.moves {
+            true => self.writes_ahead(place, at, (1, NEAR)),
+            false => self.places.get(&(place, at)).is_some_and(|used| used.reads && used.writes),
+        }
+    }
+
+    /// Returns the number of iterations until an element that is stored at a place is read again,
+    /// if they are few.
+    pub(super) fn until_read(&self, (place, at): Place) -> Option<i64> {
+        if !self.moves {
+            return self.is_awaited((place, at)).then_some(1);
+        }
+        let before = (place, at.saturating_sub(NEAR))..(place, at);
+        let readers = self.places.range(before).rev().filter(|(_, used)| used.reads);
+        readers.map(|((_, own), _)| at - own).next()
     }
 
     /// True if two streams of one object never meet: their subscripts differ by numbers.

@@ -13,7 +13,10 @@ impl Machine {
     /// LLVM prefers vectors of 32 bytes on most machines that have 64; a function may ask for them.
     #[must_use]
     pub fn of_function(&self, body: &Body) -> Machine {
-        let asks = || asked_width(body) == Some("512");
+        let asks = || match asked_width(body) {
+            Some(width) => width == "512",
+            None => is_by_amd(body),
+        };
         let Some(features) = passed_on(body, FEATURES) else {
             let vector = if asks() { self.vector } else { self.vector.min(32) };
             return Machine { vector, ..self.clone() };
@@ -68,9 +71,9 @@ pub fn widen(body: &mut Body, machine: &Machine) {
     }
 }
 
-/// Machines, by the beginning of their names, that gather elements of vectors one by one, and more
-/// slowly than loads do.
-const SLOW_GATHERS: &str = "znver";
+/// The beginning of the names of AMD's processors. LLVM makes vectors of 64 bytes for those that
+/// have them, unasked. They gather elements of vectors one by one, and more slowly than loads do.
+const BY_AMD: &str = "znver";
 
 /// The features of LLVM that say so.
 const NO_GATHERS: &str = "prefer-no-gather";
@@ -79,8 +82,7 @@ const NO_GATHERS: &str = "prefer-no-gather";
 /// the elements of several rows for sums that are made side by side. It computes the same.
 pub fn avoid_gathers(body: &mut Body) {
     let (root, ctx) = (body.root(), body.ctx());
-    let named = |name: &str| body.attr(root, name).and_then(|own| own.as_str(ctx));
-    let is_slow = named("tune_cpu").or(named("target_cpu")).is_some_and(|own| own.starts_with(SLOW_GATHERS));
+    let is_slow = is_by_amd(body);
     let Some(features) = passed_on(body, FEATURES).filter(|own| is_slow && !own.contains(NO_GATHERS)) else {
         return;
     };
@@ -94,6 +96,12 @@ pub fn avoid_gathers(body: &mut Body) {
     let all: Vec<Attr> = known.iter().map(changed).collect();
     let all = ctx.array_attr(&all);
     body.set_attr(root, "passthrough", all);
+}
+
+/// True if a function is compiled for a processor by AMD.
+fn is_by_amd(body: &Body) -> bool {
+    let named = |name: &str| body.attr(body.root(), name).and_then(|own| own.as_str(body.ctx()));
+    named("tune_cpu").or(named("target_cpu")).is_some_and(|own| own.starts_with(BY_AMD))
 }
 
 /// Returns the width of vectors that a function asks for.

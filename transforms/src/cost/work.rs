@@ -9,15 +9,17 @@ use loomir_ir::affine::ceil_div;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
-use super::streams::{Key, Pack, Stream, Streams, lines, place};
+use super::chain::{Access, Chain, Step};
+use super::operation::{CALL, Call, is_counted};
+use super::small_loops::{Small, small};
+use super::streams::{Comb, Key, Pack, Stream, Streams, lines, place};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, Domain, LoopContext};
 use crate::affine::{AffineForm, Atom};
-use crate::approximation::may_be_approximate;
 use crate::tree::access_summary::{enter, guard, in_place};
 use crate::tree::levels::absolute;
-use crate::tree::{Green, Header, Map, Node, Origin, Program, Span, StatementId, TreeStore};
+use crate::tree::{Green, Header, HeaderId, Map, Node, Origin, Program, Span, StatementId, TreeStore};
 
 /// The work of a loop, or of fused loops, each time it is reached.
 #[derive(Clone, Debug)]
@@ -66,54 +68,71 @@ impl Work {
     /// Returns the work of `tree`, a loop in `loop_context`. `None` if it is no loop. Linear in the
     /// leaves below and the operations of the loop.
     pub fn of(
-        (ir, program, trees): (&Body, &Program, &TreeStore),
+        place: (&Body, &Program, &TreeStore),
         cost: &dyn Cost,
         tree: Green,
         loop_context: &LoopContext,
     ) -> Option<Work> {
+        Work::with(place, cost, tree, loop_context, false)
+    }
+
+    /// Returns the same, with copies in place of loops that LLVM unrolls completely.
+    pub(super) fn as_compiled(
+        place: (&Body, &Program, &TreeStore),
+        cost: &dyn Cost,
+        tree: Green,
+        loop_context: &LoopContext,
+    ) -> Option<Work> {
+        Work::with(place, cost, tree, loop_context, true)
+    }
+
+    fn with(
+        (ir, program, trees): (&Body, &Program, &TreeStore),
+        cost: &dyn Cost,
+        tree: Green,
+        loop_context: &LoopContext,
+        unrolls: bool,
+    ) -> Option<Work> {
         let Node::Loop { header, .. } = trees.get(tree) else { return None };
         let lead = program.loop_info(trees.header(header).origins.first()?.of);
-        let mut scan = Scan {
-            ir,
-            program,
-            trees,
-            cost,
-            depth: loop_context.depth,
-            around: (0..loop_context.depth).map(|level| ends(&loop_context.constraints, level)).collect(),
-            trips: Vec::new(),
-            own_trips: 0.0,
-            assumed: false,
-            through_pointers: false,
-            operations: 0.0,
-            redundant: 0.0,
-            repeated: 0.0,
-            loads: 0.0,
-            stores: 0.0,
-            straight: true,
-            adjacent: true,
-            innermost: true,
-            widest: widest_sum(ir, lead.op),
-            streams: Streams::default(),
-        };
+        let mut scan = Scan::new((ir, program, trees), cost, loop_context, unrolls);
+        scan.widest = widest_sum(ir, lead.op);
         scan.visit(
             tree,
             1.0,
             &Arc::new(Domain { levels: loop_context.depth, constraints: Vec::new(), exact: true }),
         );
         let Scan { own_trips: trips, assumed, through_pointers, straight, adjacent, innermost, .. } = scan;
-        let Scan { widest, mut streams, operations, redundant, repeated, loads, stores, .. } = scan;
+        let Scan {
+            widest,
+            mut streams,
+            operations,
+            redundant,
+            repeated,
+            loads,
+            stores,
+            steps,
+            in_memory,
+            ..
+        } = scan;
         let invariant = streams.all.iter().filter(|own| !own.moves).map(|own| own.places.len()).sum();
         let machine = cost.machine();
         let lanes = machine.lanes(widest);
         let infos = trees.header(header).origins.iter().map(|own| program.loop_info(own.of));
-        let (carried, reduced) = infos.fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
+        let (carried, reduced) = infos.clone().fold((0, 0), |(a, b), own| (a + own.carried, b + own.reduced));
         let carries = carried > 0 && !only_reduces(ir, lead.op);
         let waits = innermost && (carries || streams.carry(lanes, through_pointers));
         let pack = Some(lanes).filter(|_| straight && innermost).and_then(|lanes| streams.pack(lanes));
         let lanes = Some(lanes).filter(|_| straight && adjacent && innermost && !waits);
         let forwarded = if lanes.is_some() && through_pointers { streams.num_forwarded() } else { 0 };
-        let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
-        let serial = if waits { trips * latency } else { 0.0 };
+        let serial = if waits {
+            let around: SmallVec<[Op; 2]> = infos.map(|own| own.op).collect();
+            let latency = if has_floats(ir, lead.op) { machine.latency } else { machine.integer_latency };
+            let chain = Chain::of(ir, machine, &steps, &streams);
+            trips * chain.wait(&around, in_memory).max(latency)
+        } else {
+            0.0
+        };
         let together = trips / lanes.unwrap_or(1.0);
         for stream in &mut streams.all {
             let pieces = stream.pieces(trips);
@@ -255,7 +274,52 @@ struct Scan<'a> {
     innermost: bool,
     /// Bytes of the widest element.
     widest: f64,
+    /// The operations of an iteration, where there is no loop inside.
+    steps: Vec<Step>,
+    /// True if small loops are copies.
+    unrolls: bool,
+    /// True if a copy so far stores a sum that stays in memory.
+    in_memory: bool,
+    /// The values of the levels of copies around, outer ones first.
+    copied: Vec<AffineForm>,
     streams: Streams,
+}
+
+impl<'a> Scan<'a> {
+    /// Returns a scan of nothing yet.
+    fn new(
+        (ir, program, trees): (&'a Body, &'a Program, &'a TreeStore),
+        cost: &'a dyn Cost,
+        loop_context: &LoopContext,
+        unrolls: bool,
+    ) -> Scan<'a> {
+        Scan {
+            ir,
+            program,
+            trees,
+            cost,
+            depth: loop_context.depth,
+            around: (0..loop_context.depth).map(|level| ends(&loop_context.constraints, level)).collect(),
+            trips: Vec::new(),
+            own_trips: 0.0,
+            assumed: false,
+            through_pointers: false,
+            operations: 0.0,
+            redundant: 0.0,
+            repeated: 0.0,
+            loads: 0.0,
+            stores: 0.0,
+            straight: true,
+            adjacent: true,
+            innermost: true,
+            widest: 0.0,
+            steps: Vec::new(),
+            unrolls,
+            in_memory: false,
+            copied: Vec::new(),
+            streams: Streams::default(),
+        }
+    }
 }
 
 impl Scan<'_> {
@@ -274,7 +338,11 @@ impl Scan<'_> {
                 let trips = self.trips_of(trees.header(header));
                 match self.trips.is_empty() {
                     true => self.own_trips = trips,
-                    false => self.innermost = false,
+                    false if self.unrolls && self.copies(header, body, times, domain) => return,
+                    false => {
+                        self.innermost = false;
+                        self.steps.clear();
+                    }
                 }
                 let mut inner = (**domain).clone();
                 enter(self.program, self.trees, header, &mut inner, self.depth);
@@ -292,6 +360,50 @@ impl Scan<'_> {
             Node::Versioned { fast, .. } => self.visit(fast, times, domain),
             Node::Leaf { statement, map } => self.leaf(statement, map, times, domain),
         }
+    }
+
+    /// Visits the copies of a loop inside that LLVM unrolls completely. Returns false for others.
+    fn copies(&mut self, header: HeaderId, body: Green, times: f64, domain: &Arc<Domain>) -> bool {
+        let place = (self.ir, self.program, self.trees);
+        let Some(Small { trips, first, .. }) = small(place, self.trees.header(header), body) else {
+            return false;
+        };
+        let depth = domain.levels;
+        let first = first.map_or_else(|| Some(AffineForm::constant(0)), |own| absolute(&own, depth));
+        let Some(first) = first else { return false };
+        let mut inner = (**domain).clone();
+        enter(self.program, self.trees, header, &mut inner, self.depth);
+        let inner = Arc::new(inner);
+        for copy in 0..trips {
+            let Some(at) = first.plus(&AffineForm::constant(1), copy) else { continue };
+            self.trips.push(1.0);
+            self.copied.push(at);
+            self.visit(body, times, &inner);
+            self.copied.pop();
+            self.trips.pop();
+        }
+        true
+    }
+
+    /// Returns the number of the level of the innermost loop that is no copy.
+    fn innermost(&self) -> u32 {
+        self.depth + (self.trips.len() - self.copied.len()).saturating_sub(1) as u32
+    }
+
+    /// Returns a subscript with the iterations of copies in place of their levels.
+    fn in_copy(&self, form: &AffineForm) -> Option<AffineForm> {
+        let first = self.innermost() + 1;
+        let mut form = form.clone();
+        // Inner copies may begin where outer ones are.
+        for (at, own) in self.copied.iter().enumerate().rev() {
+            let copied = first + at as u32;
+            let mut level = |level: u32| match level == copied {
+                true => Some(own.clone()),
+                false => Some(AffineForm::level(level)),
+            };
+            form = form.substitute(&mut level)?;
+        }
+        Some(form)
     }
 
     /// Returns the trip count of a loop at the current position of the scan.
@@ -365,14 +477,15 @@ impl Scan<'_> {
         let info = self.program.statement(statement);
         self.straight &= info.effects.world.is_none()
             && info.ops.iter().all(|op| self.ir.own_regions(*op).next().is_none());
-        // An address is computed by the load or store that uses it.
-        let counts =
-            |op: &Op| !self.ir.has_trait(*op, Trait::ConstantLike) && !self.ir.is(*op, llvm::GEPOp::DEF);
-        let ops = info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts);
+        let ops = info.ops.iter().flat_map(|op| self.ir.preorder(*op));
+        let ops = ops.filter(|op| is_counted(self.ir, *op));
         for op in ops {
             let call = Call::of(self.ir, op);
             self.operations += times * call.map_or(1.0, |_| CALL);
             self.straight &= call != Some(Call::Single);
+            if self.innermost {
+                self.steps.push(Step { op, access: None });
+            }
         }
         for (class, op) in in_place(self.program, statement, self.trees.map(map), domain, self.depth) {
             self.access(class, op, times);
@@ -384,13 +497,25 @@ impl Scan<'_> {
         self.through_pointers |= class.unit > 0;
         let Some(accessed) = Accessed::of(self.ir, &class, op) else { return };
         let line = self.cost.machine().line.max(1) as f64;
-        let subscripts = class.subscripts.unwrap_or_else(|| vec![None; accessed.shape.len()]);
+        let mut subscripts = class.subscripts.unwrap_or_else(|| vec![None; accessed.shape.len()]);
+        if !self.copied.is_empty() {
+            let own = subscripts.iter().map(|form| self.in_copy(form.as_ref()?));
+            subscripts = own.collect();
+        }
         let (dims, at, moves) =
             place(&subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
         self.widest = self.widest.max(accessed.bytes as f64);
         self.adjacent &= is_next_to_each_other(&subscripts, self.depth, &accessed);
-        let innermost = self.depth + (self.trips.len() as u32).saturating_sub(1);
+        let innermost = self.innermost();
         let leap = stride(&subscripts, innermost, &accessed).map_or(PAGE, i64::unsigned_abs);
+        let inside = self.depth + 1..=innermost;
+        let comb = Comb::of(
+            inside.filter_map(|level| {
+                let trips = *self.trips.get((level - self.depth) as usize)?;
+                Some((stride(&subscripts, level, &accessed)?.unsigned_abs(), trips))
+            }),
+            (accessed.bytes.unsigned_abs(), line as u64),
+        );
         let Accessed { shape, unit, bytes } = accessed;
         let own =
             |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
@@ -405,17 +530,24 @@ impl Scan<'_> {
             writes: false,
             moves,
             leaps: leap >= PAGE / 2,
+            comb,
             width: bytes.checked_div(unit).unwrap_or(1),
             bytes: bytes as f64,
             key,
         };
         let key = Key { base: class.base, origin: class.origin, dims };
-        let is_known = self.streams.touch(key, at, class.writes, make);
+        let (stream, is_known) = self.streams.touch(key, at, class.writes, make);
+        if let Some(step) = self.steps.iter_mut().rev().find(|step| step.op == op) {
+            step.access = Some(Access { stream, place: at, writes: class.writes });
+        }
         if is_known && moves {
             self.repeated += times;
         }
+        // Promotion sees no copies, and LLVM does not know which memrefs overlap.
+        let is_far = !self.copied.is_empty() && class.unit == 0 && !moves;
+        self.in_memory |= is_far && class.writes;
         *match () {
-            () if is_known || !moves => &mut self.redundant,
+            () if (is_known || !moves) && !is_far => &mut self.redundant,
             () if class.writes => &mut self.stores,
             () => &mut self.loads,
         } += times;
@@ -523,35 +655,6 @@ fn is_load_or_store(ir: &Body, op: Op) -> bool {
     let is_through_pointer = ir.is(op, llvm::LoadOp::DEF) || ir.is(op, llvm::StoreOp::DEF);
     is_through_pointer || ir.info(op).interface::<dyn MemoryAccess>().is_some()
 }
-
-/// A call of a function of the C library that an operation becomes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Call {
-    /// It has one number.
-    Single,
-    /// It may be approximate, so that there are functions of vectors (`-fveclib` of clang).
-    Vector,
-}
-
-impl Call {
-    fn of(ir: &Body, op: Op) -> Option<Call> {
-        let view = ir.op_ref(op);
-        let name = view.name().strip_prefix("math.").or(view.name().strip_prefix("llvm.intr."))?;
-        if !FUNCTIONS.contains(&name) {
-            return None;
-        }
-        Some(if may_be_approximate(ir, op) { Call::Vector } else { Call::Single })
-    }
-}
-
-/// The operations that have no instruction.
-const FUNCTIONS: [&str; 26] = [
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp",
-    "exp2", "expm1", "log", "log10", "log1p", "log2", "pow", "powf", "sin", "sincos", "sinh", "tan", "tanh",
-];
-
-/// The operations of such a function, with those that save registers.
-const CALL: f64 = 40.0;
 
 /// True if a loop carries reductions only whose order does not matter: sums of integers, or the
 /// greatest of floating-point numbers. LLVM vectorizes them. A sum of floating-point numbers keeps

@@ -156,7 +156,7 @@ pub(super) const FAULTS: &[Place] = &[
         file: "transforms/src/cost/estimate.rs",
         tests: &[FIXTURES],
         faults: &[
-            Fault("every line is fetched once", "«least + beyond * (most - least)»\n", "least"),
+            Fault("every line is fetched once", "«least + beyond * (most - least)» + lost\n", "least"),
             Fault(
                 "an inner loop computes once",
                 "false => «work.trips * (one.computing + self.machine.counting())»,",
