@@ -431,4 +431,5 @@ def main():
     report(folder, rows, peak)
 
 
-main()
+if __name__ == "__main__":
+    main()

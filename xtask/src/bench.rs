@@ -2,7 +2,9 @@
 //!
 //! Without arguments, all of them; their reports are kept. So are those of reports that are named.
 //! `cargo xtask bench code` measures the programs that come out, beside those of other compilers:
-//! `benches/native/code.py` has the options. It goes on where it was ended.
+//! `benches/native/code.py` has the options. It goes on where it was ended. `cargo xtask bench
+//! order` measures random variants of these programs, and compares their order with that of their
+//! estimates.
 
 use crate::Failure;
 use crate::process::{cargo, command, execute, output};
@@ -50,6 +52,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         && first == "code"
     {
         let script = ["benches/native/code.py", "target/dist/loomir", "target/bench-code"];
+        return execute(command("python3").args(script).args(options));
+    }
+    if let [first, options @ ..] = arguments
+        && first == "order"
+    {
+        let example = ["--package", "loomir-tests", "--example", "legal_variants"];
+        execute(cargo().args(["build", "--profile", "dist"]).args(example))?;
+        let tools = ["target/dist/loomir", "target/dist/examples/legal_variants"];
+        let script = ["benches/native/order.py", tools[0], tools[1], "target/bench-order"];
         return execute(command("python3").args(script).args(options));
     }
     let is_report = |argument: &String| REPORTS.iter().any(|report| report.name == argument);

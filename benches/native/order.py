@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Does the cost model put programs in the order in which they run? `cargo xtask bench order` asks.
+
+    LOOMIR_LLVM=/usr/lib/llvm-22 benches/native/order.py LOOMIR VARIANTS FOLDER [--count=N]
+        [--seed=N] [--runs=N] [--again] [KERNEL...]
+
+VARIANTS is the program `tests/examples/legal_variants.rs`. It writes N (25) random legal variants
+of each kernel of `code.py` and the cycles that are estimated for them. Each is compiled by
+`clang -O3 -march=native` and runs in turns with the others on the same memory. The order of the
+least times is compared with that of the cycles: Kendall's tau-b, from 1 (the same order) to -1.
+Times that are closer than 3 % count as equal. What a kernel gave is a file in FOLDER, and a table
+is printed at the end.
+"""
+import ctypes
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import code as kernels
+
+# Of clang's front end, as `loomir cc` asks for it.
+FRONT_END = ["-fno-vectorize", "-fno-slp-vectorize", "-Wno-pass-failed",
+             *(word for flag in ["unroll-threshold=0", "unroll-partial-threshold=0", "unroll-full-max-count=0",
+                                 "unroll-max-upperbound=0", "unroll-allow-partial=false",
+                                 "unroll-runtime=false", "unroll-allow-peeling=false",
+                                 "disable-loop-idiom-all", "disable-licm-promotion"]
+               for word in ("-mllvm", "-" + flag))]
+NEAR = 1.03
+# A variant that takes longer than so many seconds runs once.
+LONG = 0.3
+
+
+def tau(pairs):
+    """Returns Kendall's tau-b of pairs of estimated cycles and measured times."""
+    agree = differ = equal_cycles = equal_times = 0
+    for at, (cycles, took) in enumerate(pairs):
+        for other_cycles, other_took in pairs[:at]:
+            by_cycles = (cycles > other_cycles) - (cycles < other_cycles)
+            near = max(took, other_took) < NEAR * min(took, other_took)
+            by_time = 0 if near else (took > other_took) - (took < other_took)
+            agree += by_cycles * by_time > 0
+            differ += by_cycles * by_time < 0
+            equal_cycles += by_cycles == 0 and by_time != 0
+            equal_times += by_time == 0 and by_cycles != 0
+    known = agree + differ
+    below = ((known + equal_cycles) * (known + equal_times)) ** 0.5
+    return (agree - differ) / below if below else None, (agree - differ) / known if known else None
+
+
+class Kernel:
+    """The variants of a kernel, measured."""
+
+    def __init__(self, kernel, tools, options, folder):
+        self.kernel, self.tools, self.options, self.folder = kernel, tools, options, folder
+
+    def source(self):
+        if self.kernel.group == "linalg":
+            path = os.path.join(self.folder, "kernel.mlir")
+            open(path, "w").write(self.kernel.text)
+            return path
+        path = os.path.join(self.folder, "kernel.c")
+        open(path, "w").write(self.kernel.text)
+        to = os.path.join(self.folder, "kernel.ll")
+        kernels.run(f"{kernels.LLVM}/clang", *kernels.FLAGS, *FRONT_END, "-S", "-emit-llvm", path, "-o", to)
+        return to
+
+    def variants(self):
+        """Returns the file, the cycles and the edits of each variant."""
+        machine = os.path.join(self.folder, "machine")
+        open(machine, "w").write(kernels.run(self.tools[0], "machine", "host"))
+        words = [self.source(), machine, str(self.options["count"]), str(self.options["seed"]), self.folder]
+        for line in kernels.run(self.tools[1], *words).splitlines():
+            name, cycles, edits = line.split("\t")
+            yield os.path.join(self.folder, name), float(cycles), edits
+
+    def measured(self):
+        found = []
+        for path, cycles, edits in self.variants():
+            library = path[:-3] + ".so"
+            kernels.run(f"{kernels.LLVM}/clang", *kernels.FLAGS, "-shared", path, "-o", library, "-lm")
+            function = getattr(ctypes.CDLL(library), self.kernel.name)
+            function.restype = None
+            found.append({"cycles": cycles, "edits": edits, "call": function, "took": []})
+        arguments, memory, first = self.kernel.arguments()
+        left = None
+        for turn in range(self.options["runs"]):
+            for own in found:
+                if turn > 0 and own["took"][0] > LONG:
+                    continue
+                for to, content in zip(memory, first):
+                    ctypes.memmove(to, content, len(content))
+                start = time.thread_time()
+                own["call"](*arguments)
+                own["took"].append(time.thread_time() - start)
+                if turn == 0:
+                    now = [bytes(to) for to in memory]
+                    left = left or now
+                    own["same"] = now == left
+        for own in found:
+            del own["call"]
+            own["took"] = min(own["took"])
+        return found
+
+
+def main():
+    loomir, variants, folder, *words = sys.argv[1:]
+    options = {"count": 25, "seed": 1, "runs": 5}
+    for word in [own for own in words if own.startswith("--") and own != "--again"]:
+        name, _, number = word[2:].partition("=")
+        if name not in options or not number.isdigit():
+            sys.exit(f"options are --again, {', '.join(f'--{own}=N' for own in options)}")
+        options[name] = int(number)
+    names = [own for own in words if not own.startswith("--")]
+    os.makedirs(folder, exist_ok=True)
+    rows = []
+    for kernel in kernels.kernels(small=False):
+        if names and not {kernel.name, kernel.group} & set(names):
+            continue
+        path = os.path.join(folder, f"{kernel.group}-{kernel.name}.json")
+        if "--again" in words or not os.path.exists(path):
+            print(f"{kernel.group}: {kernel.name}", file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory() as own:
+                try:
+                    found = Kernel(kernel, (loomir, variants), options, own).measured()
+                except kernels.Missing as why:
+                    print(f"{kernel.name}: {why}", file=sys.stderr)
+                    found = []
+            json.dump(found, open(path, "w"), indent=1)
+        rows.append((kernel.group, kernel.name, json.load(open(path))))
+    print(f"| kernel | variants | fastest, ms | slowest, ms | tau-b | tau of pairs apart | other results |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    taus = []
+    for group, name, found in rows:
+        both = tau([(own["cycles"], own["took"]) for own in found])
+        if both[0] is None:
+            print(f"| {name} | {len(found)} | | | | | |")
+            continue
+        taus.append((both, len(found)))
+        took = [own["took"] * 1e3 for own in found]
+        others = sum(not own["same"] for own in found)
+        print(f"| {name} | {len(found)} | {min(took):.2f} | {max(took):.2f} | {both[0]:.2f} | {both[1]:.2f} "
+              f"| {others} |")
+    if taus:
+        count = sum(count for _, count in taus)
+        print(f"\n{count} variants of {len(taus)} kernels. Medians: tau-b {statistics.median(a for (a, _), _ in taus):.2f}, "
+              f"of pairs apart {statistics.median(b for (_, b), _ in taus):.2f}. Means: "
+              f"{statistics.mean(a for (a, _), _ in taus):.2f}, {statistics.mean(b for (_, b), _ in taus):.2f}.")
+
+
+if __name__ == "__main__":
+    main()
