@@ -31,6 +31,7 @@ pub const KINDS: &[&str] = &[
     "separate",
     "unswitch",
     "hilbert",
+    "vectorize",
 ];
 
 /// Returns the tree after one random edit, and the kind of the edit. `None` if the drawn edit is
@@ -55,7 +56,7 @@ pub fn edit(
         depth += 1;
     };
     let kind = random
-        .weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10, 14, 8]);
+        .weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12, 10, 14, 8, 8, 14, 10, 14, 6, 10, 14, 8, 10]);
     let at = match kind {
         0 | 7 | 8 => random.below(items.len()),
         _ => *loops.get(random.below(loops.len()))?,
@@ -104,6 +105,7 @@ pub fn edit(
         }
         21 => Change::Unswitch { conditions: 1 + random.below(2) as u32 },
         22 => Change::Hilbert { levels: 1 + random.below(2) as u32 },
+        23 => Change::Vectorize { lanes: 2 + random.below(3) },
         _ => {
             let new = no_edit(trees, kind, item, random)?;
             cursor.splice(trees, at..at + 1, &new);

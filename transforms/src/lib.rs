@@ -92,6 +92,7 @@ pub mod transform;
 pub mod tree;
 pub mod unrolling;
 pub mod while_to_for;
+pub(crate) mod widening;
 
 /// Returns the passes of this crate.
 pub fn passes() -> impl Iterator<Item = &'static PassInfo> {

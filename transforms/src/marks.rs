@@ -19,6 +19,9 @@ pub const VERSIONED: &str = "loomir.versioned";
 /// Marks the branch of a run-time check in a function that becomes branches.
 pub const CHECK: &str = "loomir.check";
 
+/// Marks a parallel loop whose iterations become operations on vectors. It is gone after that.
+pub(crate) const LANES: &str = "loomir.lanes";
+
 /// Lists the tested objects of an access in a versioned arm: the object behind which it lies, and
 /// those from which the test found it apart, by number.
 pub const APART: &str = "loomir.apart";

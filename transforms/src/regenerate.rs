@@ -583,7 +583,8 @@ impl Emit<'_> {
             Some(Mark::Distributed) => marks::DISTRIBUTED,
             Some(Mark::Unrolled) => return self.keep(header, annotation::UNROLL, state),
             Some(Mark::Jammed) => return self.keep(header, annotation::JAM, state),
-            Some(Mark::Flattened) => return self.keep(header, "", state),
+            Some(Mark::Flattened | Mark::Vectorized) => return self.keep(header, "", state),
+            Some(Mark::Lanes) => marks::LANES,
             Some(Mark::Copies | Mark::Hilbert { .. }) | None => return,
         };
         state.set_attr(self.body.ctx(), name, Attr::UNIT);

@@ -52,6 +52,7 @@ use tile::Tile;
 use unroll::Unroll;
 use unroll_and_jam::{AffineUnrollAndJam, UnrollAndJam};
 use unswitch::Unswitch;
+use vectorize::Vectorize;
 
 mod choice;
 mod first_iterations;
@@ -73,6 +74,7 @@ pub mod tile_by;
 pub mod unroll;
 pub mod unroll_and_jam;
 pub mod unswitch;
+pub mod vectorize;
 
 /// All transformations, as passes on `func.func` with their information.
 pub const ALL: &[(PassInfo, Info)] = &[
@@ -93,6 +95,7 @@ pub const ALL: &[(PassInfo, Info)] = &[
     registered::<Unroll>(),
     registered::<UnrollAndJam>(),
     registered::<Unswitch>(),
+    registered::<Vectorize>(),
 ];
 
 /// The name and the texts of a transformation.
@@ -140,6 +143,10 @@ pub trait Transformation: Send + Sync + Sized + 'static {
     /// Proposes changes of some of these loops, at most one of each. The loops are in the order of
     /// the text, a loop before its inner loops.
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals);
+
+    /// Rewrites what was written, where the tree has no form for it. By default there is nothing to
+    /// do.
+    fn finish(_: &mut Body) {}
 
     /// Returns the remark about a changed loop.
     fn remark(&self, remarks: Remarks<'_>, loc: Loc, change: &Change) -> Diagnostic;
@@ -389,6 +396,7 @@ fn in_block<T: Transformation>(
     let made: Vec<Loc> = changed.map(|op| body.loc(*op)).collect();
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
+            T::finish(body);
             made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));
             Ok(said)
         }

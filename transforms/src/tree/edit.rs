@@ -135,6 +135,12 @@ pub enum Change {
         /// The number of iterations of one block. Positive.
         count: usize,
     },
+    /// Runs blocks of a loop's iterations at once, as operations on vectors. A loop behind it runs
+    /// the iterations left over.
+    Vectorize {
+        /// The number of iterations of one block. Positive.
+        lanes: usize,
+    },
     /// Skews the only loop inside of a loop: iteration `x` of the outer loop runs the inner one
     /// `by · x` iterations later. The order does not change.
     Skew {
@@ -217,6 +223,7 @@ impl Edit {
             Change::Separate { depth, all } => trees.separated(program, item, *depth, *all)?,
             Change::Unroll { count } => trees.unrolled(program, item, *count)?,
             Change::UnrollAndJam { count } => trees.unrolled_and_jammed(program, item, *count)?,
+            Change::Vectorize { lanes } => trees.vectorized(program, item, *lanes)?,
             Change::Skew { by } => vec![trees.skewed(program, item, *by)?],
             Change::Wavefront { by } => {
                 let skewed = trees.skewed(program, item, *by)?;

@@ -147,8 +147,12 @@ pub enum Mark {
     Jammed,
     /// A nest of loops that became one. It keeps the attributes of the outermost one.
     Flattened,
+    /// A vectorized loop, or the iterations left over.
+    Vectorized,
     /// A number of iterations that are written one after the other, without a loop.
     Copies,
+    /// A number of iterations that run at once, as operations on vectors.
+    Lanes,
     /// One of two loops, the second inside the first, that are written as one loop along Hilbert's
     /// curve. Its iterations run in any order. They are below two to the power of `levels`.
     Hilbert {

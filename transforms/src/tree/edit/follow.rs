@@ -134,6 +134,7 @@ impl Followed {
                         change,
                         Change::Unroll { .. }
                             | Change::UnrollAndJam { .. }
+                            | Change::Vectorize { .. }
                             | Change::Unswitch { .. }
                             | Change::Wavefront { .. }
                             | Change::Morton { .. }

@@ -72,6 +72,25 @@ impl TreeStore {
         })
     }
 
+    /// Runs blocks of `count` iterations of the loop `tree` at once, and behind them those left
+    /// over one after the other. In the tree, those of a block are a parallel loop.
+    ///
+    /// `None` as for unrolling, or if the loop carries values, or runs in any order.
+    pub(crate) fn vectorized(&mut self, program: &Program, tree: Green, count: usize) -> Option<Vec<Green>> {
+        let Node::Loop { header, .. } = self.get(tree) else { return None };
+        let own = self.header(header);
+        if own.in_any_order() || own.origins.iter().any(|own| program.loop_info(own.of).has_results()) {
+            return None;
+        }
+        self.in_blocks(program, tree, (count, Mark::Vectorized), |trees, copies, loops, body| {
+            let items: Vec<Green> = trees.items(body).collect();
+            let block = trees.repeated(copies, loops, &items)?;
+            let Node::Loop { header, body } = trees.get(block) else { return None };
+            let header = Header { parallel: true, mark: Some(Mark::Lanes), ..trees.header(header).clone() };
+            Some(vec![trees.make_loop(header, body)])
+        })
+    }
+
     /// Returns a loop over whole blocks with the body that `block` makes, and a loop over the
     /// iterations left over.
     fn in_blocks(

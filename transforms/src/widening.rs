@@ -1,0 +1,220 @@
+//! Widening: the iterations of a parallel loop, all at once, as operations on vectors.
+//!
+//! ```text
+//!     parallel l in 0..4 {                 %x = vector.load %a[%i] : vector<4xf32>
+//!       %x = load %a[%i + l]        =>     %y = arith.mulf %x, %x : vector<4xf32>
+//!       %y = mulf %x, %x                   vector.store %y, %b[%i]
+//!       store %y, %b[%i + l] }
+//! ```
+//!
+//! Each iteration is a *lane*. What depends on no lane stays as it is, and is computed once. What
+//! does is a vector with an element for each lane. Loads and stores at neighbouring elements become
+//! those of a vector; others become one load or store for each lane. Loops and conditions inside
+//! stay, if all lanes run them together.
+//!
+//! The loop says itself that its iterations may run at the same time, so nothing is asked here.
+//! [`obstacle`] says beforehand if a loop can be widened.
+//!
+//! **Assumptions.**
+//! - Iterations of a parallel loop do not conflict. Only the judge writes loops with the
+//!   [mark](marks::LANES).
+//! - An operation with the trait `Elementwise` computes each element by itself, of scalars and of
+//!   vectors with the same attributes. Tried with all of `arith` and `math` in
+//!   `fixtures/vectorize/elementwise.mlir`.
+//! - An operation that all lanes execute may be executed once for all of them, also if it may be
+//!   undefined. Conditions that depend on a lane are refused. Tried with
+//!   `fixtures/vectorize/conditions.mlir`.
+//! - Neighbouring subscripts are neighbouring elements only in memrefs whose last dimension is
+//!   dense. Tried with `fixtures/vectorize/layouts.mlir`.
+//!
+//! **Cost.** Linear in the operations of the loop, times the lanes for loads and stores that are
+//! not neighbours.
+//!
+//! # Limits
+//!
+//! - Conditions depend on no lane: there are no masks.
+//! - Loads and stores with promises (`nontemporal`, `alignment`) stay as they are.
+
+use hashbrown::HashSet;
+use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess, is_speculatable};
+use loomir_dialects::{affine, memref};
+use loomir_ir::{Block, Body, Op, Trait, Type, TypeKind, Value};
+
+use crate::marks;
+
+mod lanes;
+mod write;
+
+pub(crate) use write::MAX_LANES;
+
+/// The role of an operation in a loop whose iterations run at once.
+enum Role {
+    /// It is the same for all lanes.
+    Same,
+    /// It has a vector for its result.
+    Wide,
+    /// It computes indices, for each lane when they are needed.
+    PerLane,
+    /// It loads or stores an element of each lane.
+    Access(Box<Access>),
+    /// It runs its regions for all lanes together.
+    Around,
+}
+
+/// Returns the reason why the iterations of a loop cannot run at once as vectors, if there is one.
+/// `variable` is its induction variable. Linear.
+pub(crate) fn obstacle(body: &Body, block: Block, variable: Value) -> Option<&'static str> {
+    let mut values = Values { body, varying: HashSet::from_iter([variable]) };
+    values.visit(block).err()
+}
+
+/// Widens all loops with the [mark](marks::LANES). Those that cannot be widened stay parallel.
+/// Linear.
+pub(crate) fn widen_marked(body: &mut Body) {
+    let marked: Vec<Op> = body.all_ops().filter(|op| body.attr(*op, marks::LANES).is_some()).collect();
+    for op in marked {
+        body.remove_attr(op, marks::LANES);
+        write::widen(body, op);
+    }
+}
+
+/// The values that differ from lane to lane.
+struct Values<'a> {
+    body: &'a Body,
+    varying: HashSet<Value>,
+}
+
+impl Values<'_> {
+    fn varies(&self, value: Value) -> bool {
+        self.varying.contains(&value)
+    }
+
+    /// True if an operation, or one inside of it, uses or defines what differs.
+    fn is_varying(&self, op: Op) -> bool {
+        let uses = |op: Op| self.body.operands(op).any(|own| self.varies(own));
+        self.body.preorder(op).any(uses)
+    }
+
+    /// Visits the operations of a block. Recurses once for each region; verified programs bound
+    /// their nesting.
+    ///
+    /// # Errors
+    ///
+    /// The reason why one of them cannot be widened.
+    fn visit(&mut self, block: Block) -> Result<(), &'static str> {
+        let body = self.body;
+        for op in body.ops(block).filter(|op| body.terminator(block) != Some(*op)) {
+            match self.role(op)? {
+                Role::Same => {}
+                Role::Wide | Role::PerLane | Role::Access(_) => self.varying.extend(body.results(op)),
+                Role::Around => {
+                    // What a region yields, or a loop carries, may differ.
+                    self.varying.extend(body.results(op));
+                    for region in body.own_regions(op) {
+                        for block in body.blocks(region) {
+                            let skipped = usize::from(is_loop(body, op));
+                            self.varying.extend(body.arguments(block).skip(skipped));
+                            self.visit(block)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the role of an operation, whose operands are known.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it has none.
+    fn role(&self, op: Op) -> Result<Role, &'static str> {
+        let body = self.body;
+        let view = body.op_ref(op);
+        if body.own_regions(op).next().is_some() {
+            return self.role_around(op);
+        }
+        if let Some(model) = view.info().interface::<dyn MemoryAccess>() {
+            return self.role_of_access(op, model.access(view));
+        }
+        if !self.is_varying(op) {
+            let is_pure = body.has_trait(op, Trait::Pure) || body.has_trait(op, Trait::ConstantLike);
+            return if is_pure {
+                Ok(Role::Same)
+            } else {
+                Err("an operation in it does more than to compute")
+            };
+        }
+        if body.has_trait(op, Trait::Elementwise) && body.has_trait(op, Trait::Pure) {
+            let mut types = body.operands(op).chain(body.results(op)).map(|own| body.value_type(own));
+            return match types.all(|own| is_element(body, own)) {
+                true => Ok(Role::Wide),
+                false => Err("a value in it is no number"),
+            };
+        }
+        let is_index = body.results(op).all(|own| body.value_type(own) == Type::INDEX);
+        match is_index && is_speculatable(view) {
+            true => Ok(Role::PerLane),
+            false => Err("an operation in it has no form for vectors"),
+        }
+    }
+
+    fn role_around(&self, op: Op) -> Result<Role, &'static str> {
+        let body = self.body;
+        let view = body.op_ref(op);
+        let is_conditional = view.info().interface::<dyn Conditional>().is_some();
+        if !is_loop(body, op) && !is_conditional {
+            return Err("an operation in it with regions is neither a loop nor a condition");
+        }
+        let inits = view.info().interface::<dyn LoopLike>().map(|model| model.inits(view));
+        let is_known = |own: Value| inits.as_ref().is_some_and(|inits| inits.contains(&own));
+        if body.operands(op).any(|own| self.varies(own) && !is_known(own)) {
+            return Err(match is_conditional {
+                true => "a condition in it depends on the iteration",
+                false => "the bounds of a loop in it depend on the iteration",
+            });
+        }
+        match body.results(op).all(|own| is_element(body, body.value_type(own))) {
+            true => Ok(Role::Around),
+            false => Err("a value in it is no number"),
+        }
+    }
+
+    fn role_of_access(&self, op: Op, access: Access) -> Result<Role, &'static str> {
+        let body = self.body;
+        if self.varies(access.memref) {
+            return Err("it loads from, or stores to, another memref in each iteration");
+        }
+        let simple = [affine::LoadOp::DEF, affine::StoreOp::DEF, memref::LoadOp::DEF, memref::StoreOp::DEF];
+        if !simple.iter().any(|def| body.is(op, def)) {
+            return Err("an access in it is neither a load nor a store");
+        }
+        let promises = ["nontemporal", "alignment"];
+        if promises
+            .iter()
+            .any(|name| body.attr(op, name).is_some_and(|own| own != body.ctx().bool_attr(false)))
+        {
+            return Err("a load or store in it promises something of memory");
+        }
+        let varies = access.subscripts.operands.iter().any(|own| self.varies(*own));
+        let stored = access.stored.or(body.results(op).next());
+        if !stored.is_some_and(|own| is_element(body, body.value_type(own))) {
+            return Err("an element in it is no number");
+        }
+        match (varies, access.stored) {
+            (true, _) => Ok(Role::Access(Box::new(access))),
+            (false, None) => Ok(Role::Same),
+            (false, Some(_)) => Err("all iterations store to one element"),
+        }
+    }
+}
+
+/// True if an operation is a loop that runs its iterations in order.
+fn is_loop(body: &Body, op: Op) -> bool {
+    body.info(op).interface::<dyn LoopLike>().is_some()
+}
+
+/// True if vectors hold values of a type.
+fn is_element(body: &Body, ty: Type) -> bool {
+    matches!(ty.kind(body.ctx()), TypeKind::Integer { .. } | TypeKind::Index | TypeKind::Float(_))
+}

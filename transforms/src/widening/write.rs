@@ -1,0 +1,443 @@
+//! Writing operations on vectors.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::{Access, Bound, ParallelLike, Step};
+use loomir_dialects::{affine, arith, vector};
+use loomir_ir::{
+    AffineExpr, AffineExprKind, AffineMap, AttrKind, Block, Body, Builder, InsertPoint, Mapping, Op,
+    OperationState, Type, TypeKind, Value,
+};
+
+use super::lanes::{Lanes, are_neighbours, is_computed};
+use super::{Role, Values, is_loop, obstacle};
+
+/// Replaces a parallel loop of one dimension with a constant number of iterations by operations on
+/// vectors. Returns false, and leaves it, if it is no such loop.
+pub(super) fn widen(body: &mut Body, op: Op) -> bool {
+    let Some(Loop { block, first, step, lanes }) = Loop::of(body, op) else { return false };
+    let variable = body.argument(block, 0);
+    if obstacle(body, block, variable).is_some() {
+        return false;
+    }
+    let varying = varying(body, block, variable);
+    let at = InsertPoint::Before(op);
+    let same = Mapping::default();
+    let wide = HashMap::new();
+    Writer { body, variable, first, step, lanes, varying, same, wide, at }.ops(block);
+    body.erase(op);
+    true
+}
+
+/// A parallel loop whose iterations are lanes.
+struct Loop {
+    block: Block,
+    /// The first value of its variable.
+    first: First,
+    /// The difference of the next value from it.
+    step: i64,
+    lanes: usize,
+}
+
+#[derive(Clone)]
+enum First {
+    Number(i64),
+    /// A map with one result, and its operands.
+    Map(AffineMap, Vec<Value>),
+    Value(Value),
+}
+
+impl Loop {
+    fn of(body: &Body, op: Op) -> Option<Loop> {
+        let view = body.op_ref(op);
+        let ctx = body.ctx();
+        let model = view.info().interface::<dyn ParallelLike>()?;
+        let block = body.entry_block(model.body(view))?;
+        let dimensions = model.dimensions(view);
+        let [bounds] = &dimensions[..] else { return None };
+        let step = match bounds.step {
+            Step::Constant(step) => Some(step),
+            Step::Value(step) => constant(body, step),
+        };
+        let step = step.filter(|step| *step > 0 && body.num_results(op) == 0)?;
+        let (first, extent) = match (&bounds.lower, &bounds.upper) {
+            (Bound::Map(lower), Bound::Map(upper)) => {
+                let ([from], [to]) = (lower.map.results(ctx), upper.map.results(ctx)) else { return None };
+                let extent = match (from.as_constant(ctx), to.as_constant(ctx)) {
+                    (Some(from), Some(to)) => to.checked_sub(from)?,
+                    _ if lower.operands == upper.operands => to.sub(ctx, *from).as_constant(ctx)?,
+                    _ => return None,
+                };
+                let first = match from.as_constant(ctx) {
+                    Some(number) => First::Number(number),
+                    None => First::Map(lower.map, lower.operands.to_vec()),
+                };
+                (first, extent)
+            }
+            (Bound::Value(lower), Bound::Value(upper)) => {
+                (First::Value(*lower), extent(body, *lower, *upper)?)
+            }
+            _ => return None,
+        };
+        let lanes = usize::try_from(extent / step).ok().filter(|lanes| (1..=MAX_LANES).contains(lanes))?;
+        (extent % step == 0).then_some(Loop { block, first, step, lanes })
+    }
+}
+
+/// Returns the difference of two bounds: both are numbers, or the upper one is a sum of the lower
+/// one and a number.
+fn extent(body: &Body, lower: Value, upper: Value) -> Option<i64> {
+    if let (Some(from), Some(to)) = (constant(body, lower), constant(body, upper)) {
+        return to.checked_sub(from);
+    }
+    let sum = body.defining_op(upper).filter(|op| body.is(*op, arith::AddIOp::DEF))?;
+    match [body.operand(sum, 0), body.operand(sum, 1)] {
+        [first, number] if first == lower => constant(body, number),
+        [number, first] if first == lower => constant(body, number),
+        _ => None,
+    }
+}
+
+/// Returns the number that a value always is.
+fn constant(body: &Body, value: Value) -> Option<i64> {
+    let op = body.defining_op(value).filter(|op| body.is(*op, arith::ConstantOp::DEF))?;
+    body.attr(op, "value").and_then(|own| own.as_int(body.ctx()))
+}
+
+/// The most lanes: the bytes of the longest vector registers.
+pub(crate) const MAX_LANES: usize = 256;
+
+/// Returns the values that differ from lane to lane.
+fn varying(body: &Body, block: Block, variable: Value) -> HashSet<Value> {
+    let mut values = Values { body, varying: HashSet::from_iter([variable]) };
+    // An obstacle was looked for.
+    let _ = values.visit(block);
+    values.varying
+}
+
+/// The state of writing.
+struct Writer<'b> {
+    body: &'b mut Body,
+    variable: Value,
+    first: First,
+    step: i64,
+    lanes: usize,
+    varying: HashSet<Value>,
+    /// The copies of what is the same for all lanes.
+    same: Mapping,
+    /// The vectors of what differs.
+    wide: HashMap<Value, Value>,
+    at: InsertPoint,
+}
+
+impl Writer<'_> {
+    fn varies(&self, value: Value) -> bool {
+        self.varying.contains(&value)
+    }
+
+    fn numbers_of_lanes(&self) -> Lanes<'_> {
+        let Writer { variable, step, .. } = *self;
+        Lanes { body: self.body, variable, step, varying: &self.varying }
+    }
+
+    /// Writes the operations of a block, but for its terminator. Recurses once for each region;
+    /// verified programs bound their nesting.
+    fn ops(&mut self, block: Block) {
+        let end = self.body.terminator(block);
+        let ops: Vec<Op> = self.body.ops(block).filter(|op| Some(*op) != end).collect();
+        for op in ops {
+            let values = Values { body: self.body, varying: std::mem::take(&mut self.varying) };
+            let role = values.role(op);
+            self.varying = values.varying;
+            match role {
+                Ok(Role::Same) => {
+                    let copy = self.body.copy_op(op, &mut self.same);
+                    Builder::new(self.body, self.at).place(copy);
+                }
+                Ok(Role::Wide) => self.widened(op),
+                Ok(Role::Access(access)) => self.access(op, &access),
+                Ok(Role::Around) => self.around(op),
+                Ok(Role::PerLane) | Err(_) => {}
+            }
+        }
+    }
+
+    fn builder(&mut self, op: Op) -> Builder<'_> {
+        let loc = self.body.loc(op);
+        let mut builder = Builder::new(self.body, self.at);
+        builder.set_loc(loc);
+        builder
+    }
+
+    /// Returns the type of a vector of elements of a type.
+    fn vector(&self, element: Type) -> Type {
+        let shape = vec![self.lanes as i64].into();
+        self.body.ctx().ty(TypeKind::Vector { shape, scalable: vec![false].into(), element })
+    }
+
+    /// Writes an operation that computes each element by itself.
+    fn widened(&mut self, op: Op) {
+        let operands: Vec<Value> = self.body.operands(op).collect();
+        let operands: Vec<Value> = operands.into_iter().map(|own| self.wide(op, own)).collect();
+        let types: Vec<Type> = self.body.results(op).map(|own| self.body.value_type(own)).collect();
+        let mut state = OperationState::named(self.body.op_name(op), self.body.loc(op)).operands(&operands);
+        state.result_types = types.into_iter().map(|own| self.vector(own)).collect();
+        (state.properties, state.attributes) = (self.body.properties(op), self.body.attributes(op));
+        let new = self.builder(op).insert(state);
+        let pairs: Vec<(Value, Value)> = self.body.results(op).zip(self.body.results(new)).collect();
+        self.wide.extend(pairs);
+    }
+
+    /// Returns the vector of a value for an operation.
+    fn wide(&mut self, op: Op, value: Value) -> Value {
+        if let Some(own) = self.wide.get(&value) {
+            return *own;
+        }
+        let ty = self.vector(self.body.value_type(value));
+        if !self.varies(value) {
+            let scalar = self.same.value(value);
+            let mut builder = self.builder(op);
+            let state = builder.state(vector::BroadcastOp::DEF).operands(&[scalar]).results(&[ty]);
+            return builder.value(state);
+        }
+        if value == self.variable {
+            return self.numbers(op, ty);
+        }
+        let elements: Vec<Value> = (0..self.lanes).map(|lane| self.of_lane(op, value, lane)).collect();
+        self.from_elements(op, &elements, ty)
+    }
+
+    /// Returns the variable of the loop in all lanes.
+    fn numbers(&mut self, op: Op, ty: Type) -> Value {
+        let (first, step) = (self.of_lane(op, self.variable, 0), self.step);
+        let mut builder = self.builder(op);
+        let ctx = builder.ctx();
+        let state = builder.state(vector::StepOp::DEF).results(&[ty]);
+        let mut lanes = builder.value(state);
+        let spread = |builder: &mut Builder<'_>, value: Value| {
+            let state = builder.state(vector::BroadcastOp::DEF).operands(&[value]).results(&[ty]);
+            builder.value(state)
+        };
+        if step != 1 {
+            let number = index(&mut builder, step);
+            let number = spread(&mut builder, number);
+            let state = builder.state(arith::MulIOp::DEF).operands(&[lanes, number]).results(&[ty]);
+            lanes = builder.value(state);
+        }
+        let first = spread(&mut builder, first);
+        let mut state = builder.state(arith::AddIOp::DEF).operands(&[first, lanes]).results(&[ty]);
+        state.set_defaults(&ctx);
+        builder.value(state)
+    }
+
+    fn from_elements(&mut self, op: Op, elements: &[Value], ty: Type) -> Value {
+        let mut builder = self.builder(op);
+        let state = builder.state(vector::FromElementsOp::DEF).operands(elements).results(&[ty]);
+        builder.value(state)
+    }
+
+    /// Returns the value of a lane for an operation. Recurses once for each operation that computes
+    /// it.
+    fn of_lane(&mut self, op: Op, value: Value, lane: usize) -> Value {
+        if value == self.variable {
+            return self.number_of_lane(op, lane);
+        }
+        if !self.varies(value) {
+            return self.same.value(value);
+        }
+        let by = self.body.defining_op(value);
+        let is_cheap = is_computed(self.numbers_of_lanes(), value) || !self.wide.contains_key(&value);
+        let Some(by) = by.filter(|_| is_cheap) else {
+            return self.extracted(op, value, lane);
+        };
+        let mut mapping = Mapping::default();
+        let operands: Vec<Value> = self.body.operands(by).collect();
+        for own in operands {
+            let copy = self.of_lane(op, own, lane);
+            mapping.map(own, copy);
+        }
+        let copy = self.body.copy_op(by, &mut mapping);
+        Builder::new(self.body, self.at).place(copy);
+        mapping.value(value)
+    }
+
+    /// Returns an element of a vector.
+    fn extracted(&mut self, op: Op, value: Value, lane: usize) -> Value {
+        let from = self.wide(op, value);
+        let element = self.body.value_type(value);
+        let mut builder = self.builder(op);
+        let ctx = builder.ctx();
+        let place = ctx.dense_ints_attr(Type::I64, &[lane as i64]);
+        let state = builder.state(vector::ExtractOp::DEF).operands(&[from]).results(&[element]);
+        builder.value(state.attr(&ctx, "static_position", place))
+    }
+
+    /// Returns the variable of the loop in a lane.
+    fn number_of_lane(&mut self, op: Op, lane: usize) -> Value {
+        let (first, ahead) = (self.first.clone(), self.step.wrapping_mul(lane as i64));
+        let mut builder = self.builder(op);
+        let ctx = builder.ctx();
+        match first {
+            First::Number(number) => index(&mut builder, number.wrapping_add(ahead)),
+            First::Value(value) if lane == 0 => value,
+            First::Map(map, operands) => {
+                let data = map.data(&ctx);
+                let number = AffineExpr::constant(&ctx, ahead);
+                let sum = map.results(&ctx)[0].add(&ctx, number);
+                let map = AffineMap::new(&ctx, data.dims, data.symbols, &[sum]);
+                applied(&mut builder, map, &operands)
+            }
+            First::Value(value) => {
+                let number = index(&mut builder, ahead);
+                let state = builder.state(arith::AddIOp::DEF).operands(&[value, number]);
+                builder.value(state.results(&[Type::INDEX]))
+            }
+        }
+    }
+
+    /// Writes a load or store of an element of each lane.
+    fn access(&mut self, op: Op, access: &Access) {
+        let result = self.body.results(op).next();
+        if !are_neighbours(self.numbers_of_lanes(), access) {
+            return self.one_by_one(op, access);
+        }
+        let places = self.subscripts(op, access);
+        let memref = self.same.value(access.memref);
+        let stored = access.stored.map(|own| self.wide(op, own));
+        let ty = result.map(|own| self.vector(self.body.value_type(own)));
+        let mut builder = self.builder(op);
+        match (stored, ty) {
+            (Some(stored), _) => {
+                let state = builder.state(vector::StoreOp::DEF).operands(&[stored, memref]);
+                builder.insert(state.operands(&places));
+            }
+            (None, Some(ty)) => {
+                let state = builder.state(vector::LoadOp::DEF).operands(&[memref]).operands(&places);
+                let new = builder.value(state.results(&[ty]));
+                self.wide.extend(result.map(|own| (own, new)));
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Returns the subscripts of the first lane's element.
+    fn subscripts(&mut self, op: Op, access: &Access) -> Vec<Value> {
+        let ctx = self.body.ctx().clone();
+        let (map, dims) = (access.subscripts.map, access.subscripts.map.data(&ctx).dims);
+        let operands: Vec<Value> =
+            access.subscripts.operands.iter().map(|own| self.of_lane(op, *own, 0)).collect();
+        let mut places = Vec::new();
+        for expr in map.results(&ctx) {
+            places.push(match expr.kind(&ctx) {
+                AffineExprKind::Dim(at) => operands[at as usize],
+                AffineExprKind::Symbol(at) => operands[(dims + at) as usize],
+                _ => {
+                    let one = AffineMap::new(&ctx, dims, map.data(&ctx).symbols, &[*expr]);
+                    applied(&mut self.builder(op), one, &operands)
+                }
+            });
+        }
+        places
+    }
+
+    /// Writes an access as one for each lane.
+    fn one_by_one(&mut self, op: Op, access: &Access) {
+        let mut loaded = Vec::new();
+        for lane in 0..self.lanes {
+            let mut mapping = Mapping::default();
+            let operands: Vec<Value> = self.body.operands(op).collect();
+            for own in operands {
+                let copy = self.of_lane(op, own, lane);
+                mapping.map(own, copy);
+            }
+            let copy = self.body.copy_op(op, &mut mapping);
+            Builder::new(self.body, self.at).place(copy);
+            loaded.extend(self.body.results(copy));
+        }
+        if access.stored.is_some() {
+            return;
+        }
+        let Some(result) = self.body.results(op).next() else { return };
+        let ty = self.vector(self.body.value_type(result));
+        let new = self.from_elements(op, &loaded, ty);
+        self.wide.insert(result, new);
+    }
+
+    /// Writes a loop or a condition that all lanes run together.
+    fn around(&mut self, op: Op) {
+        let is_loop = is_loop(self.body, op);
+        let operands: Vec<Value> = self.body.operands(op).collect();
+        let num_results = self.body.num_results(op);
+        // Initial values are the last operands of a loop.
+        let bounds = operands.len() - if is_loop { num_results } else { 0 };
+        let operands: Vec<Value> = operands
+            .into_iter()
+            .enumerate()
+            .map(|(at, own)| if at < bounds { self.same.value(own) } else { self.wide(op, own) })
+            .collect();
+        let types: Vec<Type> = self.body.results(op).map(|own| self.body.value_type(own)).collect();
+        let mut state = OperationState::named(self.body.op_name(op), self.body.loc(op)).operands(&operands);
+        state.result_types = types.into_iter().map(|own| self.vector(own)).collect();
+        (state.properties, state.attributes) = (self.body.properties(op), self.body.attributes(op));
+        state.num_regions = self.body.own_regions(op).count();
+        let new = self.builder(op).insert(state);
+        let regions: Vec<_> = self.body.own_regions(op).zip(self.body.own_regions(new)).collect();
+        for (old, new) in regions {
+            let Some(block) = self.body.entry_block(old) else { continue };
+            self.region(op, block, new, is_loop);
+        }
+        let pairs: Vec<(Value, Value)> = self.body.results(op).zip(self.body.results(new)).collect();
+        self.wide.extend(pairs);
+    }
+
+    /// Writes the block of a loop or of a side of a condition.
+    fn region(&mut self, op: Op, block: Block, into: loomir_ir::Region, is_loop: bool) {
+        let arguments: Vec<Value> = self.body.arguments(block).collect();
+        let types: Vec<Type> = arguments
+            .iter()
+            .enumerate()
+            .map(|(at, own)| {
+                let ty = self.body.value_type(*own);
+                if is_loop && at == 0 { ty } else { self.vector(ty) }
+            })
+            .collect();
+        let new = self.body.append_block(into, &types);
+        for (at, own) in arguments.into_iter().enumerate() {
+            let copy = self.body.argument(new, at);
+            match is_loop && at == 0 {
+                true => self.same.map(own, copy),
+                false => _ = self.wide.insert(own, copy),
+            }
+        }
+        let around = std::mem::replace(&mut self.at, InsertPoint::End(new));
+        self.ops(block);
+        if let Some(end) = self.body.terminator(block) {
+            let yielded: Vec<Value> = self.body.operands(end).collect();
+            let yielded: Vec<Value> = yielded.into_iter().map(|own| self.wide(op, own)).collect();
+            let mut state =
+                OperationState::named(self.body.op_name(end), self.body.loc(end)).operands(&yielded);
+            (state.properties, state.attributes) = (self.body.properties(end), self.body.attributes(end));
+            self.builder(end).insert(state);
+        }
+        self.at = around;
+    }
+}
+
+/// Writes a number.
+fn index(builder: &mut Builder<'_>, number: i64) -> Value {
+    let ctx = builder.ctx();
+    let state = builder.state(arith::ConstantOp::DEF).attr(&ctx, "value", ctx.index_attr(number));
+    builder.value(state.results(&[Type::INDEX]))
+}
+
+/// Writes the result of a map, if it is not an operand.
+fn applied(builder: &mut Builder<'_>, map: AffineMap, operands: &[Value]) -> Value {
+    let ctx = builder.ctx();
+    match map.results(&ctx)[0].kind(&ctx) {
+        AffineExprKind::Dim(at) => return operands[at as usize],
+        AffineExprKind::Symbol(at) => return operands[(map.data(&ctx).dims + at) as usize],
+        _ => {}
+    }
+    let map = ctx.attr(AttrKind::AffineMap(map));
+    let state = builder.state(affine::ApplyOp::DEF).operands(operands).attr(&ctx, "map", map);
+    builder.value(state.results(&[Type::INDEX]))
+}
