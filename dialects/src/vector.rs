@@ -481,7 +481,7 @@ dialect! {
         verify_signature verify::slice::insert;
     }
 
-    /// A memref of scalars or vectors as one of a single vector.
+    /// The same memref with some of its last dimensions as those of vectors.
     TypeCastOp = "type_cast" {
         operands { memref: One Where("statically shaped memref of any type values", verify::cast::is_static) }
         results { result: One RankedMemRef }

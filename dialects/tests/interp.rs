@@ -59,7 +59,7 @@ macro_rules! fixtures {
     };
 }
 
-fixtures!(arguments, arith, affine, blocks, control, faults, llvm, memory);
+fixtures!(arguments, arith, affine, blocks, control, faults, llvm, memory, vector);
 
 /// Changes a few bytes of a program: digits, letters and punctuation for others of their kind.
 fn mutated(source: &str, random: &mut SplitMix64) -> String {
@@ -83,7 +83,7 @@ fn changed_programs_end_in_an_outcome_or_a_fault() {
     let limits = Limits { steps: 2_000, call_depth: 20, memory: 1 << 20 };
     let mut random = SplitMix64(1);
     let (mut outcomes, mut faults) = (0, 0);
-    for name in ["affine", "arith", "control", "faults", "llvm", "memory"] {
+    for name in ["affine", "arith", "control", "faults", "llvm", "memory", "vector"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/interp/{name}.mlir"));
         let source = std::fs::read_to_string(path).expect("the fixture is there");
         for _ in 0..150 {

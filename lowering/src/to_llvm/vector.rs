@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | those that only move elements | shuffles of rows, or elements moved one by one |
 //! | `reduction` | an intrinsic |
-//! | `multi_reduction`, `outerproduct`, `contract` | arithmetic on rows, or on elements |
+//! | `multi_reduction`, `outerproduct`, `contract`, `scan` | arithmetic on rows, or on elements |
 //! | `create_mask` | a comparison with `0, 1, 2, …` |
 //! | [`memory`]: loads, stores, transfers | loads and stores of rows, masked at the ends |
 //!
@@ -18,7 +18,7 @@
 //!   vectors of them in fewer bytes than memrefs do.
 //! - A position that is a value is refused in any dimension but the last.
 //! - A transfer with a mask is refused if its map is not the identity of the last dimensions.
-//! - `scan`, and large contractions and reductions, are refused.
+//! - Large contractions, reductions and scans are refused.
 
 use loomir_dialects::llvm;
 use loomir_dialects::vector::rearrange::{fixed_sizes, for_each_place, picks};

@@ -92,3 +92,51 @@ fn text_of_what_is_not_lowered() {
     let errors = to_ll(&module).expect_err("it is not lowered");
     insta::assert_snapshot!(errors.to_text(&ctx));
 }
+
+#[test]
+fn vectors_without_a_counterpart() {
+    let programs = [
+        "func.func @f(%v: vector<[4]xf32>) -> f32 {
+  %0 = vector.reduction <add>, %v : vector<[4]xf32> into f32
+  return %0 : f32
+}",
+        "func.func @f() -> index {
+  %0 = vector.vscale
+  return %0 : index
+}",
+        "func.func @f(%v: vector<2x4xf32>, %i: index) -> vector<4xf32> {
+  %0 = vector.extract %v[%i] : vector<4xf32> from vector<2x4xf32>
+  return %0 : vector<4xf32>
+}",
+        "func.func @f(%v: vector<2x4xf32>, %w: vector<4xf32>, %i: index) -> vector<2x4xf32> {
+  %0 = vector.insert %w, %v[%i] : vector<4xf32> into vector<2x4xf32>
+  return %0 : vector<2x4xf32>
+}",
+        "func.func @f(%a: memref<8xi1>, %i: index) -> vector<4xi1> {
+  %0 = vector.load %a[%i] : memref<8xi1>, vector<4xi1>
+  return %0 : vector<4xi1>
+}",
+        "func.func @f(%a: memref<8x8xf32>, %i: index, %x: f32, %k: vector<4x2xi1>) -> vector<2x4xf32> {
+  %0 = vector.transfer_read %a[%i, %i], %x, %k {permutation_map = affine_map<(i, j) -> (j, i)>} : memref<8x8xf32>, vector<2x4xf32>
+  return %0 : vector<2x4xf32>
+}",
+        "func.func @f(%a: memref<?xvector<4xf32>>, %i: index) -> vector<4xf32> {
+  %0 = vector.load %a[%i] : memref<?xvector<4xf32>>, vector<4xf32>
+  return %0 : vector<4xf32>
+}",
+        "func.func @f(%a: memref<8xf32>, %i: index, %x: f32, %k: vector<4xi1>) -> vector<4xf32> {
+  %0 = vector.mask %k { vector.transfer_read %a[%i], %x : memref<8xf32>, vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  return %0 : vector<4xf32>
+}",
+        "func.func @f(%v: vector<4xf32>) {
+  vector.print %v : vector<4xf32>
+  return
+}",
+        "func.func @f(%v: vector<200x200xi32>) -> vector<40000xi32> {
+  %0 = vector.shape_cast %v : vector<200x200xi32> to vector<40000xi32>
+  return %0 : vector<40000xi32>
+}",
+    ];
+    let all: Vec<String> = programs.iter().map(|source| errors(source, convert_to_llvm)).collect();
+    insta::assert_snapshot!(all.join("\n"));
+}

@@ -16,6 +16,7 @@ mod ordinary;
 #[path = "../../../testing/src/peers.rs"]
 mod peers;
 mod programs;
+mod random_vectors;
 mod rewiring;
 mod scale;
 mod undefined;

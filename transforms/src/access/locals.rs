@@ -116,8 +116,12 @@ fn role(body: &Body, op: Op, memref: Value) -> Role {
         let access = model.access(view);
         return if access.stored == Some(memref) { Role::PassedOn } else { Role::Touched };
     }
+    // A number, or a vector of numbers.
     let is_number = |value| {
-        let ty = body.value_type(value).kind(body.ctx());
+        let ty = match body.value_type(value).kind(body.ctx()) {
+            TypeKind::Vector { element, .. } => element.kind(body.ctx()),
+            other => other,
+        };
         matches!(ty, TypeKind::Index | TypeKind::Integer { .. } | TypeKind::Float(_))
     };
     let known = info

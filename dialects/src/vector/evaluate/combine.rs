@@ -7,7 +7,7 @@ use crate::arith::evaluate::fast_math;
 use crate::arith::reduction::Reduction;
 use crate::interp::code::malformed;
 use crate::interp::float::{FastMath, Format, with_format};
-use crate::interp::integer::Trouble;
+use crate::interp::integer::{Computed, Trouble};
 use crate::interp::{Datum, Decoded, Decoder, Fault, Flow, action};
 use crate::vector::COMBINING_KIND;
 use crate::vector::contraction::Contraction;
@@ -39,11 +39,14 @@ const KINDS: &[(&str, Option<u64>, Option<u64>)] = &[
     ("maximumf", None, Some(4)),
 ];
 
+/// Returns a number, or poison if it is one that may not be.
+type Promise = Box<dyn Fn(u128) -> Computed>;
+
 /// The combination of two elements.
 struct Combine {
     reduction: Reduction,
     /// The check of what fast-math flags promise about a number, if they promise something.
-    promise: Option<Box<dyn Fn(u128) -> Result<u128, Trouble>>>,
+    promise: Option<Promise>,
     loc: loomir_ir::Loc,
 }
 
@@ -68,7 +71,7 @@ impl Combine {
         let kind =
             kinds.and_then(|(_, integer, float)| if element.is_float(ctx) { *float } else { *integer });
         let kind = kind.ok_or_else(|| Fault::unsupported("a combination of this kind of these elements"))?;
-        let mut promise: Option<Box<dyn Fn(u128) -> Result<u128, Trouble>>> = None;
+        let mut promise: Option<Promise> = None;
         if fast != FastMath::default() && element.is_float(ctx) {
             promise = with_format!(ctx, element, F => {
                 Some(Box::new(move |bits: u128| fast.check(&[F::read(bits)], bits)))

@@ -7,7 +7,7 @@ use loomir_ir::{Context, DYNAMIC, Diagnostics, OpRef, Type};
 use super::{numbers, same_element};
 use crate::arith::constant::width;
 use crate::memref::layout::Ranked;
-use crate::vector::shape::{VectorShape, fixed_vector};
+use crate::vector::shape::VectorShape;
 
 /// True for a memref of known sizes.
 pub(crate) fn is_static(ctx: &Context, ty: Type) -> bool {
@@ -95,7 +95,7 @@ pub(crate) fn transpose(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message));
 }
 
-/// Checks that the single vector holds all elements of the memref.
+/// Checks that both have the same dimensions, those of vectors last.
 pub(crate) fn type_cast(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let (Some(from), Some(to)) = (Ranked::of(ctx, op.operand_type(0)), Ranked::of(ctx, op.result_type(0)))
@@ -116,7 +116,7 @@ pub(crate) fn type_cast(op: OpRef<'_>, out: &mut Diagnostics) {
         "expects result in same memory space".into()
     } else if scalar(&from) != scalar(&to) {
         format!("expects result and operand with same underlying scalar type: '{result_text}'")
-    } else if to.shape != [0i64; 0] || to.element != fixed_vector(ctx, &whole(&from), scalar(&from)) {
+    } else if whole(&from) != whole(&to) {
         format!("expects concatenated result and operand shapes to be equal: '{result_text}'")
     } else {
         return;

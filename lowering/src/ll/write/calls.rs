@@ -269,6 +269,7 @@ fn argument(line: &mut Line<'_>, op: OpRef<'_>, list: &str, index: usize, operan
     let name = op.name().strip_prefix("llvm.intr.").unwrap_or_default();
     if aligned_argument(name) == Some(operand)
         && let Some(alignment) = op.attr("alignment").and_then(|own| own.as_int(op.ctx()))
+        && alignment > 1
     {
         let _ = write!(line, " align {alignment}");
     }

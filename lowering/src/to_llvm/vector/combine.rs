@@ -17,6 +17,7 @@ pub(super) fn register(registry: &mut Registry) {
     attach(registry, "vector.multi_reduction", multi_reduction);
     attach(registry, "vector.outerproduct", outer_product);
     attach(registry, "vector.contract", contract);
+    attach(registry, "vector.scan", scan);
 }
 
 /// A kind of combination: the operations that combine two values and a vector, for integers and for
@@ -297,6 +298,50 @@ fn contract(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
         to.collect(cx, ty, &rows)
     };
     cx.set(op.result(0), new);
+    Ok(())
+}
+
+/// Converts a scan, element by element.
+fn scan(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let ctx = cx.ctx();
+    let mut source = Parts::of(cx, op, 0, false)?;
+    let (_, [def, _]) = kind(cx, op, source.rows.element)?;
+    let sizes = fixed_sizes(&ctx, op.operand_type(0)).unwrap_or_default();
+    let dim = op.attr("reduction_dim").and_then(|dim| usize::try_from(dim.as_int(&ctx)?).ok());
+    let dim = dim.filter(|dim| *dim < sizes.len()).ok_or_else(|| cx.malformed(op))?;
+    let inclusive = op.attr("inclusive") == Some(Attr::TRUE);
+    let mut so_far = Parts::of(cx, op, 1, false)?;
+    let left: Vec<usize> = (0..sizes.len()).filter(|d| *d != dim).collect();
+    let steps = strides(&left.iter().map(|d| sizes[*d]).collect::<Vec<_>>());
+    let mut places: Vec<(usize, bool)> = Vec::new();
+    for_each_place(&sizes, |place| {
+        let to = left.iter().zip(&steps).map(|(d, step)| place[*d] * step).sum();
+        places.push((to, place[dim] == 0));
+    });
+    let mut before: Vec<Option<Value>> = vec![None; so_far.known.len()];
+    let mut all = Vec::with_capacity(places.len());
+    for (element, (to, is_first)) in places.into_iter().enumerate() {
+        let own = source.part(cx, element).ok_or_else(|| cx.malformed(op))?;
+        // The scan has come to this element, or to the one before it.
+        let next = if inclusive { Some(own) } else { before[to] };
+        let last = so_far.part(cx, to).ok_or_else(|| cx.malformed(op))?;
+        let value = match next {
+            Some(next) if is_first && inclusive => next,
+            Some(next) if !is_first => combine(cx, def, last, next, None),
+            _ => last,
+        };
+        so_far.known[to] = Some(value);
+        before[to] = Some(own);
+        all.push(value);
+    }
+    let finals: Option<Vec<Value>> = (0..so_far.known.len()).map(|to| so_far.part(cx, to)).collect();
+    let finals = finals.ok_or_else(|| cx.malformed(op))?;
+    for (i, (rows, elements)) in [(&source.rows, &all), (&so_far.rows, &finals)].into_iter().enumerate() {
+        let ty = cx.convert_type(op.result_type(i))?;
+        let made = rows_of(cx, rows, elements);
+        let new = rows.collect(cx, ty, &made);
+        cx.set(op.result(i), new);
+    }
     Ok(())
 }
 
