@@ -203,7 +203,7 @@ impl Writer<'_> {
             return self.numbers(op, ty);
         }
         let elements: Vec<Value> = (0..self.lanes).map(|lane| self.of_lane(op, value, lane)).collect();
-        self.from_elements(op, &elements, ty)
+        self.gathered(op, &elements, ty)
     }
 
     /// Returns the variable of the loop in all lanes.
@@ -229,7 +229,8 @@ impl Writer<'_> {
         builder.value(state)
     }
 
-    fn from_elements(&mut self, op: Op, elements: &[Value], ty: Type) -> Value {
+    /// Returns a vector of elements.
+    fn gathered(&mut self, op: Op, elements: &[Value], ty: Type) -> Value {
         let mut builder = self.builder(op);
         let state = builder.state(vector::FromElementsOp::DEF).operands(elements).results(&[ty]);
         builder.value(state)
@@ -358,7 +359,7 @@ impl Writer<'_> {
         }
         let Some(result) = self.body.results(op).next() else { return };
         let ty = self.vector(self.body.value_type(result));
-        let new = self.from_elements(op, &loaded, ty);
+        let new = self.gathered(op, &loaded, ty);
         self.wide.insert(result, new);
     }
 
