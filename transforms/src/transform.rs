@@ -396,7 +396,9 @@ fn in_block<T: Transformation>(
     let made: Vec<Loc> = changed.map(|op| body.loc(*op)).collect();
     match regenerate(body, &program, &trees, &approved, Rewrite::Changed) {
         Ok(()) => {
-            T::finish(body);
+            if !made.is_empty() {
+                T::finish(body);
+            }
             made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));
             Ok(said)
         }

@@ -25,7 +25,8 @@
 //!   undefined. Conditions that depend on a lane are refused. Tried with
 //!   `fixtures/vectorize/conditions.mlir`.
 //! - Neighbouring subscripts are neighbouring elements only in memrefs whose last dimension is
-//!   dense. Tried with `fixtures/vectorize/layouts.mlir`.
+//!   dense, and whose elements fill their bytes: bits are packed in vectors, and not in memory.
+//!   Tried with `fixtures/vectorize/layouts.mlir`.
 //!
 //! **Cost.** Linear in the operations of the loop, times the lanes for loads and stores that are
 //! not neighbours.

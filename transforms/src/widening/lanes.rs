@@ -5,6 +5,8 @@ use loomir_dialects::interfaces::Access;
 use loomir_dialects::{affine, arith};
 use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Body, Op, Trait, TypeKind, Value, ValueDef};
 
+use crate::access::base::bytes_of_element;
+
 /// The numbers of lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes<'a> {
@@ -20,9 +22,12 @@ pub(super) struct Lanes<'a> {
 pub(super) fn are_neighbours(lanes: Lanes<'_>, access: &Access) -> bool {
     let body = lanes.body;
     let ctx = body.ctx();
-    let TypeKind::MemRef { shape: Some(shape), layout, .. } = body.value_type(access.memref).kind(ctx) else {
+    let kind = body.value_type(access.memref).kind(ctx);
+    let TypeKind::MemRef { shape: Some(shape), layout, element, .. } = kind else { return false };
+    // Elements of a vector are packed, those of memory fill bytes.
+    if bytes_of_element(ctx, *element).is_none() {
         return false;
-    };
+    }
     let is_dense = match layout.map(|own| own.kind(ctx)) {
         None => true,
         Some(AttrKind::Strided { strides, .. }) => strides.last() == Some(&1),
