@@ -19,7 +19,8 @@ pub const VERSIONED: &str = "loomir.versioned";
 /// Marks the branch of a run-time check in a function that becomes branches.
 pub const CHECK: &str = "loomir.check";
 
-/// Marks a parallel loop whose iterations become operations on vectors. It is gone after that.
+/// Marks a parallel loop whose iterations become operations on vectors: their number. It is gone
+/// after that, and of no meaning in a program that is read.
 pub(crate) const LANES: &str = "loomir.lanes";
 
 /// Lists the tested objects of an access in a versioned arm: the object behind which it lies, and

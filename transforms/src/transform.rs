@@ -144,6 +144,9 @@ pub trait Transformation: Send + Sync + Sized + 'static {
     /// the text, a loop before its inner loops.
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals);
 
+    /// Prepares a function. By default there is nothing to do.
+    fn start(_: &mut Body) {}
+
     /// Rewrites what was written, where the tree has no form for it. By default there is nothing to
     /// do.
     fn finish(_: &mut Body) {}
@@ -308,6 +311,7 @@ pub fn transform<T: Transformation>(
     limit: &EditLimit,
 ) -> Diagnostics {
     let mut remarks = Diagnostics::default();
+    T::start(body);
     // Blocks inside statements come first, because a copy of a statement copies its changed blocks.
     for block in roots(body, basis.analyses).into_iter().rev() {
         let mut unwritable = HashMap::new();

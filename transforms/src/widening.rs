@@ -18,8 +18,8 @@
 //! **Assumptions.**
 //! - Iterations of a parallel loop do not conflict. Only the judge writes loops with the
 //!   [mark](marks::LANES).
-//! - An operation with the trait `Elementwise` computes each element by itself, of scalars and of
-//!   vectors with the same attributes. Tried with all of `arith` and `math` in
+//! - An operation of `arith` or `math` with the trait `Elementwise` computes each element by
+//!   itself, of scalars and of vectors with the same attributes. Tried with
 //!   `fixtures/vectorize/elementwise.mlir`.
 //! - An operation that all lanes execute may be executed once for all of them, also if it may be
 //!   undefined. Conditions that depend on a lane are refused. Tried with
@@ -46,8 +46,6 @@ use crate::marks;
 mod lanes;
 mod write;
 
-pub(crate) use write::MAX_LANES;
-
 /// The role of an operation in a loop whose iterations run at once.
 enum Role {
     /// It is the same for all lanes.
@@ -69,15 +67,45 @@ pub(crate) fn obstacle(body: &Body, block: Block, variable: Value) -> Option<&'s
     values.visit(block).err()
 }
 
-/// Widens all loops with the [mark](marks::LANES). Those that cannot be widened stay parallel.
-/// Linear.
+/// Removes the [marks](marks::LANES) of a program that was read. They mean nothing. Linear.
+pub(crate) fn forget_marks(body: &mut Body) {
+    marked(body).into_iter().for_each(|op| body.remove_attr(op, marks::LANES));
+}
+
+/// Widens all loops with the [mark](marks::LANES). Linear.
 pub(crate) fn widen_marked(body: &mut Body) {
-    let marked: Vec<Op> = body.all_ops().filter(|op| body.attr(*op, marks::LANES).is_some()).collect();
-    for op in marked {
+    for op in marked(body) {
+        let lanes = body.attr(op, marks::LANES).and_then(|own| own.as_int(body.ctx()));
         body.remove_attr(op, marks::LANES);
-        write::widen(body, op);
+        let lanes = lanes.and_then(|own| usize::try_from(own).ok()).filter(|own| *own <= MAX_LANES);
+        let is_widened = lanes.is_some_and(|lanes| write::widen(body, op, lanes));
+        debug_assert!(is_widened, "a loop was proposed that cannot be widened");
     }
 }
+
+/// Returns the operations with a mark, inner ones before those around.
+fn marked(body: &Body) -> Vec<Op> {
+    let mut all: Vec<Op> = body.all_ops().filter(|op| body.attr(*op, marks::LANES).is_some()).collect();
+    all.reverse();
+    all
+}
+
+/// The most lanes: the bytes of the longest vector registers.
+pub(crate) const MAX_LANES: usize = 256;
+
+/// Functions that LLVM has for single numbers alone.
+const SINGLE: [&str; 10] = [
+    "math.acosh",
+    "math.asinh",
+    "math.atanh",
+    "math.cbrt",
+    "math.erf",
+    "math.erfc",
+    "math.expm1",
+    "math.fpowi",
+    "math.log1p",
+    "math.sincos",
+];
 
 /// The values that differ from lane to lane.
 struct Values<'a> {
@@ -138,15 +166,20 @@ impl Values<'_> {
         if let Some(model) = view.info().interface::<dyn MemoryAccess>() {
             return self.role_of_access(op, model.access(view));
         }
+        // All of these only compute, though a division may be undefined.
+        let is_elementwise = body.has_trait(op, Trait::Elementwise)
+            && (view.name().starts_with("arith.") || view.name().starts_with("math."));
         if !self.is_varying(op) {
             let is_pure = body.has_trait(op, Trait::Pure) || body.has_trait(op, Trait::ConstantLike);
-            return if is_pure {
-                Ok(Role::Same)
-            } else {
-                Err("an operation in it does more than to compute")
+            return match is_pure || is_elementwise {
+                true => Ok(Role::Same),
+                false => Err("an operation in it does more than to compute"),
             };
         }
-        if body.has_trait(op, Trait::Elementwise) && body.has_trait(op, Trait::Pure) {
+        if SINGLE.contains(&view.name()) {
+            return Err("LLVM has a function in it for single numbers alone");
+        }
+        if is_elementwise {
             let mut types = body.operands(op).chain(body.results(op)).map(|own| body.value_type(own));
             return match types.all(|own| is_element(body, own)) {
                 true => Ok(Role::Wide),
@@ -167,9 +200,7 @@ impl Values<'_> {
         if !is_loop(body, op) && !is_conditional {
             return Err("an operation in it with regions is neither a loop nor a condition");
         }
-        let inits = view.info().interface::<dyn LoopLike>().map(|model| model.inits(view));
-        let is_known = |own: Value| inits.as_ref().is_some_and(|inits| inits.contains(&own));
-        if body.operands(op).any(|own| self.varies(own) && !is_known(own)) {
+        if body.operands(op).take(num_bounds(body, op)).any(|own| self.varies(own)) {
             return Err(match is_conditional {
                 true => "a condition in it depends on the iteration",
                 false => "the bounds of a loop in it depend on the iteration",
@@ -208,6 +239,13 @@ impl Values<'_> {
             (false, Some(_)) => Err("all iterations store to one element"),
         }
     }
+}
+
+/// Returns the number of operands that are the bounds of a loop, or the condition of another
+/// operation: the first ones. Initial values are the last operands of a loop.
+fn num_bounds(body: &Body, op: Op) -> usize {
+    let inits = if is_loop(body, op) { body.num_results(op) } else { 0 };
+    body.num_operands(op) - inits
 }
 
 /// True if an operation is a loop that runs its iterations in order.

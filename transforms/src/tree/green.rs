@@ -152,7 +152,10 @@ pub enum Mark {
     /// A number of iterations that are written one after the other, without a loop.
     Copies,
     /// A number of iterations that run at once, as operations on vectors.
-    Lanes,
+    Lanes {
+        /// The number of iterations.
+        count: u32,
+    },
     /// One of two loops, the second inside the first, that are written as one loop along Hilbert's
     /// curve. Its iterations run in any order. They are below two to the power of `levels`.
     Hilbert {

@@ -1,53 +1,109 @@
 //! The numbers of single lanes, and the distances between them.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::Access;
 use loomir_dialects::{affine, arith};
-use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Body, Op, Trait, TypeKind, Value, ValueDef};
+use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Body, Op, Trait, Type, TypeKind, Value};
 
 use crate::access::base::bytes_of_element;
 
-/// The numbers of lanes.
-#[derive(Clone, Copy)]
-pub(super) struct Lanes<'a> {
-    pub(super) body: &'a Body,
-    /// The variable of the loop, and its difference from one lane to the next.
-    pub(super) variable: Value,
-    pub(super) step: i64,
+/// The known numbers in a loop whose iterations are lanes.
+pub(super) struct Numbers {
     /// The values that differ from lane to lane.
-    pub(super) varying: &'a HashSet<Value>,
-}
-
-/// True if the element of each lane is behind that of the lane before, in a dense dimension.
-pub(super) fn are_neighbours(lanes: Lanes<'_>, access: &Access) -> bool {
-    let body = lanes.body;
-    let ctx = body.ctx();
-    let kind = body.value_type(access.memref).kind(ctx);
-    let TypeKind::MemRef { shape: Some(shape), layout, element, .. } = kind else { return false };
-    // Elements of a vector are packed, those of memory fill bytes.
-    if bytes_of_element(ctx, *element).is_none() {
-        return false;
-    }
-    let is_dense = match layout.map(|own| own.kind(ctx)) {
-        None => true,
-        Some(AttrKind::Strided { strides, .. }) => strides.last() == Some(&1),
-        Some(AttrKind::AffineMap(map)) => {
-            let strides = map.strides_and_offset(ctx, shape);
-            strides.is_some_and(|(strides, _)| strides.last() == Some(&1))
-        }
-        Some(_) => false,
-    };
-    let results = access.subscripts.map.results(ctx);
-    let dims = access.subscripts.map.data(ctx).dims as usize;
-    let step = |expr: &AffineExpr| {
-        let of = |at: usize| step_of_value(lanes, *access.subscripts.operands.get(at)?);
-        step_of_expr(body, *expr, &|dim| of(dim as usize), &|symbol| of(dims + symbol as usize))
-    };
-    let Some((last, others)) = results.split_last() else { return false };
-    is_dense && step(last) == Some(1) && others.iter().all(|own| step(own) == Some(0))
+    pub(super) varying: HashSet<Value>,
+    /// Of those, the indices with the same difference from each lane to the next. Sums may wrap:
+    /// elements are inside of their memref, so that their subscripts do not.
+    steps: HashMap<Value, i64>,
+    /// Of those, the values that can be computed from the number of the lane alone.
+    computed: HashSet<Value>,
 }
 
 type Steps<'a> = &'a dyn Fn(u32) -> Option<i64>;
+
+impl Numbers {
+    /// Returns the numbers in a loop. Linear.
+    pub(super) fn of(
+        body: &Body,
+        op: Op,
+        (variable, step): (Value, i64),
+        varying: HashSet<Value>,
+    ) -> Numbers {
+        let (steps, computed) = (HashMap::from_iter([(variable, step)]), HashSet::from_iter([variable]));
+        let mut numbers = Numbers { varying, steps, computed };
+        for op in body.preorder(op) {
+            let results: Vec<Value> = body.results(op).filter(|own| numbers.varying.contains(own)).collect();
+            if results.is_empty() {
+                continue;
+            }
+            let is_repeatable = body.has_trait(op, Trait::Pure) && body.own_regions(op).next().is_none();
+            if is_repeatable && body.operands(op).all(|own| numbers.is_computed(own)) {
+                numbers.computed.extend(&results);
+            }
+            if let Some(step) = numbers.step_of_op(body, op) {
+                numbers.steps.extend(results.iter().map(|own| (*own, step)));
+            }
+        }
+        numbers
+    }
+
+    /// True if a value of a lane can be computed from the number of the lane alone.
+    pub(super) fn is_computed(&self, value: Value) -> bool {
+        !self.varying.contains(&value) || self.computed.contains(&value)
+    }
+
+    /// True if the element of each lane is behind that of the lane before, in a dense dimension.
+    pub(super) fn are_neighbours(&self, body: &Body, access: &Access) -> bool {
+        let ctx = body.ctx();
+        let kind = body.value_type(access.memref).kind(ctx);
+        let TypeKind::MemRef { shape: Some(shape), layout, element, .. } = kind else { return false };
+        // Elements of a vector are packed, those of memory fill bytes.
+        if bytes_of_element(ctx, *element).is_none() {
+            return false;
+        }
+        let is_dense = match layout.map(|own| own.kind(ctx)) {
+            None => true,
+            Some(AttrKind::Strided { strides, .. }) => strides.last() == Some(&1),
+            Some(AttrKind::AffineMap(map)) => {
+                let strides = map.strides_and_offset(ctx, shape);
+                strides.is_some_and(|(strides, _)| strides.last() == Some(&1))
+            }
+            Some(_) => false,
+        };
+        let dims = access.subscripts.map.data(ctx).dims as usize;
+        let step = |expr: &AffineExpr| {
+            let of = |at: usize| self.step(*access.subscripts.operands.get(at)?);
+            step_of_expr(body, *expr, &|dim| of(dim as usize), &|symbol| of(dims + symbol as usize))
+        };
+        let Some((last, others)) = access.subscripts.map.results(ctx).split_last() else { return false };
+        is_dense && step(last) == Some(1) && others.iter().all(|own| step(own) == Some(0))
+    }
+
+    /// Returns the difference of an index from one lane to the next, if it is always the same.
+    fn step(&self, value: Value) -> Option<i64> {
+        match self.varying.contains(&value) {
+            true => self.steps.get(&value).copied(),
+            false => Some(0),
+        }
+    }
+
+    /// Returns the same for the result of an operation, whose operands are known.
+    fn step_of_op(&self, body: &Body, op: Op) -> Option<i64> {
+        let operand = |at: usize| self.step(body.operand(op, at));
+        if body.is(op, affine::ApplyOp::DEF) {
+            let map = body.attr(op, "map").and_then(|own| own.as_affine_map(body.ctx()))?;
+            let dims = map.data(body.ctx()).dims as usize;
+            let [expr] = map.results(body.ctx()) else { return None };
+            let symbol = |at: u32| operand(dims + at as usize);
+            return step_of_expr(body, *expr, &|dim| operand(dim as usize), &symbol);
+        }
+        let is_index = body.results(op).all(|own| body.value_type(own) == Type::INDEX);
+        match () {
+            () if is_index && body.is(op, arith::AddIOp::DEF) => operand(0)?.checked_add(operand(1)?),
+            () if is_index && body.is(op, arith::SubIOp::DEF) => operand(0)?.checked_sub(operand(1)?),
+            () => None,
+        }
+    }
+}
 
 /// Returns the difference of an expression from one lane to the next, if it is always the same.
 /// Recurses once for each operator of the expression.
@@ -69,48 +125,4 @@ fn step_of_expr(body: &Body, expr: AffineExpr, dims: Steps<'_>, symbols: Steps<'
             (of(a)? == 0 && of(b)? == 0).then_some(0)
         }
     }
-}
-
-/// Returns the difference of an index from one lane to the next, if it is always the same. Sums may
-/// wrap: elements are inside of their memref, so that their subscripts do not. Recurses once for
-/// each operation that computes it.
-fn step_of_value(lanes: Lanes<'_>, value: Value) -> Option<i64> {
-    let body = lanes.body;
-    if value == lanes.variable {
-        return Some(lanes.step);
-    }
-    if !lanes.varying.contains(&value) {
-        return Some(0);
-    }
-    let op = body.defining_op(value)?;
-    let operand = |at: usize| step_of_value(lanes, body.operand(op, at));
-    if body.is(op, affine::ApplyOp::DEF) {
-        let map = body.attr(op, "map").and_then(|own| own.as_affine_map(body.ctx()))?;
-        let dims = map.data(body.ctx()).dims as usize;
-        let [expr] = map.results(body.ctx()) else { return None };
-        return step_of_expr(body, *expr, &|dim| operand(dim as usize), &|own| operand(dims + own as usize));
-    }
-    if body.is(op, arith::AddIOp::DEF) {
-        return operand(0)?.checked_add(operand(1)?);
-    }
-    if body.is(op, arith::SubIOp::DEF) {
-        return operand(0)?.checked_sub(operand(1)?);
-    }
-    None
-}
-
-/// True if a value of a lane can be computed from the number of the lane alone. Recurses once for
-/// each operation that computes it.
-pub(super) fn is_computed(lanes: Lanes<'_>, value: Value) -> bool {
-    let body = lanes.body;
-    if value == lanes.variable || !lanes.varying.contains(&value) {
-        return true;
-    }
-    let ValueDef::OpResult { op, .. } = body.def(value) else { return false };
-    is_repeatable(body, op) && body.operands(op).all(|own| is_computed(lanes, own))
-}
-
-/// True if an operation may be computed again for a lane.
-fn is_repeatable(body: &Body, op: Op) -> bool {
-    body.has_trait(op, Trait::Pure) && body.own_regions(op).next().is_none()
 }

@@ -8,22 +8,21 @@ use loomir_ir::{
     OperationState, Type, TypeKind, Value,
 };
 
-use super::lanes::{Lanes, are_neighbours, is_computed};
-use super::{Role, Values, is_loop, obstacle};
+use super::lanes::Numbers;
+use super::{Role, Values, is_loop, num_bounds, obstacle};
 
-/// Replaces a parallel loop of one dimension with a constant number of iterations by operations on
-/// vectors. Returns false, and leaves it, if it is no such loop.
-pub(super) fn widen(body: &mut Body, op: Op) -> bool {
-    let Some(Loop { block, first, step, lanes }) = Loop::of(body, op) else { return false };
+/// Replaces a parallel loop of one dimension with so many iterations by operations on vectors.
+/// Returns false, and leaves it, if it is no such loop.
+pub(super) fn widen(body: &mut Body, op: Op, lanes: usize) -> bool {
+    let Some(Loop { block, first, step }) = Loop::of(body, op) else { return false };
     let variable = body.argument(block, 0);
     if obstacle(body, block, variable).is_some() {
         return false;
     }
-    let varying = varying(body, block, variable);
-    let at = InsertPoint::Before(op);
-    let same = Mapping::default();
-    let wide = HashMap::new();
-    Writer { body, variable, first, step, lanes, varying, same, wide, at }.ops(block);
+    let numbers = Numbers::of(body, op, (variable, step), varying(body, block, variable));
+    let (same, at) = (Mapping::default(), InsertPoint::Before(op));
+    let (wide, copies) = (HashMap::new(), HashMap::new());
+    Writer { body, variable, first, step, lanes, numbers, same, wide, copies, at }.ops(block);
     body.erase(op);
     true
 }
@@ -35,7 +34,6 @@ struct Loop {
     first: First,
     /// The difference of the next value from it.
     step: i64,
-    lanes: usize,
 }
 
 #[derive(Clone)]
@@ -55,45 +53,20 @@ impl Loop {
         let dimensions = model.dimensions(view);
         let [bounds] = &dimensions[..] else { return None };
         let step = match bounds.step {
-            Step::Constant(step) => Some(step),
-            Step::Value(step) => constant(body, step),
+            Step::Constant(step) => step,
+            Step::Value(step) => constant(body, step)?,
         };
-        let step = step.filter(|step| *step > 0 && body.num_results(op) == 0)?;
-        let (first, extent) = match (&bounds.lower, &bounds.upper) {
-            (Bound::Map(lower), Bound::Map(upper)) => {
-                let ([from], [to]) = (lower.map.results(ctx), upper.map.results(ctx)) else { return None };
-                let extent = match (from.as_constant(ctx), to.as_constant(ctx)) {
-                    (Some(from), Some(to)) => to.checked_sub(from)?,
-                    _ if lower.operands == upper.operands => to.sub(ctx, *from).as_constant(ctx)?,
-                    _ => return None,
-                };
-                let first = match from.as_constant(ctx) {
+        let first = match &bounds.lower {
+            Bound::Map(lower) => match lower.map.results(ctx) {
+                [only] => match only.as_constant(ctx) {
                     Some(number) => First::Number(number),
                     None => First::Map(lower.map, lower.operands.to_vec()),
-                };
-                (first, extent)
-            }
-            (Bound::Value(lower), Bound::Value(upper)) => {
-                (First::Value(*lower), extent(body, *lower, *upper)?)
-            }
-            _ => return None,
+                },
+                _ => return None,
+            },
+            Bound::Value(lower) => First::Value(*lower),
         };
-        let lanes = usize::try_from(extent / step).ok().filter(|lanes| (1..=MAX_LANES).contains(lanes))?;
-        (extent % step == 0).then_some(Loop { block, first, step, lanes })
-    }
-}
-
-/// Returns the difference of two bounds: both are numbers, or the upper one is a sum of the lower
-/// one and a number.
-fn extent(body: &Body, lower: Value, upper: Value) -> Option<i64> {
-    if let (Some(from), Some(to)) = (constant(body, lower), constant(body, upper)) {
-        return to.checked_sub(from);
-    }
-    let sum = body.defining_op(upper).filter(|op| body.is(*op, arith::AddIOp::DEF))?;
-    match [body.operand(sum, 0), body.operand(sum, 1)] {
-        [first, number] if first == lower => constant(body, number),
-        [number, first] if first == lower => constant(body, number),
-        _ => None,
+        (step > 0 && body.num_results(op) == 0).then_some(Loop { block, first, step })
     }
 }
 
@@ -102,9 +75,6 @@ fn constant(body: &Body, value: Value) -> Option<i64> {
     let op = body.defining_op(value).filter(|op| body.is(*op, arith::ConstantOp::DEF))?;
     body.attr(op, "value").and_then(|own| own.as_int(body.ctx()))
 }
-
-/// The most lanes: the bytes of the longest vector registers.
-pub(crate) const MAX_LANES: usize = 256;
 
 /// Returns the values that differ from lane to lane.
 fn varying(body: &Body, block: Block, variable: Value) -> HashSet<Value> {
@@ -121,22 +91,19 @@ struct Writer<'b> {
     first: First,
     step: i64,
     lanes: usize,
-    varying: HashSet<Value>,
+    numbers: Numbers,
     /// The copies of what is the same for all lanes.
     same: Mapping,
     /// The vectors of what differs.
     wide: HashMap<Value, Value>,
+    /// The values of single lanes in the block that is written.
+    copies: HashMap<(Value, usize), Value>,
     at: InsertPoint,
 }
 
 impl Writer<'_> {
     fn varies(&self, value: Value) -> bool {
-        self.varying.contains(&value)
-    }
-
-    fn numbers_of_lanes(&self) -> Lanes<'_> {
-        let Writer { variable, step, .. } = *self;
-        Lanes { body: self.body, variable, step, varying: &self.varying }
+        self.numbers.varying.contains(&value)
     }
 
     /// Writes the operations of a block, but for its terminator. Recurses once for each region;
@@ -145,9 +112,10 @@ impl Writer<'_> {
         let end = self.body.terminator(block);
         let ops: Vec<Op> = self.body.ops(block).filter(|op| Some(*op) != end).collect();
         for op in ops {
-            let values = Values { body: self.body, varying: std::mem::take(&mut self.varying) };
+            let varying = std::mem::take(&mut self.numbers.varying);
+            let values = Values { body: self.body, varying };
             let role = values.role(op);
-            self.varying = values.varying;
+            self.numbers.varying = values.varying;
             match role {
                 Ok(Role::Same) => {
                     let copy = self.body.copy_op(op, &mut self.same);
@@ -236,9 +204,18 @@ impl Writer<'_> {
         builder.value(state)
     }
 
-    /// Returns the value of a lane for an operation. Recurses once for each operation that computes
-    /// it.
+    /// Returns the value of a lane for an operation. Each is computed once in a block.
     fn of_lane(&mut self, op: Op, value: Value, lane: usize) -> Value {
+        if let Some(own) = self.copies.get(&(value, lane)) {
+            return *own;
+        }
+        let own = self.made_of_lane(op, value, lane);
+        self.copies.insert((value, lane), own);
+        own
+    }
+
+    /// Writes the value of a lane. Recurses once for each operation that computes it.
+    fn made_of_lane(&mut self, op: Op, value: Value, lane: usize) -> Value {
         if value == self.variable {
             return self.number_of_lane(op, lane);
         }
@@ -246,7 +223,7 @@ impl Writer<'_> {
             return self.same.value(value);
         }
         let by = self.body.defining_op(value);
-        let is_cheap = is_computed(self.numbers_of_lanes(), value) || !self.wide.contains_key(&value);
+        let is_cheap = self.numbers.is_computed(value) || !self.wide.contains_key(&value);
         let Some(by) = by.filter(|_| is_cheap) else {
             return self.extracted(op, value, lane);
         };
@@ -298,7 +275,7 @@ impl Writer<'_> {
     /// Writes a load or store of an element of each lane.
     fn access(&mut self, op: Op, access: &Access) {
         let result = self.body.results(op).next();
-        if !are_neighbours(self.numbers_of_lanes(), access) {
+        if !self.numbers.are_neighbours(self.body, access) {
             return self.one_by_one(op, access);
         }
         let places = self.subscripts(op, access);
@@ -365,11 +342,8 @@ impl Writer<'_> {
 
     /// Writes a loop or a condition that all lanes run together.
     fn around(&mut self, op: Op) {
-        let is_loop = is_loop(self.body, op);
+        let (is_loop, bounds) = (is_loop(self.body, op), num_bounds(self.body, op));
         let operands: Vec<Value> = self.body.operands(op).collect();
-        let num_results = self.body.num_results(op);
-        // Initial values are the last operands of a loop.
-        let bounds = operands.len() - if is_loop { num_results } else { 0 };
         let operands: Vec<Value> = operands
             .into_iter()
             .enumerate()
@@ -410,6 +384,7 @@ impl Writer<'_> {
             }
         }
         let around = std::mem::replace(&mut self.at, InsertPoint::End(new));
+        let copies = std::mem::take(&mut self.copies);
         self.ops(block);
         if let Some(end) = self.body.terminator(block) {
             let yielded: Vec<Value> = self.body.operands(end).collect();
@@ -419,7 +394,7 @@ impl Writer<'_> {
             (state.properties, state.attributes) = (self.body.properties(end), self.body.attributes(end));
             self.builder(end).insert(state);
         }
-        self.at = around;
+        (self.at, self.copies) = (around, copies);
     }
 }
 

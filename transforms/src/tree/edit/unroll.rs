@@ -82,11 +82,12 @@ impl TreeStore {
         if own.in_any_order() || own.origins.iter().any(|own| program.loop_info(own.of).has_results()) {
             return None;
         }
+        let mark = Some(Mark::Lanes { count: u32::try_from(count).ok()? });
         self.in_blocks(program, tree, (count, Mark::Vectorized), |trees, copies, loops, body| {
             let items: Vec<Green> = trees.items(body).collect();
             let block = trees.repeated(copies, loops, &items)?;
             let Node::Loop { header, body } = trees.get(block) else { return None };
-            let header = Header { parallel: true, mark: Some(Mark::Lanes), ..trees.header(header).clone() };
+            let header = Header { parallel: true, mark, ..trees.header(header).clone() };
             Some(vec![trees.make_loop(header, body)])
         })
     }
