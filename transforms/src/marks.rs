@@ -4,6 +4,8 @@
 //! return a part of a loop to its origin. All are discardable: a program without them behaves the
 //! same.
 
+use loomir_ir::{Context, OperationState, Type};
+
 use crate::directive::DIRECTIVE;
 
 /// Marks a loop over the iterations that fusion left over. It is not fused again.
@@ -40,3 +42,8 @@ pub const OVERLAPPING: &str = "loomir.overlapping";
 
 /// The marks of loops, and the attribute with their directives.
 pub const OF_LOOPS: [&str; 5] = [REMAINDER, DISTRIBUTED, VERSIONED, OBEYED, DIRECTIVE];
+
+/// Marks a new loop as that of so many [lanes](LANES).
+pub(crate) fn set_lanes(ctx: &Context, count: u32, state: &mut OperationState) {
+    state.set_attr(ctx, LANES, ctx.int_attr(Type::I64, i64::from(count)));
+}

@@ -584,10 +584,7 @@ impl Emit<'_> {
             Some(Mark::Unrolled) => return self.keep(header, annotation::UNROLL, state),
             Some(Mark::Jammed) => return self.keep(header, annotation::JAM, state),
             Some(Mark::Flattened | Mark::Vectorized) => return self.keep(header, "", state),
-            Some(Mark::Lanes { count }) => {
-                let ctx = self.body.ctx();
-                return state.set_attr(ctx, marks::LANES, ctx.int_attr(Type::I64, i64::from(count)));
-            }
+            Some(Mark::Lanes { count }) => return marks::set_lanes(self.body.ctx(), count, state),
             Some(Mark::Copies | Mark::Hilbert { .. }) | None => return,
         };
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
