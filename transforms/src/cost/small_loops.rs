@@ -76,6 +76,7 @@ pub(super) fn small(
             return None;
         }
     }
-    let operations = operations * trips as f64;
+    // A loop may have no operation that counts.
+    let operations = operations.max(1.0) * trips as f64;
     (trips > 0 && operations <= MOST).then_some(Small { trips, first, operations })
 }
