@@ -63,8 +63,14 @@ enum Role {
 /// Returns the reason why the iterations of a loop cannot run at once as vectors, if there is one.
 /// `variable` is its induction variable. Linear.
 pub(crate) fn obstacle(body: &Body, block: Block, variable: Value) -> Option<&'static str> {
+    varying(body, block, variable).err()
+}
+
+/// Returns the values that differ from lane to lane, or the reason why there are no lanes.
+fn varying(body: &Body, block: Block, variable: Value) -> Result<HashSet<Value>, &'static str> {
     let mut values = Values { body, varying: HashSet::from_iter([variable]) };
-    values.visit(block).err()
+    values.visit(block)?;
+    Ok(values.varying)
 }
 
 /// Removes the [marks](marks::LANES) of a program that was read. They mean nothing. Linear.
@@ -118,12 +124,6 @@ impl Values<'_> {
         self.varying.contains(&value)
     }
 
-    /// True if an operation, or one inside of it, uses or defines what differs.
-    fn is_varying(&self, op: Op) -> bool {
-        let uses = |op: Op| self.body.operands(op).any(|own| self.varies(own));
-        self.body.preorder(op).any(uses)
-    }
-
     /// Visits the operations of a block. Recurses once for each region; verified programs bound
     /// their nesting.
     ///
@@ -169,7 +169,7 @@ impl Values<'_> {
         // All of these only compute, though a division may be undefined.
         let is_elementwise = body.has_trait(op, Trait::Elementwise)
             && (view.name().starts_with("arith.") || view.name().starts_with("math."));
-        if !self.is_varying(op) {
+        if !body.operands(op).any(|own| self.varies(own)) {
             let is_pure = body.has_trait(op, Trait::Pure) || body.has_trait(op, Trait::ConstantLike);
             return match is_pure || is_elementwise {
                 true => Ok(Role::Same),

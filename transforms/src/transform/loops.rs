@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
-use loomir_ir::{Block, Body, Op, Trait, Value};
+use loomir_dialects::scf;
+use loomir_ir::{Block, Body, Op, Trait, Type, Value};
 
 use crate::access::Class;
 use crate::access::base::Base;
@@ -78,6 +79,16 @@ impl<'a> LoopRef<'a> {
     /// the next one and nothing else. At least 1.
     pub fn nest_depth(&self) -> usize {
         self.nest().count()
+    }
+
+    /// Returns the reason why a loop has no parallel form, if its variable is one.
+    pub fn why_not_parallel(&self) -> Option<&'static str> {
+        let (body, op) = (self.body(), self.op());
+        if body.value_type(self.variable()) != Type::INDEX {
+            return Some("its induction variable is no index");
+        }
+        let is_unsigned = body.is(op, scf::ForOp::DEF) && body.attr(op, "unsignedCmp").is_some();
+        is_unsigned.then_some("it compares its induction variable without a sign")
     }
 
     /// Returns the trip counts of the perfect nest that begins here, where they are constants.

@@ -33,9 +33,8 @@
 //!
 //! ![The order of stores before](images/parallelize-0.svg)
 
-use loomir_dialects::scf;
 use loomir_ir::pass::Options;
-use loomir_ir::{Diagnostic, Loc, Type};
+use loomir_ir::{Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
 use crate::access::base::AliasMode;
@@ -79,16 +78,12 @@ impl Transformation for Parallelize {
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
         for target in loops.filter(|target| !target.is_in_parallel()) {
-            let body = target.body();
             if target.carries_values() {
                 out.missed(&target, "it carries values from one iteration to the next");
             } else if target.trip_count().is_some_and(|trips| trips < 2) {
                 out.missed(&target, "it has fewer than two iterations");
-            } else if body.value_type(target.variable()) != Type::INDEX {
-                out.missed(&target, "its induction variable is no index");
-            } else if body.is(target.op(), scf::ForOp::DEF) && body.attr(target.op(), "unsignedCmp").is_some()
-            {
-                out.missed(&target, "it compares its induction variable without a sign");
+            } else if let Some(why) = target.why_not_parallel() {
+                out.missed(&target, why);
             } else {
                 out.if_at_least(self.min_cycles, &target, Change::AnyOrder);
             }

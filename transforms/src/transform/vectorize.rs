@@ -35,9 +35,8 @@
 //! $ cat new.mlir
 //! ```
 
-use loomir_dialects::scf;
 use loomir_ir::pass::Options;
-use loomir_ir::{Body, Diagnostic, Loc, Type};
+use loomir_ir::{Body, Diagnostic, Loc};
 
 use super::{Info, LoopRef, Proposals, Transformation};
 use crate::access::base::AliasMode;
@@ -82,18 +81,13 @@ impl Transformation for Vectorize {
 
     fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
         for target in loops.filter(|own| !own.is_in_parallel() && own.height() == self.level) {
-            let body = target.body();
-            let is_unsigned =
-                body.is(target.op(), scf::ForOp::DEF) && body.attr(target.op(), "unsignedCmp").is_some();
             if target.carries_values() {
                 out.missed(&target, "it carries values from one iteration to the next");
             } else if target.trip_count().is_some_and(|trips| trips < self.lanes as u64) {
                 out.missed(&target, "it has fewer iterations than lanes");
-            } else if body.value_type(target.variable()) != Type::INDEX {
-                out.missed(&target, "its induction variable is no index");
-            } else if is_unsigned {
-                out.missed(&target, "it compares its induction variable without a sign");
-            } else if let Some(why) = obstacle(body, target.block(), target.variable()) {
+            } else if let Some(why) = target.why_not_parallel() {
+                out.missed(&target, why);
+            } else if let Some(why) = obstacle(target.body(), target.block(), target.variable()) {
                 out.missed(&target, why);
             } else {
                 out.change(&target, Change::Vectorize { lanes: self.lanes });

@@ -1,6 +1,6 @@
 //! Writing operations on vectors.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Access, Bound, ParallelLike, Step};
 use loomir_dialects::{affine, arith, vector};
 use loomir_ir::{
@@ -9,17 +9,15 @@ use loomir_ir::{
 };
 
 use super::lanes::Numbers;
-use super::{Role, Values, is_loop, num_bounds, obstacle};
+use super::{Role, Values, is_loop, num_bounds, varying};
 
 /// Replaces a parallel loop of one dimension with so many iterations by operations on vectors.
 /// Returns false, and leaves it, if it is no such loop.
 pub(super) fn widen(body: &mut Body, op: Op, lanes: usize) -> bool {
     let Some(Loop { block, first, step }) = Loop::of(body, op) else { return false };
     let variable = body.argument(block, 0);
-    if obstacle(body, block, variable).is_some() {
-        return false;
-    }
-    let numbers = Numbers::of(body, op, (variable, step), varying(body, block, variable));
+    let Ok(varying) = varying(body, block, variable) else { return false };
+    let numbers = Numbers::of(body, op, (variable, step), varying);
     let (same, at) = (Mapping::default(), InsertPoint::Before(op));
     let (wide, copies) = (HashMap::new(), HashMap::new());
     Writer { body, variable, first, step, lanes, numbers, same, wide, copies, at }.ops(block);
@@ -74,14 +72,6 @@ impl Loop {
 fn constant(body: &Body, value: Value) -> Option<i64> {
     let op = body.defining_op(value).filter(|op| body.is(*op, arith::ConstantOp::DEF))?;
     body.attr(op, "value").and_then(|own| own.as_int(body.ctx()))
-}
-
-/// Returns the values that differ from lane to lane.
-fn varying(body: &Body, block: Block, variable: Value) -> HashSet<Value> {
-    let mut values = Values { body, varying: HashSet::from_iter([variable]) };
-    // An obstacle was looked for.
-    let _ = values.visit(block);
-    values.varying
 }
 
 /// The state of writing.
