@@ -23,9 +23,11 @@ lower "$here/parallel.mlir" > "$folder/plain.ll"
 lower --scf-parallel-to-threads "$folder/parallel.mlir" > "$folder/threads.ll"
 build plain
 build threads
-printf '| sequential | 1 |'
-"$folder/plain"
+for processes in 1 2; do
+  printf '| sequential | %s process(es) |' $processes
+  "$folder/plain" $processes
+done
 for threads in 1 2; do
-  printf '| threads | %s |' $threads
+  printf '| parallel | %s threads |' $threads
   OMP_NUM_THREADS=$threads "$folder/threads"
 done
