@@ -19,6 +19,7 @@ import json
 import math
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -236,12 +237,13 @@ class Ways:
         }, object
 
     def functions(self, kernel):
-        """Returns the functions of a kernel by the names of the ways, and why others are missing."""
+        """Returns the functions of a kernel by the names of the ways, why others are missing, and how
+        long each took to compile."""
         ways, object = self.of_mlir(kernel) if kernel.group == "linalg" else self.of_c(kernel)
-        made, missing = {}, {}
+        made, missing, seconds = {}, {}, {}
         for way, make in ways.items():
             try:
-                make()
+                seconds[way] = min(compiling(make) for _ in range(2))
                 function = getattr(ctypes.CDLL(self.library(way, object)), kernel.name)
                 function.restype = None
                 made[way] = function
@@ -252,7 +254,15 @@ class Ways:
                 made["OpenBLAS"] = blas()
             except OSError:
                 missing["OpenBLAS"] = "it is not installed"
-        return made, missing
+        return made, missing, seconds
+
+
+def compiling(make):
+    """Returns the processor time of the commands that make an object, in seconds."""
+    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    before = used()
+    make()
+    return used() - before
 
 
 def blas():
@@ -266,7 +276,7 @@ def blas():
 def measured(kernel, loomir, runs):
     """Returns what is known of a kernel after so many runs."""
     with tempfile.TemporaryDirectory() as folder:
-        made, missing = Ways(loomir, folder).functions(kernel)
+        made, missing, seconds = Ways(loomir, folder).functions(kernel)
         if "clang" not in made:
             return {"group": kernel.group, "name": kernel.name, "missing": missing, "ways": {}}
         arguments, memory, first = kernel.arguments()
@@ -294,7 +304,7 @@ def measured(kernel, loomir, runs):
     flops = FLOPS[kernel.name](kernel.sizes) if kernel.name in FLOPS else None
     wide = any(ty in ("double", "f64") for ty, _ in kernel.parameters)
     return {"group": kernel.group, "name": kernel.name, "runs": runs, "ways": ways, "missing": missing,
-            "bytes": sum(map(len, first)), "flops": flops, "type": "f64" if wide else "f32"}
+            "seconds": seconds, "bytes": sum(map(len, first)), "flops": flops, "type": "f64" if wide else "f32"}
 
 
 def median(all):
@@ -366,6 +376,19 @@ def share(row, peak):
     return f"{row['bytes'] / seconds / 1e7 / peak['GB/s']:.0f} % of bandwidth"
 
 
+def compile_times(rows):
+    """Returns a table of the time that it takes to compile each kernel."""
+    ways = ("clang", "polly", "fuse", "optimize")
+    out = ["Seconds of processor time to compile it, the lesser of two:", "",
+           f"| kernel | {' | '.join(ways)} | optimize to polly |", "| --- |" + " --- |" * (len(ways) + 1)]
+    times = [(row["name"], [row["seconds"].get(way) for way in ways]) for row in rows]
+    times = [(name, own) for name, own in times if None not in own]
+    for name, own in times:
+        out.append(f"| {name} | {' | '.join(f'{one:.2f}' for one in own)} | {own[3] / own[1]:.2f} |")
+    mean = statistics.geometric_mean([own[3] / own[1] for _, own in times])
+    return [*out, f"| geometric mean | | | | | {mean:.2f} |"]
+
+
 def report(folder, rows, peak):
     """Writes the tables and the charts."""
     out = [f"Measured peak: {peak['f32']:.0f} GFLOP/s in f32, {peak['f64']:.0f} in f64, {peak['GB/s']:.0f} GB/s."]
@@ -389,6 +412,7 @@ def report(folder, rows, peak):
         peers = [way for way in columns if way in ("polly", "loop-fusion", "gcc", "mlir-opt", "fveclib")]
         best = [max([1.0, *(row["ways"][way]["ratio"] for way in peers if way in row["ways"])]) for row in own]
         out += ["", f"The best peer of each kernel, clang too: {statistics.geometric_mean(best):.2f}."]
+        out += ["", *compile_times(own)]
         reasons = {f"{row['name']} has no {way}: {why}" for row in own for way, why in row["missing"].items()}
         out += [f"- {reason}" for reason in sorted(reasons)]
         open(os.path.join(folder, f"code-{group}.svg"), "w").write(chart.bars(group, own, columns))
