@@ -15,9 +15,11 @@
 //!
 //! **Cost.** A bounded number of ways. Each takes about as long as fusing the function.
 
+use hashbrown::HashSet;
 use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::llvm;
 use loomir_ir::pass::EditLimit;
+use loomir_ir::text::{PrintOptions, print};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op};
 use loomir_transforms::access::Analyses;
 use loomir_transforms::approximation::{approximate, can_approximate, make_exact};
@@ -107,6 +109,17 @@ struct Candidate {
     made: Optimized,
 }
 
+/// The programs that ways have come to.
+#[derive(Default)]
+struct Seen(HashSet<String>);
+
+impl Seen {
+    /// True if no way came to such loops before.
+    fn are_new(&mut self, own: &Candidate) -> bool {
+        self.0.insert(print(&own.body, &PrintOptions::default()))
+    }
+}
+
 /// Makes a function as fast as one of the ways can, as far as the cost model knows. That is one
 /// edit.
 pub(super) fn optimize(
@@ -133,6 +146,7 @@ pub(super) fn optimize(
     let original = Some(original).filter(|_| has_changed);
     let others = [original, transposed, both].into_iter().flatten().map(|own| (own, NOISE));
     let starts = [(fused, 0.0)].into_iter().chain(others);
+    let (mut nests_seen, mut tiles_seen) = (Seen::default(), Seen::default());
     for (start, noise) in starts {
         let cut = ways.on(&start, &CUT);
         let nests = cut.as_ref().unwrap_or(&start);
@@ -142,11 +156,11 @@ pub(super) fn optimize(
         let again = reordered.as_ref().and_then(|own| ways.fused_again(own));
         let others = [cut, reordered, again, for_tiles].map(|own| (own, NOISE));
         for (nests, noise) in [(Some(start), noise)].into_iter().chain(others) {
-            let Some(nests) = nests else { continue };
+            let Some(nests) = nests.filter(|own| nests_seen.are_new(own)) else { continue };
             let tiled = ways.on(&nests, &[Step::Tile(Ahead(false)), Step::Hoist]);
             let for_tiles = ways.on(&nests, &[Step::Widen, Step::Tile(Ahead(true)), Step::Hoist]);
             for (own, noise) in [(Some(nests), noise), (tiled, NOISE), (for_tiles, NOISE)] {
-                let Some(own) = own else { continue };
+                let Some(own) = own.filter(|own| tiles_seen.are_new(own)) else { continue };
                 let jammed = ways.on(&own, &JAM);
                 for (own, noise) in [(Some(own), noise), (jammed, NOISE)] {
                     let least = best.as_ref().map_or(present, |best| best.cycles);

@@ -70,6 +70,7 @@ pub mod rules;
 pub mod saturation;
 pub mod small;
 mod subscript;
+mod substitution;
 pub mod surroundings;
 pub mod system;
 pub mod word;
@@ -306,61 +307,6 @@ impl AffineForm {
     /// `self - other`.
     pub fn minus(&self, other: &AffineForm) -> Option<AffineForm> {
         self.plus(other, -1)
-    }
-
-    /// Returns the form with another form substituted for each level.
-    pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<AffineForm>) -> Option<AffineForm> {
-        let mut sum = AffineForm::constant(self.constant);
-        for (atom, coefficient) in &self.terms {
-            let term = match atom {
-                Atom::Level(level) => replacement(*level)?,
-                Atom::Param(_) | Atom::Product(_) => AffineForm::atom(atom.clone()),
-                Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.floor_div(*divisor)?,
-            };
-            sum = match (&sum.terms[..], *coefficient) {
-                ([], 1) => AffineForm { constant: term.constant.checked_add(sum.constant)?, ..term },
-                (_, coefficient) => sum.plus(&term, coefficient)?,
-            };
-        }
-        Some(sum)
-    }
-
-    /// Replaces each level and each parameter by a form. Returns `None` if a form is missing, a
-    /// number leaves 64 bits, or a product has no expansion into products of parameters.
-    pub fn instantiate(
-        &self,
-        level: &mut dyn FnMut(u32) -> Option<AffineForm>,
-        parameter: &mut dyn FnMut(Value) -> Option<AffineForm>,
-    ) -> Option<AffineForm> {
-        let mut sum = AffineForm::constant(self.constant);
-        for (atom, coefficient) in &self.terms {
-            let term = match atom {
-                Atom::Level(at) => level(*at)?,
-                Atom::FloorDiv(inner, divisor) => inner.instantiate(level, parameter)?.floor_div(*divisor)?,
-                Atom::Param(value) => parameter(*value)?,
-                Atom::Product(values) => {
-                    let mut product = AffineForm::constant(1);
-                    for value in values {
-                        product = product.product(&parameter(*value)?)?;
-                    }
-                    product
-                }
-            };
-            sum = sum.plus(&term, *coefficient)?;
-        }
-        Some(sum)
-    }
-
-    /// Returns the form with a level replaced by itself minus `shift`.
-    pub fn shifted(&self, level: u32, shift: i64) -> Option<AffineForm> {
-        let earlier = AffineForm::level(level).plus(&AffineForm::constant(1), shift.checked_neg()?)?;
-        self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { AffineForm::level(own) }))
-    }
-
-    /// Returns the form with each level `by` higher: the form inside so many more loops, where
-    /// levels count outwards.
-    pub fn raised(&self, by: u32) -> Option<AffineForm> {
-        self.substitute(&mut |level| Some(AffineForm::level(level + by)))
     }
 
     /// Returns the coefficient of a level outside of quotients.

@@ -41,8 +41,9 @@ use std::sync::Arc;
 
 use loomir_ir::{Body, Op};
 
-pub(crate) use estimate::Estimate;
+pub(crate) use estimate::{Estimate, sums_up};
 pub use estimate::{LoopCost, cycles, loop_costs};
+pub(crate) use leaves::Leaves;
 pub use machine::{Cache, Machine};
 pub use profile::{COUNTS, ProfileCost};
 pub use saving::{Loss, Saving};
@@ -52,6 +53,7 @@ pub(crate) use work::{multiplies_narrow, only_reduces, stride_of};
 
 mod chain;
 mod estimate;
+mod leaves;
 mod machine;
 mod operation;
 mod profile;

@@ -40,6 +40,23 @@ impl Class {
         }
     }
 
+    /// True if both classes are equal but for the constants of their subscripts.
+    pub(crate) fn is_translated(&self, other: &Class) -> bool {
+        let Class { base, origin, sizes, subscripts, conditional, unit, writes, update, domain } = self;
+        let is_translated = |(x, y): (&Option<AffineForm>, &Option<AffineForm>)| match (x, y) {
+            (Some(x), Some(y)) => x.terms() == y.terms(),
+            (x, y) => x.is_none() && y.is_none(),
+        };
+        let are_translated = match (subscripts, &other.subscripts) {
+            (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(is_translated),
+            (x, y) => x.is_none() && y.is_none(),
+        };
+        are_translated
+            && (base, origin, unit, writes) == (&other.base, &other.origin, &other.unit, &other.writes)
+            && (sizes, conditional, update) == (&other.sizes, &other.conditional, &other.update)
+            && *domain == other.domain
+    }
+
     /// Returns the memref that the subscripts of `origin`, or of a cast of it, are relative to.
     /// `None` for a global, because several values name it.
     pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {

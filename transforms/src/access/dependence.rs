@@ -27,6 +27,13 @@ pub trait Dependence: fmt::Debug + Send + Sync {
     /// Decides if two such instances exist.
     fn meet(&self, question: &Question<'_>) -> Answer;
 
+    /// True if the accesses are of different elements in whatever order, as far as a test tells
+    /// that costs next to nothing. The order in question is not looked at.
+    fn never_touch(&self, question: &Question<'_>) -> bool {
+        let _ = question;
+        false
+    }
+
     /// Returns conditions that are necessary for two such instances: forms over parameters that
     /// `is_kept` accepts. Each is nonnegative wherever such instances exist; if one is negative,
     /// there are none. `None` if no conditions are known.
@@ -208,6 +215,10 @@ impl Dependence for Polyhedral {
             Emptiness::NonEmpty(point) => Answer::At(Box::new(Example { pair, point })),
             Emptiness::Unknown(_) => Answer::Unknown,
         }
+    }
+
+    fn never_touch(&self, question: &Question<'_>) -> bool {
+        directions::never_touch(question)
     }
 
     fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<AffineForm>> {

@@ -17,7 +17,7 @@
 use loomir_ir::{Body, Loc};
 
 use super::saving::Time;
-use super::{Cost, Machine, Pace, Work};
+use super::{Cost, Leaves, Machine, Pace, Work};
 use crate::access::base::AliasMode;
 use crate::access::{Analyses, LoopContext};
 use crate::marks;
@@ -38,8 +38,6 @@ pub(crate) struct Estimate {
     computing: f64,
     /// For each cache, the lines that are not in it when they are needed.
     missed: Vec<f64>,
-    /// True if an innermost loop writes what is the same in all its iterations, such as a sum.
-    pub(crate) has_sums: bool,
 }
 
 impl Estimate {
@@ -49,13 +47,11 @@ impl Estimate {
         cost: &dyn Cost,
         tree: Green,
         loop_context: &LoopContext,
+        leaves: &mut Leaves,
     ) -> Estimate {
         let nothing_to_see = &mut |_: &LoopContext, _: &Work, _: &Estimate| {};
-        Estimating { ir, program, trees, cost, machine: cost.machine() }.visit(
-            tree,
-            loop_context,
-            nothing_to_see,
-        )
+        let mut estimating = Estimating { ir, program, trees, cost, machine: cost.machine(), leaves };
+        estimating.visit(tree, loop_context, nothing_to_see)
     }
 
     /// Returns the cycles.
@@ -70,15 +66,40 @@ impl Estimate {
     }
 
     fn nothing(machine: &Machine) -> Estimate {
-        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()], has_sums: false }
+        Estimate { computing: 0.0, missed: vec![0.0; machine.caches.len()] }
     }
 
     /// Returns the sum of this and of `times` times another one.
     fn and(mut self, other: &Estimate, times: f64) -> Estimate {
         self.computing += times * other.computing;
-        self.has_sums |= other.has_sums;
         self.missed.iter_mut().zip(&other.missed).for_each(|(own, other)| *own += times * other);
         self
+    }
+}
+
+/// True if an innermost loop of a tree writes what is the same in all its iterations, such as a
+/// sum. `None` if the tree has no loop. Recurses once for each loop or guard. Raising bounds their
+/// nesting depth. Linear.
+pub(crate) fn sums_up(
+    (ir, program, trees): (&Body, &Program, &TreeStore),
+    cost: &dyn Cost,
+    tree: Green,
+    loop_context: &LoopContext,
+) -> Option<bool> {
+    let place = (ir, program, trees);
+    match trees.get(tree) {
+        Node::Empty | Node::Leaf { .. } => None,
+        Node::Sequence { .. } => {
+            let of = |item| sums_up(place, cost, item, loop_context);
+            trees.items(tree).filter_map(of).reduce(|any, own| any | own)
+        }
+        Node::Guard { body, .. } => sums_up(place, cost, body, loop_context),
+        Node::Versioned { fast, .. } => sums_up(place, cost, fast, loop_context),
+        Node::Loop { header, body } => {
+            let inside = loop_context.inside(program, trees, header);
+            let own = || Work::of(place, cost, tree, loop_context).is_some_and(|own| own.streams.has_sums());
+            Some(sums_up(place, cost, body, &inside).unwrap_or_else(own))
+        }
     }
 }
 
@@ -150,8 +171,10 @@ fn estimated(
         let program = raise_by(analyses, body, block, &mut trees, alias);
         let outside = LoopContext::outside(&program.surroundings);
         let machine = cost.machine();
+        let leaves = &mut Leaves::default();
         for item in trees.items(program.root) {
-            let estimating = Estimating { ir: body, program: &program, trees: &trees, cost, machine };
+            let mut estimating =
+                Estimating { ir: body, program: &program, trees: &trees, cost, machine, leaves };
             cycles += estimating.visit(item, &outside, see).cycles(machine);
         }
     }
@@ -167,11 +190,12 @@ struct Estimating<'a> {
     trees: &'a TreeStore,
     cost: &'a dyn Cost,
     machine: &'a Machine,
+    leaves: &'a mut Leaves,
 }
 
 impl Estimating<'_> {
     /// Recurses once for each loop or guard. Raising bounds their nesting depth.
-    fn visit(&self, tree: Green, loop_context: &LoopContext, see: &mut See<'_>) -> Estimate {
+    fn visit(&mut self, tree: Green, loop_context: &LoopContext, see: &mut See<'_>) -> Estimate {
         let nothing = Estimate::nothing(self.machine);
         match self.trees.get(tree) {
             Node::Empty => nothing,
@@ -194,7 +218,7 @@ impl Estimating<'_> {
             }
             Node::Loop { header, body } => {
                 let place = (self.ir, self.program, self.trees);
-                let Some(work) = Work::as_compiled(place, self.cost, tree, loop_context) else {
+                let Some(work) = Work::as_compiled(place, self.cost, tree, loop_context, self.leaves) else {
                     return nothing;
                 };
                 let inside = loop_context.inside(self.program, self.trees, header);
@@ -228,7 +252,6 @@ impl Estimating<'_> {
         Estimate {
             computing: self.machine.start + computing,
             missed: self.machine.caches.iter().enumerate().zip(&one.missed).map(missed).collect(),
-            has_sums: one.has_sums || work.innermost && work.streams.has_sums(),
         }
     }
 }

@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use loomir_dialects::interfaces::MemoryAccess;
 use loomir_dialects::{arith, llvm};
 use loomir_ir::affine::ceil_div;
-use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
+use loomir_ir::{Body, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
 use super::chain::{Access, Chain, Step};
-use super::operation::{CALL, Call, is_counted};
+use super::leaves::{Accessed, Leaves};
 use super::small_loops::{Small, small};
 use super::streams::{Comb, Key, Pack, Stream, Streams, lines, place};
 use super::{Cost, Machine};
 use crate::access::base::bytes_of_element;
 use crate::access::{Class, Domain, LoopContext};
 use crate::affine::{AffineForm, Atom};
-use crate::tree::access_summary::{enter, guard, in_place};
+use crate::tree::access_summary::{enter, guard};
 use crate::tree::levels::absolute;
 use crate::tree::{Green, Header, HeaderId, Map, Node, Origin, Program, Span, StatementId, TreeStore};
 
@@ -73,7 +72,7 @@ impl Work {
         tree: Green,
         loop_context: &LoopContext,
     ) -> Option<Work> {
-        Work::with(place, cost, tree, loop_context, false)
+        Work::with(place, cost, tree, loop_context, (&mut Leaves::default(), false))
     }
 
     /// Returns the same, with copies in place of loops that LLVM unrolls completely.
@@ -82,8 +81,9 @@ impl Work {
         cost: &dyn Cost,
         tree: Green,
         loop_context: &LoopContext,
+        leaves: &mut Leaves,
     ) -> Option<Work> {
-        Work::with(place, cost, tree, loop_context, true)
+        Work::with(place, cost, tree, loop_context, (leaves, true))
     }
 
     fn with(
@@ -91,11 +91,11 @@ impl Work {
         cost: &dyn Cost,
         tree: Green,
         loop_context: &LoopContext,
-        unrolls: bool,
+        (leaves, unrolls): (&mut Leaves, bool),
     ) -> Option<Work> {
         let Node::Loop { header, .. } = trees.get(tree) else { return None };
         let lead = program.loop_info(trees.header(header).origins.first()?.of);
-        let mut scan = Scan::new((ir, program, trees), cost, loop_context, unrolls);
+        let mut scan = Scan::new((ir, program, trees), cost, loop_context, (leaves, unrolls));
         scan.widest = widest_sum(ir, lead.op);
         scan.visit(
             tree,
@@ -283,6 +283,7 @@ struct Scan<'a> {
     /// The values of the levels of copies around, outer ones first.
     copied: Vec<AffineForm>,
     streams: Streams,
+    leaves: &'a mut Leaves,
 }
 
 impl<'a> Scan<'a> {
@@ -291,7 +292,7 @@ impl<'a> Scan<'a> {
         (ir, program, trees): (&'a Body, &'a Program, &'a TreeStore),
         cost: &'a dyn Cost,
         loop_context: &LoopContext,
-        unrolls: bool,
+        (leaves, unrolls): (&'a mut Leaves, bool),
     ) -> Scan<'a> {
         Scan {
             ir,
@@ -318,6 +319,7 @@ impl<'a> Scan<'a> {
             in_memory: false,
             copied: Vec::new(),
             streams: Streams::default(),
+            leaves,
         }
     }
 }
@@ -473,50 +475,61 @@ impl Scan<'_> {
         }
     }
 
-    fn leaf(&mut self, statement: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
-        let info = self.program.statement(statement);
-        self.straight &= info.effects.world.is_none()
-            && info.ops.iter().all(|op| self.ir.own_regions(*op).next().is_none());
-        let ops = info.ops.iter().flat_map(|op| self.ir.preorder(*op));
-        let ops = ops.filter(|op| is_counted(self.ir, *op));
-        for op in ops {
-            let call = Call::of(self.ir, op);
-            self.operations += times * call.map_or(1.0, |_| CALL);
-            self.straight &= call != Some(Call::Single);
-            if self.innermost {
-                self.steps.push(Step { op, access: None });
-            }
+    fn leaf(&mut self, id: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
+        let statement = self.leaves.statement(self.ir, self.program, id);
+        self.straight &= statement.is_straight;
+        self.operations += times * statement.operations;
+        if self.innermost {
+            self.steps.extend(statement.ops.iter().map(|op| Step { op: *op, access: None }));
         }
-        for (class, op) in in_place(self.program, statement, self.trees.map(map), domain, self.depth) {
-            self.access(class, op, times);
+        let place = (self.program, self.trees);
+        let around = (domain.levels, self.depth);
+        let subscripts = self.leaves.subscripts(place, (id, &statement), map, around);
+        let classes = self.program.statement(id).effects.classes.iter();
+        for (((class, op), accessed), own) in classes.zip(&statement.accessed).zip(&*subscripts) {
+            self.through_pointers |= class.unit > 0;
+            if let Some(accessed) = accessed {
+                self.access((class, *op), accessed, own.as_deref(), times);
+            }
         }
     }
 
-    fn access(&mut self, class: Class, op: Op, times: f64) {
-        self.straight &= is_load_or_store(self.ir, op);
-        self.through_pointers |= class.unit > 0;
-        let Some(accessed) = Accessed::of(self.ir, &class, op) else { return };
+    fn access(
+        &mut self,
+        (class, op): (&Class, Op),
+        accessed: &Accessed,
+        subscripts: Option<&[Option<AffineForm>]>,
+        times: f64,
+    ) {
         let line = self.cost.machine().line.max(1) as f64;
-        let mut subscripts = class.subscripts.unwrap_or_else(|| vec![None; accessed.shape.len()]);
-        if !self.copied.is_empty() {
-            let own = subscripts.iter().map(|form| self.in_copy(form.as_ref()?));
-            subscripts = own.collect();
-        }
+        let unknown: SmallVec<[Option<AffineForm>; 4]>;
+        let subscripts = match subscripts {
+            Some(own) if self.copied.is_empty() => own,
+            Some(own) => {
+                unknown = own.iter().map(|form| self.in_copy(form.as_ref()?)).collect();
+                &unknown[..]
+            }
+            None => {
+                unknown = accessed.shape.iter().map(|_| None).collect();
+                &unknown[..]
+            }
+        };
         let (dims, at, moves) =
-            place(&subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
+            place(subscripts, self.depth, (line as i64).checked_div(accessed.unit).unwrap_or(1));
         self.widest = self.widest.max(accessed.bytes as f64);
-        self.adjacent &= is_next_to_each_other(&subscripts, self.depth, &accessed);
+        self.adjacent &= is_next_to_each_other(subscripts, self.depth, accessed);
         let innermost = self.innermost();
-        let leap = stride(&subscripts, innermost, &accessed).map_or(PAGE, i64::unsigned_abs);
+        let leap = stride(subscripts, innermost, accessed).map_or(PAGE, i64::unsigned_abs);
         let inside = self.depth + 1..=innermost;
         let comb = Comb::of(
             inside.filter_map(|level| {
                 let trips = *self.trips.get((level - self.depth) as usize)?;
-                Some((stride(&subscripts, level, &accessed)?.unsigned_abs(), trips))
+                Some((stride(subscripts, level, accessed)?.unsigned_abs(), trips))
             }),
             (accessed.bytes.unsigned_abs(), line as u64),
         );
         let Accessed { shape, unit, bytes } = accessed;
+        let (unit, bytes) = (*unit, *bytes);
         let own =
             |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
         let whole = |level: u32| own(level).copied().unwrap_or(1.0);
@@ -524,8 +537,8 @@ impl Scan<'_> {
         let size = (unit as f64, line);
         let make = |key: Key| Stream {
             places: Default::default(),
-            lines: lines(&key.dims, &shape, size, &whole),
-            at_once: lines(&key.dims, &shape, size, &once),
+            lines: lines(&key.dims, shape, size, &whole),
+            at_once: lines(&key.dims, shape, size, &once),
             again: 0.0,
             writes: false,
             moves,
@@ -601,42 +614,6 @@ fn ends(constraints: &[AffineForm], level: u32) -> Option<(i64, i64)> {
     least.zip(most).filter(|(least, most)| least <= most)
 }
 
-/// The elements that an operation accesses.
-struct Accessed {
-    /// The sizes of the object, where known.
-    shape: SmallVec<[Option<i64>; 4]>,
-    /// The bytes of an element that subscripts count.
-    unit: i64,
-    /// The bytes of an access.
-    bytes: i64,
-}
-
-impl Accessed {
-    /// Returns the elements of a class of an operation. `None` if its memory has no name here.
-    fn of(ir: &Body, class: &Class, op: Op) -> Option<Accessed> {
-        let ctx = ir.ctx();
-        if class.unit > 0 {
-            // A load results in the accessed value, and a store has it as its first operand.
-            let value = ir.results(op).next().or_else(|| ir.operands(op).next());
-            let width = value.and_then(|value| bytes_of_element(ctx, ir.value_type(value)));
-            let width = width.filter(|_| is_load_or_store(ir, op));
-            let sizes = class.sizes.iter().map(AffineForm::as_constant);
-            let shape = std::iter::once(None).chain(sizes).collect();
-            return Some(Accessed { shape, unit: class.unit, bytes: width.unwrap_or(class.unit) });
-        }
-        let view = ir.op_ref(op);
-        let model = view.info().interface::<dyn MemoryAccess>();
-        // The memory that a call touches has a name here, if any.
-        let accessed = model.map(|model| model.access(view).memref).or(class.origin)?;
-        let TypeKind::MemRef { shape, element, .. } = ir.value_type(accessed).kind(ctx) else {
-            return Some(Accessed { shape: SmallVec::new(), unit: UNKNOWN_WIDTH, bytes: UNKNOWN_WIDTH });
-        };
-        let sizes = shape.iter().flatten().map(|size| Some(*size).filter(|size| *size != DYNAMIC));
-        let bytes = bytes_of_element(ctx, *element).unwrap_or(UNKNOWN_WIDTH);
-        Some(Accessed { shape: sizes.collect(), unit: bytes, bytes })
-    }
-}
-
 /// The operations of a vector whose elements come from two others, with what they keep waiting.
 const SPLICE: f64 = 4.0;
 
@@ -646,15 +623,6 @@ const MAX_COPIES: i64 = 64;
 
 /// Bytes of a page. Lines are fetched ahead within a page.
 const PAGE: u64 = 4096;
-
-/// The assumed bytes of an element of unknown width.
-const UNKNOWN_WIDTH: i64 = 8;
-
-/// True if an operation is a load or a store, which touches elements that it names itself.
-fn is_load_or_store(ir: &Body, op: Op) -> bool {
-    let is_through_pointer = ir.is(op, llvm::LoadOp::DEF) || ir.is(op, llvm::StoreOp::DEF);
-    is_through_pointer || ir.info(op).interface::<dyn MemoryAccess>().is_some()
-}
 
 /// True if a loop carries reductions only whose order does not matter: sums of integers, or the
 /// greatest of floating-point numbers. LLVM vectorizes them. A sum of floating-point numbers keeps

@@ -20,7 +20,7 @@ use loomir_ir::{Body, ValueDef};
 
 use crate::access::base::Named;
 use crate::assumption::{self, Assumption};
-use crate::cost::{Cost, Estimate};
+use crate::cost::{Cost, Estimate, Leaves, sums_up};
 use crate::legality::{Approved, Checker, Verdict};
 use crate::tree::{Green, HeaderId, LoopId, Mark, Node, Program, Red, TreeStore};
 
@@ -57,7 +57,7 @@ impl SideBySide {
                 let Node::Loop { header, .. } = trees.get(*item) else { return false };
                 let mut origins = trees.header(header).origins.iter();
                 origins.any(|origin| program.loop_info(origin.of).carried > 0)
-                    || Estimate::of((body, program, trees), cost, *item, &within).has_sums
+                    || sums_up((body, program, trees), cost, *item, &within) == Some(true)
             };
             if trees.items(inside).filter(is_sum).count() < 2 {
                 continue;
@@ -68,8 +68,10 @@ impl SideBySide {
             }
             let both = trees.sequence(&pairs);
             let Some(both) = trees.written(both) else { continue };
-            let cycles =
-                |tree| Estimate::of((body, program, trees), cost, tree, &around).cycles(cost.machine());
+            let mut leaves = Leaves::default();
+            let place = (body, program, &*trees);
+            let mut cycles =
+                |tree| Estimate::of(place, cost, tree, &around, &mut leaves).cycles(cost.machine());
             if cycles(both) < (1.0 - LEAST_SAVING) * cycles(node) {
                 cursor.replace(trees, &pairs);
                 return Some(SideBySide { cursor, of });

@@ -12,7 +12,9 @@
 //!   speculatable. A statement that freezes runs once. Tried in `tests/tests/all/hazards.rs`.
 //!
 //! **Cost.** Nothing for a leaf inside loops with the original iterations, in any order; else a few
-//! conjunctions a leaf and pair of leaves.
+//! conjunctions a leaf and pair of leaves. Statements with equal schedules are asked about once.
+
+use std::hash::{Hash, Hasher};
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;
@@ -54,6 +56,7 @@ pub(super) fn check(
         verdict =
             verdict.or(nothing_added(part, leaf, &[AffineForm::constant(-1)], exact, Witness::Repeated));
     }
+    let mut answered: HashSet<Asked<'_>> = HashSet::new();
     for whole in statements.iter().filter(|whole| !is_free(whole.statement)) {
         let leaves = &of_statement[&whole.statement];
         // In a version it runs where the tested assumptions hold.
@@ -64,6 +67,11 @@ pub(super) fn check(
         let anchored = carried::anchored(part.program, whole.statement);
         let times =
             if only_computes(whole.statement) && anchored.is_none() { Times::Any } else { Times::Once };
+        let is_plain = anchored.is_none() && part.program.statement(whole.statement).effects.world.is_none();
+        let asked = Asked { whole, leaves, times };
+        if is_plain && answered.contains(&asked) {
+            continue;
+        }
         let own = match &tested[..] {
             [] => in_cases(part, whole, leaves, times, MAX_CASES),
             _ => {
@@ -71,6 +79,9 @@ pub(super) fn check(
                 in_cases(&part.within(&within), whole, leaves, times, MAX_CASES)
             }
         };
+        if is_plain && own.is_legal() {
+            answered.insert(asked);
+        }
         verdict = verdict.or(match anchored {
             // A pure computation alone may run any number of times.
             Some(info) if only_computes(whole.statement) && !own.is_legal() => {
@@ -83,6 +94,32 @@ pub(super) fn check(
         }
     }
     verdict
+}
+
+/// The key of a question about a statement without unknown effects. Copies of an unrolled loop ask
+/// equal questions.
+struct Asked<'p> {
+    whole: &'p ScheduledStatement,
+    leaves: &'p [&'p ScheduledStatement],
+    times: Times,
+}
+
+impl PartialEq for Asked<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |own: &Self| [own.whole].into_iter().chain(own.leaves.iter().copied());
+        self.times == other.times
+            && self.leaves.len() == other.leaves.len()
+            && all(self).zip(all(other)).all(|(own, other)| own.covers_like(other))
+    }
+}
+
+impl Eq for Asked<'_> {}
+
+impl Hash for Asked<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.whole.domain.constraints.hash(state);
+        self.leaves.iter().for_each(|leaf| leaf.map.hash(state));
+    }
 }
 
 /// The maximal number of conditions with a case for each outcome.

@@ -75,10 +75,14 @@ pub(super) fn check(part: &ChangedRegion<'_>, leaves: &[ScheduledStatement]) -> 
     verdict
 }
 
-/// The key of a question about a pair of accesses. Regions of a tree often ask equal questions.
+/// The key of a question about a pair of accesses. Regions of a tree often ask equal questions, and
+/// copies of a loop ask those of the first copy, elsewhere: where both subscripts grow by a number,
+/// the same instances meet.
 #[derive(PartialEq, Eq, Hash)]
 struct Asked<'p> {
     sides: [Asker<'p>; 2],
+    /// The differences of the constants of both subscripts in each dimension.
+    apart: SmallVec<[Option<i128>; 4]>,
     /// The assumptions tested around both.
     tested: Option<AssumptionId>,
     /// For each common loop of the program, true if it is parallel.
@@ -90,7 +94,7 @@ struct Asked<'p> {
     text: [Ordering; 2],
 }
 
-/// One access in the key of a question.
+/// One access in the key of a question. The constants of its subscripts do not count.
 struct Asker<'p> {
     leaf: &'p ScheduledStatement,
     class: &'p Class,
@@ -98,7 +102,7 @@ struct Asker<'p> {
 
 impl PartialEq for Asker<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.class == other.class && self.leaf.runs_like(other.leaf)
+        self.class.is_translated(other.class) && self.leaf.runs_like(other.leaf)
     }
 }
 
@@ -106,7 +110,28 @@ impl Eq for Asker<'_> {}
 
 impl Hash for Asker<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.leaf.hash_access(self.class, state);
+        self.class.base.hash(state);
+        self.class.writes.hash(state);
+        subscripts(self.class).flatten().for_each(|form| form.terms().hash(state));
+        self.leaf.hash(state);
+    }
+}
+
+/// Returns the subscripts of a class.
+fn subscripts(class: &Class) -> impl Iterator<Item = Option<&AffineForm>> {
+    class.subscripts.iter().flatten().map(Option::as_ref)
+}
+
+/// Returns the differences of the constants of two classes' subscripts in each dimension, or all
+/// constants if the elements of one are known under conditions.
+fn apart(s: &Class, t: &Class) -> SmallVec<[Option<i128>; 4]> {
+    let constant = |form: Option<&AffineForm>| form.map(|form| i128::from(form.constant_part()));
+    match [s, t].iter().any(|class| class.conditional.is_some()) {
+        true => subscripts(s).chain(subscripts(t)).map(constant).collect(),
+        false => {
+            let gap = |(x, y)| Some(constant(x)? - constant(y)?);
+            subscripts(s).zip(subscripts(t)).map(gap).collect()
+        }
     }
 }
 
@@ -117,6 +142,7 @@ impl<'p> Asked<'p> {
         let in_program = both.into_iter().skip(part.loop_context.depth as usize);
         Asked {
             sides: [side(a), side(b)],
+            apart: apart(&a.2.0, &b.2.0),
             tested: tested_around(a.0, b.0),
             in_program: in_program.map(|of| part.program.loop_info(of).dimension.is_some()).collect(),
             in_tree: shared(a.0, b.0).iter().map(|around| around.in_any_order).collect(),
@@ -162,6 +188,9 @@ pub(super) fn either_way(
     overlap: Overlap,
     tested: &[Assumption],
 ) -> Verdict {
+    if Meetings::of(part, (a, b), overlap, tested).never_happen() {
+        return Verdict::legal();
+    }
     let verdict = turned_around(part, a, b, overlap, tested);
     let is_one = a.1 == b.1 && std::ptr::eq(a.2, b.2);
     if is_one { verdict } else { verdict.or(turned_around(part, b, a, overlap, tested)) }
@@ -241,18 +270,26 @@ impl<'q> Meetings<'q> {
         Meetings { part, first, second, overlap, meeting, maps, tested }
     }
 
+    /// True if the accesses are of different elements, as far as that is easy to tell.
+    fn never_happen(&self) -> bool {
+        let classes = (&self.first.2.0, &self.second.2.0);
+        self.part.oracle.dependence.never_touch(&self.question(self.part.loop_context, classes, &[]))
+    }
+
     /// Asks the dependence test for a pair in this order. The classes are those of the accesses,
     /// with additional constraints.
-    fn meet(&self, loop_context: &LoopContext, (s, t): (&Class, &Class), order: &[Relation<'_>]) -> Answer {
-        self.part.oracle.dependence.meet(&Question {
-            first: s,
-            second: t,
-            loop_context,
-            equal: &self.meeting.pairs,
-            order,
-            shown: &self.maps,
-            limits: self.part.oracle.limits,
-        })
+    fn meet(&self, loop_context: &LoopContext, classes: (&Class, &Class), order: &[Relation<'_>]) -> Answer {
+        self.part.oracle.dependence.meet(&self.question(loop_context, classes, order))
+    }
+
+    fn question<'a>(
+        &'a self,
+        loop_context: &'a LoopContext,
+        (first, second): (&'a Class, &'a Class),
+        order: &'a [Relation<'a>],
+    ) -> Question<'a> {
+        let (equal, shown) = (&self.meeting.pairs, &self.maps);
+        Question { first, second, loop_context, equal, order, shown, limits: self.part.oracle.limits }
     }
 
     /// Returns the tested alternatives. One form of each list is not negative.

@@ -490,12 +490,27 @@ impl ScheduledStatement {
         self.map == other.map && self.unsaid == other.unsaid && self.within == other.within
     }
 
+    /// True if two leaves agree in everything that coverage examines.
+    pub(super) fn covers_like(&self, other: &ScheduledStatement) -> bool {
+        self.map == other.map
+            && self.domain == other.domain
+            && self.unsaid == other.unsaid
+            && self.conditions == other.conditions
+            && self.computed == other.computed
+            && self.version == other.version
+    }
+
+    /// Hashes the schedule of the leaf.
+    pub(super) fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest.hash(state);
+    }
+
     /// Hashes an access, with the schedule of the leaf.
     pub(super) fn hash_access<H: Hasher>(&self, class: &Class, state: &mut H) {
         class.base.hash(state);
         class.subscripts.hash(state);
         class.writes.hash(state);
-        self.digest.hash(state);
+        self.hash(state);
     }
 }
 

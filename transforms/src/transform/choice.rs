@@ -8,7 +8,7 @@ use loomir_ir::Body;
 
 use super::loops::num_accesses;
 use crate::access::LoopContext;
-use crate::cost::{Cost, Estimate, OnMachine};
+use crate::cost::{Cost, Estimate, Leaves, OnMachine, sums_up};
 use crate::tree::{Change, Edit, Green, Node, Program, Red, TreeStore};
 
 /// The part by which a change has to be cheaper. Estimates are no better.
@@ -18,14 +18,21 @@ const NOISE: f64 = 0.02;
 /// loop around that.
 const AHEAD: [[usize; 2]; 4] = [[32, 8], [16, 8], [16, 4], [8, 4]];
 
+/// The number of register tiles that are tried further on.
+const FASTEST: usize = 1;
+
 /// The number of changes, the cheapest as they are, that are tried with register tiles.
-const MAX_AHEAD: usize = 12;
+const MAX_AHEAD: usize = 8;
 
 /// The most accesses of a register tile that is tried ahead.
 const MAX_ACCESSES: u64 = 1024;
 
 /// The most accesses of all nests that are compared. Each is visited for each loop around it.
 const MAX_COMPARED: u64 = 4096;
+
+/// The larger numbers of copies that must all cost more than the cheapest to end the search: one
+/// may be unlike its neighbours.
+const PATIENCE: usize = 2;
 
 /// Returns those of several edits of one loop that make it cheaper, the cheapest first; `ahead`, if
 /// register tiles come later. Edits that cannot be applied are left out. `None` if none can be
@@ -43,25 +50,29 @@ pub(super) fn cheaper(
     if ahead && AHEAD.iter().all(|counts| is_large(accesses, *counts)) {
         return Some(Vec::new());
     }
-    let outside = LoopContext::outside(&program.surroundings);
     let before = beside(trees, program.root, &place)?.len();
-    let estimate = |trees: &mut TreeStore, root: Green, cost: &dyn Cost| {
-        let nest = alone(trees, root, &place, before)?;
-        let nest = trees.written(nest)?;
-        Some(Estimate::of((body, program, trees), cost, nest, &outside))
-    };
-    let cycles_on = |trees: &mut TreeStore, root: Green, cost: &dyn Cost| {
-        Some(estimate(trees, root, cost)?.cycles(cost.machine()))
-    };
-    let present = cycles_on(trees, program.root, cost)?;
+    let mut nest = Nest { body, program, place: &place, before, leaves: Leaves::default() };
+    let present = nest.cycles(trees, program.root, cost)?;
     let faster = OnMachine::computing_faster(cost);
-    let mut found: Vec<(f64, Green, Option<Edit>)> = Vec::new();
-    for edit in edits {
+    // The costs of more and more copies fall, and then they rise.
+    let mut by_copies: Vec<(usize, Edit)> = edits.into_iter().enumerate().collect();
+    by_copies.sort_by_key(|(_, edit)| copies(&edit.change));
+    let mut tried: Vec<(usize, (f64, Green, Option<Edit>))> = Vec::new();
+    let (mut lowest, mut dearer) = (f64::INFINITY, 0);
+    for (place, edit) in by_copies {
         let Some(root) = edit.apply(program, trees, program.root) else { continue };
-        if let Some(own) = cycles_on(trees, root, if ahead { &faster } else { cost }) {
-            found.push((own, root, Some(edit)));
+        let Some(own) = nest.cycles(trees, root, if ahead { &faster } else { cost }) else { continue };
+        dearer = if own > lowest * (1.0 + NOISE) { dearer + 1 } else { 0 };
+        lowest = lowest.min(own);
+        let is_behind = dearer == PATIENCE && copies(&edit.change) > 1;
+        tried.push((place, (own, root, Some(edit))));
+        if is_behind {
+            break;
         }
     }
+    // Among equals the first one of the proposal is taken.
+    tried.sort_by_key(|(place, _)| *place);
+    let mut found: Vec<(f64, Green, Option<Edit>)> = tried.into_iter().map(|(_, own)| own).collect();
     if found.is_empty() {
         return None;
     }
@@ -70,19 +81,72 @@ pub(super) fn cheaper(
     if ahead {
         found.truncate(MAX_AHEAD);
         found.push((present, program.root, None));
+        let mut fastest = Vec::new();
         for (own, root, _) in &mut found {
-            *own = cycles_on(trees, *root, cost).unwrap_or(f64::INFINITY);
-            for counts in AHEAD {
-                let Some(tile) = jammed(program, trees, *root, &place, counts) else { continue };
-                let Some(tiles) = estimate(trees, tile, cost).filter(|tiles| tiles.has_sums) else { break };
-                *own = own.min(tiles.cycles(cost.machine()));
-            }
+            *own = nest.cycles_ahead(trees, *root, cost, &mut fastest);
         }
         least = found.last().map_or(present, |(own, ..)| *own);
         found = sorted(found);
     }
     found.retain(|(own, ..)| *own < least * (1.0 - NOISE));
     Some(found.into_iter().filter_map(|(.., edit)| edit).collect())
+}
+
+/// Returns the number of copies that a change makes of a loop's iterations, to run in one.
+fn copies(change: &Change) -> usize {
+    if let Change::UnrollAndJam { count } = change { *count } else { 1 }
+}
+
+/// A nest that is changed in several ways.
+struct Nest<'a> {
+    body: &'a Body,
+    program: &'a Program,
+    /// The place of its outermost loop.
+    place: &'a [usize],
+    /// The number of items that stand beside each other there.
+    before: usize,
+    leaves: Leaves,
+}
+
+impl Nest<'_> {
+    /// Returns the estimated cycles of the nest in a tree. `None` if it cannot be written.
+    fn cycles(&mut self, trees: &mut TreeStore, root: Green, cost: &dyn Cost) -> Option<f64> {
+        let nest = alone(trees, root, self.place, self.before)?;
+        let nest = trees.written(nest)?;
+        let outside = LoopContext::outside(&self.program.surroundings);
+        let place = (self.body, self.program, &*trees);
+        Some(Estimate::of(place, cost, nest, &outside, &mut self.leaves).cycles(cost.machine()))
+    }
+
+    /// Returns the same with register tiles, if the nest sums up and they are faster. The tiles
+    /// that are `fastest` are nearly so in other orders and blocks of the nest: these try no
+    /// others.
+    fn cycles_ahead(
+        &mut self,
+        trees: &mut TreeStore,
+        root: Green,
+        cost: &dyn Cost,
+        fastest: &mut Vec<[usize; 2]>,
+    ) -> f64 {
+        let present = self.cycles(trees, root, cost).unwrap_or(f64::INFINITY);
+        let outside = LoopContext::outside(&self.program.surroundings);
+        let nest = alone(trees, root, self.place, self.before);
+        let sums = nest.and_then(|nest| sums_up((self.body, self.program, trees), cost, nest, &outside));
+        if sums != Some(true) {
+            return present;
+        }
+        let mut cycles_of = |counts: &[usize; 2]| {
+            let tile = jammed(self.program, trees, root, self.place, *counts)?;
+            Some((self.cycles(trees, tile, cost)?, *counts))
+        };
+        let mut tried: Vec<(f64, [usize; 2])> = fastest.iter().filter_map(&mut cycles_of).collect();
+        if tried.is_empty() {
+            tried = AHEAD.iter().filter_map(cycles_of).collect();
+            tried.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            *fastest = tried.iter().take(FASTEST).map(|(_, counts)| *counts).collect();
+        }
+        tried.into_iter().fold(present, |least, (own, _)| least.min(own))
+    }
 }
 
 /// Returns what was found with the cheapest in front. Among equals the first one stays in front.
@@ -143,7 +207,8 @@ pub(super) fn cycles_at(
     let Node::Loop { header, .. } = trees.get(node) else { return None };
     let of = trees.header(header).origins.first()?.of;
     let around = LoopContext::around(program, trees, of);
-    Some(Estimate::of((body, program, trees), cost, node, &around).cycles(cost.machine()))
+    let place = (body, program, trees);
+    Some(Estimate::of(place, cost, node, &around, &mut Leaves::default()).cycles(cost.machine()))
 }
 
 /// Returns the loop at a place and all that stands beside it.

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use loomir_ir::{Op, Value};
+use loomir_ir::Op;
 use smallvec::SmallVec;
 
 use super::levels::absolute;
@@ -510,39 +510,70 @@ impl Scan<'_> {
     }
 }
 
+/// A place of a statement in a tree: in a leaf with this map, inside so many loops.
+#[derive(Clone, Copy)]
+pub(crate) struct Spot<'a> {
+    program: &'a Program,
+    map: &'a [AffineForm],
+    levels: u32,
+    /// Forms with values computed inside more loops are dropped.
+    known: u32,
+    /// True if forms are the same here.
+    stays: bool,
+}
+
+impl<'a> Spot<'a> {
+    pub(crate) fn of(program: &'a Program, map: &'a [AffineForm], levels: u32, known: u32) -> Spot<'a> {
+        Spot { program, map, levels, known, stays: is_identity(map, levels) }
+    }
+
+    /// Returns a form of the statement as one over the levels here.
+    fn form(&self, form: &AffineForm) -> Option<AffineForm> {
+        let own = self.map.len() as u32;
+        let mut level = |level: u32| match self.map.get(level as usize) {
+            Some(form) => absolute(form, self.levels),
+            None => Some(AffineForm::level(self.levels + (level - own))),
+        };
+        let is_known = self.program.is_known(form, self.known);
+        is_known.then(|| if self.stays { Some(form.clone()) } else { form.substitute(&mut level) }).flatten()
+    }
+
+    /// Returns the subscripts of one of the statement's classes, as far as they are known.
+    pub(crate) fn subscripts(&self, class: &Class) -> Option<Vec<Option<AffineForm>>> {
+        let is_grid = class.sizes.iter().all(|size| self.program.is_known(size, self.known));
+        let named = class.subscripts.as_ref().filter(|_| is_grid && self.is_one(class));
+        named.map(|all| all.iter().map(|form| self.form(form.as_ref()?)).collect())
+    }
+
+    /// True if the subscripts of a class name elements of one memref: a view that is created in
+    /// every iteration names other elements each time.
+    fn is_one(&self, class: &Class) -> bool {
+        class.origin.is_none_or(|origin| {
+            class.base == Base::Allocation(origin)
+                || self.program.is_known(&AffineForm::atom(Atom::Param(origin)), self.known)
+        })
+    }
+}
+
 /// Returns the access classes of a statement at a place of a tree: a leaf with this map inside the
 /// loops of `domain`. Forms with values computed inside more than `known` loops are dropped.
-pub fn in_place(
-    program: &Program,
+pub fn in_place<'a>(
+    program: &'a Program,
     statement: StatementId,
-    map: &[AffineForm],
-    domain: &Arc<Domain>,
+    map: &'a [AffineForm],
+    domain: &'a Arc<Domain>,
     known: u32,
 ) -> impl Iterator<Item = (Class, Op)> {
     let own = map.len() as u32;
-    let stays = is_identity(map, domain.levels);
+    let spot = Spot::of(program, map, domain.levels, known);
     program.statement(statement).effects.classes.iter().map(move |(class, op)| {
-        let mut level = |level: u32| match map.get(level as usize) {
-            Some(form) => absolute(form, domain.levels),
-            None => Some(AffineForm::level(domain.levels + (level - own))),
-        };
-        let mut here =
-            |form: &AffineForm| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
-        let mut keep = |form: &AffineForm| program.is_known(form, known).then(|| here(form)).flatten();
         let mut exact = domain.exact && class.domain.exact;
-        // A view that is created in every iteration names other elements each time.
-        let is_one = |origin: Value| {
-            class.base == Base::Allocation(origin)
-                || program.is_known(&AffineForm::atom(Atom::Param(origin)), known)
-        };
-        let is_grid = class.sizes.iter().all(|size| program.is_known(size, known));
-        let named = class.subscripts.as_ref().filter(|_| is_grid && class.origin.is_none_or(is_one));
-        let subscripts = named.map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
-        let conditional = class.conditional.as_ref().filter(|_| class.origin.is_none_or(is_one));
+        let subscripts = spot.subscripts(class);
+        let conditional = class.conditional.as_ref().filter(|_| spot.is_one(class));
         let conditional = conditional.and_then(|own| {
             let mut fixed = own.conditions.iter().chain(&own.sizes);
             fixed.all(|form| program.is_known(form, known)).then_some(())?;
-            let subscripts = own.subscripts.iter().map(&mut keep).collect::<Option<_>>()?;
+            let subscripts = own.subscripts.iter().map(|form| spot.form(form)).collect::<Option<_>>()?;
             Some(Arc::new(ConditionalElements { subscripts, ..(**own).clone() }))
         });
         let inner = class.domain.levels - own;
@@ -551,7 +582,7 @@ pub fn in_place(
         } else {
             let mut constraints = domain.constraints.clone();
             for constraint in &class.domain.constraints {
-                match keep(constraint) {
+                match spot.form(constraint) {
                     Some(form) => constraints.push(form),
                     None => exact = false,
                 }

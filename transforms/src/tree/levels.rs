@@ -5,7 +5,7 @@ use crate::affine::AffineForm;
 /// Renumbers a form over loops counted outwards to levels counted from the root, in a place inside
 /// `depth` loops.
 pub fn absolute(form: &AffineForm, depth: u32) -> Option<AffineForm> {
-    form.substitute(&mut |index| Some(AffineForm::level(depth.checked_sub(index + 1)?)))
+    form.levels_reversed(depth)
 }
 
 /// Renumbers a form over levels counted from the root to loops counted outwards, in a place inside

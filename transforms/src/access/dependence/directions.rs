@@ -12,8 +12,9 @@
 //! quotients are not examined. The test is less precise than the exact one, and never more.
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
-use super::{Order, Question, Relation};
+use super::{Order, Question};
 use crate::affine::system::Side;
 use crate::affine::{AffineForm, Atom};
 
@@ -73,27 +74,69 @@ pub(super) fn never(question: &Question<'_>) -> bool {
         || known.rows.iter().any(|row| known.is_impossible(row))
 }
 
-/// True if a subscript fixes the dependence distance in one loop, and the order in question
-/// excludes that distance. This is the strong SIV test, and allocates nothing.
+/// True if subscripts and equations in question fix the distances of two instances in some loops,
+/// and other subscripts, or the order in question, exclude these. This is the strong SIV test, and
+/// allocates nothing in nests of four loops.
 pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
-    let is_wrong = |(x, y): &(&AffineForm, &AffineForm)| {
-        let (level, coefficient) = only_own_level(x, y, question.loop_context.depth)?;
-        let apart = y.constant_part().checked_sub(x.constant_part())?;
-        let (distance, rest) = (apart.checked_div(coefficient)?, apart.checked_rem(coefficient)?);
-        let is_kept = |one: &Relation<'_>| {
-            let is_level =
-                |form: &AffineForm| matches!(form.terms(), [(Atom::Level(own), 1)] if *own == level);
-            let wanted = one.second.constant_part().checked_sub(one.first.constant_part());
-            let known = wanted.filter(|_| is_level(one.first) && is_level(one.second));
-            known.is_none_or(|wanted| match one.is {
-                Order::Less => distance < wanted,
-                Order::Equal => distance == wanted,
-                Order::Greater => distance > wanted,
-            })
+    let depth = question.loop_context.depth;
+    let ordered = || question.order.iter().map(|one| (one.first, one.is, one.second));
+    let equal = question.equal.iter().map(|(x, y)| (*x, Order::Equal, *y));
+    let equal = || equal.clone().chain(ordered().filter(|(_, is, _)| *is == Order::Equal));
+    let mut distances = Distances::new();
+    for (x, _, y) in equal() {
+        let Some((level, step)) = only_own_level(x, y, depth) else { continue };
+        let apart = i128::from(y.constant_part()) - i128::from(x.constant_part());
+        if apart % i128::from(step) != 0 {
+            return true;
+        }
+        distances.push((level, apart / i128::from(step)));
+    }
+    equal().chain(ordered()).any(|(x, is, y)| {
+        let excludes = |gap: i128| match is {
+            Order::Less => gap >= 0,
+            Order::Equal => gap != 0,
+            Order::Greater => gap <= 0,
         };
-        Some(rest != 0 || !question.order.iter().all(is_kept))
-    };
-    question.equal.iter().any(|pair| is_wrong(pair) == Some(true))
+        gap(x, y, depth, &distances).is_some_and(excludes)
+    })
+}
+
+/// Levels of the first instance minus those of the second.
+type Distances = SmallVec<[(u32, i128); 4]>;
+
+/// Returns the difference of two forms that differ only by a constant and by the distances of
+/// levels from `depth` on. `None` if they have a quotient, or a distance is not known.
+fn gap(x: &AffineForm, y: &AffineForm, depth: u32, distances: &Distances) -> Option<i128> {
+    let mut sum = i128::from(x.constant_part()) - i128::from(y.constant_part());
+    for (atom, step) in x.terms() {
+        match atom {
+            Atom::Level(level) if *level >= depth => {
+                let (_, distance) = distances.iter().find(|(own, _)| own == level)?;
+                sum = sum.checked_add(distance.checked_mul(i128::from(*step))?)?;
+            }
+            Atom::FloorDiv(..) => return None,
+            Atom::Level(_) | Atom::Param(_) | Atom::Product(_) => {}
+        }
+    }
+    (x.terms() == y.terms()).then_some(sum)
+}
+
+/// True if a subscript differs by a constant, and no iterations make up for it: their steps have a
+/// divisor that the constant does not have. Copies of an unrolled loop access different elements in
+/// this way. This is the GCD test, and allocates nothing.
+pub(super) fn never_touch(question: &Question<'_>) -> bool {
+    let depth = question.loop_context.depth;
+    question.equal.iter().any(|(x, y)| {
+        let steps = x.terms().iter().try_fold(0, |divisor, (atom, step)| match atom {
+            Atom::Level(level) if *level >= depth => {
+                Some(greatest_common_divisor(divisor, step.unsigned_abs().into()))
+            }
+            Atom::Level(_) | Atom::Param(_) | Atom::Product(_) => Some(divisor),
+            Atom::FloorDiv(..) => None,
+        });
+        let apart = i128::from(x.constant_part()) - i128::from(y.constant_part());
+        x.terms() == y.terms() && steps.is_some_and(|steps| !apart.unsigned_abs().is_multiple_of(steps))
+    })
 }
 
 /// Returns the single level from `depth` on, and its coefficient, in two forms that differ only by
